@@ -1,0 +1,207 @@
+//! Metrics. A new one is a file here and an entry in [`METRICS`]; command line, help, documentation, signature,
+//! shuffles, draws, intervals and reports follow from what the entry says.
+
+mod bleu;
+mod options;
+
+use crate::error::{Error, Result};
+use crate::pool::{self, Blocks, Run};
+
+pub use bleu::Bleu;
+pub use options::{Kind, OptionSpec, Options, Value};
+
+/// An automatic metric whose corpus score is a function of summed counts.
+pub trait Metric: Send + Sync {
+    /// The name in tables and signatures.
+    fn name(&self) -> &'static str;
+
+    /// What each of the K counts of a row is.
+    fn columns(&self) -> Vec<String>;
+
+    /// Is a larger score a better one?
+    fn higher_is_better(&self) -> bool;
+
+    /// The options that change a score, as `key:value` in sacreBLEU's order and words.
+    fn signature(&self) -> Vec<(&'static str, String)>;
+
+    /// A counter for some of the segments; every thread makes its own.
+    fn counter(&self) -> Box<dyn Counter + '_>;
+
+    /// The corpus score of summed counts.
+    fn score(&self, totals: &[i64]) -> f64;
+
+    /// The scores of consecutive rows of summed counts.
+    fn scores(&self, totals: &[i64], out: &mut [f64]) {
+        let width = totals.len() / out.len().max(1);
+        for (score, totals) in out.iter_mut().zip(totals.chunks_exact(width)) {
+            *score = self.score(totals);
+        }
+    }
+
+    /// The parts that make up the score, for people to look at.
+    fn details(&self, totals: &[i64]) -> Vec<(String, f64)>;
+}
+
+/// Turns segments into rows of counts.
+pub trait Counter {
+    /// Counts every hypothesis of one segment against its references (at least one). `rows` holds a row of zeros for
+    /// each hypothesis.
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]);
+}
+
+/// What the registry knows of a metric.
+pub struct MetricSpec {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// One line for `--help` and the documentation.
+    pub about: &'static str,
+    /// Where it was defined: ACL id or DOI.
+    pub source: &'static str,
+    /// Its options.
+    pub options: &'static [OptionSpec],
+    /// Makes one.
+    pub build: fn(&Options) -> Result<Box<dyn Metric>>,
+}
+
+/// Every metric there is, in the order in which they are listed.
+pub static METRICS: &[MetricSpec] = &[bleu::SPEC];
+
+/// Makes a metric from its name and the options given.
+///
+/// # Errors
+/// [`Error::UnknownName`] for a metric, option or choice that does not exist, [`Error::InvalidOption`] for a value
+/// that an option cannot take.
+pub fn metric(name: &str, given: &[(String, Value)]) -> Result<Box<dyn Metric>> {
+    let spec = METRICS.iter().find(|m| m.name == name).ok_or_else(|| Error::UnknownName {
+        kind: "metric".into(),
+        name: name.into(),
+        known: METRICS.iter().map(|m| m.name.into()).collect(),
+    })?;
+    (spec.build)(&Options::resolve(name, spec.options, given)?)
+}
+
+/// Counts all segments of all systems against the references, in parallel over segments.
+///
+/// `systems` holds k columns of S hypotheses, `references` holds columns of S references, in which `None` means that
+/// this column has no reference for the segment. The result is k × S × K, system by system.
+///
+/// # Errors
+/// [`Error::Empty`] without systems, references or segments, [`Error::LengthMismatch`] for columns of different
+/// lengths, [`Error::NoReference`] for a segment with none, and what [`pool::run`] returns.
+pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
+    metric: &dyn Metric,
+    systems: &[Vec<H>],
+    references: &[Vec<Option<R>>],
+    run: &mut Run<'_>,
+) -> Result<Vec<i64>> {
+    let segments = check(systems, references)?;
+    let width = metric.columns().len();
+    let (n_systems, row) = (systems.len(), systems.len() * width);
+    let mut out = vec![0; n_systems * segments * width];
+    // A token costs about as much as a hundred additions, a segment has some twenty of them.
+    let blocks = Blocks { items: segments, size: 64, cost: 2000 * (n_systems + references.len()) as u64 };
+    pool::run(
+        blocks,
+        run,
+        |range, stop| {
+            let mut rows = vec![0; range.len() * row];
+            let mut counter = metric.counter();
+            let (mut of_references, mut of_hypotheses) = (Vec::new(), Vec::new());
+            for (s, rows) in range.zip(rows.chunks_exact_mut(row)) {
+                if stop.requested() {
+                    return None;
+                }
+                of_references.clear();
+                of_references.extend(references.iter().filter_map(|c| c[s].as_ref()).map(AsRef::as_ref));
+                of_hypotheses.clear();
+                of_hypotheses.extend(systems.iter().map(|c| c[s].as_ref()));
+                counter.count(&of_references, &of_hypotheses, rows);
+            }
+            Some(rows)
+        },
+        |range, rows| {
+            for (s, rows) in range.zip(rows.chunks_exact(row)) {
+                for (system, row) in rows.chunks_exact(width).enumerate() {
+                    let start = (system * segments + s) * width;
+                    out[start..start + width].copy_from_slice(row);
+                }
+            }
+        },
+    )?;
+    Ok(out)
+}
+
+fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> Result<usize> {
+    let first = references.first().ok_or_else(|| Error::Empty { what: "references".into() })?;
+    if systems.is_empty() {
+        return Err(Error::Empty { what: "systems".into() });
+    }
+    let segments = first.len();
+    if segments == 0 {
+        return Err(Error::Empty { what: "segments".into() });
+    }
+    let lengths = references
+        .iter()
+        .enumerate()
+        .map(|(i, c)| ("references", i, c.len()))
+        .chain(systems.iter().enumerate().map(|(i, c)| ("hypotheses", i, c.len())));
+    for (what, i, got) in lengths {
+        if got != segments {
+            return Err(Error::LengthMismatch { what: format!("column {i} of {what}"), expected: segments, got });
+        }
+    }
+    match (0..segments).find(|&s| references.iter().all(|c| c[s].is_none())) {
+        Some(s) => Err(Error::NoReference { segment: s + 1 }),
+        None => Ok(segments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bleu() -> Box<dyn Metric> {
+        metric("bleu", &[]).unwrap()
+    }
+
+    fn count_with(threads: usize, systems: &[Vec<&str>], references: &[Vec<Option<&str>>]) -> Result<Vec<i64>> {
+        count(bleu().as_ref(), systems, references, &mut Run { threads, watch: &mut |_| Ok(()) })
+    }
+
+    #[test]
+    fn names_in_the_registry_are_found_and_others_are_not() {
+        for spec in METRICS {
+            let made = metric(spec.name, &[]).unwrap();
+            assert!(!made.columns().is_empty() && !made.signature().is_empty());
+        }
+        let error = metric("blue", &[]).err().unwrap();
+        assert!(error.to_string().starts_with("unknown metric \"blue\"; known: bleu"));
+    }
+
+    #[test]
+    fn counts_are_the_same_for_any_number_of_threads() {
+        let words = ["a", "b c", "d, e", "a b c d e", ""];
+        let column = |step: usize| (0..700).map(|i| words[i * step % 5]).collect::<Vec<_>>();
+        let references: Vec<_> = [1, 2].map(|step| column(step).into_iter().map(Some).collect()).into();
+        let systems: Vec<_> = [1, 3, 4].map(column).into();
+        let expected = count_with(1, &systems, &references).unwrap();
+        for threads in [2, 3, 8] {
+            assert_eq!(expected, count_with(threads, &systems, &references).unwrap());
+        }
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_its_facts() {
+        let ok = vec![Some("a"), Some("b")];
+        let message = |systems: &[Vec<&str>], references: &[Vec<Option<&str>>]| {
+            count_with(1, systems, references).unwrap_err().to_string()
+        };
+        assert!(message(&[], std::slice::from_ref(&ok)).starts_with("systems: nothing given"));
+        assert!(message(&[vec!["a", "b"]], &[]).starts_with("references: nothing given"));
+        assert!(message(&[vec![]], &[vec![]]).starts_with("segments: nothing given"));
+        assert_eq!("column 0 of hypotheses: expected 2, got 1", message(&[vec!["a"]], std::slice::from_ref(&ok)));
+        assert_eq!("column 1 of references: expected 2, got 1", message(&[vec!["a", "b"]], &[ok, vec![None]]));
+        let holes = [vec![Some("a"), None], vec![None, None]];
+        assert!(message(&[vec!["a", "b"]], &holes).starts_with("segment 2 has no reference"));
+    }
+}

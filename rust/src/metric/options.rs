@@ -1,0 +1,197 @@
+//! The options of a metric, described once: the command line, the help, the documentation, the checks and the
+//! signature all read the description.
+
+use crate::error::{Error, Result};
+
+/// What an option takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// Yes or no.
+    Flag,
+    /// A whole number from the first to the second, both included.
+    Integer(i64, i64),
+    /// A real number, at least the given one.
+    Real(f64),
+    /// One of the names that the function lists.
+    Choice(fn() -> Vec<&'static str>),
+}
+
+/// The value of an option.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Not given: the metric decides.
+    Unset,
+    /// For [`Kind::Flag`].
+    Flag(bool),
+    /// For [`Kind::Integer`].
+    Integer(i64),
+    /// For [`Kind::Real`].
+    Real(f64),
+    /// For [`Kind::Choice`].
+    Name(String),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Unset => write!(f, "none"),
+            Value::Flag(value) => write!(f, "{value}"),
+            Value::Integer(value) => write!(f, "{value}"),
+            Value::Real(value) => write!(f, "{value}"),
+            Value::Name(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
+/// One option of a metric.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionSpec {
+    /// The argument's name in Python; the flag is the same with dashes.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// What it is when it is not given.
+    pub default: fn() -> Value,
+    /// One line for `--help` and the documentation.
+    pub about: &'static str,
+}
+
+impl OptionSpec {
+    fn invalid(&self, expected: String, got: &Value) -> Error {
+        Error::InvalidOption { option: self.name.into(), expected, got: got.to_string() }
+    }
+
+    fn check(&self, value: &Value) -> Result<Value> {
+        match (self.kind, value) {
+            (_, Value::Unset) => Ok((self.default)()),
+            (Kind::Flag, Value::Flag(_)) => Ok(value.clone()),
+            (Kind::Flag, _) => Err(self.invalid("true or false".into(), value)),
+            (Kind::Integer(low, high), Value::Integer(i)) if (low..=high).contains(i) => Ok(value.clone()),
+            (Kind::Integer(low, high), _) => Err(self.invalid(format!("a whole number from {low} to {high}"), value)),
+            (Kind::Real(low), &Value::Integer(i)) if i as f64 >= low => Ok(Value::Real(i as f64)),
+            (Kind::Real(low), &Value::Real(x)) if x >= low && x.is_finite() => Ok(value.clone()),
+            (Kind::Real(low), _) => Err(self.invalid(format!("a finite number of at least {low}"), value)),
+            (Kind::Choice(names), Value::Name(name)) => {
+                let known = names();
+                if known.contains(&name.as_str()) {
+                    return Ok(value.clone());
+                }
+                Err(Error::UnknownName {
+                    kind: self.name.into(),
+                    name: name.clone(),
+                    known: known.into_iter().map(Into::into).collect(),
+                })
+            }
+            (Kind::Choice(names), _) => Err(self.invalid(format!("one of {}", names().join(", ")), value)),
+        }
+    }
+}
+
+/// A metric's options, every one with a checked value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options(Vec<(&'static str, Value)>);
+
+impl Options {
+    /// Checks what was given against the description and fills in the defaults.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for an option or choice that does not exist, [`Error::InvalidOption`] for a value of
+    /// the wrong type or outside its range.
+    pub fn resolve(metric: &str, specs: &[OptionSpec], given: &[(String, Value)]) -> Result<Self> {
+        if let Some((stranger, _)) = given.iter().find(|(name, _)| specs.iter().all(|s| s.name != name)) {
+            return Err(Error::UnknownName {
+                kind: format!("option of {metric}"),
+                name: stranger.clone(),
+                known: specs.iter().map(|s| s.name.into()).collect(),
+            });
+        }
+        let value_of = |spec: &OptionSpec| given.iter().rev().find(|(name, _)| spec.name == name).map(|(_, v)| v);
+        let resolve = |spec: &OptionSpec| Ok((spec.name, spec.check(value_of(spec).unwrap_or(&Value::Unset))?));
+        specs.iter().map(resolve).collect::<Result<_>>().map(Options)
+    }
+
+    fn get(&self, name: &str) -> &Value {
+        let found = self.0.iter().find(|(n, _)| *n == name);
+        &found.unwrap_or_else(|| panic!("no option {name:?} is described")).1
+    }
+
+    /// A flag's value.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), Value::Flag(true))
+    }
+
+    /// A whole number's value.
+    pub fn integer(&self, name: &str) -> usize {
+        match self.get(name) {
+            Value::Integer(i) => usize::try_from(*i).unwrap_or_else(|_| panic!("option {name:?} is below 0")),
+            other => panic!("option {name:?} is {other}, not a whole number"),
+        }
+    }
+
+    /// A real number's value, if it has one.
+    pub fn real(&self, name: &str) -> Option<f64> {
+        match self.get(name) {
+            Value::Real(x) => Some(*x),
+            _ => None,
+        }
+    }
+
+    /// A chosen name.
+    pub fn name(&self, name: &str) -> &str {
+        match self.get(name) {
+            Value::Name(chosen) => chosen,
+            other => panic!("option {name:?} is {other}, not a name"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPECS: &[OptionSpec] = &[
+        OptionSpec { name: "flag", kind: Kind::Flag, default: || Value::Flag(false), about: "" },
+        OptionSpec { name: "order", kind: Kind::Integer(1, 9), default: || Value::Integer(4), about: "" },
+        OptionSpec { name: "value", kind: Kind::Real(0.0), default: || Value::Unset, about: "" },
+        OptionSpec {
+            name: "tool",
+            kind: Kind::Choice(|| vec!["a", "b"]),
+            default: || Value::Name("a".into()),
+            about: "",
+        },
+    ];
+
+    fn resolve(name: &str, value: Value) -> Result<Options> {
+        Options::resolve("m", SPECS, &[(name.into(), value)])
+    }
+
+    #[test]
+    fn what_is_not_given_has_its_default() {
+        let options = Options::resolve("m", SPECS, &[]).unwrap();
+        assert!(!options.flag("flag"));
+        assert_eq!(4, options.integer("order"));
+        assert_eq!(None, options.real("value"));
+        assert_eq!("a", options.name("tool"));
+    }
+
+    #[test]
+    fn what_is_given_is_taken_if_it_fits() {
+        assert!(resolve("flag", Value::Flag(true)).unwrap().flag("flag"));
+        assert_eq!(9, resolve("order", Value::Integer(9)).unwrap().integer("order"));
+        assert_eq!(Some(2.0), resolve("value", Value::Integer(2)).unwrap().real("value"));
+        assert_eq!("b", resolve("tool", Value::Name("b".into())).unwrap().name("tool"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_in_words() {
+        let message = |name, value| resolve(name, value).unwrap_err().to_string();
+        assert_eq!("order must be a whole number from 1 to 9, got 10", message("order", Value::Integer(10)));
+        assert_eq!("value must be a finite number of at least 0, got NaN", message("value", Value::Real(f64::NAN)));
+        assert_eq!("flag must be true or false, got 1", message("flag", Value::Integer(1)));
+        assert_eq!("unknown tool \"c\"; known: a, b", message("tool", Value::Name("c".into())));
+        assert_eq!(
+            "unknown option of m \"colour\"; known: flag, order, value, tool",
+            message("colour", Value::Flag(true))
+        );
+    }
+}

@@ -1,0 +1,256 @@
+//! Word n-grams of one segment: tokens become small integers, reference n-grams become nodes of a trie.
+//!
+//! Everything here lives for one segment and is emptied, not freed, before the next, so counting allocates almost
+//! nothing and its memory does not grow with the corpus. Tokens are compared as strings, never by hash alone.
+
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+/// A token's number, in the order of first appearance.
+type Token = u32;
+
+/// Stands for a token that no reference has.
+const UNSEEN: Token = Token::MAX;
+
+const HASHER: FixedState = FixedState::with_seed(0);
+
+fn hash(value: impl Hash) -> u64 {
+    HASHER.hash_one(value)
+}
+
+/// Numbers the distinct tokens of a segment's references.
+#[derive(Default)]
+struct Vocabulary {
+    table: HashTable<(u64, Token)>,
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Vocabulary {
+    fn spelling<'a>(text: &'a str, ends: &[usize], token: Token) -> &'a str {
+        let token = token as usize;
+        let start = if token == 0 { 0 } else { ends[token - 1] };
+        &text[start..ends[token]]
+    }
+
+    /// The token's number, a new one if it is new.
+    fn intern(&mut self, spelling: &str) -> Token {
+        let hash = hash(spelling);
+        let Vocabulary { table, text, ends } = self;
+        let same = |&(h, token): &(u64, Token)| h == hash && Self::spelling(text, ends, token) == spelling;
+        if let Some(&(_, token)) = table.find(hash, same) {
+            return token;
+        }
+        let token = ends.len() as Token;
+        text.push_str(spelling);
+        ends.push(text.len());
+        table.insert_unique(hash, (hash, token), |&(h, _)| h);
+        token
+    }
+
+    /// The token's number, or [`UNSEEN`].
+    fn find(&self, spelling: &str) -> Token {
+        let hash = hash(spelling);
+        self.table
+            .find(hash, |&(h, token)| h == hash && Self::spelling(&self.text, &self.ends, token) == spelling)
+            .map_or(UNSEEN, |&(_, token)| token)
+    }
+
+    /// How many distinct tokens there are.
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn clear(&mut self) {
+        self.table.clear();
+        self.text.clear();
+        self.ends.clear();
+    }
+}
+
+/// An n-gram of the references: how often it may match, and how often the text at hand has had it.
+#[derive(Clone, Copy, Default)]
+struct Node {
+    limit: u32,
+    seen: u32,
+    seen_by: u32,
+}
+
+impl Node {
+    /// How often `text` has had this n-gram, counting this time.
+    fn bump(&mut self, text: u32) -> u32 {
+        if self.seen_by != text {
+            (self.seen_by, self.seen) = (text, 0);
+        }
+        self.seen += 1;
+        self.seen
+    }
+}
+
+/// The n-grams of a segment's references, each with its largest count in any one reference, and the overlap of
+/// hypotheses with them.
+///
+/// Nodes below `vocabulary.len()` are the tokens themselves; a longer n-gram is found by its prefix and last token.
+#[derive(Default)]
+pub struct References {
+    vocabulary: Vocabulary,
+    /// The references' tokens, one after the other, and where each reference ends.
+    tokens: Vec<Token>,
+    ends: Vec<usize>,
+    nodes: Vec<Node>,
+    children: HashTable<(u32, Token, u32)>,
+    /// The texts counted since `clear`, so that counts left by another are known as such.
+    texts: u32,
+    hypothesis: Vec<Token>,
+}
+
+impl References {
+    /// Forgets the segment.
+    pub fn clear(&mut self) {
+        self.vocabulary.clear();
+        self.tokens.clear();
+        self.ends.clear();
+        self.nodes.clear();
+        self.children.clear();
+        self.texts = 0;
+    }
+
+    /// Adds one reference; `tokens` calls its argument with each token.
+    pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str))) {
+        let References { vocabulary, tokens: numbers, .. } = self;
+        tokens(&mut |token| numbers.push(vocabulary.intern(token)));
+        self.ends.push(self.tokens.len());
+    }
+
+    /// The lengths of the references in tokens.
+    pub fn lengths(&self) -> impl Iterator<Item = usize> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| end - start)
+    }
+
+    /// Counts the n-grams of all references added, up to `order`. To be called once, after the last `add`.
+    pub fn count(&mut self, order: usize) {
+        self.nodes.resize(self.vocabulary.len(), Node::default());
+        let mut start = 0;
+        for &end in &self.ends {
+            self.texts += 1;
+            let reference = &self.tokens[start..end];
+            for i in 0..reference.len() {
+                let mut node = reference[i];
+                for n in 0..order {
+                    let seen = self.nodes[node as usize].bump(self.texts);
+                    let limit = &mut self.nodes[node as usize].limit;
+                    *limit = seen.max(*limit);
+                    if n + 1 == order || i + n + 1 == reference.len() {
+                        break;
+                    }
+                    node = Self::child_or_new(&mut self.children, &mut self.nodes, node, reference[i + n + 1]);
+                }
+            }
+            start = end;
+        }
+    }
+
+    fn child(children: &HashTable<(u32, Token, u32)>, parent: u32, token: Token) -> Option<u32> {
+        children.find(hash((parent, token)), |&(p, t, _)| (p, t) == (parent, token)).map(|&(_, _, node)| node)
+    }
+
+    fn child_or_new(
+        children: &mut HashTable<(u32, Token, u32)>,
+        nodes: &mut Vec<Node>,
+        parent: u32,
+        token: Token,
+    ) -> u32 {
+        if let Some(node) = Self::child(children, parent, token) {
+            return node;
+        }
+        let node = nodes.len() as u32;
+        nodes.push(Node::default());
+        children.insert_unique(hash((parent, token)), (parent, token, node), |&(p, t, _)| hash((p, t)));
+        node
+    }
+
+    /// Adds to `matches[n - 1]` how many n-grams of the hypothesis the references have, each clipped at its largest
+    /// count in any one reference. Gives the hypothesis' length in tokens.
+    pub fn overlap(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), matches: &mut [i64]) -> usize {
+        let References { vocabulary, hypothesis, .. } = self;
+        hypothesis.clear();
+        tokens(&mut |token| hypothesis.push(vocabulary.find(token)));
+        self.texts += 1;
+        for i in 0..self.hypothesis.len() {
+            let mut node = self.hypothesis[i];
+            if node == UNSEEN {
+                continue;
+            }
+            for (n, matched) in matches.iter_mut().enumerate() {
+                let seen = self.nodes[node as usize].bump(self.texts);
+                *matched += i64::from(seen <= self.nodes[node as usize].limit);
+                // An n-gram that no reference has is the prefix of none that a reference has.
+                match self.hypothesis.get(i + n + 1) {
+                    Some(&next) if next != UNSEEN => match Self::child(&self.children, node, next) {
+                        Some(child) => node = child,
+                        None => break,
+                    },
+                    _ => break,
+                }
+            }
+        }
+        self.hypothesis.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    type Text = Vec<String>;
+
+    fn multiset(text: &Text, n: usize) -> HashMap<&[String], i64> {
+        let mut counts = HashMap::new();
+        for ngram in text.windows(n) {
+            *counts.entry(ngram).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The definition: for each n-gram of the hypothesis min(its count, its largest count in any reference).
+    fn overlap_by_multisets(references: &[Text], hypothesis: &Text, n: usize) -> i64 {
+        let references: Vec<_> = references.iter().map(|r| multiset(r, n)).collect();
+        let most = |ngram| references.iter().filter_map(|r| r.get(ngram)).max().copied().unwrap_or(0);
+        multiset(hypothesis, n).into_iter().map(|(ngram, count)| count.min(most(ngram))).sum()
+    }
+
+    fn text() -> impl Strategy<Value = Text> {
+        prop::collection::vec("[abc]|de", 0..12)
+    }
+
+    proptest! {
+        #[test]
+        fn the_trie_counts_what_multisets_count(
+            segments in prop::collection::vec((prop::collection::vec(text(), 1..4), prop::collection::vec(text(), 1..4)), 1..4),
+            order in 1..6usize,
+        ) {
+            let mut trie = References::default();
+            for (references, hypotheses) in segments {
+                trie.clear();
+                for reference in &references {
+                    trie.add(|emit| reference.iter().for_each(|t| emit(t)));
+                }
+                trie.count(order);
+                prop_assert!(trie.lengths().eq(references.iter().map(Vec::len)));
+                for hypothesis in &hypotheses {
+                    let mut matches = vec![0; order];
+                    let length = trie.overlap(|emit| hypothesis.iter().for_each(|t| emit(t)), &mut matches);
+                    let expected: Vec<i64> =
+                        (1..=order).map(|n| overlap_by_multisets(&references, hypothesis, n)).collect();
+                    prop_assert_eq!(hypothesis.len(), length);
+                    prop_assert_eq!(expected, matches);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+use super::{Tokenizer, is_space};
+
+/// Tokens are what white space separates. For text that is tokenized already.
+pub struct NoTokenizer;
+
+impl Tokenizer for NoTokenizer {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn about(&self) -> &'static str {
+        "split at white space only, for text that is tokenized already"
+    }
+
+    fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
+        line.split(is_space).filter(|token| !token.is_empty()).for_each(emit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_at_every_white_space_of_python() {
+        let mut tokens = Vec::new();
+        NoTokenizer.tokenize("a\u{85}b\u{2028}c\u{1c}d\u{3000}e \t f\u{feff}g", &mut |t| tokens.push(t.to_owned()));
+        assert_eq!(["a", "b", "c", "d", "e", "f\u{feff}g"], tokens.as_slice());
+    }
+}
