@@ -1,0 +1,83 @@
+use super::*;
+use crate::metric::metric;
+use proptest::prelude::*;
+
+fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads, watch: &mut |_| Ok(()) })
+}
+
+fn counts(cells: usize, scale: i64) -> Vec<i64> {
+    let words = Stream::new(98, Purpose::Draw, scale as u64).words();
+    words.take(cells).enumerate().map(|(i, w)| (w % 30) as i64 * if i % 7 == 3 { scale } else { 1 }).collect()
+}
+
+/// The slow, obvious way: one row after the other.
+fn added(stats: &SuffStats<'_>, system: usize, indices: &[u32]) -> Vec<i64> {
+    let column = |c| indices.iter().map(|&unit| stats.get(system, unit as usize, c)).sum();
+    (0..stats.columns()).map(column).collect()
+}
+
+fn indices_of(seed: u64, replicate: u64, units: usize) -> Vec<u32> {
+    let mut indices = vec![0; units];
+    Stream::new(seed, Purpose::Draw, replicate).indices(units as u32).fill(&mut indices);
+    indices
+}
+
+#[test]
+fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
+    let bleu = metric("bleu", &[]).unwrap();
+    for (segments, scale) in [(1, 1), (40, 1), (100, 500), (100, 1 << 26), (100, 1 << 45), (5000, 1)] {
+        let (systems, n) = (3, 70);
+        let counts = counts(systems * segments * 10, scale);
+        let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
+        let scored = [Scored::new(bleu.as_ref(), stats).unwrap(); 2];
+        let plan = (Plan::Seeded { seed: 4, first: 10 }, n);
+        let sums = with_run(2, |run| sums(&[stats, stats], plan, run)).unwrap();
+        let scores = with_run(2, |run| scores(&scored, plan, run)).unwrap();
+        for replicate in 0..n {
+            let indices = indices_of(4, 10 + replicate as u64, segments);
+            for of in 0..2 * systems {
+                let expected = added(&stats, of % systems, &indices);
+                assert_eq!(expected, sums[(replicate * 2 * systems + of) * 10..][..10]);
+                assert_eq!(bleu.score(&expected), scores[of * n + replicate]);
+            }
+        }
+    }
+}
+
+#[test]
+fn results_are_the_same_for_any_number_of_threads() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts(2 * 2000 * 10, 1);
+    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 2000, 10).unwrap()).unwrap()];
+    let of =
+        |threads| with_run(threads, |run| scores(&scored, (Plan::Seeded { seed: 2, first: 0 }, 500), run)).unwrap();
+    let expected = of(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(expected, of(threads));
+    }
+}
+
+#[test]
+fn given_indices_must_fit() {
+    let counts = counts(5 * 2, 1);
+    let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
+    let of = |given: &[u32], n| with_run(1, |run| sums(&stats, (Plan::Given(given), n), run));
+    assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), of(&[0; 5], 2));
+    assert_eq!(Err(Error::OutOfRange { what: "unit".into(), index: 5, len: 5 }), of(&[0, 1, 2, 3, 5], 1));
+    assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), of(&[4, 4, 0, 1, 1], 1).unwrap());
+}
+
+proptest! {
+    #[test]
+    fn any_indices_give_what_adding_gives(
+        (segments, indices) in (1..60usize).prop_flat_map(|s| (Just(s), prop::collection::vec(0..s as u32, 3 * s))),
+        scale in prop::sample::select(vec![1i64, 1000, 1 << 20, 1 << 40]),
+    ) {
+        let counts = counts(segments * 5, scale);
+        let stats = SuffStats::new(&counts, 1, segments, 5).unwrap();
+        let got = with_run(1, |run| sums(&[stats], (Plan::Given(&indices), 3), run)).unwrap();
+        let expected: Vec<i64> = indices.chunks(segments).flat_map(|indices| added(&stats, 0, indices)).collect();
+        prop_assert_eq!(expected, got);
+    }
+}

@@ -1,0 +1,188 @@
+use super::*;
+use crate::metric::{Metric, metric};
+use proptest::prelude::*;
+
+fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads, watch: &mut |_| Ok(()) })
+}
+
+/// The slow, obvious way: walk the units, swap the rows whose bit is set.
+fn swapped_totals(stats: &SuffStats<'_>, (x, y): Pair, flip: impl Fn(usize) -> bool) -> [Vec<i64>; 2] {
+    let mut totals = [vec![0; stats.columns()], vec![0; stats.columns()]];
+    for unit in 0..stats.segments() {
+        let (to_x, to_y) = if flip(unit) { (y, x) } else { (x, y) };
+        for (totals, system) in totals.iter_mut().zip([to_x, to_y]) {
+            totals.iter_mut().enumerate().for_each(|(column, total)| *total += stats.get(system, unit, column));
+        }
+    }
+    totals
+}
+
+fn bit(words: &[u64], unit: usize) -> bool {
+    words[unit / 64] >> (unit % 64) & 1 == 1
+}
+
+fn flips_of(seed: u64, replicate: u64) -> impl Fn(usize) -> bool {
+    let words: Vec<u64> = Stream::new(seed, Purpose::Shuffle, replicate).words().take(1000).collect();
+    move |unit| bit(&words, unit)
+}
+
+/// Counts of a plausible BLEU system, and of magnitudes that need wider lanes.
+fn counts(segments: usize, systems: usize, scale: i64) -> Vec<i64> {
+    let mut words = Stream::new(99, Purpose::Draw, scale as u64).words();
+    (0..systems * segments * 10)
+        .map(|i| {
+            let word = words.next().unwrap();
+            let small = (word % 30) as i64;
+            if i % 7 == 3 { small * scale } else { small }
+        })
+        .collect()
+}
+
+#[test]
+fn statistics_equal_those_of_swapping_rows_one_by_one() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let pairs = [(0, 1), (1, 0), (2, 1), (0, 2), (1, 1)];
+    // 5,000 units are more than a chunk of words; the scales reach every width of lane.
+    for (segments, scale) in
+        [(1, 1), (15, 1), (16, 1), (17, 1), (64, 1), (65, 700), (200, 1 << 25), (130, 1 << 45), (5000, 1)]
+    {
+        let counts = counts(segments, 3, scale);
+        let stats = SuffStats::new(&counts, 3, segments, 10).unwrap();
+        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let n = 530; // more than a block
+        let plan = Plan::Seeded { seed: 5, first: 3 };
+        let got = with_run(2, |run| statistics(&scored, &pairs, (plan, n), run)).unwrap();
+        for (p, &pair) in pairs.iter().enumerate() {
+            for r in (0..n).step_by(37) {
+                let [x, y] = swapped_totals(&stats, pair, flips_of(5, 3 + r as u64));
+                assert_eq!(bleu.score(&x) - bleu.score(&y), got[p * n + r], "{segments} {scale} {pair:?} {r}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_statistics_and_tallies_agree() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let (systems, segments, n) = (4, 100, 700);
+    let counts = counts(segments, systems, 1);
+    let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
+    let scored = [Scored::new(bleu.as_ref(), stats).unwrap(); 2];
+    let pairs = [(0, 1), (2, 3)];
+    let plan = Plan::Seeded { seed: 1, first: 0 };
+    let statistics = with_run(2, |run| statistics(&scored, &pairs, (plan, n), run)).unwrap();
+    let thresholds = [0.1, -0.1, 0.3, 0.2];
+    for alternative in [Alternative::TwoSided, Alternative::Greater, Alternative::Less] {
+        let got = with_run(2, |run| tally(&scored, &pairs, (alternative, &thresholds), (plan, n), run)).unwrap();
+        let expected: Vec<u64> = statistics
+            .chunks(n)
+            .zip(thresholds)
+            .map(|(series, threshold)| series.iter().filter(|&&t| alternative.reached(t, threshold)).count() as u64)
+            .collect();
+        assert_eq!(expected, got);
+    }
+
+    let sums = with_run(1, |run| sums(&[stats, stats], (plan, n), run)).unwrap();
+    let totals = stats.totals();
+    for (r, sums) in sums.chunks(2 * systems * 10).enumerate() {
+        assert_eq!(sums[..systems * 10], sums[systems * 10..]);
+        for (&(x, y), series) in pairs.iter().zip(statistics.chunks(n)) {
+            let total = |x: usize, y: usize| -> Vec<i64> {
+                (0..10).map(|c| totals[x * 10 + c] - sums[x * 10 + c] + sums[y * 10 + c]).collect()
+            };
+            assert_eq!(bleu.score(&total(x, y)) - bleu.score(&total(y, x)), series[r]);
+        }
+    }
+}
+
+#[test]
+fn all_shuffles_of_a_few_units_are_enumerated() {
+    let bleu = metric("bleu", &[]).unwrap();
+    for segments in 1..=12 {
+        let counts = counts(segments, 2, 1);
+        let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
+        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let masks: Vec<u64> = (0..1 << segments).collect();
+        let observed = bleu.score(&stats.totals()[..10]) - bleu.score(&stats.totals()[10..]);
+        let expected = masks
+            .iter()
+            .filter(|&&mask| {
+                let [x, y] = swapped_totals(&stats, (0, 1), |unit| mask >> unit & 1 == 1);
+                (bleu.score(&x) - bleu.score(&y)).abs() >= observed.abs()
+            })
+            .count() as u64;
+        let thresholds = [observed.abs()];
+        let threshold = (Alternative::TwoSided, thresholds.as_slice());
+        let plan = (Plan::Given(&masks), masks.len());
+        let got = with_run(2, |run| tally(&scored, &[(0, 1)], threshold, plan, run)).unwrap();
+        assert_eq!([expected], got.as_slice());
+        assert!(expected >= 2, "no flip and all flips reach what was observed");
+    }
+}
+
+#[test]
+fn equal_systems_have_no_columns_to_add_and_a_statistic_of_0() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let one = counts(50, 1, 1);
+    let counts = [one.clone(), one].concat();
+    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 50, 10).unwrap()).unwrap()];
+    let plan = (Plan::Seeded { seed: 1, first: 0 }, 100);
+    assert_eq!(vec![0.0; 100], with_run(1, |run| statistics(&scored, &[(0, 1)], plan, run)).unwrap());
+}
+
+#[test]
+fn results_are_the_same_for_any_number_of_threads() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts(3000, 3, 1);
+    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 3, 3000, 10).unwrap()).unwrap()];
+    let plan = (Plan::Seeded { seed: 2, first: 0 }, 1500);
+    let of = |threads| with_run(threads, |run| statistics(&scored, &[(0, 1), (1, 2)], plan, run)).unwrap();
+    let expected = of(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(expected, of(threads));
+    }
+}
+
+#[test]
+fn pairs_and_plans_that_do_not_fit_are_refused() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts(70, 2, 1);
+    let stats = SuffStats::new(&counts, 2, 70, 10).unwrap();
+    let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+    let seeded = (Plan::Seeded { seed: 0, first: 0 }, 1);
+    let error = with_run(1, |run| statistics(&scored, &[(0, 2)], seeded, run)).unwrap_err();
+    assert_eq!(Error::OutOfRange { what: "system".into(), index: 2, len: 2 }, error);
+    let error = with_run(1, |run| statistics(&scored, &[(0, 1)], (Plan::Given(&[0; 3]), 2), run)).unwrap_err();
+    assert_eq!(Error::LengthMismatch { what: "words of flips".into(), expected: 4, got: 3 }, error);
+    assert!(
+        Scored::new(metric("bleu", &[]).unwrap().as_ref() as &dyn Metric, SuffStats::new(&[1], 1, 1, 1).unwrap())
+            .is_err()
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_masks_give_what_swapping_gives(
+        segments in 1..150usize,
+        words in prop::collection::vec(any::<u64>(), 30),
+        scale in prop::sample::select(vec![1i64, 100, 1 << 20, 1 << 40]),
+    ) {
+        let bleu = metric("bleu", &[]).unwrap();
+        let counts = counts(segments, 2, scale);
+        let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
+        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let per_replicate = segments.div_ceil(64);
+        let n = 10;
+        let masks = &words[..n * per_replicate];
+        let got = with_run(1, |run| statistics(&scored, &[(0, 1)], (Plan::Given(masks), n), run)).unwrap();
+        let expected: Vec<f64> = masks
+            .chunks(per_replicate)
+            .map(|mask| {
+                let [x, y] = swapped_totals(&stats, (0, 1), |unit| bit(mask, unit));
+                bleu.score(&x) - bleu.score(&y)
+            })
+            .collect();
+        prop_assert_eq!(expected, got);
+    }
+}

@@ -1,0 +1,101 @@
+//! Sufficient statistics: what every later step works on.
+
+use crate::error::{Error, Result};
+
+/// Sums of counts stay below this, with room for a difference of two of them.
+const LIMIT: i128 = 1 << 62;
+
+/// The counts of k systems on S segments under one metric: k × S × K integers, system by system.
+#[derive(Debug, Clone, Copy)]
+pub struct SuffStats<'a> {
+    counts: &'a [i64],
+    systems: usize,
+    segments: usize,
+    columns: usize,
+}
+
+impl<'a> SuffStats<'a> {
+    /// Wraps counts that lie system by system, segment by segment.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] if a dimension is 0, [`Error::LengthMismatch`] if the dimensions do not multiply to the
+    /// length, [`Error::Overflow`] if S times the largest count of a column passes 2^62.
+    pub fn new(counts: &'a [i64], systems: usize, segments: usize, columns: usize) -> Result<Self> {
+        for (what, length) in [("systems", systems), ("segments", segments), ("columns", columns)] {
+            if length == 0 {
+                return Err(Error::Empty { what: what.into() });
+            }
+        }
+        let expected = systems * segments * columns;
+        if counts.len() != expected {
+            return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
+        }
+        for column in 0..columns {
+            let largest = counts[column..].iter().step_by(columns).map(|c| c.unsigned_abs()).max().unwrap_or(0);
+            if i128::from(largest) * segments as i128 > LIMIT {
+                return Err(Error::Overflow { column });
+            }
+        }
+        Ok(SuffStats { counts, systems, segments, columns })
+    }
+
+    /// How many systems there are.
+    pub fn systems(&self) -> usize {
+        self.systems
+    }
+
+    /// How many segments each system has.
+    pub fn segments(&self) -> usize {
+        self.segments
+    }
+
+    /// How many counts a segment has.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// One count.
+    #[inline]
+    pub fn get(&self, system: usize, segment: usize, column: usize) -> i64 {
+        self.counts[(system * self.segments + segment) * self.columns + column]
+    }
+
+    /// The rows of one system.
+    pub fn rows(&self, system: usize) -> impl Iterator<Item = &'a [i64]> {
+        let size = self.segments * self.columns;
+        self.counts[system * size..(system + 1) * size].chunks_exact(self.columns)
+    }
+
+    /// The sums over all segments: k × K.
+    pub fn totals(&self) -> Vec<i64> {
+        let mut totals = vec![0; self.systems * self.columns];
+        for (system, totals) in totals.chunks_exact_mut(self.columns).enumerate() {
+            for row in self.rows(system) {
+                totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
+            }
+        }
+        totals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_are_sums_over_segments() {
+        let counts = [1, 2, 3, 4, 10, 20, 30, 40];
+        let stats = SuffStats::new(&counts, 2, 2, 2).unwrap();
+        assert_eq!([4, 6, 40, 60], stats.totals().as_slice());
+        assert_eq!(40, stats.get(1, 1, 1));
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_and_sums_that_would_overflow_are_refused() {
+        assert!(matches!(SuffStats::new(&[], 1, 0, 2), Err(Error::Empty { .. })));
+        assert!(matches!(SuffStats::new(&[1, 2, 3], 1, 2, 2), Err(Error::LengthMismatch { expected: 4, got: 3, .. })));
+        let counts = [0, i64::MIN, 0, 0];
+        assert_eq!(Err(Error::Overflow { column: 1 }), SuffStats::new(&counts, 1, 2, 2).map(|_| ()));
+        assert!(SuffStats::new(&[1 << 61, 1 << 61], 1, 2, 1).is_ok());
+    }
+}
