@@ -1,0 +1,103 @@
+//! The kernels alone, without Python: `cargo bench`. Times are per call on one thread.
+//!
+//! Texts are made up, of the size of a news test set (3,004 segments of some twenty words), so that the benchmark
+//! needs no data. `benches/tools.py` measures on real systems beside other tools.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use reshuffle::metric::{self, Metric};
+use reshuffle::pool::Run;
+use reshuffle::resample::shuffle::Alternative;
+use reshuffle::resample::{Plan, Scored, draw, shuffle};
+use reshuffle::stats::SuffStats;
+use reshuffle::stream::{Purpose, Stream};
+use reshuffle::tokenize;
+
+const SEGMENTS: usize = 3004;
+
+/// Words of a made-up language, the frequent ones short and frequent.
+fn text(system: u64) -> Vec<String> {
+    let mut words = Stream::new(1, Purpose::Draw, 0).words();
+    let mut noise = Stream::new(2, Purpose::Draw, system).words();
+    let line = |_| {
+        let length = 8 + words.next().unwrap() % 24;
+        let mut line = String::new();
+        for _ in 0..length {
+            let (word, noise) = (words.next().unwrap(), noise.next().unwrap());
+            let rank = (word % 3000 + 1).min(word >> 8 & 0xfff) + u64::from(noise % 4 == 0 && system > 0);
+            line.push_str(&format!("w{rank}{} ", if noise % 9 == 0 { "," } else { "" }));
+        }
+        line + "."
+    };
+    (0..SEGMENTS).map(line).collect()
+}
+
+fn with_run<T>(body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads: 1, watch: &mut |_| Ok(()) })
+}
+
+fn counts(metric: &dyn Metric, systems: &[Vec<String>], references: &[Vec<Option<String>>]) -> Vec<i64> {
+    with_run(|run| metric::count(metric, systems, references, run)).unwrap()
+}
+
+fn bench(c: &mut Criterion) {
+    let bleu = metric::metric("bleu", &[]).unwrap();
+    let references = [text(0).into_iter().map(Some).collect::<Vec<_>>()];
+    let systems: Vec<_> = (1..=16).map(text).collect();
+    let bytes: usize = systems[0].iter().map(String::len).sum();
+
+    // Tokenizing bounds the counting: how much of it is the tokenizer's?
+    let mut group = c.benchmark_group("text, one system");
+    group.throughput(Throughput::Bytes(bytes as u64));
+    group.bench_function("tokenize 13a", |b| {
+        let tokenizer = tokenize::tokenizer("13a").unwrap();
+        b.iter(|| {
+            systems[0].iter().for_each(|line| {
+                tokenizer.tokenize(line, &mut |token| {
+                    black_box(token);
+                })
+            })
+        });
+    });
+    group.bench_function("count BLEU", |b| b.iter(|| counts(bleu.as_ref(), &systems[..1], &references)));
+    group.finish();
+
+    // Random words bound both kernels from below.
+    let mut group = c.benchmark_group("stream");
+    group.throughput(Throughput::Elements(SEGMENTS as u64));
+    group.bench_function("3,004 flips", |b| {
+        b.iter(|| {
+            Stream::new(1, Purpose::Shuffle, black_box(3)).words().take(SEGMENTS.div_ceil(64)).fold(0, |a, w| a ^ w)
+        });
+    });
+    group.bench_function("3,004 indices", |b| {
+        let mut out = vec![0; SEGMENTS];
+        b.iter(|| Stream::new(1, Purpose::Draw, black_box(3)).indices(SEGMENTS as u32).fill(&mut out));
+    });
+    group.finish();
+
+    let counts = counts(bleu.as_ref(), &systems, &references);
+    let size = SEGMENTS * bleu.columns().len();
+    for (systems, n) in [(2, 10_000), (16, 1_000)] {
+        let stats = SuffStats::new(&counts[..systems * size], systems, SEGMENTS, bleu.columns().len()).unwrap();
+        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let pairs: Vec<_> = (0..systems).flat_map(|x| (0..x).map(move |y| (x, y))).collect();
+        let thresholds = vec![0.5; pairs.len()];
+        let mut group = c.benchmark_group(format!("{systems} systems, {n} replicates"));
+        group.sample_size(10).throughput(Throughput::Elements(n as u64));
+        group.bench_function("shuffle, all pairs", |b| {
+            let plan = (Plan::Seeded { seed: 1, first: 0 }, n);
+            let criterion = (Alternative::TwoSided, thresholds.as_slice());
+            b.iter(|| with_run(|run| shuffle::tally(&scored, &pairs, criterion, plan, run)).unwrap());
+        });
+        group.bench_function("draw", |b| {
+            let plan = (Plan::Seeded { seed: 1, first: 0 }, n);
+            b.iter(|| with_run(|run| draw::scores(&scored, plan, run)).unwrap());
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);

@@ -1,0 +1,89 @@
+//! How a long call leaves the interpreter, reports progress, notices Ctrl-C, and fails.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pyo3::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::pool::Run;
+
+/// Runs `body` without the interpreter. Between blocks it stores the progress and lets Python handle its signals.
+pub(super) fn long<T: Send>(
+    py: Python<'_>,
+    threads: usize,
+    progress: Option<&Progress>,
+    (stage, total): (&str, usize),
+    body: impl FnOnce(&mut Run<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
+    if let Some(progress) = progress {
+        progress.begin(stage, total as u64);
+    }
+    let mut signal = None;
+    let outcome = py.detach(|| {
+        let mut watch = |done| {
+            if let Some(progress) = progress {
+                progress.done.store(done, Ordering::Relaxed);
+            }
+            Python::attach(|py| py.check_signals()).map_err(|raised| {
+                signal = Some(raised);
+                Error::Interrupted
+            })
+        };
+        body(&mut Run { threads, watch: &mut watch })
+    });
+    match (outcome, signal) {
+        (_, Some(raised)) => Err(raised),
+        (Ok(value), None) => Ok(value),
+        (Err(error), None) => Err(raise(py, error)),
+    }
+}
+
+/// The Python exception for an error: its words are chosen in `reshuffle.errors`.
+pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
+    let raised = py.import("reshuffle.errors").and_then(|errors| match error {
+        Error::UnknownName { kind, name, known } => errors.call_method1("unknown_name", (kind, name, known)),
+        error => errors.call_method1("InputError", (error.to_string(),)),
+    });
+    raised.map_or_else(|failed| failed, PyErr::from_value)
+}
+
+/// How far a long call has come, to be read from another thread.
+#[pyclass(frozen, module = "reshuffle._core")]
+#[derive(Default)]
+pub struct Progress {
+    stage: Mutex<String>,
+    total: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Progress {
+    fn begin(&self, stage: &str, total: u64) {
+        stage.clone_into(&mut self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        self.done.store(0, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+}
+
+#[pymethods]
+impl Progress {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    #[getter]
+    fn stage(&self) -> String {
+        self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    #[getter]
+    fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    #[getter]
+    fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+}

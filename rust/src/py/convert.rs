@@ -1,0 +1,71 @@
+//! From Python's values to the core's and back.
+
+use numpy::{IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+
+use super::call::raise;
+use crate::error::Error;
+use crate::metric::Value;
+use crate::stats::SuffStats;
+
+/// The counts of k systems: a C-contiguous (k, S, K) array of int64.
+pub(super) fn suff_stats<'a>(py: Python<'_>, counts: &'a PyReadonlyArray3<'_, i64>) -> PyResult<SuffStats<'a>> {
+    let &[systems, segments, columns] = counts.shape() else { unreachable!("the array has three dimensions") };
+    SuffStats::new(counts.as_slice()?, systems, segments, columns).map_err(|e| raise(py, e))
+}
+
+/// (R, S) booleans as words of flips.
+pub(super) fn flips(masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
+    let &[replicates, units] = masks.shape() else { unreachable!("the array has two dimensions") };
+    let words = masks
+        .as_slice()?
+        .chunks_exact(units.max(1))
+        .flat_map(|mask| mask.chunks(64))
+        .map(|bits| bits.iter().enumerate().fold(0, |word, (i, &bit)| word | u64::from(bit) << i))
+        .collect();
+    Ok((words, replicates))
+}
+
+/// A vector as an array of this shape.
+pub(super) fn shaped<'py, T: numpy::Element, D: numpy::ndarray::IntoDimension>(
+    py: Python<'py>,
+    values: Vec<T>,
+    shape: D,
+) -> PyResult<Bound<'py, PyArray<T, D::Dim>>> {
+    values.into_pyarray(py).reshape(shape)
+}
+
+/// The options of a metric.
+pub(super) fn options(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
+    options.iter().map(|(name, value)| Ok((name.extract()?, option(py, &name, &value)?))).collect()
+}
+
+fn option(py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if value.is_none() {
+        Ok(Value::Unset)
+    } else if value.is_instance_of::<PyBool>() {
+        Ok(Value::Flag(value.extract()?))
+    } else if value.is_instance_of::<PyInt>() {
+        // Far outside any option's range, whichever way it went over.
+        Ok(Value::Integer(value.extract().unwrap_or(i64::MAX)))
+    } else if value.is_instance_of::<PyFloat>() {
+        Ok(Value::Real(value.extract()?))
+    } else if value.is_instance_of::<PyString>() {
+        Ok(Value::Name(value.extract()?))
+    } else {
+        let expected = "a name, a number, true, false or None".into();
+        Err(raise(py, Error::InvalidOption { option: name.extract()?, expected, got: value.repr()?.extract()? }))
+    }
+}
+
+/// The value of an option in Python's types.
+pub(super) fn to_python<'py>(py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Unset => py.None().into_bound(py),
+        Value::Flag(value) => PyBool::new(py, value).to_owned().into_any(),
+        Value::Integer(value) => PyInt::new(py, value).into_any(),
+        Value::Real(value) => PyFloat::new(py, value).into_any(),
+        Value::Name(value) => PyString::new(py, &value).into_any(),
+    })
+}

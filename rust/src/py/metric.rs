@@ -1,0 +1,151 @@
+//! Metrics, tokenizers, and what the registries know of them.
+
+use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyDict;
+
+use super::call::{Progress, long, raise};
+use super::convert::{options, shaped, to_python};
+use crate::error::Error;
+use crate::metric::{self as core, Kind, METRICS};
+use crate::tokenize::{self as core_tokenize, TOKENIZERS};
+
+/// A metric with its options.
+#[pyclass(frozen, module = "reshuffle._core")]
+pub struct Metric {
+    pub(super) inner: Box<dyn core::Metric>,
+}
+
+impl Metric {
+    fn check_width(&self, py: Python<'_>, got: usize) -> PyResult<()> {
+        let expected = self.inner.columns().len();
+        if expected == got {
+            return Ok(());
+        }
+        let what = format!("columns of {}", self.inner.name());
+        Err(raise(py, Error::LengthMismatch { what, expected, got }))
+    }
+}
+
+#[pymethods]
+impl Metric {
+    #[new]
+    fn new(py: Python<'_>, name: &str, options_given: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let inner = core::metric(name, &options(py, options_given)?).map_err(|e| raise(py, e))?;
+        Ok(Metric { inner })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.inner.columns()
+    }
+
+    #[getter]
+    fn higher_is_better(&self) -> bool {
+        self.inner.higher_is_better()
+    }
+
+    #[getter]
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        self.inner.signature()
+    }
+
+    #[pyo3(signature = (systems, references, *, threads=0, progress=None))]
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        systems: Vec<Vec<PyBackedStr>>,
+        references: Vec<Vec<Option<PyBackedStr>>>,
+        threads: usize,
+        progress: Option<&Progress>,
+    ) -> PyResult<Bound<'py, PyArray3<i64>>> {
+        let segments = references.first().map_or(0, Vec::len);
+        let counts = long(py, threads, progress, ("counting", segments), |run| {
+            core::count(self.inner.as_ref(), &systems, &references, run)
+        })?;
+        shaped(py, counts, [systems.len(), segments, self.inner.columns().len()])
+    }
+
+    fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.check_width(py, totals.shape()[1])?;
+        let mut scores = vec![0.0; totals.shape()[0]];
+        self.inner.scores(totals.as_slice()?, &mut scores);
+        let shape = [scores.len()];
+        shaped(py, scores, shape)
+    }
+
+    fn details(&self, py: Python<'_>, totals: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(String, f64)>> {
+        self.check_width(py, totals.shape()[0])?;
+        Ok(self.inner.details(totals.as_slice()?))
+    }
+}
+
+/// What the registry knows of a metric.
+#[pyclass(frozen, get_all, module = "reshuffle._core")]
+pub struct MetricSpec {
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    options: Vec<Py<OptionSpec>>,
+}
+
+/// What the registry knows of an option.
+#[pyclass(frozen, get_all, module = "reshuffle._core")]
+pub struct OptionSpec {
+    name: &'static str,
+    about: &'static str,
+    kind: &'static str,
+    minimum: Option<f64>,
+    maximum: Option<f64>,
+    choices: Vec<&'static str>,
+    default: Py<PyAny>,
+}
+
+/// What the registry knows of a tokenizer.
+#[pyclass(frozen, get_all, module = "reshuffle._core")]
+pub struct TokenizerSpec {
+    name: &'static str,
+    about: &'static str,
+}
+
+#[pyfunction]
+pub fn metrics(py: Python<'_>) -> PyResult<Vec<MetricSpec>> {
+    let option = |spec: &core::OptionSpec| {
+        let (kind, minimum, maximum, choices) = match spec.kind {
+            Kind::Flag => ("flag", None, None, vec![]),
+            Kind::Integer(low, high) => ("integer", Some(low as f64), Some(high as f64), vec![]),
+            Kind::Real(low) => ("real", Some(low), None, vec![]),
+            Kind::Choice(names) => ("choice", None, None, names()),
+        };
+        let default = to_python(py, (spec.default)())?.unbind();
+        let (name, about) = (spec.name, spec.about);
+        Py::new(py, OptionSpec { name, about, kind, minimum, maximum, choices, default })
+    };
+    let metric = |spec: &core::MetricSpec| {
+        let options = spec.options.iter().map(option).collect::<PyResult<_>>()?;
+        Ok(MetricSpec { name: spec.name, about: spec.about, source: spec.source, options })
+    };
+    METRICS.iter().map(metric).collect()
+}
+
+#[pyfunction]
+pub fn tokenizers() -> Vec<TokenizerSpec> {
+    TOKENIZERS.iter().map(|t| TokenizerSpec { name: t.name(), about: t.about() }).collect()
+}
+
+#[pyfunction]
+pub fn tokenize(py: Python<'_>, lines: Vec<PyBackedStr>, tokenizer: &str) -> PyResult<Vec<Vec<String>>> {
+    let tokenizer = core_tokenize::tokenizer(tokenizer).map_err(|e| raise(py, e))?;
+    let tokens = |line: &PyBackedStr| {
+        let mut tokens = Vec::new();
+        tokenizer.tokenize(line, &mut |token| tokens.push(token.to_owned()));
+        tokens
+    };
+    Ok(py.detach(|| lines.iter().map(tokens).collect()))
+}

@@ -1,0 +1,27 @@
+//! The compiled module `reshuffle._core`: the only place that names pyo3 or numpy.
+//!
+//! Every function converts its arguments, lets go of the interpreter, calls the core and converts the result. Its
+//! docstrings stand in `_core.pyi`.
+
+mod call;
+mod convert;
+mod metric;
+mod resample;
+
+/// The module.
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::call::Progress;
+    #[pymodule_export]
+    use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, metrics, tokenize, tokenizers};
+    #[pymodule_export]
+    use super::resample::{
+        draw_scores, draw_sums, shuffle_statistics, shuffle_sums, shuffle_tally, stream_indices, stream_words,
+    };
+
+    #[pymodule_export]
+    const GENERATOR: &str = crate::stream::GENERATOR;
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,217 @@
+//! Replicates as arrays.
+
+use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use super::call::{Progress, long, raise};
+use super::convert::{flips, shaped, suff_stats};
+use super::metric::Metric;
+use crate::error::{Error, Result};
+use crate::resample::shuffle::{self, Alternative, Pair};
+use crate::resample::{Plan, Scored, draw};
+use crate::stats::SuffStats;
+use crate::stream::{Purpose, Stream};
+
+type Counts<'py> = PyReadonlyArray3<'py, i64>;
+type Families<'py> = Vec<(PyRef<'py, Metric>, Counts<'py>)>;
+
+fn with_metrics<'a>(py: Python<'_>, families: &'a Families<'_>) -> PyResult<Vec<Scored<'a>>> {
+    let scored = |(metric, counts): &'a (PyRef<'_, Metric>, Counts<'_>)| {
+        let metric: &'a Metric = metric;
+        Scored::new(metric.inner.as_ref(), suff_stats(py, counts)?).map_err(|e| raise(py, e))
+    };
+    families.iter().map(scored).collect()
+}
+
+fn without_metrics<'a>(py: Python<'_>, all: &'a [Counts<'_>]) -> PyResult<Vec<SuffStats<'a>>> {
+    all.iter().map(|counts| suff_stats(py, counts)).collect()
+}
+
+fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
+    let known = [("two-sided", Alternative::TwoSided), ("greater", Alternative::Greater), ("less", Alternative::Less)];
+    known.iter().find(|(n, _)| *n == name).map(|(_, alternative)| *alternative).ok_or_else(|| {
+        let known = known.map(|(name, _)| name.into()).into();
+        raise(py, Error::UnknownName { kind: "alternative".into(), name: name.into(), known })
+    })
+}
+
+/// Replicates of a seed, or flips that the caller gives.
+struct Flips {
+    given: Option<Vec<u64>>,
+    seed: u64,
+    first: u64,
+    n: usize,
+}
+
+impl Flips {
+    fn new(n: usize, seed: u64, first: u64, masks: Option<PyReadonlyArray2<'_, bool>>) -> PyResult<Self> {
+        Ok(match masks.as_ref().map(flips).transpose()? {
+            Some((words, n)) => Flips { given: Some(words), seed, first, n },
+            None => Flips { given: None, seed, first, n },
+        })
+    }
+
+    fn plan(&self) -> (Plan<'_, u64>, usize) {
+        let seeded = Plan::Seeded { seed: self.seed, first: self.first };
+        (self.given.as_deref().map_or(seeded, Plan::Given), self.n)
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (families, pairs, alternative, thresholds, *, n, seed, masks=None, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn shuffle_tally<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    pairs: Vec<Pair>,
+    alternative: &str,
+    thresholds: PyReadonlyArray2<'py, f64>,
+    n: usize,
+    seed: u64,
+    masks: Option<PyReadonlyArray2<'py, bool>>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let scored = with_metrics(py, &families)?;
+    let criterion = (self::alternative(py, alternative)?, thresholds.as_slice()?);
+    let flips = Flips::new(n, seed, 0, masks)?;
+    let counts = long(py, threads, progress, ("shuffling", flips.n), |run| {
+        shuffle::tally(&scored, &pairs, criterion, flips.plan(), run)
+    })?;
+    shaped(py, counts, [families.len(), pairs.len()])
+}
+
+#[pyfunction]
+#[pyo3(signature = (families, pairs, *, n, seed, masks=None, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn shuffle_statistics<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    pairs: Vec<Pair>,
+    n: usize,
+    seed: u64,
+    masks: Option<PyReadonlyArray2<'py, bool>>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let scored = with_metrics(py, &families)?;
+    let flips = Flips::new(n, seed, 0, masks)?;
+    let statistics = long(py, threads, progress, ("shuffling", flips.n), |run| {
+        shuffle::statistics(&scored, &pairs, flips.plan(), run)
+    })?;
+    shaped(py, statistics, [families.len(), pairs.len(), flips.n])
+}
+
+#[pyfunction]
+#[pyo3(signature = (counts, *, n, seed, first=0, masks=None, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn shuffle_sums<'py>(
+    py: Python<'py>,
+    counts: Vec<Counts<'py>>,
+    n: usize,
+    seed: u64,
+    first: u64,
+    masks: Option<PyReadonlyArray2<'py, bool>>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let all = without_metrics(py, &counts)?;
+    let flips = Flips::new(n, seed, first, masks)?;
+    let sums = long(py, threads, progress, ("shuffling", flips.n), |run| shuffle::sums(&all, flips.plan(), run))?;
+    by_replicate(py, sums, flips.n)
+}
+
+#[pyfunction]
+#[pyo3(signature = (families, *, n, seed, indices=None, threads=0, progress=None))]
+pub fn draw_scores<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    n: usize,
+    seed: u64,
+    indices: Option<PyReadonlyArray2<'py, u32>>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let scored = with_metrics(py, &families)?;
+    let systems: usize = scored.iter().map(|s| s.stats.systems()).sum();
+    let (scores, n) =
+        drawn((py, threads, progress), (n, seed, 0), indices, |plan, run| draw::scores(&scored, plan, run))?;
+    shaped(py, scores, [systems, n])
+}
+
+#[pyfunction]
+#[pyo3(signature = (counts, *, n, seed, first=0, indices=None, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn draw_sums<'py>(
+    py: Python<'py>,
+    counts: Vec<Counts<'py>>,
+    n: usize,
+    seed: u64,
+    first: u64,
+    indices: Option<PyReadonlyArray2<'py, u32>>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let all = without_metrics(py, &counts)?;
+    let (sums, n) = drawn((py, threads, progress), (n, seed, first), indices, |plan, run| draw::sums(&all, plan, run))?;
+    by_replicate(py, sums, n)
+}
+
+/// Draws by the given indices or, without any, by the seed; also gives how many replicates that were.
+fn drawn<T: Send>(
+    (py, threads, progress): (Python<'_>, usize, Option<&Progress>),
+    (n, seed, first): (usize, u64, u64),
+    indices: Option<PyReadonlyArray2<'_, u32>>,
+    body: impl FnOnce((Plan<'_, u32>, usize), &mut crate::pool::Run<'_>) -> Result<T> + Send,
+) -> PyResult<(T, usize)> {
+    let plan = match &indices {
+        Some(given) => (Plan::Given(given.as_slice()?), given.shape()[0]),
+        None => (Plan::Seeded { seed, first }, n),
+    };
+    let out = long(py, threads, progress, ("drawing", plan.1), |run| body(plan, run))?;
+    Ok((out, plan.1))
+}
+
+fn by_replicate(py: Python<'_>, sums: Vec<i64>, n: usize) -> PyResult<Bound<'_, PyArray2<i64>>> {
+    let cells = sums.len() / n.max(1);
+    shaped(py, sums, [n, cells])
+}
+
+fn stream(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<Stream> {
+    let known = [("shuffle", Purpose::Shuffle), ("draw", Purpose::Draw)];
+    match known.iter().find(|(name, _)| *name == purpose) {
+        Some(&(_, purpose)) => Ok(Stream::new(seed, purpose, replicate)),
+        None => {
+            let known = known.map(|(name, _)| name.into()).into();
+            Err(raise(py, Error::UnknownName { kind: "purpose".into(), name: purpose.into(), known }))
+        }
+    }
+}
+
+#[pyfunction]
+pub fn stream_words<'py>(
+    py: Python<'py>,
+    seed: u64,
+    purpose: &str,
+    replicate: u64,
+    n: usize,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let words = stream(purpose, seed, replicate, py)?.words().take(n).collect();
+    shaped(py, words, [n])
+}
+
+#[pyfunction]
+pub fn stream_indices<'py>(
+    py: Python<'py>,
+    seed: u64,
+    replicate: u64,
+    bound: u32,
+    n: usize,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    if bound == 0 {
+        return Err(raise(py, Error::Empty { what: "units to draw from".into() }));
+    }
+    let mut indices = vec![0; n];
+    Stream::new(seed, Purpose::Draw, replicate).indices(bound).fill(&mut indices);
+    shaped(py, indices, [n])
+}
