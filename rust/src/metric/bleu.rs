@@ -196,7 +196,7 @@ impl Metric for Bleu {
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
         let (precisions, _) = self.precisions(totals);
         let numbered = precisions[..self.order].iter().zip(1..);
-        let mut details: Vec<_> = numbered.map(|(p, n)| (format!("precision_{n}"), 100.0 * p)).collect();
+        let mut details: Vec<_> = numbered.map(|(p, n)| (format!("p_{n}"), 100.0 * p)).collect();
         let (hypothesis, reference) = (totals[0] as f64, totals[1] as f64);
         let ratio = if reference > 0.0 { hypothesis / reference } else { 0.0 };
         details.extend(

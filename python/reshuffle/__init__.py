@@ -1,0 +1,59 @@
+"""Is the difference between these systems more than chance?
+
+reshuffle computes metrics of machine translation as integer counts per segment and resamples the counts, in Rust, on
+all cores: approximate randomization, bootstrap tests, confidence intervals.
+
+>>> import reshuffle
+>>> references = ["the cat sat on the mat", "a dog barked at the moon", "it rained all day long"]
+>>> systems = {"a": ["the cat sat on a mat", "a dog barks", "it rains"], "b": references}
+>>> comparison = reshuffle.compare(references, systems)
+>>> comparison.comparisons[0].test.pvalue
+0.25...
+"""
+
+from ._core import VERSION, Progress
+from .compare import compare, score
+from .corpus import Corpus, read_corpus, read_lines
+from .errors import InputError
+from .intervals import bootstrap_interval
+from .metrics import Formula, Metric, NativeMetric, metric, tokenize
+from .multiplicity import experimentwise_error
+from .results import (
+    Comparison,
+    ConfidenceInterval,
+    PairedDifference,
+    SignificanceResult,
+    SystemScore,
+    UsedMetric,
+    UsedTest,
+)
+from .significance import approximate_randomization, bootstrap_test
+
+__version__ = VERSION
+
+__all__ = [
+    "Comparison",
+    "ConfidenceInterval",
+    "Corpus",
+    "Formula",
+    "InputError",
+    "Metric",
+    "NativeMetric",
+    "PairedDifference",
+    "Progress",
+    "SignificanceResult",
+    "SystemScore",
+    "UsedMetric",
+    "UsedTest",
+    "__version__",
+    "approximate_randomization",
+    "bootstrap_interval",
+    "bootstrap_test",
+    "compare",
+    "experimentwise_error",
+    "metric",
+    "read_corpus",
+    "read_lines",
+    "score",
+    "tokenize",
+]

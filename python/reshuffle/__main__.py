@@ -1,0 +1,5 @@
+"""``python -m reshuffle``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,248 @@
+"""The compiled core: counts, replicates, scores, tallies. The public API is :mod:`reshuffle`.
+
+Arrays must be C-contiguous and of the dtypes given, and must not be changed by another thread during a call. Long calls
+let go of the interpreter, raise what a signal handler raises (``KeyboardInterrupt``) within a tenth of a second or so,
+and take ``threads=0`` for as many threads as there are cores. Errors are :class:`reshuffle.InputError`.
+"""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "GENERATOR",
+    "VERSION",
+    "Metric",
+    "MetricSpec",
+    "OptionSpec",
+    "Progress",
+    "TokenizerSpec",
+    "draw_scores",
+    "draw_sums",
+    "metrics",
+    "shuffle_statistics",
+    "shuffle_sums",
+    "shuffle_tally",
+    "stream_indices",
+    "stream_words",
+    "tokenize",
+    "tokenizers",
+]
+
+GENERATOR: Final[str]
+"""The generator of the random words, as signatures name it."""
+
+VERSION: Final[str]
+"""The version of the package."""
+
+@final
+class Progress:
+    """How far a long call has come, to be read from another thread.
+
+    >>> from reshuffle import Progress, compare
+    >>> progress = Progress()
+    >>> _ = compare(["a b", "c d"], [["a b", "c"], ["a", "c d"]], progress=progress)
+    >>> progress.stage, progress.done == progress.total
+    ('drawing', True)
+    """
+
+    def __new__(cls) -> Progress: ...
+    @property
+    def stage(self) -> str:
+        """What is being done: ``counting``, ``shuffling`` or ``drawing``; empty before the first call."""
+
+    @property
+    def total(self) -> int:
+        """How many segments or replicates the stage has."""
+
+    @property
+    def done(self) -> int:
+        """How many of them are done."""
+
+@final
+class Metric:
+    """A metric with its options. Wrapped by :class:`reshuffle.NativeMetric`."""
+
+    def __new__(cls, name: str, options_given: dict[str, bool | int | float | str | None]) -> Metric: ...
+    @property
+    def name(self) -> str:
+        """The name in tables and signatures."""
+
+    @property
+    def columns(self) -> list[str]:
+        """What each of the K counts of a segment is."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Is a larger score a better one?"""
+
+    @property
+    def signature(self) -> list[tuple[str, str]]:
+        """The options that change a score."""
+
+    def count(
+        self,
+        systems: Sequence[Sequence[str]],
+        references: Sequence[Sequence[str | None]],
+        *,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> NDArray[np.int64]:
+        """Count k systems of S segments: (k, S, K)."""
+
+    def scores(self, totals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The scores of (R, K) summed counts: (R,)."""
+
+    def details(self, totals: NDArray[np.int64]) -> list[tuple[str, float]]:
+        """The parts that make up the score of (K,) summed counts."""
+
+@final
+class OptionSpec:
+    """What the registry knows of an option."""
+
+    @property
+    def name(self) -> str:
+        """The argument's name."""
+
+    @property
+    def about(self) -> str:
+        """One line for people."""
+
+    @property
+    def kind(self) -> str:
+        """``flag``, ``integer``, ``real`` or ``choice``."""
+
+    @property
+    def minimum(self) -> float | None:
+        """The smallest value of a number."""
+
+    @property
+    def maximum(self) -> float | None:
+        """The largest value of a number."""
+
+    @property
+    def choices(self) -> list[str]:
+        """The names of a choice."""
+
+    @property
+    def default(self) -> bool | int | float | str | None:
+        """The value if none is given."""
+
+@final
+class MetricSpec:
+    """What the registry knows of a metric."""
+
+    @property
+    def name(self) -> str:
+        """The name on the command line."""
+
+    @property
+    def about(self) -> str:
+        """One line for people."""
+
+    @property
+    def source(self) -> str:
+        """Where it was defined: ACL id or DOI."""
+
+    @property
+    def options(self) -> list[OptionSpec]:
+        """Its options."""
+
+@final
+class TokenizerSpec:
+    """What the registry knows of a tokenizer."""
+
+    @property
+    def name(self) -> str:
+        """The name in options and signatures."""
+
+    @property
+    def about(self) -> str:
+        """One line for people."""
+
+def metrics() -> list[MetricSpec]:
+    """Every metric there is."""
+
+def tokenizers() -> list[TokenizerSpec]:
+    """Every tokenizer there is."""
+
+def tokenize(lines: Sequence[str], tokenizer: str) -> list[list[str]]:
+    """The tokens of each line."""
+
+def shuffle_tally(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    pairs: Sequence[tuple[int, int]],
+    alternative: str,
+    thresholds: NDArray[np.float64],
+    *,
+    n: int,
+    seed: int,
+    masks: NDArray[np.bool_] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.uint64]:
+    """How many of n shuffles reach each threshold: (metrics, pairs) in and out.
+
+    ``masks``, an (R, S) array that says which segments to swap, takes the place of ``n`` and ``seed``.
+    """
+
+def shuffle_statistics(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    pairs: Sequence[tuple[int, int]],
+    *,
+    n: int,
+    seed: int,
+    masks: NDArray[np.bool_] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """score(x) − score(y) of every shuffle: (metrics, pairs, R)."""
+
+def shuffle_sums(
+    counts: Sequence[NDArray[np.int64]],
+    *,
+    n: int,
+    seed: int,
+    first: int = 0,
+    masks: NDArray[np.bool_] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.int64]:
+    """Sums over the swapped segments, less those of the first system: (R, cells), the k × K of each array in turn."""
+
+def draw_scores(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    *,
+    n: int,
+    seed: int,
+    indices: NDArray[np.uint32] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """The score of every system on every draw: (systems of all metrics, R).
+
+    ``indices``, an (R, S) array that says which segments to draw, takes the place of ``n`` and ``seed``.
+    """
+
+def draw_sums(
+    counts: Sequence[NDArray[np.int64]],
+    *,
+    n: int,
+    seed: int,
+    first: int = 0,
+    indices: NDArray[np.uint32] | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.int64]:
+    """Sums over the drawn segments: (R, cells), the k × K of each array in turn."""
+
+def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
+    """The first n random words of a replicate; ``purpose`` is ``shuffle`` or ``draw``.
+
+    Bit u % 64 of word u // 64 of a shuffle says whether segment u is swapped.
+    """
+
+def stream_indices(seed: int, replicate: int, bound: int, n: int) -> NDArray[np.uint32]:
+    """The first n indices below ``bound`` of a draw."""

@@ -1,0 +1,409 @@
+"""The command line: options in, a report out. Everything else is the public API."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from . import _core
+from ._core import Progress
+from .catalogue import CATALOGUE_FORMATS
+from .compare import compare, score
+from .corpus import STDIN, display_name, read_corpus, system_names
+from .demo import demo_corpus, write_demo
+from .errors import InputError, check_integer, check_level, check_name, unknown_name
+from .metrics import NativeMetric, metric
+from .report import FORMATS, Terminal, render
+from .results import Comparison
+from .significance import ALTERNATIVES, TESTS
+
+# A bar for less would only flicker.
+BAR_DELAY_SECONDS = 0.3
+
+
+class Name(click.ParamType[str]):
+    """One of the names in a registry; the error for another tells the nearest."""
+
+    name = "name"
+
+    def __init__(self, kind: str, known: Sequence[str]) -> None:
+        self.kind = kind
+        self.known = list(known)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "|".join(self.known)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        check_name(self.kind, value, self.known)
+        return str(value)
+
+
+class GreedyRefs(click.Command):
+    """A command whose ``--refs`` takes every file up to the next option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spread: list[str] = []
+        greedy = False
+        for index, arg in enumerate(args):
+            if arg == "--":
+                return super().parse_args(ctx, spread + args[index:])
+            is_option = arg.startswith("-") and arg != STDIN
+            if greedy and not is_option and spread[-1] != "--refs":
+                spread.append("--refs")
+            greedy = arg == "--refs" or (greedy and not is_option)
+            spread.append(arg)
+        return super().parse_args(ctx, spread)
+
+
+def _metric_options() -> list[_core.OptionSpec]:
+    """Every option of any metric, once."""
+    return list({option.name: option for spec in _core.metrics() for option in spec.options}.values())
+
+
+def _metric_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A flag for every option of any metric."""
+    for option in reversed(_metric_options()):
+        default = "" if option.kind == "flag" or option.default is None else f"  [default: {option.default}]"
+        kinds: dict[str, Any] = {
+            "flag": {"is_flag": True},
+            "integer": {"type": int},
+            "real": {"type": float},
+            "choice": {"type": Name(option.name, option.choices)},
+        }
+        flag = "--" + option.name.replace("_", "-")
+        command = click.option(
+            flag, option.name, default=None, help=f"{option.about}{default}".capitalize(), **kinds[option.kind]
+        )(command)
+    metrics = [spec.name for spec in _core.metrics()]
+    return click.option(
+        "-m",
+        "--metric",
+        "metrics",
+        multiple=True,
+        default=["bleu"],
+        metavar="|".join(metrics),
+        help="Metric; may be repeated.  [default: bleu]",
+    )(command)
+
+
+def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = [
+        click.option("-n", "--n-resamples", type=int, default=10_000, show_default=True, help="Shuffles and draws."),
+        click.option("--seed", type=int, default=12345, show_default=True, help="Same seed, same result."),
+        click.option("--threads", type=int, help="Threads; the result does not depend on it.  [default: all cores]"),
+        click.option(
+            "--refs",
+            multiple=True,
+            metavar="FILE...",
+            help="More references: every FILE up to the next option. Put it last.",
+        ),
+        click.option(
+            "--format", "fmt", type=Name("format", list(FORMATS)), default="text", show_default=True, help="Output."
+        ),
+        click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(context_settings=CONTEXT, epilog="Start with 'reshuffle demo'; 'reshuffle COMMAND --help' has examples.")
+@click.version_option(_core.VERSION, "--version", prog_name="reshuffle", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Is the difference between these systems more than chance?
+
+    Scores machine translation systems and tests their differences by resampling segments.
+    """
+
+
+@cli.command(
+    "compare",
+    cls=GreedyRefs,
+    epilog="""\b
+Examples:
+  reshuffle compare ref.txt baseline.txt new.txt
+  reshuffle compare ref.txt *.out --baseline online-B --test bootstrap -n 100000
+  reshuffle compare ref.txt a.txt.gz b.txt.gz --all-pairs --format json -o result.json
+  reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt""",
+)
+@click.argument("reference", metavar="REF")
+@click.argument("systems", metavar="SYS SYS...", nargs=-1)
+@_metric_flags
+@click.option("--test", type=Name("test", list(TESTS)), default="ar", show_default=True, help="Significance test.")
+@click.option(
+    "--alternative",
+    type=Name("alternative", ALTERNATIVES),
+    default="two-sided",
+    show_default=True,
+    help="'greater': the system scores higher than the baseline.",
+)
+@click.option(
+    "--baseline", metavar="NAME", help="System to compare the others with, by name or file.  [default: first]"
+)
+@click.option("--all-pairs", is_flag=True, help="Compare every pair of systems instead.")
+@click.option(
+    "--confidence", "confidence_level", type=float, default=0.95, show_default=True, help="Level of the intervals."
+)
+@_shared_options
+def compare_command(
+    reference: str,
+    systems: tuple[str, ...],
+    metrics: tuple[str, ...],
+    baseline: str | None,
+    refs: tuple[str, ...],
+    fmt: str,
+    output: str | None,
+    **options: Any,
+) -> None:
+    """Test whether systems differ by more than chance.
+
+    REF and SYS are UTF-8 text files with one segment per line, plain or compressed by gzip, bzip2 or xz; - is standard
+    input. Every SYS is compared with the baseline, the first one unless --baseline names another. p is the probability
+    of a difference as large as the one observed if it made no difference which system produced which output.
+    """
+    chosen = _metrics(metrics, options)
+    inputs = [reference, *refs, *systems]
+    _check_numbers(options)
+    _check_systems(systems, refs, at_least=2)
+    with _destination(output, inputs) as write:
+        corpus = read_corpus([reference, *refs], systems)
+        by_path = dict(zip(systems, system_names(systems), strict=True))
+        if baseline is not None and baseline not in corpus.systems:
+            baseline = by_path.get(baseline, baseline)
+        with _bar() as progress:
+            comparison = compare(
+                corpus.references, corpus.systems, chosen, baseline=baseline, progress=progress, **options
+            )
+        write(comparison, fmt)
+
+
+@cli.command(
+    "score",
+    cls=GreedyRefs,
+    epilog="""\b
+Examples:
+  reshuffle score ref.txt system.txt
+  reshuffle score ref.txt system.txt --confidence 0.95
+  zcat system.txt.gz | reshuffle score ref.txt - --lowercase --format json""",
+)
+@click.argument("reference", metavar="REF")
+@click.argument("systems", metavar="SYS...", nargs=-1)
+@_metric_flags
+@click.option("--confidence", "confidence_level", type=float, help="Give intervals at this level.  [default: none]")
+@_shared_options
+def score_command(
+    reference: str,
+    systems: tuple[str, ...],
+    metrics: tuple[str, ...],
+    refs: tuple[str, ...],
+    fmt: str,
+    output: str | None,
+    **options: Any,
+) -> None:
+    """Score systems, with the parts that make up the score.
+
+    Files are as for 'reshuffle compare'.
+    """
+    chosen = _metrics(metrics, options)
+    _check_numbers(options)
+    _check_systems(systems, refs, at_least=1)
+    with _destination(output, [reference, *refs, *systems]) as write:
+        corpus = read_corpus([reference, *refs], systems)
+        with _bar() as progress:
+            result = score(corpus.references, corpus.systems, chosen, progress=progress, **options)
+        write(result, fmt)
+
+
+@cli.command("metrics")
+@click.option(
+    "--format",
+    "fmt",
+    type=Name("format", list(CATALOGUE_FORMATS)),
+    default="text",
+    show_default=True,
+    help="Output.",
+)
+def metrics_command(fmt: str) -> None:
+    """List metrics with their options, tokenizers and tests."""
+    click.echo(CATALOGUE_FORMATS[fmt](_terminal()), nl=False)
+
+
+@cli.command("demo")
+@click.option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
+def demo_command(directory: str | None) -> None:
+    """Compare four made-up systems on an embedded corpus."""
+    if directory is None:
+        corpus = demo_corpus()
+        with _bar() as progress:
+            comparison = compare(corpus.references, corpus.systems, progress=progress)
+        click.echo(render(comparison, "text", _terminal()), nl=False)
+        click.echo("\nTo repeat this with files: reshuffle demo --write demo")
+        return
+    paths = [str(path) for path in write_demo(directory)]
+    click.echo(
+        f"Wrote {len(paths)} files of {demo_corpus().n_segments} lines. Now try:\n  reshuffle compare {' '.join(paths)}"
+    )
+
+
+def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric]:
+    """Takes the metrics' own options out of ``options`` and gives each metric those that it has."""
+    known = {spec.name: [option.name for option in spec.options] for spec in _core.metrics()}
+    for name in names:
+        if name not in known:
+            raise unknown_name("metric", name, known)
+    given = {option.name: options.pop(option.name) for option in _metric_options()}
+    given = {name: value for name, value in given.items() if value is not None}
+    for option in given:
+        if not any(option in known[name] for name in names):
+            flag = "--" + option.replace("_", "-")
+            raise InputError(f"{flag} means nothing to {', '.join(names)}: leave it out")
+    return [metric(name, **{o: v for o, v in given.items() if o in known[name]}) for name in names]
+
+
+def _check_numbers(options: dict[str, Any]) -> None:
+    """Before any file is read: a mistyped number should not cost a wait."""
+    check_integer("-n", options["n_resamples"], 1)
+    check_integer("--seed", options["seed"], 0, 2**64 - 1)
+    if options["threads"] is not None:
+        check_integer("--threads", options["threads"], 1)
+    if options["confidence_level"] is not None:
+        check_level("--confidence", options["confidence_level"])
+
+
+def _check_systems(systems: Sequence[str], refs: Sequence[str], at_least: int) -> None:
+    if len(systems) >= at_least:
+        return
+    wanted = "no system: give the output of at least one" if at_least == 1 else "expected at least two systems"
+    hint = "; --refs takes every file up to the next option, so put it last" if refs else ""
+    raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
+
+
+Writer = Callable[[Comparison, str], None]
+
+
+@contextlib.contextmanager
+def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
+    """Where the report goes. A file appears whole or not at all, and only if all went well."""
+    if output is None:
+        yield lambda comparison, fmt: click.echo(render(comparison, fmt, _terminal()), nl=False)
+        return
+    target = Path(os.path.realpath(output))
+    shown = display_name(output)
+    for path in inputs:
+        if path != STDIN and target.exists() and Path(path).exists() and target.samefile(path):
+            raise InputError(f"{shown} is one of the inputs: it would be overwritten; choose another name for -o")
+    if target.is_dir():
+        raise InputError(f"{shown} is a directory: -o takes the name of a file")
+    if target.exists() and not target.is_file():  # a pipe, a terminal, /dev/null: nothing to replace
+        with _open(target, "w", shown) as stream:
+            yield lambda comparison, fmt: _write(stream, render(comparison, fmt))
+        return
+    if target.exists() and not os.access(target, os.W_OK):
+        raise InputError(f"{shown} cannot be written: Permission denied")
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with _open(part, "x", shown) as stream:
+            yield lambda comparison, fmt: _write(stream, render(comparison, fmt))
+        if target.exists():
+            part.chmod(target.stat().st_mode & 0o7777)
+        part.replace(target)
+    except OSError as error:
+        raise InputError(f"{shown} cannot be written: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _open(path: Path, mode: str, shown: str) -> Any:
+    try:
+        return path.open(mode, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"{shown} cannot be written: {error.strerror or error}") from None
+
+
+def _write(stream: Any, text: str) -> None:
+    stream.write(text)
+
+
+def _terminal() -> Terminal:
+    """What standard output can show."""
+    if not sys.stdout.isatty():
+        return Terminal()
+    return Terminal(os.get_terminal_size(sys.stdout.fileno()).columns or 80, "NO_COLOR" not in os.environ)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Progress]:
+    """A progress bar on standard error while the body runs, if that takes long and somebody is watching."""
+    progress = Progress()
+    if not sys.stderr.isatty():
+        yield progress
+        return
+    finished = threading.Event()
+    watcher = threading.Thread(target=_draw_bar, args=(progress, finished), daemon=True)
+    watcher.start()
+    try:
+        yield progress
+    finally:
+        finished.set()
+        watcher.join()
+
+
+def _draw_bar(progress: Progress, finished: threading.Event) -> None:
+    if finished.wait(BAR_DELAY_SECONDS):
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        stage, task = "", None
+        while True:
+            if progress.stage != stage or task is None:
+                if task is not None:
+                    bars.remove_task(task)
+                stage = progress.stage
+                task = bars.add_task(stage)
+            bars.update(task, total=progress.total or None, completed=progress.done)
+            if finished.wait(0.1):
+                return
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code: 0, 2 for bad input, 130 for Ctrl-C."""
+    if hasattr(sys.stdout, "reconfigure"):
+        # A terminal that cannot show a character of a system's name shows an escape, not a traceback.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = cli.main(args, prog_name="reshuffle", standalone_mode=False)
+        sys.stdout.flush()
+    except InputError as error:
+        _fail(str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("reshuffle: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever reads has had enough; what is still buffered must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code or 0)
+
+
+def _fail(message: str) -> NoReturn:
+    click.echo(f"reshuffle: error: {message}", err=True)
+    sys.exit(2)

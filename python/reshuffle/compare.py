@@ -1,0 +1,243 @@
+"""From texts to a comparison: the whole path, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+from . import _core
+from ._core import Progress
+from .corpus import Corpus, Lines
+from .errors import InputError, check_level, unknown_name
+from .intervals import INTERVALS
+from .metrics import NativeMetric, metric
+from .multiplicity import experimentwise_error
+from .resampling import Family, Replicates
+from .results import Comparison, ConfidenceInterval, PairedDifference, SystemScore, UsedMetric, UsedTest
+from .significance import check_test, run_signature, run_test
+
+__all__ = ["compare", "score"]
+
+References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]]"
+Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines]"
+Metrics: TypeAlias = "str | NativeMetric | Sequence[str | NativeMetric]"
+
+INTERVAL = "percentile"
+
+
+def compare(
+    references: References,
+    systems: Systems,
+    metrics: Metrics = "bleu",
+    *,
+    test: str = "ar",
+    n_resamples: int = 10_000,
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Score systems against references and test whether they differ by more than chance.
+
+    Every pair, every metric and every interval uses the same shuffles and the same draws.
+
+    Parameters
+    ----------
+    references : S references, or columns of S references each
+        None stands for a reference that is missing; every segment needs at least one.
+    systems : mapping of str to S hypotheses, or sequence of these
+        At least two. Without names they are called ``system 1``, ``system 2`` …
+    metrics : str, NativeMetric, or sequence of these
+        See :func:`reshuffle.metric`.
+    test : str
+        A name in :data:`reshuffle.significance.TESTS`.
+    n_resamples : int
+        Shuffles for the test and draws for the intervals.
+    baseline : str, optional
+        The system that the others are compared with; the first one by default.
+    all_pairs : bool
+        Compare every pair instead.
+    alternative : {'two-sided', 'greater', 'less'}
+        ``greater``: the system scores higher than the baseline.
+    confidence_level : float
+        Of the percentile intervals for scores and differences.
+    seed : int
+        0 to 2⁶⁴ − 1. The same seed gives the same result on any machine and number of threads.
+    threads : int, optional
+        As many as there are cores by default.
+    progress : Progress, optional
+        Tells another thread how far the comparison has come.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        If the texts do not line up, there are fewer than two systems or segments, a name is unknown, or an argument is
+        out of range.
+
+    Notes
+    -----
+    p-values are those of single tests, not adjusted for their number. Memory: the counts, 8·k·S·K bytes, and the draws,
+    8·k·R bytes per metric.
+
+    Examples
+    --------
+    >>> references = ["the cat sat on the mat", "a dog barked at the moon", "it rained all day long"]
+    >>> good = ["the cat sat on the mat", "a dog barked at the moon", "it rained all day"]
+    >>> poor = ["cat on mat", "the dog barks at a moon", "rain all the day"]
+    >>> comparison = compare(references, {"poor": poor, "good": good}, n_resamples=99)
+    >>> [f"{score.system}: {score.score:.1f}" for score in comparison.scores]
+    ['poor: 9.2', 'good: 94.1']
+    >>> 0 < comparison.comparisons[0].test.pvalue <= 1
+    True
+    """
+    chosen = check_test(test, alternative)
+    confidence_level = check_level("confidence_level", confidence_level)
+    corpus = Corpus.of(references, systems)
+    names = tuple(corpus.systems)
+    if len(names) < 2:
+        raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
+    if all_pairs and baseline is not None:
+        raise InputError("a baseline and all pairs exclude each other: leave one of them out")
+    if baseline is not None and baseline not in names:
+        raise unknown_name("baseline", baseline, names)
+    if not all_pairs:
+        baseline = names[0] if baseline is None else baseline
+        names = (baseline, *(name for name in names if name != baseline))
+
+    families = _count(corpus, names, metrics, threads, progress)
+    replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
+    # Pairs are (system, baseline): a positive difference means that the system scores higher.
+    pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
+    results = run_test(chosen, replicates, pairs, alternative)
+    comparisons = [
+        PairedDifference(
+            baseline=names[b],
+            system=names[a],
+            metric=family.metric.name,
+            test=result,
+            confidence_interval=INTERVALS[INTERVAL](draws[a] - draws[b], confidence_level),
+        )
+        for family, draws, of_metric in zip(families, replicates.draws, results, strict=True)
+        for (a, b), result in zip(pairs, of_metric, strict=True)
+    ]
+    record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates)
+    return _comparison(corpus, names, families, replicates, confidence_level, baseline, record, comparisons)
+
+
+def score(
+    references: References,
+    systems: Systems,
+    metrics: Metrics = "bleu",
+    *,
+    confidence_level: float | None = None,
+    n_resamples: int = 10_000,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Score systems against references, with confidence intervals if ``confidence_level`` is given.
+
+    Parameters are those of :func:`compare`; one system is enough, and one segment too unless intervals are wanted.
+
+    Returns
+    -------
+    Comparison
+        Without comparisons.
+
+    Raises
+    ------
+    InputError
+        As :func:`compare`.
+
+    Examples
+    --------
+    >>> score(["the cat sat on the mat"], {"a": ["the cat sat on a mat"]}).scores[0].score.round(2)
+    np.float64(53.73)
+    """
+    corpus = Corpus.of(references, systems)
+    names = tuple(corpus.systems)
+    families = _count(corpus, names, metrics, threads, progress)
+    if confidence_level is None:
+        return _comparison(corpus, names, families, None, None)
+    confidence_level = check_level("confidence_level", confidence_level)
+    replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
+    return _comparison(corpus, names, families, replicates, confidence_level)
+
+
+def _count(
+    corpus: Corpus, names: Sequence[str], metrics: Metrics, threads: int | None, progress: Progress | None
+) -> list[Family]:
+    chosen = [metrics] if isinstance(metrics, str | NativeMetric) else list(metrics)
+    resolved = [metric(m) if isinstance(m, str) else m for m in chosen]
+    if not resolved:
+        raise InputError("no metrics: at least one is needed")
+    for m in resolved:
+        if not isinstance(m, NativeMetric):
+            raise InputError(f"a metric that counts texts is made by reshuffle.metric(name), got {m!r}")
+    labels = [m.signature() for m in resolved]
+    if len(set(labels)) < len(labels):
+        raise InputError(f"the same metric is given twice: {', '.join(labels)}")
+    outputs = [corpus.systems[name] for name in names]
+    return [Family(m, m.suff_stats(outputs, corpus.references, threads=threads, progress=progress)) for m in resolved]
+
+
+def _comparison(
+    corpus: Corpus,
+    names: tuple[str, ...],
+    families: Sequence[Family],
+    replicates: Replicates | None,
+    confidence_level: float | None,
+    baseline: str | None = None,
+    test: UsedTest | None = None,
+    comparisons: Sequence[PairedDifference] = (),
+) -> Comparison:
+    nrefs = corpus.n_references
+
+    def interval(m: int, s: int) -> ConfidenceInterval | None:
+        if replicates is None or confidence_level is None:
+            return None
+        return INTERVALS[INTERVAL](replicates.draws[m][s], confidence_level)
+
+    scores = [
+        SystemScore(
+            system=name,
+            metric=family.metric.name,
+            score=float(family.scores[s]),
+            confidence_interval=interval(m, s),
+            details=family.metric.details(family.totals[s]),
+        )
+        for m, family in enumerate(families)
+        for s, name in enumerate(names)
+    ]
+    metrics = [UsedMetric(f.metric.name, f.metric.signature(nrefs), f.metric.higher_is_better) for f in families]
+    run = f"version:reshuffle-{_core.VERSION}"
+    if replicates is not None:
+        used = None if test is None else (test.name, test.alternative)
+        run = f"interval:{INTERVAL}[{confidence_level:g}]|{run_signature(replicates, used)}"
+    error = None
+    if comparisons and confidence_level is not None:
+        error = experimentwise_error(1 - confidence_level, len(comparisons))
+    return Comparison(
+        systems=names,
+        metrics=tuple(metrics),
+        scores=tuple(scores),
+        comparisons=tuple(comparisons),
+        baseline=baseline,
+        test=test,
+        experimentwise_error=error,
+        n_segments=corpus.n_segments,
+        n_references=len(corpus.references),
+        n_resamples=None if replicates is None else replicates.n_resamples,
+        confidence_level=confidence_level,
+        seed=None if replicates is None else replicates.seed,
+        signature="|".join([*(m.signature for m in metrics), run]),
+        version=_core.VERSION,
+    )

@@ -1,0 +1,66 @@
+"""The one exception that users meet, and the words of its messages."""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from collections.abc import Iterable, Sequence
+
+__all__ = ["InputError", "unknown_name"]
+
+MAX_SEED = 2**64 - 1
+
+
+class InputError(ValueError):
+    """Something given to reshuffle cannot be used.
+
+    The message says what is wrong, what came, what was expected and, where it helps, what to do. The command line
+    prints it and exits with code 2.
+    """
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """The error for a name that no registry holds, with the nearest that one does.
+
+    >>> print(unknown_name("metric", "blue", ["bleu", "ter"]))
+    unknown metric 'blue': did you mean 'bleu'? Known: bleu, ter
+    """
+    known = list(known)
+    nearest = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    return InputError(f"unknown {kind} {name!r}: {hint}Known: {', '.join(known)}")
+
+
+def check_name(kind: str, name: str, known: Sequence[str]) -> None:
+    """Raise :class:`InputError` unless ``name`` is one of ``known``."""
+    if name not in known:
+        raise unknown_name(kind, str(name), known)
+
+
+def check_integer(what: str, value: object, minimum: int, maximum: int | None = None) -> int:
+    """``value`` as an int, or :class:`InputError` if it is none or lies outside [minimum, maximum].
+
+    >>> check_integer("threads", 0, 1)
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: threads must be a whole number of at least 1, got 0
+    """
+    allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        number = int(value)
+        if number >= minimum and (maximum is None or number <= maximum):
+            return number
+    raise InputError(f"{what} must be a whole number {allowed}, got {value!r}")
+
+
+def check_level(what: str, value: object) -> float:
+    """``value`` as a float strictly between 0 and 1, or :class:`InputError`.
+
+    >>> check_level("confidence_level", 95)
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: confidence_level must lie strictly between 0 and 1, got 95; for 95 % write 0.95
+    """
+    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else -1.0
+    if 0 < number < 1:
+        return number
+    hint = f"; for {value} % write {number / 100:g}" if 1 < number < 100 else ""
+    raise InputError(f"{what} must lie strictly between 0 and 1, got {value!r}{hint}")

@@ -1,0 +1,233 @@
+"""Formats for people: the same tables and notes as text, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore, UsedMetric
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Where text will be shown."""
+
+    width: int = 100
+    color: bool = False
+
+
+@dataclass(slots=True)
+class Table:
+    """Cells to be laid out. The first ``n_names`` columns are names, the others numbers."""
+
+    title: str
+    header: Sequence[str]
+    n_names: int = 1
+    rows: list[list[str]] = field(default_factory=list)
+    significant: list[bool] = field(default_factory=list)
+
+    def add(self, cells: Sequence[str], significant: bool = False) -> None:
+        """Append a row."""
+        self.rows.append(list(cells))
+        self.significant.append(significant)
+
+
+def as_text(comparison: Comparison, terminal: Terminal) -> str:
+    """Tables that fit a terminal, the notes, and the signature on a line of its own, to be copied whole."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=terminal.width,
+        force_terminal=terminal.color,
+        color_system="standard" if terminal.color else None,
+        highlight=False,
+    )
+    for table in tables(comparison):
+        console.print(Text(table.title, style="bold"))
+        rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+        for index, name in enumerate(table.header):
+            number = index >= table.n_names
+            rich_table.add_column(Text(name), justify="right" if number else "left", no_wrap=number, overflow="fold")
+        for cells, significant in zip(table.rows, table.significant, strict=True):
+            rich_table.add_row(*map(Text, cells), style="bold" if significant else None)
+        console.print(rich_table)
+    for note in notes(comparison):
+        console.print(Text(note))
+    # The signature is not wrapped: it is there to be copied.
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + f"\nSignature: {comparison.signature}\n"
+
+
+def as_markdown(comparison: Comparison, terminal: Terminal) -> str:
+    """Pipe tables, the notes as a list, and the signature as code."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cells) + " |"
+
+    parts = []
+    for table in tables(comparison):
+        escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in table.rows]
+        rule = ["---" if index < table.n_names else "---:" for index in range(len(table.header))]
+        parts += [f"**{table.title}**", "\n".join(map(line, [table.header, rule, *escaped]))]
+    parts.append("\n".join(f"- {note}" for note in [*notes(comparison), f"Signature: `{comparison.signature}`"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def as_latex(comparison: Comparison, terminal: Terminal) -> str:
+    """``tabular`` environments for the booktabs package; notes and signature as comments."""
+    lines = ["% needs \\usepackage{booktabs}"]
+    for table in tables(comparison):
+        n_numbers = len(table.header) - table.n_names
+        lines += [f"% {table.title}", f"\\begin{{tabular}}{{{'l' * table.n_names}{'r' * n_numbers}}}", "\\toprule"]
+        lines += [" & ".join(map(_latex, table.header)) + r" \\", r"\midrule"]
+        lines += [" & ".join(map(_latex, row)) + r" \\" for row in table.rows]
+        lines += [r"\bottomrule", r"\end{tabular}"]
+    lines += [f"% {note}" for note in [*notes(comparison), f"Signature: {comparison.signature}"]]
+    return "\n".join(lines) + "\n"
+
+
+_LATEX_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "Δ": r"$\Delta$",
+        **{c: f"\\{c}" for c in "&%$#_{}"},
+    }
+)
+
+
+def _latex(cell: str) -> str:
+    escaped = cell.translate(_LATEX_ESCAPES)
+    is_negative = cell.startswith("-") and cell[1:2].isdigit()
+    return f"$-${escaped[1:]}" if is_negative else escaped
+
+
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """The tables of a comparison, metric by metric."""
+    for metric in comparison.metrics:
+        scores = [s for s in comparison.scores if s.metric == metric.name]
+        pairs = [p for p in comparison.comparisons if p.metric == metric.name]
+        if not pairs:
+            yield _scores_with_details(comparison, metric, scores)
+        elif comparison.baseline is None:
+            yield _scores(comparison, metric, scores, {})
+            yield _pairs(comparison, metric, pairs)
+        else:
+            yield _scores(comparison, metric, scores, {p.system: p for p in pairs})
+
+
+def notes(comparison: Comparison) -> Iterator[str]:
+    """What a reader has to know to read the tables."""
+    if comparison.n_resamples is None or comparison.confidence_level is None:
+        return
+    level = 1 - comparison.confidence_level
+    n = f"{comparison.n_resamples:,}"
+    if comparison.test is not None:
+        test = comparison.test
+        yield f"p: {test.title}, {n} {test.replicates}, {test.alternative}; * p < {level:.3g}."
+    yield f"Intervals: percentile of {n} bootstrap draws."
+    tests = [pair.test for pair in comparison.comparisons]
+    if len(tests) > 1 and comparison.experimentwise_error is not None:
+        yield (
+            f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests would give at least one p "
+            f"below {level:.3g} with probability {comparison.experimentwise_error:.3g} (1 - {1 - level:.3g}^{len(tests)})."
+        )
+    smallest = 1 / (comparison.n_resamples + 1)
+    if tests and smallest >= level:
+        yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
+        return
+    close = [t for t in tests if t.pvalue_interval.low < level < t.pvalue_interval.high]
+    if close:
+        yield (
+            f"{len(close)} of {len(tests)} p-values may lie on the other side of {level:.3g} by chance of the "
+            "replicates alone (Clopper-Pearson, 95 %); more replicates would tell."
+        )
+
+
+def _title(comparison: Comparison, metric: UsedMetric) -> str:
+    arrow = "" if metric.higher_is_better else ", lower is better"
+    segments = "segment" if comparison.n_segments == 1 else "segments"
+    references = "reference" if comparison.n_references == 1 else "references"
+    return (
+        f"{metric.name}{arrow}: {comparison.n_segments:,} {segments}, {comparison.n_references} {references}, "
+        f"{len(comparison.systems)} system{'s' * (len(comparison.systems) != 1)}"
+    )
+
+
+def _level(comparison: Comparison) -> str:
+    return f"{_percent(comparison.confidence_level or 0)} interval"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _scores(
+    comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore], tested: dict[str, PairedDifference]
+) -> Table:
+    header = ["System", metric.name, _level(comparison)]
+    if tested:
+        header += ["Δ", _level(comparison), "p"]
+    table = Table(_title(comparison, metric), header)
+    for score in scores:
+        cells = [score.system, f"{score.score:.2f}", _ends(score.confidence_interval)]
+        pair = tested.get(score.system)
+        if pair is not None:
+            cells += _tested(comparison, pair)
+        elif tested:
+            cells += ["baseline", "", ""]
+        table.add(cells, pair is not None and _significant(comparison, pair))
+    return table
+
+
+def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference]) -> Table:
+    header = ["System", "compared with", "Δ", _level(comparison), "p"]
+    table = Table(f"{metric.name}: {len(pairs)} pairs", header, n_names=2)
+    for pair in pairs:
+        table.add([pair.system, pair.baseline, *_tested(comparison, pair)], _significant(comparison, pair))
+    return table
+
+
+def _scores_with_details(comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore]) -> Table:
+    intervals = comparison.confidence_level is not None
+    names = list(scores[0].details)
+    table = Table(
+        _title(comparison, metric), ["System", metric.name, *([_level(comparison)] if intervals else []), *names]
+    )
+    for score in scores:
+        interval = [_ends(score.confidence_interval)] if intervals else []
+        table.add([score.system, f"{score.score:.2f}", *interval, *(_detail(score.details[name]) for name in names)])
+    return table
+
+
+def _detail(value: float) -> str:
+    if value == int(value) and value >= 10:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.3f}"
+
+
+def _ends(interval: ConfidenceInterval | None, form: Callable[[float], str] = "{:.2f}".format) -> str:
+    return "" if interval is None else f"{form(interval.low)} to {form(interval.high)}"
+
+
+def _tested(comparison: Comparison, pair: PairedDifference) -> list[str]:
+    signed = "{:+.2f}".format
+    mark = "*" if _significant(comparison, pair) else " "
+    return [signed(pair.difference), _ends(pair.confidence_interval, signed), _pvalue(pair) + mark]
+
+
+def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
+    return pair.test.pvalue < 1 - (comparison.confidence_level or 0)
+
+
+def _pvalue(pair: PairedDifference) -> str:
+    """With as many digits as the number of replicates can tell, four at least."""
+    digits = max(4, math.ceil(math.log10(pair.test.n_resamples)))
+    return f"{pair.test.pvalue:.{digits}f}"

@@ -1,0 +1,187 @@
+"""What a comparison found: frozen records that carry everything that made them.
+
+Nothing here computes or prints. Reports are made from these in :mod:`reshuffle.report`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Comparison",
+    "ConfidenceInterval",
+    "PairedDifference",
+    "SignificanceResult",
+    "SystemScore",
+    "UsedMetric",
+    "UsedTest",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceInterval:
+    """An interval for a score, a difference of scores, or a p-value.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends, both inside.
+    confidence_level : float
+        For example 0.95.
+    method : str
+        ``percentile``, ``clopper-pearson`` …
+    """
+
+    low: float
+    high: float
+    confidence_level: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignificanceResult:
+    """The outcome of one test of one pair of systems under one metric.
+
+    Attributes
+    ----------
+    test : str
+        The name in :data:`reshuffle.significance.TESTS`.
+    metric : str
+        The metric's name.
+    statistic : float
+        score(a) − score(b), in the metric's units.
+    pvalue : float
+        (exceedances + 1)/(n_resamples + 1).
+    alternative : str
+        ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
+    exceedances : int
+        The replicates at least as extreme as what was observed.
+    n_resamples : int
+        The number of replicates, R.
+    pvalue_interval : ConfidenceInterval
+        Clopper–Pearson, for the p-value that infinitely many replicates would give.
+    seed : int
+        What the replicates were made from.
+    signature : str
+        Metric, test, seed, generator and version, to be printed beside the p-value.
+    wins, ties : int or None
+        For ``paired-bootstrap``: the draws in which a scored higher than b, and in which they were equal.
+    null_distribution : (R,) ndarray or None
+        The statistic of each replicate, if it was asked for.
+    """
+
+    test: str
+    metric: str
+    statistic: float
+    pvalue: float
+    alternative: str
+    exceedances: int
+    n_resamples: int
+    pvalue_interval: ConfidenceInterval
+    seed: int
+    signature: str
+    wins: int | None = None
+    ties: int | None = None
+    null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """The score of one system under one metric.
+
+    ``details`` holds the parts that make up the score (for BLEU the precisions in per cent, the brevity penalty, the
+    length ratio and the lengths in tokens); ``confidence_interval`` is None unless it was asked for.
+    """
+
+    system: str
+    metric: str
+    score: float
+    confidence_interval: ConfidenceInterval | None
+    details: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """How one system differs from another under one metric.
+
+    ``test.statistic`` is score(system) − score(baseline), and ``confidence_interval`` is for that difference.
+    """
+
+    baseline: str
+    system: str
+    metric: str
+    test: SignificanceResult
+    confidence_interval: ConfidenceInterval
+
+    @property
+    def difference(self) -> float:
+        """score(system) − score(baseline), in the metric's units."""
+        return self.test.statistic
+
+
+@dataclass(frozen=True, slots=True)
+class UsedMetric:
+    """A metric as it was used: its name, its signature, and whether a higher score is a better one."""
+
+    name: str
+    signature: str
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UsedTest:
+    """A test as it was used: its name, its title, the alternative, and what its replicates are called."""
+
+    name: str
+    title: str
+    alternative: str
+    replicates: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that a call of :func:`reshuffle.compare` or :func:`reshuffle.score` found, and what made it.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        In the order given; the baseline first if there is one.
+    metrics : tuple of UsedMetric
+    scores : tuple of SystemScore
+        Metric by metric, system by system.
+    comparisons : tuple of PairedDifference
+        Metric by metric, pair by pair; empty for ``score``.
+    baseline : str or None
+        None if every pair was compared.
+    test : UsedTest or None
+        None if nothing was tested.
+    experimentwise_error : float or None
+        If no systems differed at all: how high the chance of at least one p below 1 − confidence_level could be.
+    n_segments, n_references : int
+        Segments per system; columns of references.
+    n_resamples, confidence_level, seed : int, float, int or None
+        None if nothing was resampled.
+    signature : str
+        One line that tells a reader how to repeat it.
+    version : str
+        Of reshuffle.
+    """
+
+    systems: tuple[str, ...]
+    metrics: tuple[UsedMetric, ...]
+    scores: tuple[SystemScore, ...]
+    comparisons: tuple[PairedDifference, ...]
+    baseline: str | None
+    test: UsedTest | None
+    experimentwise_error: float | None
+    n_segments: int
+    n_references: int
+    n_resamples: int | None
+    confidence_level: float | None
+    seed: int | None
+    signature: str
+    version: str
