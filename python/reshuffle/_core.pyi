@@ -46,9 +46,16 @@ class Progress:
     >>> _ = compare(["a b", "c d"], [["a b", "c"], ["a", "c d"]], progress=progress)
     >>> progress.stage, progress.done == progress.total
     ('drawing', True)
+
     """
 
     def __new__(cls) -> Progress: ...
+    def begin(self, stage: str, total: int) -> None:
+        """Start a stage. Long calls of the core do this themselves."""
+
+    def update(self, done: int) -> None:
+        """Say how many segments or replicates are done."""
+
     @property
     def stage(self) -> str:
         """What is being done: ``counting``, ``shuffling`` or ``drawing``; empty before the first call."""

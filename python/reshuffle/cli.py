@@ -382,8 +382,8 @@ def _draw_bar(progress: Progress, finished: threading.Event) -> None:
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code: 0, 2 for bad input, 130 for Ctrl-C."""
     if hasattr(sys.stdout, "reconfigure"):
-        # A terminal that cannot show a character of a system's name shows an escape, not a traceback.
-        sys.stdout.reconfigure(errors="backslashreplace")
+        # UTF-8 in, UTF-8 out, whatever the locale: a report redirected to a file is the same everywhere.
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         code = cli.main(args, prog_name="reshuffle", standalone_mode=False)
         sys.stdout.flush()

@@ -65,7 +65,7 @@ class Corpus:
         odd = [(name, length) for name, length in columns if length != expected]
         if odd:
             others = ", ".join(f"{name} has {length:,}" for name, length in odd)
-            raise InputError(f"numbers of segments differ: {first_name} has {expected:,} lines, {others}")
+            raise InputError(f"numbers of segments differ: {first_name} has {expected:,}, {others}")
 
     @property
     def n_segments(self) -> int:
@@ -97,7 +97,7 @@ class Corpus:
         for name, lines in systems.items():
             if isinstance(lines, str):
                 raise InputError(f"{name}: expected a sequence of segments, got a single string")
-        return cls(systems, columns)
+        return cls({name: list(lines) for name, lines in systems.items()}, [list(column) for column in columns])
 
 
 def read_lines(path: str) -> list[str]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import Progress
@@ -25,6 +25,17 @@ Pairs: TypeAlias = Sequence[tuple[int, int]]
 
 # Numbers that a batch of replicates of a formula may hold: 32 MB, whatever the number of replicates.
 BATCH_CELLS = 1 << 22
+
+
+def reached(statistics: Scores, thresholds: ArrayLike, alternative: str) -> NDArray[np.bool_]:
+    """Which statistics are at least as extreme as their threshold. The core's tally is the same in Rust.
+
+    >>> reached(np.array([-2.0, 1.0, 2.0]), 2.0, "two-sided")
+    array([ True, False,  True])
+    """
+    if alternative == "two-sided":
+        return np.greater_equal(np.abs(statistics), thresholds)
+    return np.less_equal(statistics, thresholds) if alternative == "less" else np.greater_equal(statistics, thresholds)
 
 
 @dataclass(frozen=True)
@@ -81,10 +92,6 @@ class Replicates:
         if self.families[0].counts.shape[1] < 2:
             raise InputError("one segment only: there is nothing to shuffle or draw, at least 2 segments are needed")
 
-    @property
-    def _call(self) -> dict[str, int | Progress | None]:
-        return {"threads": self._threads, "progress": self._progress}
-
     def tally(self, pairs: Pairs, thresholds: Scores, alternative: str) -> NDArray[np.int64]:
         """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not grow with R."""
         counts = np.zeros(thresholds.shape, dtype=np.int64)
@@ -98,13 +105,12 @@ class Replicates:
                 np.ascontiguousarray(thresholds[indices]),
                 n=self.n_resamples,
                 seed=self.seed,
-                **self._call,  # type: ignore[arg-type]
+                threads=self._threads,
+                progress=self._progress,
             )
         for index, family in self._formulas().items():
-            reached = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
-            threshold = thresholds[index] * (-1 if alternative == "less" else 1)
             for _, statistics in self._formula_shuffles(family, pairs):
-                counts[index] += (reached(statistics) >= threshold[:, None]).sum(axis=1)
+                counts[index] += reached(statistics, thresholds[index][:, None], alternative).sum(axis=1)
         return counts
 
     def shuffles(self, pairs: Pairs) -> Scores:
@@ -117,7 +123,8 @@ class Replicates:
                 list(pairs),
                 n=self.n_resamples,
                 seed=self.seed,
-                **self._call,  # type: ignore[arg-type]
+                threads=self._threads,
+                progress=self._progress,
             )
         for index, family in self._formulas().items():
             for batch, statistics in self._formula_shuffles(family, pairs):
@@ -130,15 +137,21 @@ class Replicates:
         out: dict[int, Scores] = {}
         native = self._native()
         if native:
-            drawn = _core.draw_scores(self._pack(native), n=self.n_resamples, seed=self.seed, **self._call)  # type: ignore[arg-type]
+            drawn = _core.draw_scores(
+                self._pack(native),
+                n=self.n_resamples,
+                seed=self.seed,
+                threads=self._threads,
+                progress=self._progress,
+            )
             ends = np.cumsum([len(family.counts) for family in native.values()])[:-1]
             out.update(zip(native, np.split(drawn, ends), strict=True))
         for index, family in self._formulas().items():
-            scores = np.empty((len(family.counts), self.n_resamples))
-            for batch in self._batches(family):
-                sums = _core.draw_sums([family.counts], **self._seeded(batch), **self._call)  # type: ignore[arg-type]
-                scores[:, batch] = family.metric.score(sums.reshape(-1, *family.totals.shape)).T
-            out[index] = scores
+            out[index] = np.empty((len(family.counts), self.n_resamples))
+            for batch in self._batches(family, "drawing"):
+                n = batch.stop - batch.start
+                sums = _core.draw_sums([family.counts], n=n, seed=self.seed, first=batch.start, threads=self._threads)
+                out[index][:, batch] = family.metric.score(sums.reshape(n, *family.totals.shape)).T
         return tuple(out[index] for index in range(len(self.families)))
 
     def _native(self) -> dict[int, Family]:
@@ -151,20 +164,22 @@ class Replicates:
     def _pack(native: dict[int, Family]) -> list[tuple[_core.Metric, Counts]]:
         return [(f.metric.core, f.counts) for f in native.values() if isinstance(f.metric, NativeMetric)]
 
-    def _batches(self, family: Family) -> Iterator[slice]:
+    def _batches(self, family: Family, stage: str) -> Iterator[slice]:
         size = max(1, BATCH_CELLS // family.totals.size)
+        progress = self._progress or Progress()
+        progress.begin(stage, self.n_resamples)
         for first in range(0, self.n_resamples, size):
-            yield slice(first, min(first + size, self.n_resamples))
-
-    def _seeded(self, batch: slice) -> dict[str, int]:
-        return {"n": batch.stop - batch.start, "seed": self.seed, "first": batch.start}
+            stop = min(first + size, self.n_resamples)
+            yield slice(first, stop)
+            progress.update(stop)
 
     def _formula_shuffles(self, family: Family, pairs: Pairs) -> Iterator[tuple[slice, Scores]]:
         """Batches of replicates with the statistic of each pair: (pairs, replicates)."""
-        for batch in self._batches(family):
-            sums = _core.shuffle_sums([family.counts], **self._seeded(batch), **self._call)  # type: ignore[arg-type]
-            flipped = sums.reshape(-1, *family.totals.shape)
-            statistics = np.empty((len(pairs), len(flipped)))
+        for batch in self._batches(family, "shuffling"):
+            n = batch.stop - batch.start
+            sums = _core.shuffle_sums([family.counts], n=n, seed=self.seed, first=batch.start, threads=self._threads)
+            flipped = sums.reshape(n, *family.totals.shape)
+            statistics = np.empty((len(pairs), n))
             for index, (x, y) in enumerate(pairs):
                 moved = flipped[:, x] - flipped[:, y]
                 shuffled = family.totals[x] - moved, family.totals[y] + moved

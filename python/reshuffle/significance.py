@@ -17,7 +17,7 @@ from . import _core
 from ._core import Progress
 from .errors import InputError, check_name
 from .metrics import MetricLike, Scores, counts_array, resolve
-from .resampling import Family, Pairs, Replicates
+from .resampling import Family, Pairs, Replicates, reached
 from .results import ConfidenceInterval, SignificanceResult
 
 __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomization", "bootstrap_test"]
@@ -63,13 +63,6 @@ def threshold(statistic: Scores, scores_a: Scores, scores_b: Scores, alternative
     if alternative == "two-sided":
         return np.asarray(np.abs(statistic) - slack)
     return np.asarray(statistic + slack if alternative == "less" else statistic - slack)
-
-
-def reached(statistics: Scores, eased: float, alternative: str) -> NDArray[np.bool_]:
-    """Which replicates reach their :func:`threshold`."""
-    if alternative == "two-sided":
-        return np.asarray(np.abs(statistics) >= eased)
-    return np.asarray(statistics <= eased if alternative == "less" else statistics >= eased)
 
 
 @dataclass(frozen=True)
@@ -331,8 +324,8 @@ def approximate_randomization(
     >>> result = approximate_randomization(a, b, lambda totals: totals[..., 0] / 8)
     >>> result.statistic
     0.5
-    >>> round(result.pvalue, 2)  # 14 of 64 patterns of the six segments that differ: 0.21875
-    0.22
+    >>> abs(result.pvalue - 14 / 64) < 0.02  # of 64 patterns of the six segments that differ, 14 reach ½
+    True
     """
     test = check_test("ar", alternative)
     replicates = _two_systems(a, b, metric, n_resamples, seed, threads, progress)

@@ -135,9 +135,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
     yield f"Intervals: percentile of {n} bootstrap draws."
     tests = [pair.test for pair in comparison.comparisons]
     if len(tests) > 1 and comparison.experimentwise_error is not None:
+        power = f"1 - {1 - level:.3g}^{len(tests)}"
         yield (
             f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests would give at least one p "
-            f"below {level:.3g} with probability {comparison.experimentwise_error:.3g} (1 - {1 - level:.3g}^{len(tests)})."
+            f"below {level:.3g} with probability {comparison.experimentwise_error:.3g} ({power})."
         )
     smallest = 1 / (comparison.n_resamples + 1)
     if tests and smallest >= level:

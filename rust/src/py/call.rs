@@ -23,7 +23,7 @@ pub(super) fn long<T: Send>(
     let outcome = py.detach(|| {
         let mut watch = |done| {
             if let Some(progress) = progress {
-                progress.done.store(done, Ordering::Relaxed);
+                progress.update(done);
             }
             Python::attach(|py| py.check_signals()).map_err(|raised| {
                 signal = Some(raised);
@@ -57,19 +57,21 @@ pub struct Progress {
     done: AtomicU64,
 }
 
-impl Progress {
-    fn begin(&self, stage: &str, total: u64) {
-        stage.clone_into(&mut self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-        self.done.store(0, Ordering::Relaxed);
-        self.total.store(total, Ordering::Relaxed);
-    }
-}
-
 #[pymethods]
 impl Progress {
     #[new]
     fn new() -> Self {
         Self::default()
+    }
+
+    fn begin(&self, stage: &str, total: u64) {
+        stage.clone_into(&mut self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        self.update(0);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    fn update(&self, done: u64) {
+        self.done.store(done, Ordering::Relaxed);
     }
 
     #[getter]

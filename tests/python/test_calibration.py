@@ -1,0 +1,95 @@
+"""Do the tests reject as often as they say? Minutes of simulation on real outputs: ``python -m pytest -m slow -s``.
+
+The figures printed here are those of docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from reshuffle import Corpus, approximate_randomization, bootstrap_interval, bootstrap_test, metric
+from reshuffle.metrics import Counts
+from reshuffle.significance import clopper_pearson
+
+pytestmark = pytest.mark.slow
+
+SIMULATIONS = 4000
+SEGMENTS = 500
+LEVELS = (0.1, 0.05, 0.01)
+BLEU = metric("bleu")
+
+
+@pytest.fixture(scope="module")
+def pair(wmt17: Corpus) -> Counts:
+    """The counts of two close systems."""
+    names = ("KIT.4950", "RWTH-nmt-ensemble.4921")
+    return BLEU.suff_stats([wmt17.systems[name] for name in names], wmt17.references)
+
+
+def null_pvalues(pair: Counts, test: Callable[[Counts, Counts, int], float]) -> NDArray[np.float64]:
+    """p-values where the null is true: a random subset of segments, the outputs of each swapped at random."""
+    rng = np.random.default_rng(2005)
+    pvalues = []
+    for simulation in range(SIMULATIONS):
+        subset = pair[:, rng.choice(pair.shape[1], SEGMENTS, replace=False)]
+        swap = rng.integers(2, size=SEGMENTS, dtype=bool)[:, None]
+        a, b = np.where(swap, subset[1], subset[0]), np.where(swap, subset[0], subset[1])
+        pvalues.append(test(a, b, simulation))
+    return np.array(pvalues)
+
+
+def report(name: str, pvalues: NDArray[np.float64]) -> list[float]:
+    """Print and return the rejection rate at each level."""
+    rates = []
+    for level in LEVELS:
+        rejected = int((pvalues <= level).sum())
+        interval = clopper_pearson(rejected, len(pvalues))
+        rates.append(rejected / len(pvalues))
+        print(f"{name}: {rates[-1]:.3f} at {level} (95 % interval {interval.low:.3f} to {interval.high:.3f})")
+    return rates
+
+
+def test_approximate_randomization_rejects_as_often_as_it_says(pair: Counts) -> None:
+    pvalues = null_pvalues(
+        pair, lambda a, b, seed: approximate_randomization(a, b, BLEU, n_resamples=999, seed=seed).pvalue
+    )
+    for level, rate in zip(LEVELS, report("ar", pvalues), strict=True):
+        assert abs(rate - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5
+    # Uniform throughout, not only in the tail: Kolmogorov-Smirnov at about 1e-4.
+    grid = (np.arange(SIMULATIONS) + 1) / SIMULATIONS
+    assert np.abs(np.sort(pvalues) - grid).max() < 2.2 / SIMULATIONS**0.5
+
+
+# Where the rejection rate at .05 has to lie, with room for the simulation's own error.
+BOUNDS = {"centred": (0.035, 0.065), "shift": (0.09, 0.13), "paired": (0.085, 0.125)}
+
+
+@pytest.mark.parametrize("method", BOUNDS)
+def test_bootstrap_tests_reject_as_often_as_the_docs_say(pair: Counts, method: str) -> None:
+    pvalues = null_pvalues(
+        pair, lambda a, b, seed: bootstrap_test(a, b, BLEU, method=method, n_resamples=999, seed=seed).pvalue
+    )
+    _, at_05, _ = report(method, pvalues)
+    low, high = BOUNDS[method]
+    assert low < at_05 < high
+    if method == "shift":
+        print(f"shift: largest p {pvalues.max():.3f}")
+        assert pvalues.max() < 0.5
+
+
+def test_percentile_intervals_cover_as_often_as_they_say(pair: Counts) -> None:
+    rng = np.random.default_rng(2004)
+    truth = BLEU.score(pair.sum(axis=1))
+    covered = np.zeros(2)
+    for simulation in range(SIMULATIONS):
+        a, b = pair[:, rng.integers(pair.shape[1], size=SEGMENTS)]
+        score = bootstrap_interval(a, BLEU, n_resamples=999, seed=simulation)
+        difference = bootstrap_interval(a, BLEU, b=b, n_resamples=999, seed=simulation)
+        covered += score.low <= truth[0] <= score.high, difference.low <= truth[0] - truth[1] <= difference.high
+    rates = covered / SIMULATIONS
+    print(f"coverage of 95 % percentile intervals: score {rates[0]:.3f}, difference {rates[1]:.3f}")
+    assert np.all((rates > 0.93) & (rates < 0.965))

@@ -1,0 +1,353 @@
+"""The command line as people and programs meet it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reshuffle import compare, metric, read_corpus
+from reshuffle.cli import main
+from reshuffle.demo import write_demo
+
+SYSTEMS = ["baseline", "tuned", "larger", "rules"]
+
+
+@pytest.fixture
+def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The demo's files in the current directory."""
+    write_demo(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Outcome:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Any:
+    """Run a command line in this process: ``run("compare", …)``."""
+
+    def call(*args: str) -> Outcome:
+        with pytest.raises(SystemExit) as stopped:
+            main(args)
+        assert isinstance(stopped.value.code, int)
+        return Outcome(stopped.value.code, *capfd.readouterr())
+
+    return call
+
+
+COMPARE = ("compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "-n", "500")
+
+
+def test_the_table_shows_scores_intervals_differences_p_and_signature(demo: Path, run: Any) -> None:
+    outcome = run(*COMPARE)
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "BLEU: 400 segments, 1 reference, 4 systems"
+    rows = [line.split() for line in lines if line.strip() and line.split()[0] in SYSTEMS]
+    assert [row[0] for row in rows] == SYSTEMS
+    assert rows[0][-1] == "baseline"
+    assert rows[1][-1] == "0.1477"
+    assert rows[2][-1] == "0.0020*"
+    assert lines[-1].startswith(
+        "Signature: BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|interval:percentile[0.95]"
+    )
+    assert "|test:ar|alternative:two-sided|n:500|seed:12345|rng:philox4x64-10|version:reshuffle-" in lines[-1]
+    assert max(map(len, lines[:-1])) <= 100
+
+
+def test_json_holds_what_the_api_returns(demo: Path, run: Any) -> None:
+    document = json.loads(run(*COMPARE, "--format", "json", "--test", "bootstrap").out)
+    corpus = read_corpus(["reference.txt"], [f"{name}.txt" for name in SYSTEMS])
+    expected = compare(corpus.references, corpus.systems, n_resamples=500, test="bootstrap")
+    assert document["signature"] == expected.signature
+    assert [system["name"] for system in document["systems"]] == SYSTEMS
+    for system, score in zip(document["systems"], expected.scores, strict=True):
+        got = system["scores"]["BLEU"]
+        assert (got["score"], got["details"]) == (score.score, score.details)
+        assert score.confidence_interval is not None
+        assert got["confidence_interval"]["low"] == score.confidence_interval.low
+        assert got["confidence_interval"]["high"] == score.confidence_interval.high
+    for got, pair in zip(document["comparisons"], expected.comparisons, strict=True):
+        assert (got["baseline"], got["system"], got["metric"]) == (pair.baseline, pair.system, "BLEU")
+        assert (got["test"], got["difference"], got["pvalue"]) == ("bootstrap", pair.difference, pair.test.pvalue)
+        assert got["confidence_interval"]["low"] == pair.confidence_interval.low
+        assert got["confidence_interval"]["high"] == pair.confidence_interval.high
+        assert (got["wins"], got["ties"]) == (pair.test.wins, pair.test.ties)
+
+
+def test_csv_has_a_row_for_every_system_or_comparison(demo: Path, run: Any) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv").out)))
+    assert [row["system"] for row in rows] == SYSTEMS
+    assert [row["baseline"] for row in rows] == ["", "baseline", "baseline", "baseline"]
+    assert rows[1]["pvalue"].startswith("0.1477")
+    rows = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv", "--all-pairs").out)))
+    assert [(row["baseline"], row["system"]) for row in rows] == [
+        ("", "baseline"),
+        ("baseline", "tuned"),
+        ("baseline", "larger"),
+        ("baseline", "rules"),
+        ("tuned", "larger"),
+        ("tuned", "rules"),
+        ("larger", "rules"),
+    ]
+
+
+def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any) -> None:
+    (demo / "tuned.txt").rename(demo / "a|b_50%.txt")
+    files = ("reference.txt", "baseline.txt", "a|b_50%.txt", "-n", "50")
+    markdown = run("compare", *files, "--format", "markdown").out
+    assert "| System | BLEU | 95 % interval | Δ | 95 % interval | p |" in markdown
+    assert "| a\\|b_50% | 73.24 |" in markdown
+    latex = run("compare", *files, "--format", "latex").out
+    assert r"a|b\_50\% & 73.24 &" in latex
+    assert r"System & BLEU & 95 \% interval & $\Delta$ & 95 \% interval & p \\" in latex
+
+
+def test_two_metrics_that_are_one_are_refused(demo: Path, run: Any) -> None:
+    outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
+    assert outcome.code == 2
+    assert "the same metric is given twice" in outcome.err
+
+
+def test_a_baseline_is_named_by_system_or_by_file_and_comes_first(demo: Path, run: Any) -> None:
+    for baseline in ("larger", "larger.txt"):
+        rows = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv", "--baseline", baseline).out)))
+        assert [row["system"] for row in rows] == ["larger", "baseline", "tuned", "rules"]
+        assert {row["baseline"] for row in rows[1:]} == {"larger"}
+
+
+def test_refs_takes_every_file_up_to_the_next_option(demo: Path, run: Any) -> None:
+    for name in ("ref2", "ref3"):
+        (demo / f"{name}.txt").write_text((demo / "tuned.txt").read_text())
+    expected = "nrefs:3"
+    for args in (
+        ("reference.txt", "baseline.txt", "larger.txt", "-n", "9", "--refs", "ref2.txt", "ref3.txt"),
+        ("--refs", "ref2.txt", "ref3.txt", "-n", "9", "reference.txt", "baseline.txt", "larger.txt"),
+        ("--refs", "ref2.txt", "--refs", "ref3.txt", "-n", "9", "--", "reference.txt", "baseline.txt", "larger.txt"),
+    ):
+        assert expected in run("compare", *args).out
+    outcome = run("compare", "--refs", "ref2.txt", "reference.txt", "baseline.txt", "larger.txt")
+    assert outcome.code == 2
+    assert "put it last" in outcome.err or "Missing argument" in outcome.err
+
+
+def test_options_of_the_metric_reach_it(demo: Path, run: Any) -> None:
+    options = ("--lowercase", "--tokenize", "none", "--smooth-method", "floor", "--smooth-value", "0.2")
+    out = run("score", "reference.txt", "baseline.txt", *options, "--max-ngram-order", "2", "--effective-order").out
+    assert "BLEU|nrefs:1|case:lc|eff:yes|tok:none|smooth:floor[0.20]|order:2|version:" in out
+
+
+def test_score_shows_precisions_penalty_and_lengths(demo: Path, run: Any) -> None:
+    out = run("score", "reference.txt", "baseline.txt").out
+    header = next(line for line in out.splitlines() if "System" in line).split()
+    assert header == ["System", "BLEU", "p_1", "p_2", "p_3", "p_4", "bp", "ratio", "hyp_len", "ref_len"]
+    document = json.loads(run("score", "reference.txt", "baseline.txt", "--format", "json").out)
+    scores = document["systems"][0]["scores"]["BLEU"]
+    assert scores["confidence_interval"] is None
+    assert list(scores["details"]) == header[2:]
+    assert document["comparisons"] == []
+    interval = run("score", "reference.txt", "baseline.txt", "--confidence", "0.9", "-n", "200").out
+    assert "90 % interval" in interval
+
+
+def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) -> None:
+    path = tmp_path / "one"
+    path.write_text("just one line\n")
+    assert run("score", str(path), str(path)).code == 0
+    for args in (("compare", str(path), str(path), str(path)), ("score", str(path), str(path), "--confidence", "0.9")):
+        outcome = run(*args)
+        assert outcome.code == 2
+        assert "one segment only" in outcome.err
+
+
+def test_standard_input_may_be_compressed(demo: Path) -> None:
+    import gzip
+
+    data = gzip.compress((demo / "tuned.txt").read_bytes())
+    command = [sys.executable, "-m", "reshuffle", "compare", "reference.txt", "baseline.txt", "-", "-n", "9"]
+    done = subprocess.run(command, input=data, capture_output=True, cwd=demo, check=True)
+    assert b"\n stdin " in done.stdout
+
+
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(demo: Path, run: Any) -> None:
+    one = run(*COMPARE, "--format", "json", "--threads", "1").out
+    assert one == run(*COMPARE, "--format", "json", "--threads", "3").out
+    assert one != run(*COMPARE, "--format", "json", "--seed", "1").out
+
+
+BAD = {
+    "line counts": (("reference.txt", "baseline.txt", "short.txt"), "reference.txt has 400, short has 1"),
+    "empty file": (("reference.txt", "baseline.txt", "empty.txt"), "empty.txt is empty"),
+    "directory": (("reference.txt", "baseline.txt", "folder"), "folder is a directory"),
+    "missing file": (("reference.txt", "baseline.txt", "nowhere.txt"), "nowhere.txt: no such file"),
+    "bad UTF-8": (("reference.txt", "baseline.txt", "latin.txt"), "latin.txt, line 2, byte 4: 0xe9 is not valid"),
+    "no system": (("reference.txt",), "expected at least two systems, got none"),
+    "one system": (("reference.txt", "tuned.txt"), "expected at least two systems, got tuned.txt"),
+    "unknown metric": ((*COMPARE[1:], "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'? Known: bleu"),
+    "unknown test": ((*COMPARE[1:], "--test", "boostrap"), "unknown test 'boostrap': did you mean 'bootstrap'"),
+    "unknown format": ((*COMPARE[1:], "--format", "jsno"), "unknown format 'jsno': did you mean 'json'"),
+    "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown tokenize '13': did you mean '13a'"),
+    "unknown alternative": ((*COMPARE[1:], "--alternative", "more"), "unknown alternative 'more'"),
+    "unknown option": ((*COMPARE[1:], "--tokenise", "13a"), "No such option '--tokenise'"),
+    "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number of at least 1, got 0"),
+    "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number of at least 1, got -5"),
+    "n no number": ((*COMPARE[1:5], "-n", "many"), "'many' is not a valid integer"),
+    "confidence": ((*COMPARE[1:], "--confidence", "95"), "--confidence must lie strictly between 0 and 1, got 95"),
+    "confidence of 1": ((*COMPARE[1:], "--confidence", "1"), "--confidence must lie strictly between 0 and 1, got 1"),
+    "confidence nan": ((*COMPARE[1:], "--confidence", "nan"), "--confidence must lie strictly between 0 and 1"),
+    "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number of at least 1, got 0"),
+    "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
+    "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
+    "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
+    "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "exclude each other"),
+    "one-sided shift": ((*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"), "no alternative 'less'"),
+    "smoothing": ((*COMPARE[1:], "--smooth-value", "-1"), "smooth_value must be a finite number of at least 0"),
+    "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
+    "output nowhere": ((*COMPARE[1:], "-o", "no/where.txt"), "no/where.txt cannot be written: No such file"),
+    "output an input": ((*COMPARE[1:], "-o", "./tuned.txt"), "./tuned.txt is one of the inputs"),
+    "output the reference": ((*COMPARE[1:], "-o", "reference.txt"), "reference.txt is one of the inputs"),
+}
+
+
+@pytest.mark.parametrize(("args", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_one_sentence_and_code_2(demo: Path, run: Any, args: tuple[str, ...], message: str) -> None:
+    (demo / "short.txt").write_text("one line\n")
+    (demo / "empty.txt").touch()
+    (demo / "folder").mkdir()
+    (demo / "latin.txt").write_bytes(b"fine\ncaf\xe9\n")
+    before = {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()}
+    outcome = run("compare", *args)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+    assert before == {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()}
+
+
+def test_a_report_is_written_whole_and_keeps_the_files_permissions(demo: Path, run: Any) -> None:
+    report = demo / "report.md"
+    report.write_text("old")
+    report.chmod(0o640)
+    (demo / "link.md").symlink_to(report)
+    outcome = run(*COMPARE, "--format", "markdown", "-o", "link.md")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert report.read_text().startswith("**BLEU: 400 segments")
+    assert stat.S_IMODE(report.stat().st_mode) == 0o640
+    assert (demo / "link.md").is_symlink()
+    assert not list(demo.glob(".*"))
+
+
+def test_what_is_no_file_is_written_to_directly(demo: Path, run: Any) -> None:
+    assert run(*COMPARE, "-o", "/dev/null").code == 0
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anything")
+def test_a_file_that_may_not_be_written_is_refused(demo: Path, run: Any) -> None:
+    report = demo / "report"
+    report.write_text("old")
+    report.chmod(0o400)
+    assert "report cannot be written: Permission denied" in run(*COMPARE, "-o", "report").err
+    assert report.read_text() == "old"
+
+
+def test_the_demo_writes_files_once(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = run("demo", "--write", "deep/demo")
+    assert outcome.code == 0
+    command = outcome.out.splitlines()[-1].split()
+    by_hand = run(*command[1:]).out
+    assert by_hand == run("demo").out.split("\nTo repeat")[0]
+    again = run("demo", "--write", "deep/demo")
+    assert again.code == 2
+    assert "not overwriting" in again.err
+
+
+def test_the_demo_shows_a_gain_a_loss_and_a_difference_by_chance(demo: Path) -> None:
+    corpus = read_corpus(["reference.txt"], [f"{name}.txt" for name in SYSTEMS])
+    tuned, larger, rules = compare(corpus.references, corpus.systems).comparisons
+    assert tuned.test.pvalue > 0.1
+    assert larger.difference > 5
+    assert larger.test.pvalue < 0.001
+    assert rules.difference < -5
+    assert rules.test.pvalue < 0.001
+
+
+def test_metrics_lists_what_the_registries_hold(run: Any) -> None:
+    text = run("metrics").out
+    document = json.loads(run("metrics", "--format", "json").out)
+    for names in (document["metrics"], document["tokenizers"], document["tests"]):
+        assert all(entry["name"] in text for entry in names)
+    assert [entry["name"] for entry in document["metrics"][0]["options"]] == [
+        "tokenize",
+        "lowercase",
+        "smooth_method",
+        "smooth_value",
+        "max_ngram_order",
+        "effective_order",
+    ]
+
+
+@pytest.mark.parametrize("command", ["compare", "score", "metrics", "demo"])
+def test_help_is_there_and_has_examples(run: Any, command: str) -> None:
+    out = run(command, "--help").out
+    assert f"Usage: reshuffle {command}" in out
+    if command in ("compare", "score"):
+        assert "Examples:" in out
+        assert all(f"--{name.replace('_', '-')}" in out for name in ("lowercase", "smooth_method", "max_ngram_order"))
+
+
+def test_version_and_no_arguments(run: Any) -> None:
+    assert run("--version").out.startswith("reshuffle 0.")
+    outcome = run()
+    assert outcome.code == 2
+    assert "Usage: reshuffle" in outcome.out + outcome.err
+
+
+def test_a_reader_that_stops_reading_is_no_error(demo: Path) -> None:
+    command = f"{sys.executable} -m reshuffle compare {' '.join(COMPARE[1:])} --format json | head -n 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, cwd=demo
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
+
+
+def test_output_is_utf_8_whatever_the_locale(demo: Path) -> None:
+    (demo / "tuned.txt").rename(demo / "größer.txt")
+    done = subprocess.run(
+        [sys.executable, "-m", "reshuffle", "score", "reference.txt", "größer.txt"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        check=True,
+        cwd=demo,
+    )
+    assert " größer " in done.stdout.decode("utf-8")
+
+
+def test_scores_of_the_main_set_are_those_of_sacrebleu(data: Path, run: Any) -> None:
+    # sacrebleu 2.6.0: sacrebleu ref.txt -i sys/uedin-nmt.4722.txt -m bleu -w 4 --format text
+    # BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 28.3012
+    folder = data / "wmt17-en-de"
+    out = run("score", str(folder / "ref.txt"), str(folder / "sys/uedin-nmt.4722.txt"), "--format", "json").out
+    score = json.loads(out)["systems"][0]["scores"]["BLEU"]["score"]
+    assert round(score, 4) == 28.3012
+    assert score == pytest.approx(float(metric("bleu").score(_totals(data))), abs=1e-12)
+
+
+def _totals(data: Path) -> list[int]:
+    folder = data / "wmt17-en-de"
+    corpus = read_corpus([str(folder / "ref.txt")], [str(folder / "sys/uedin-nmt.4722.txt")])
+    counts = metric("bleu").suff_stats(list(corpus.systems.values()), corpus.references)
+    return [int(total) for total in counts[0].sum(axis=0)]

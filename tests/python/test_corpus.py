@@ -1,0 +1,137 @@
+"""Reading: what ends a line, what names a system, and what is refused."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import Corpus, InputError, read_corpus, read_lines
+from reshuffle.corpus import system_names
+
+
+def write(path: Path, content: bytes) -> str:
+    path.write_bytes(content)
+    return str(path)
+
+
+def test_lines_end_at_lf_or_crlf_and_nowhere_else(tmp_path: Path) -> None:
+    odd = "\ufeffa\u2028b\u2029c\x85d\x0be\x0cf\x1cg\rh\ufeff"
+    for end in ("\n", "\r\n"):
+        path = write(tmp_path / "text", f"{odd}{end}{end}second{end}".encode())
+        assert read_lines(path) == [odd, "", "second"]
+
+
+def test_the_last_line_may_lack_its_end(tmp_path: Path) -> None:
+    assert read_lines(write(tmp_path / "a", b"one\ntwo")) == ["one", "two"]
+    assert read_lines(write(tmp_path / "b", b"one\n\n")) == ["one", ""]
+    assert read_lines(write(tmp_path / "c", b"\n")) == [""]
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])), min_size=1))
+def test_any_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    path = tmp_path_factory.mktemp("any") / "text"
+    assert read_lines(write(path, "".join(f"{line}\n" for line in lines).encode())) == lines
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files_are_known_by_their_content(tmp_path: Path, compress: Any) -> None:
+    assert read_lines(write(tmp_path / "no-ending", compress(b"one\ntwo\n"))) == ["one", "two"]
+
+
+def test_standard_input_is_read_as_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.BytesIO(gzip.compress("eins\r\nzwei\u2028\r\n".encode()))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
+    assert read_lines("-") == ["eins", "zwei\u2028"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "text is empty"),
+        (gzip.compress(b""), "text is empty"),
+        (b"fine\nnot \xff fine\n", r"text, line 2, byte 5: 0xff is not valid UTF-8.*byte 10 of the file"),
+        (b"\xc3", "text, line 1, byte 1: 0xc3 is not valid UTF-8"),
+        (gzip.compress(b"one\ntwo\n" * 99)[:-20], "text looks like gzip but cannot be decompressed"),
+        (b"\x1f\x8bnonsense", "text looks like gzip but cannot be decompressed"),
+        (b"BZhnonsense", "text looks like bzip2 but cannot be decompressed"),
+        (lzma.compress(b"one\n")[:-5], "text looks like xz but cannot be decompressed"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_lines(write(tmp_path / "text", content))
+
+
+def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="missing: no such file"):
+        read_lines(str(tmp_path / "missing"))
+    with pytest.raises(InputError, match="is a directory"):
+        read_lines(str(tmp_path))
+    with pytest.raises(InputError, match="cannot be read"):
+        read_lines("a\0b")
+
+
+def test_numbers_of_lines_must_agree_and_the_error_names_who_has_how_many(tmp_path: Path) -> None:
+    ref = write(tmp_path / "ref.txt", b"a\nb\n")
+    good, bad = write(tmp_path / "good.txt", b"a\nb\n"), write(tmp_path / "bad.txt", b"a\n")
+    with pytest.raises(InputError, match=r"ref\.txt has 2, bad has 1"):
+        read_corpus([ref], [good, bad])
+    with pytest.raises(InputError, match=r"ref\.txt has 2, .*bad\.txt has 1"):
+        read_corpus([ref, bad], [good])
+    with pytest.raises(InputError, match="only once"):
+        read_corpus(["-"], ["-"])
+
+
+def test_systems_are_named_by_the_shortest_name_that_tells_them_apart() -> None:
+    assert system_names(["x/online-A.0.txt", "x/KIT.4950.txt"]) == ["online-A.0", "KIT.4950"]
+    assert system_names(["run1/out.txt", "run2/out.txt"]) == ["run1/out.txt", "run2/out.txt"]
+    assert system_names(["a/b/out", "c/b/out", "d"]) == ["a/b/out", "c/b/out", "d"]
+    assert system_names(["a", "a", "a#2"]) == ["a", "a#2", "a#2#2"]
+    assert system_names(["news:2010.gz", ".hidden", "-"]) == ["news:2010", ".hidden", "stdin"]
+    assert system_names(["caf\udce9.txt"]) == ["caf\ufffd"]
+
+
+@given(st.lists(st.sampled_from(["a", "a.txt", "x/a.txt", "y/a.txt", "a#2", "x/a", "-", "/x/a.gz"]), max_size=8))
+def test_names_of_systems_are_unique(paths: list[str]) -> None:
+    assert len(set(system_names(paths))) == len(paths)
+
+
+def test_traps_of_the_real_data(data: Path) -> None:
+    assert read_lines(str(data / "wmt17-en-de/sys/online-A.0.txt"))[0].startswith("\ufeff")
+    for name in ("hqr", "hqp", "hqall"):
+        lines = read_lines(str(data / f"wmt19-en-de/ref-{name}.txt"))
+        assert len(lines) == 1997
+        assert not any("\r" in line for line in lines)
+
+
+def test_texts_in_memory_are_taken_in_the_shapes_people_have() -> None:
+    assert Corpus.of(["a", None], {"x": ["a", "b"]}).n_references == "var"
+    assert Corpus.of([["a", "b"], ["a", "b"]], [["a", "b"]]).n_references == "2"
+    assert Corpus.of([["a", None], [None, "b"]], [["a", "b"]]).n_references == "1"
+    assert list(Corpus.of(["a"], [["a"], ["b"]]).systems) == ["system 1", "system 2"]
+
+
+@pytest.mark.parametrize(
+    ("references", "systems", "message"),
+    [
+        ("a b", [["a"]], "got a single string"),
+        (["a"], "a", "got a single string"),
+        (["a"], ["a"], "system 1: expected a sequence of segments, got a single string"),
+        ([], [["a"]], "no references"),
+        (["a"], {}, "no systems"),
+        ([[]], [[]], r"references\[0\] is empty"),
+        (["a"], {"x": ["a", "b"]}, r"references\[0\] has 1, x has 2"),
+    ],
+)
+def test_texts_in_memory_that_do_not_line_up_are_refused(references: Any, systems: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Corpus.of(references, systems)

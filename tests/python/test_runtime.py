@@ -1,0 +1,197 @@
+"""What surrounds a call: Ctrl-C, fork, threads of Python, progress, memory, processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reshuffle import Progress, approximate_randomization, bootstrap_test, metric
+from reshuffle.metrics import Counts, Scores
+
+BLEU = metric("bleu")
+POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and fork are POSIX")
+
+
+def counts(segments: int = 500) -> Counts:
+    """Two systems' counts."""
+    words = np.random.default_rng(0).integers(1, 30, size=(2, segments, 1))
+    return np.concatenate([words, words, words // 2, words // 3, words // 4, words // 5, *[words] * 4], axis=-1)
+
+
+CALLS = {
+    "shuffle": "approximate_randomization(a, b, m, n_resamples=10**12)",
+    "formula": "approximate_randomization(a, b, lambda t: t[..., 2] / 1e9, n_resamples=10**9)",
+    "draw": "bootstrap_test(a, b, m, n_resamples=3 * 10**7)",
+    "count": "m.suff_stats([['a b c d'] * 10**6] * 10, [['a b c e'] * 10**6])",
+}
+
+
+@POSIX
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_stops_a_long_call_within_half_a_second(call: str, threads: int) -> None:
+    source = f"""
+import time, numpy as np
+from reshuffle import *
+m = metric("bleu")
+a, b = np.random.default_rng(0).integers(1, 30, size=(2, 3000, 10))
+import functools
+approximate_randomization = functools.partial(approximate_randomization, threads={threads})
+bootstrap_test = functools.partial(bootstrap_test, threads={threads})
+print("started", flush=True)
+try:
+    {CALLS[call]}
+    print("finished")
+except KeyboardInterrupt:
+    print(time.monotonic(), flush=True)
+"""
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "started\n"
+        time.sleep(1.0)
+        sent = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        answer = child.stdout.readline()
+    assert answer != "finished\n"
+    assert float(answer) - sent < 0.5
+
+
+@POSIX
+def test_ctrl_c_on_the_command_line_leaves_no_traceback_and_no_file(tmp_path: Path) -> None:
+    for name in ("ref", "a", "b"):
+        (tmp_path / name).write_text("".join(f"{name} {i} x y z\n" for i in range(3000)))
+    command = [sys.executable, "-m", "reshuffle", "compare", "ref", "a", "b", "-n", str(10**9), "-o", "report"]
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    time.sleep(2)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (130, "\nreshuffle: interrupted\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "ref"]
+
+
+def _pvalue(seed: int) -> float:
+    a, b = counts()
+    return approximate_randomization(a, b, BLEU, n_resamples=20_000, seed=seed, threads=2).pvalue
+
+
+@POSIX
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_fork_after_a_call_can_call_too() -> None:
+    expected = [_pvalue(seed) for seed in range(4)]
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert expected == pool.map_async(_pvalue, range(4)).get(timeout=60)
+
+
+def test_many_python_threads_at_once_get_what_one_gets() -> None:
+    expected = [_pvalue(seed) for seed in range(16)]
+    with ThreadPoolExecutor(8) as executor:
+        assert expected == list(executor.map(_pvalue, range(16)))
+
+
+def test_other_python_threads_run_during_a_call() -> None:
+    ticks = 0
+    stop = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not stop.wait(0.01):
+            ticks += 1
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    a, b = counts(3000)
+    begun = time.monotonic()
+    while time.monotonic() - begun < 0.5:
+        approximate_randomization(a, b, BLEU, n_resamples=200_000)
+    stop.set()
+    ticker.join()
+    assert ticks > 10
+
+
+def test_progress_grows_and_ends_at_the_total() -> None:
+    progress = Progress()
+    assert (progress.stage, progress.total, progress.done) == ("", 0, 0)
+    seen: list[int] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.wait(0.01):
+            seen.append(progress.done)
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    a, b = counts(3000)
+    approximate_randomization(a, b, BLEU, n_resamples=3_000_000, progress=progress)
+    assert (progress.stage, progress.total, progress.done) == ("shuffling", 3_000_000, 3_000_000)
+    bootstrap_test(a, b, BLEU, n_resamples=1000, progress=progress)
+    stop.set()
+    looker.join()
+    assert (progress.stage, progress.done) == ("drawing", 1000)
+    shuffling = seen[: seen.index(max(seen))]
+    assert shuffling == sorted(shuffling)
+    assert len(set(shuffling)) > 3
+
+
+def test_progress_of_a_formula_counts_all_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.resampling.BATCH_CELLS", 2000)
+    progress = Progress()
+    seen = []
+
+    def score(totals: Counts) -> Scores:
+        seen.append(progress.done)
+        return totals[..., 2] / 1e6
+
+    a, b = counts(100)
+    approximate_randomization(a, b, score, n_resamples=350, progress=progress)
+    assert (progress.stage, progress.total, progress.done) == ("shuffling", 350, 350)
+    assert sorted(set(seen)) == [0, 100, 200, 300]
+
+
+def test_memory_of_a_test_does_not_grow_with_the_number_of_shuffles() -> None:
+    source = """
+import resource, numpy as np
+from reshuffle import *
+a, b = np.random.default_rng(0).integers(1, 30, size=(2, 3000, 10))
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+approximate_randomization(a, b, "bleu", n_resamples=10_000, threads=2)
+before = peak()
+approximate_randomization(a, b, "bleu", n_resamples=2_000_000, threads=2)
+print(peak() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    # 2,000,000 statistics would take 15,625 KiB, their flips 735,000. What is allowed is the allocator's noise.
+    assert int(done.stdout) < 4_000
+
+
+def test_a_metric_survives_pickling() -> None:
+    lowercase = metric("bleu", lowercase=True)
+    again = pickle.loads(pickle.dumps(lowercase))
+    assert again == lowercase
+    assert again.signature() == lowercase.signature()
+    assert repr(again) == "metric('bleu', lowercase=True)"
+
+
+@POSIX
+def test_a_bar_shows_the_progress_of_long_work_on_a_terminal(tmp_path: Path) -> None:
+    import pexpect
+
+    for name in ("ref", "a", "b"):
+        (tmp_path / name).write_text("".join(f"{name} {i} x y z\n" for i in range(3000)))
+    command = ["-m", "reshuffle", "compare", "ref", "a", "b", "-n", "1000000"]
+    child = pexpect.spawn(sys.executable, command, cwd=str(tmp_path), dimensions=(24, 100), timeout=60)
+    child.expect("drawing")
+    child.expect("Signature: ")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0

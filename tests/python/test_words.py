@@ -1,0 +1,111 @@
+"""Words are tests: README, docs, docstrings and stubs are run, and what they show is what comes out.
+
+After a change that is meant to change what comes out, run this file with ``RESHUFFLE_UPDATE_DOCS=1`` and read the diff.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import reshuffle
+from reshuffle.demo import write_demo
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+MODULES = ["reshuffle", *(m.name for m in pkgutil.walk_packages(reshuffle.__path__, "reshuffle."))]
+UPDATE = "RESHUFFLE_UPDATE_DOCS" in os.environ
+
+
+@pytest.mark.parametrize("name", [m for m in MODULES if not m.endswith(("_core", "__main__"))])
+def test_examples_in_docstrings_run(name: str) -> None:
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
+    assert failed == 0
+
+
+def test_examples_in_the_stub_run() -> None:
+    stub = Path(reshuffle.__file__).with_name("_core.pyi")
+    examples = doctest.DocTestParser().get_doctest(stub.read_text("utf-8"), {}, "_core.pyi", str(stub), 0)
+    assert examples.examples
+    assert doctest.DocTestRunner(optionflags=FLAGS).run(examples).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_in_pages_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_demo("demo")
+    failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
+    assert failed == 0
+
+
+def run(command: list[str], cwd: Path) -> str:
+    """What the command prints."""
+    python = [sys.executable, "-m", *command]
+    return subprocess.run(python, capture_output=True, check=True, cwd=cwd, encoding="utf-8").stdout
+
+
+CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_sessions_in_pages_show_what_comes_out(page: Path, tmp_path: Path) -> None:
+    def replay(session: re.Match[str]) -> str:
+        shown = []
+        for line in session[1].splitlines():
+            if line.startswith("$ "):
+                shown.append(f"{line}\n{run(shlex.split(line[2:]), tmp_path)}")
+        return f"```console\n{''.join(shown)}```"
+
+    text = page.read_text("utf-8")
+    replayed = CONSOLE.sub(replay, text)
+    if UPDATE:
+        page.write_text(replayed, "utf-8")
+    assert replayed == text or UPDATE
+
+
+def test_the_page_of_metrics_is_what_the_registries_say() -> None:
+    assert run(["reshuffle", "metrics", "--format", "markdown"], ROOT) == (ROOT / "docs/metrics.md").read_text("utf-8")
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    commands = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if line.startswith("python3 ")]
+    assert len(commands) == 2
+    assert commands[0].endswith("reshuffle demo")
+    assert commands[1].endswith("-m pytest && cargo test")
+    assert "grep -m 1 '^python3 .* -m pytest' README.md" in (ROOT / ".ci/run").read_text()
+
+
+def test_everything_public_says_what_it_is() -> None:
+    for name in reshuffle.__all__:
+        thing = getattr(reshuffle, name)
+        if name == "__version__":
+            continue
+        if name != "Progress":  # its docstring stands in the stub
+            assert inspect.getdoc(thing), name
+        if inspect.isfunction(thing) and len(inspect.signature(thing).parameters) > 3:
+            doc = inspect.getdoc(thing) or ""
+            assert all(section in doc for section in ("Parameters", "Returns", "Raises", "Examples")) or (
+                "Parameters are those of" in doc
+            ), name
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_changelog_and_the_citation_know_the_version() -> None:
+    assert reshuffle.__version__ in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"version: {reshuffle.__version__}" in (ROOT / "CITATION.cff").read_text("utf-8")
