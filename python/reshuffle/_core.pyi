@@ -21,6 +21,7 @@ __all__ = [
     "TokenizerSpec",
     "draw_scores",
     "draw_sums",
+    "draw_weights",
     "metrics",
     "shuffle_statistics",
     "shuffle_sums",
@@ -245,6 +246,9 @@ def draw_sums(
 ) -> NDArray[np.int64]:
     """Sums over the drawn segments: (R, cells), the k × K of each array in turn."""
 
+def draw_weights(seed: int, replicate: int, segments: int) -> NDArray[np.uint32]:
+    """How often a draw takes each of S segments: (S,), summing to S."""
+
 def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
     """The first n random words of a replicate; ``purpose`` is ``shuffle`` or ``draw``.
 
@@ -252,4 +256,4 @@ def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.
     """
 
 def stream_indices(seed: int, replicate: int, bound: int, n: int) -> NDArray[np.uint32]:
-    """The first n indices below ``bound`` of a draw."""
+    """The first n uniform indices below ``bound`` from the stream of a draw, 32 bits each, with Lemire's rejection."""

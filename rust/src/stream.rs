@@ -14,8 +14,14 @@ pub const GENERATOR: &str = "philox4x64-10";
 pub enum Purpose {
     /// Flips of approximate randomization.
     Shuffle = 0,
-    /// Indices of the bootstrap.
+    /// Most of the weights of a bootstrap draw.
     Draw = 1,
+    /// The few weights of a draw that sixteen bits do not decide.
+    DrawResidual = 2,
+    /// The units that are added to or taken from a draw to make it S.
+    DrawRest = 3,
+    /// Which units may be taken from a draw.
+    DrawRemoval = 4,
 }
 
 const MULTIPLIER_0: u64 = 0xD2E7_470E_E14C_6C93;
@@ -60,6 +66,11 @@ impl Stream {
         // numpy's generator steps its counter before it fills its buffer: the first four words are those of 1.
         let (low, carry) = block.overflowing_add(1);
         philox([low, u64::from(carry), 0, self.purpose], [self.seed, self.replicate])
+    }
+
+    /// Word `index`.
+    pub fn word(&self, index: u64) -> u64 {
+        self.block(index / 4)[index as usize % 4]
     }
 
     /// The words in order, without end.

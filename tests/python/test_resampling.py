@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -35,11 +36,61 @@ def flips(seed: int, replicate: int, segments: int) -> NDArray[np.bool_]:
     return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[:segments].astype(bool)
 
 
-def indices(seed: int, replicate: int, segments: int) -> NDArray[np.int64]:
-    """The indices of a replicate, from numpy's own Philox and bounded integers."""
-    key = np.array([seed, replicate], dtype=np.uint64)
-    counter = np.array([0, 0, 0, 1], dtype=np.uint64)
-    return np.random.Generator(np.random.Philox(key=key, counter=counter)).integers(segments, size=segments)
+def philox(seed: int, replicate: int, purpose: int) -> np.random.Philox:
+    """A stream of numpy's own."""
+    key, counter = np.array([seed, replicate], dtype=np.uint64), np.array([0, 0, 0, purpose], dtype=np.uint64)
+    return np.random.Philox(key=key, counter=counter)
+
+
+@cache
+def law(segments: int) -> tuple[list[tuple[int, ...]], list[tuple[float, tuple[int, ...]]]]:
+    """The triples that sixteen bits stand for, and the others with the sum of their probabilities so far."""
+    rate = max(1 - 2 / segments**0.5, 0.0)
+    terms = [1.0]
+    for k in range(1, 18):
+        terms.append(terms[-1] * rate / k)
+    total = sum(terms)
+    pmf = [term / total for term in terms]
+    decided: list[tuple[int, ...]] = []
+    left, rest = 0.0, []
+    for triple in product(range(18), repeat=3):
+        probability = pmf[triple[0]] * pmf[triple[1]] * pmf[triple[2]]
+        if max(triple) <= 5:
+            values = int(probability * 65536)
+            decided += [triple] * values
+            probability -= values / 65536
+        left += probability
+        rest.append((left, triple))
+    return decided, rest
+
+
+def poisson_weights(seed: int, replicate: int, segments: int) -> NDArray[np.int64]:
+    """Step 1 of rust/src/resample/multinomial.rs from numpy's Philox: three segments at a time."""
+    decided, rest = law(segments)
+    n_triples = -(-segments // 3)
+    sixteens = philox(seed, replicate, 1).random_raw(-(-n_triples // 4)).astype("<u8").view("<u2")
+    words = philox(seed, replicate, 2).random_raw(n_triples)
+    drawn: list[int] = []
+    for bits, word in zip(sixteens.tolist(), words.tolist(), strict=False):
+        if bits < len(decided):
+            drawn += decided[bits]
+        else:
+            at = (word >> 11) / 2**53 * rest[-1][0]
+            drawn += next((triple for so_far, triple in rest if so_far > at), rest[-1][1])
+    return np.array(drawn[:segments])
+
+
+def weights(seed: int, replicate: int, segments: int) -> NDArray[np.int64]:
+    """How often a draw takes each segment: step 2, make it S draws."""
+    out = poisson_weights(seed, replicate, segments)
+    candidates = np.random.Generator(philox(seed, replicate, 3))
+    levels = np.random.Generator(philox(seed, replicate, 4))
+    for _ in range(segments - out.sum()):
+        out[candidates.integers(segments)] += 1
+    while out.sum() > segments:
+        segment, level = candidates.integers(segments), levels.integers(17)
+        out[segment] -= level < out[segment]
+    return out
 
 
 def shuffled_statistic(a: Counts, b: Counts, flip: NDArray[np.bool_]) -> float:
@@ -91,11 +142,36 @@ def test_shuffles_equal_those_rebuilt_in_numpy(data_seed: int, segments: int, se
     assert (reached + 1) / 21 == got.pvalue
 
 
+@settings(max_examples=25)
+@given(SEEDS, SEEDS, st.integers(1, 400) | st.sampled_from([3000, 3004]))
+def test_weights_of_draws_equal_those_rebuilt_in_numpy(seed: int, replicate: int, segments: int) -> None:
+    np.testing.assert_array_equal(weights(seed, replicate, segments), _core.draw_weights(seed, replicate, segments))
+
+
+def test_weights_of_draws_that_come_out_above_s_are_thinned_out() -> None:
+    above = [replicate for replicate in range(400) if poisson_weights(1, replicate, 50).sum() > 50]
+    assert len(above) > 2
+    for replicate in above:
+        np.testing.assert_array_equal(weights(1, replicate, 50), _core.draw_weights(1, replicate, 50))
+
+
+def test_weights_of_draws_have_the_moments_of_a_multinomial_law() -> None:
+    segments, n = 200, 20_000
+    drawn = np.array([_core.draw_weights(5, r, segments) for r in range(n)], dtype=float)
+    mean, variance, covariance = 1, 1 - 1 / segments, -1 / segments
+    assert abs(drawn.mean(axis=0) - mean).max() < 5 * (variance / n) ** 0.5
+    assert abs(drawn.var(axis=0) - variance).max() < 6 * (3 * variance**2 / n) ** 0.5
+    observed = np.cov(drawn.T)
+    off = observed[~np.eye(segments, dtype=bool)]
+    assert off.mean() == pytest.approx(covariance, rel=0.02)
+    assert abs(off - covariance).max() < 6 / n**0.5
+
+
 @given(st.integers(0, 1000), st.integers(2, 300), SEEDS)
-def test_draws_equal_those_rebuilt_in_numpy(data_seed: int, segments: int, seed: int) -> None:
+def test_draws_add_the_rows_as_often_as_their_weights_say(data_seed: int, segments: int, seed: int) -> None:
     counts = random_counts(data_seed, 3, segments)
     (got,) = Replicates([Family(BLEU, counts)], n_resamples=10, seed=seed).draws
-    expected = [BLEU.score(counts[:, indices(seed, r, segments)].sum(axis=1)) for r in range(10)]
+    expected = [BLEU.score(np.tensordot(_core.draw_weights(seed, r, segments), counts, (0, 1))) for r in range(10)]
     np.testing.assert_array_equal(np.transpose(expected), got)
 
 
@@ -188,7 +264,7 @@ def test_counts_of_any_integer_size_are_exact() -> None:
     counts = rng.integers(-(2**50), 2**50, size=(2, 500, 3))
     sums = _core.draw_sums([counts], n=5, seed=1)
     for replicate in range(5):
-        expected = counts[:, indices(1, replicate, 500)].sum(axis=1)
+        expected = np.tensordot(_core.draw_weights(1, replicate, 500).astype(np.int64), counts, (0, 1))
         np.testing.assert_array_equal(expected.ravel(), sums[replicate])
 
 

@@ -215,3 +215,11 @@ pub fn stream_indices<'py>(
     Stream::new(seed, Purpose::Draw, replicate).indices(bound).fill(&mut indices);
     shaped(py, indices, [n])
 }
+
+#[pyfunction]
+pub fn draw_weights(py: Python<'_>, seed: u64, replicate: u64, segments: u32) -> PyResult<Bound<'_, PyArray1<u32>>> {
+    if segments == 0 {
+        return Err(raise(py, Error::Empty { what: "segments".into() }));
+    }
+    shaped(py, draw::draw_weights(seed, replicate, segments), [segments as usize])
+}

@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
-use super::tiles::{AnyTile, LANES, Lane, Row, Tile, add, widen_into};
+use super::multinomial::{CODES, Excess, LARGEST_CODED, Law, TRIPLE, TRIPLES_PER_BLOCK, UNDECIDED};
+use super::tiles::{AnyTile, Group, LANES, Lane, Row, RunningSums, Tile, add};
 use super::{Design, Kernel, Plan, Scored, Sums, replicates};
+
+pub use super::multinomial::draw_weights;
 use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
 use crate::stats::SuffStats;
@@ -51,26 +54,32 @@ pub fn scores(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mu
 pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mut Run<'_>) -> Result<Vec<i64>> {
     let design = design(all)?;
     let kernel = Draws::new(&design, plan, n)?;
-    let mut out = Vec::with_capacity(n * design.tiles.slots.len());
+    let mut out = Vec::with_capacity(n * design.cells);
     replicates((&design, &kernel), n, 0, run, |sums| sums.to_vec(), |_, block| out.extend(block))?;
     Ok(out)
 }
 
 fn design(all: &[SuffStats<'_>]) -> Result<Design> {
-    let design = Design::new(all, |stats, system, unit, column| stats.get(system, unit, column))?;
+    let group = Group { rows: TRIPLES * TRIPLE, times: LARGEST_CODED.into() };
+    let design = Design::new(all, group, true, |stats, system, unit, column| stats.get(system, unit, column))?;
     match u32::try_from(design.units) {
         Ok(_) => Ok(design),
         Err(_) => Err(Error::OutOfRange { what: "unit".into(), index: design.units, len: u32::MAX as usize }),
     }
 }
 
-/// Indices handled together: all tiles add the same few rows' worth of indices while those are in cache.
-const CHUNK: usize = 4096;
+/// Triples of units that are added at a time, each by a table of its own: the running sums are loaded half as often.
+const TRIPLES: usize = 2;
+
+/// Triples that are drawn before any row is added. The codes of a block of replicates then fit the second-level cache,
+/// and memory does not grow with the number of units.
+const CHUNK: usize = 1024;
 
 /// The units drawn by replicates, and the sums over them.
 struct Draws<'a> {
     design: &'a Design,
     plan: Plan<'a, u32>,
+    law: Law,
 }
 
 impl<'a> Draws<'a> {
@@ -84,60 +93,153 @@ impl<'a> Draws<'a> {
                 return Err(Error::OutOfRange { what: "unit".into(), index: index as usize, len: units });
             }
         }
-        Ok(Draws { design, plan })
+        Ok(Draws { design, plan, law: Law::new(units) })
+    }
+
+    /// Draws the triples `from`… of each replicate, triple by triple: all replicates' first, then all replicates'
+    /// second … What exceeds a code goes to `excess`, with the replicate's place in the block.
+    fn fill(
+        &self,
+        (seed, replicates): (u64, &[u64]),
+        from: usize,
+        codes: &mut [u8],
+        mut excess: impl FnMut(usize, Excess),
+    ) {
+        let stride = replicates.len();
+        let streams: Vec<_> = replicates.iter().map(|&r| Stream::new(seed, Purpose::Draw, r)).collect();
+        for (b, codes) in codes.chunks_mut(TRIPLES_PER_BLOCK * stride).enumerate() {
+            let first = from + TRIPLES_PER_BLOCK * b;
+            for (i, stream) in streams.iter().enumerate() {
+                let mut decided = self.law.decide(stream.block((first / TRIPLES_PER_BLOCK) as u64));
+                for (t, code) in decided.iter_mut().enumerate().filter(|(_, code)| **code == UNDECIDED) {
+                    *code = self.law.decide_rest(seed, replicates[i], first + t, |more| excess(i, more));
+                }
+                codes[i..].iter_mut().step_by(stride).zip(decided).for_each(|(code, decided)| *code = decided);
+            }
+        }
+    }
+
+    fn add_seeded(&self, (seed, first): (u64, u64), range: Range<usize>, stop: &Stop, out: &mut [i64]) -> Option<()> {
+        let Design { tiles, units, ones, .. } = self.design;
+        let (triples, width) = (self.law.triples(), tiles.width());
+        let replicates: Vec<_> = range.map(|r| first.wrapping_add(r as u64)).collect();
+        let mut codes = vec![0; CHUNK.min(triples) * replicates.len()];
+        for from in (0..triples).step_by(CHUNK) {
+            let count = CHUNK.min(triples - from);
+            let codes = &mut codes[..count * replicates.len()];
+            self.fill((seed, &replicates), from, codes, |i, more| {
+                let out = &mut out[i * width..(i + 1) * width];
+                (0..more.times).for_each(|_| self.add_rows(&[more.unit as u32], 1, out));
+            });
+            for (t, tile) in tiles.tiles.iter().enumerate() {
+                if stop.requested() {
+                    return None;
+                }
+                let lanes = (t * LANES, width);
+                match tile {
+                    AnyTile::Narrow(tile) => add_coded(tile, from, codes, replicates.len(), lanes, out),
+                    AnyTile::Middle(tile) => add_coded(tile, from, codes, replicates.len(), lanes, out),
+                    AnyTile::Wide(tile) => add_coded(tile, from, codes, replicates.len(), lanes, out),
+                }
+            }
+        }
+        let ones = ones.expect("the rows are counted");
+        for (&replicate, out) in replicates.iter().zip(out.chunks_exact_mut(width)) {
+            let (more, fewer) = self.law.settle(seed, replicate, out[ones] as usize);
+            self.add_rows(&more, 1, out);
+            self.add_rows(&fewer, -1, out);
+            debug_assert_eq!(*units as i64, out[ones]);
+        }
+        Some(())
+    }
+
+    fn add_rows(&self, indices: &[u32], sign: i64, out: &mut [i64]) {
+        for (tile, out) in self.design.tiles.tiles.iter().zip(out.chunks_exact_mut(LANES)) {
+            match tile {
+                AnyTile::Narrow(tile) => add_drawn(tile, indices, sign, out),
+                AnyTile::Middle(tile) => add_drawn(tile, indices, sign, out),
+                AnyTile::Wide(tile) => add_drawn(tile, indices, sign, out),
+            }
+        }
     }
 }
 
 impl Kernel for Draws<'_> {
-    /// Draws share nothing, so a block is only what is worth handing over at once.
-    const BLOCK: usize = 64;
+    /// As for shuffles: two tables cost 432 additions per six units, whatever the block.
+    const BLOCK: usize = 512;
 
     fn cost(&self) -> u64 {
-        (self.design.units * (self.design.tiles.tiles.len() + 2)) as u64
+        (self.law.triples() * (2 * self.design.tiles.tiles.len() + 2)) as u64
     }
 
     fn sums(&self, range: Range<usize>, stop: &Stop, out: &mut [i64]) -> Option<()> {
-        let units = self.design.units;
-        let mut buffer = vec![0; CHUNK.min(units)];
-        let width = self.design.tiles.width().max(1);
-        for (replicate, out) in range.zip(out.chunks_exact_mut(width)) {
-            let mut seeded = match self.plan {
-                Plan::Seeded { seed, first } => {
-                    let stream = Stream::new(seed, Purpose::Draw, first.wrapping_add(replicate as u64));
-                    Some(stream.indices(units as u32))
-                }
-                Plan::Given(_) => None,
-            };
-            for from in (0..units).step_by(CHUNK) {
-                if stop.requested() {
-                    return None;
-                }
-                let indices = &mut buffer[..CHUNK.min(units - from)];
-                match (&mut seeded, self.plan) {
-                    (Some(seeded), _) => seeded.fill(indices),
-                    (None, Plan::Given(given)) => {
-                        indices.copy_from_slice(&given[replicate * units + from..][..indices.len()]);
+        match self.plan {
+            Plan::Seeded { seed, first } => self.add_seeded((seed, first), range, stop, out),
+            Plan::Given(given) => {
+                let units = self.design.units;
+                for (replicate, out) in range.zip(out.chunks_exact_mut(self.design.tiles.width())) {
+                    if stop.requested() {
+                        return None;
                     }
-                    (None, Plan::Seeded { .. }) => unreachable!("a seeded plan has a stream"),
+                    self.add_rows(&given[replicate * units..(replicate + 1) * units], 1, out);
                 }
-                for (tile, out) in self.design.tiles.tiles.iter().zip(out.chunks_exact_mut(LANES)) {
-                    match tile {
-                        AnyTile::Narrow(tile) => add_drawn(tile, indices, out),
-                        AnyTile::Middle(tile) => add_drawn(tile, indices, out),
-                        AnyTile::Wide(tile) => add_drawn(tile, indices, out),
-                    }
-                }
+                Some(())
             }
         }
-        Some(())
     }
 }
 
-/// Adds a tile's drawn rows to the sums, widening before a lane could overflow.
-fn add_drawn<T: Lane>(tile: &Tile<T>, indices: &[u32], out: &mut [i64]) {
+/// Adds a tile's rows, as often as the codes say, to each replicate's sums.
+fn add_coded<T: Lane>(
+    tile: &Tile<T>,
+    from: usize,
+    codes: &[u8],
+    replicates: usize,
+    lanes: (usize, usize),
+    out: &mut [i64],
+) {
+    // As long as a byte can count, so that no lookup needs a check.
+    let mut tables = [[[T::default(); LANES]; 256]; TRIPLES];
+    let rows = tile.rows[from * TRIPLE..].chunks_exact(TRIPLES * TRIPLE);
+    let bounds = &tile.bounds[from / TRIPLES..];
+    let mut sums = RunningSums::<T>::new(replicates, lanes);
+    for ((rows, &bound), codes) in rows.zip(bounds).zip(codes.chunks(TRIPLES * replicates)) {
+        sums.make_room(bound, out);
+        for (table, rows) in tables.iter_mut().zip(rows.chunks_exact(TRIPLE)) {
+            weighted_sums(rows, &mut table[..CODES]);
+        }
+        let [first_table, second_table] = &tables;
+        let (first, second) = codes.split_at(replicates);
+        if second.is_empty() {
+            sums.add(first.iter().map(|&code| first_table[usize::from(code)]));
+        } else {
+            let pairs = first.iter().zip(second);
+            sums.add(pairs.map(|(&c, &d)| add(&first_table[usize::from(c)], &second_table[usize::from(d)])));
+        }
+    }
+    sums.flush(out);
+}
+
+/// `table[c]` becomes the sum of the three rows, each as often as code c says.
+fn weighted_sums<T: Lane>(rows: &[Row<T>], table: &mut [Row<T>]) {
+    table[0] = [T::default(); LANES];
+    let mut filled = 1;
+    for row in rows.iter().rev() {
+        // With weights below for the later rows, add this row 1, 2, … times.
+        for next in filled..filled * (usize::from(LARGEST_CODED) + 1) {
+            table[next] = add(&table[next - filled], row);
+        }
+        filled *= usize::from(LARGEST_CODED) + 1;
+    }
+}
+
+/// Adds a tile's rows at the indices to the sums, or subtracts them, widening before a lane could overflow.
+fn add_drawn<T: Lane>(tile: &Tile<T>, indices: &[u32], sign: i64, out: &mut [i64]) {
     let fitting = usize::try_from(T::LARGEST / tile.largest).unwrap_or(usize::MAX);
     for indices in indices.chunks(fitting) {
-        widen_into(out, &sum_rows(&tile.rows, indices));
+        for (out, sum) in out.iter_mut().zip(sum_rows(&tile.rows, indices)) {
+            *out += sign * sum.into();
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! is the packed counts, a block per thread, and what the caller asked to keep.
 
 pub mod draw;
+mod multinomial;
 pub mod shuffle;
 mod tiles;
 
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::metric::Metric;
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::stats::SuffStats;
-use tiles::Tiles;
+use tiles::{Group, Tiles};
 
 /// Where the choices of the replicates come from.
 #[derive(Debug, Clone, Copy)]
@@ -61,11 +62,21 @@ struct Design {
     units: usize,
     /// Where each metric's k × K columns begin.
     offsets: Vec<usize>,
+    /// How many columns there are under all metrics.
+    cells: usize,
+    /// Where the number of rows added is found among the sums, if they are counted.
+    ones: Option<usize>,
 }
 
 impl Design {
-    /// `value(stats, system, unit, column)` is what a kernel adds for that cell.
-    fn new(all: &[SuffStats<'_>], value: impl Fn(&SuffStats<'_>, usize, usize, usize) -> i64) -> Result<Self> {
+    /// `value(stats, system, unit, column)` is what a kernel adds, by the group, for that cell. If the rows
+    /// are to be counted, a column of ones stands behind all others.
+    fn new(
+        all: &[SuffStats<'_>],
+        group: Group,
+        counted: bool,
+        value: impl Fn(&SuffStats<'_>, usize, usize, usize) -> i64,
+    ) -> Result<Self> {
         let units = all.first().ok_or_else(|| Error::Empty { what: "counts".into() })?.segments();
         let mut cells = Vec::new();
         let mut offsets = Vec::new();
@@ -78,11 +89,12 @@ impl Design {
                 cells.extend((0..stats.columns()).map(|column| (stats, system, column)));
             }
         }
-        let tiles = Tiles::new(units, cells.len(), |unit, cell| {
-            let (stats, system, column) = cells[cell];
-            value(stats, system, unit, column)
+        let tiles = Tiles::new(units, cells.len() + usize::from(counted), group, |unit, cell| match cells.get(cell) {
+            Some(&(stats, system, column)) => value(stats, system, unit, column),
+            None => 1,
         });
-        Ok(Design { tiles, units, offsets })
+        let ones = tiles.slots.get(cells.len()).copied().flatten();
+        Ok(Design { tiles, units, offsets, cells: cells.len(), ones })
     }
 }
 
@@ -106,7 +118,7 @@ impl Sums<'_> {
 
     /// All sums under all metrics, replicate by replicate, metric by metric.
     fn to_vec(&self) -> Vec<i64> {
-        let cells = self.design.tiles.slots.len();
+        let cells = self.design.cells;
         let mut out = vec![0; self.replicates * cells];
         for (replicate, out) in out.chunks_exact_mut(cells).enumerate() {
             self.copy(0, replicate, out);

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::tiles::{AnyTile, GROUP, LANES, Lane, Row, Tile, add, widen_into};
+use super::tiles::{AnyTile, Group, LANES, Lane, Row, RunningSums, Tile, add};
 use super::{Design, Kernel, Plan, Scored, Sums, replicates};
 use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
@@ -113,13 +113,14 @@ pub fn statistics(
 pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u64>, usize), run: &mut Run<'_>) -> Result<Vec<i64>> {
     let design = design(all)?;
     let kernel = Flips::new(&design, plan, n)?;
-    let mut out = Vec::with_capacity(n * design.tiles.slots.len());
+    let mut out = Vec::with_capacity(n * design.cells);
     replicates((&design, &kernel), n, 0, run, |sums| sums.to_vec(), |_, block| out.extend(block))?;
     Ok(out)
 }
 
 fn design(all: &[SuffStats<'_>]) -> Result<Design> {
-    Design::new(all, |stats, x, unit, column| stats.get(x, unit, column) - stats.get(0, unit, column))
+    let group = Group { rows: GROUP, times: 1 };
+    Design::new(all, group, false, |stats, x, unit, column| stats.get(x, unit, column) - stats.get(0, unit, column))
 }
 
 fn for_each_block<T: Send>(
@@ -193,6 +194,9 @@ impl Pairs<'_> {
         }
     }
 }
+
+/// Units that are added at a time, by two tables of eight.
+const GROUP: usize = 16;
 
 /// Words of flips looked at together: 4,096 units. The words of a block of replicates then fit the second-level
 /// cache, and memory does not grow with the number of units.
@@ -281,44 +285,30 @@ fn add_flipped<T: Lane>(
     units: Range<usize>,
     words: &[u64],
     replicates: usize,
-    (lane, width): (usize, usize),
+    lanes: (usize, usize),
     out: &mut [i64],
 ) {
-    let mut flush = |sums: &mut [Row<T>]| {
-        for (sums, out) in sums.iter_mut().zip(out.chunks_exact_mut(width)) {
-            widen_into(&mut out[lane..lane + LANES], sums);
-            *sums = [T::default(); LANES];
-        }
-    };
     let mut tables = [[T::default(); LANES]; 512];
-    let mut sums = vec![[T::default(); LANES]; replicates];
-    let mut bound = 0i64;
+    let mut sums = RunningSums::<T>::new(replicates, lanes);
     let groups = units.start / GROUP..units.end.min(tile.rows.len()) / GROUP;
     for (i, group) in groups.enumerate() {
-        let more = tile.bounds[group];
-        if more == 0 {
+        if tile.bounds[group] == 0 {
             continue;
         }
-        if bound.saturating_add(more) > T::LARGEST {
-            flush(&mut sums);
-            bound = 0;
-        }
-        bound += more;
+        sums.make_room(tile.bounds[group], out);
         let (low, high) = tile.rows[group * GROUP..(group + 1) * GROUP].split_at(8);
         let (low_table, high_table) = tables.split_at_mut(256);
         subset_sums(low, low_table);
         subset_sums(high, high_table);
         let low_table: &[Row<T>; 256] = (&*low_table).try_into().expect("256 entries");
         let high_table: &[Row<T>; 256] = (&*high_table).try_into().expect("256 entries");
-        let shift = i % 4 * 16;
         let words = &words[i / 4 * replicates..][..replicates];
-        for (sums, word) in sums.iter_mut().zip(words) {
-            let flips = (word >> shift) as u16;
-            let both = add(&low_table[usize::from(flips as u8)], &high_table[usize::from(flips >> 8)]);
-            *sums = add(sums, &both);
-        }
+        sums.add(words.iter().map(|word| {
+            let flips = (word >> (i % 4 * 16)) as u16;
+            add(&low_table[usize::from(flips as u8)], &high_table[usize::from(flips >> 8)])
+        }));
     }
-    flush(&mut sums);
+    sums.flush(out);
 }
 
 /// `table[b]` becomes the sum of the rows whose bits are set in b.

@@ -9,8 +9,22 @@ use std::ops::Add;
 /// Columns per tile: a row of 16-bit lanes is half a cache line.
 pub(super) const LANES: usize = 16;
 
-/// Units whose sum must fit a lane; the shuffle kernel adds that many at a time.
-pub(super) const GROUP: usize = 16;
+/// How a kernel adds rows: `rows` of them at a time, each up to `times` over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group {
+    pub rows: usize,
+    pub times: i64,
+}
+
+impl Group {
+    /// For each group of rows of a column, a bound on the absolute value of what a kernel may add for it.
+    fn bounds(self, rows: usize, value: impl Fn(usize) -> i64) -> impl Iterator<Item = i64> {
+        (0..rows).step_by(self.rows).map(move |first| {
+            let group = first..(first + self.rows).min(rows);
+            group.map(|row| self.times.saturating_mul(value(row).abs())).fold(0, i64::saturating_add)
+        })
+    }
+}
 
 /// A row of a tile.
 pub(super) type Row<T> = [T; LANES];
@@ -42,17 +56,51 @@ pub(super) fn add<T: Lane>(a: &Row<T>, b: &Row<T>) -> Row<T> {
     sum
 }
 
-#[inline(always)]
-pub(super) fn widen_into<T: Lane>(out: &mut [i64], sums: &Row<T>) {
-    for (out, &sum) in out.iter_mut().zip(sums) {
-        *out += sum.into();
+/// The sums of a block of replicates in the lanes of one tile, widened before they could overflow.
+pub(super) struct RunningSums<T> {
+    sums: Vec<Row<T>>,
+    bound: i64,
+    /// The tile's first lane, and the lanes of all tiles together.
+    lanes: (usize, usize),
+}
+
+impl<T: Lane> RunningSums<T> {
+    pub fn new(replicates: usize, lanes: (usize, usize)) -> Self {
+        RunningSums { sums: vec![[T::default(); LANES]; replicates], bound: 0, lanes }
+    }
+
+    /// Widens the sums into `out` unless up to `more` in absolute value fits on top.
+    pub fn make_room(&mut self, more: i64, out: &mut [i64]) {
+        if self.bound.saturating_add(more) > T::LARGEST {
+            self.flush(out);
+        }
+        self.bound += more;
+    }
+
+    /// Adds a row to each replicate's sums.
+    #[inline(always)]
+    pub fn add(&mut self, rows: impl Iterator<Item = Row<T>>) {
+        for (sums, row) in self.sums.iter_mut().zip(rows) {
+            *sums = add(sums, &row);
+        }
+    }
+
+    /// Widens the sums into `out` and starts again.
+    pub fn flush(&mut self, out: &mut [i64]) {
+        let (lane, width) = self.lanes;
+        for (sums, out) in self.sums.iter_mut().zip(out.chunks_exact_mut(width)) {
+            for (out, sum) in out[lane..lane + LANES].iter_mut().zip(std::mem::take(sums)) {
+                *out += sum.into();
+            }
+        }
+        self.bound = 0;
     }
 }
 
 /// Sixteen columns of the matrix, padded with rows of zeros to whole groups.
 pub(super) struct Tile<T> {
     pub rows: Vec<Row<T>>,
-    /// For each group of rows, a bound on the absolute value of any sum of some of them.
+    /// For each group of rows, a bound on the absolute value of what a kernel may add for it.
     pub bounds: Vec<i64>,
     /// The largest absolute value.
     pub largest: i64,
@@ -74,10 +122,10 @@ pub(super) struct Tiles {
 
 impl Tiles {
     /// Packs the matrix whose entries `value(row, column)` gives.
-    pub fn new(rows: usize, columns: usize, value: impl Fn(usize, usize) -> i64) -> Self {
+    pub fn new(rows: usize, columns: usize, group: Group, value: impl Fn(usize, usize) -> i64) -> Self {
         let mut by_width: [Vec<usize>; 3] = Default::default();
         for column in 0..columns {
-            let bound = group_bounds(rows, |row| value(row, column)).max().unwrap_or(0);
+            let bound = group.bounds(rows, |row| value(row, column)).max().unwrap_or(0);
             match bound {
                 0 => {}
                 1..=i16::LARGEST => by_width[0].push(column),
@@ -93,9 +141,9 @@ impl Tiles {
                     slots[column] = Some(tiles.len() * LANES + lane);
                 }
                 tiles.push(match width {
-                    0 => AnyTile::Narrow(Tile::new(rows, columns, &value)),
-                    1 => AnyTile::Middle(Tile::new(rows, columns, &value)),
-                    _ => AnyTile::Wide(Tile::new(rows, columns, &value)),
+                    0 => AnyTile::Narrow(Tile::new(rows, columns, group, &value)),
+                    1 => AnyTile::Middle(Tile::new(rows, columns, group, &value)),
+                    _ => AnyTile::Wide(Tile::new(rows, columns, group, &value)),
                 });
             }
         }
@@ -109,9 +157,9 @@ impl Tiles {
 }
 
 impl<T: Lane> Tile<T> {
-    fn new(rows: usize, columns: &[usize], value: &impl Fn(usize, usize) -> i64) -> Self {
-        let mut packed = vec![[T::default(); LANES]; rows.next_multiple_of(GROUP)];
-        let mut bounds = vec![0; packed.len() / GROUP];
+    fn new(rows: usize, columns: &[usize], group: Group, value: &impl Fn(usize, usize) -> i64) -> Self {
+        let mut packed = vec![[T::default(); LANES]; rows.next_multiple_of(group.rows)];
+        let mut bounds = vec![0; packed.len() / group.rows];
         let mut largest = 0;
         for (lane, &column) in columns.iter().enumerate() {
             for (row, packed) in packed.iter_mut().take(rows).enumerate() {
@@ -119,16 +167,12 @@ impl<T: Lane> Tile<T> {
                 packed[lane] = T::try_from(value).unwrap_or_else(|_| unreachable!("the lane was chosen to fit"));
                 largest = largest.max(value.abs());
             }
-            for (bound, of_column) in bounds.iter_mut().zip(group_bounds(rows, |row| value(row, column))) {
+            for (bound, of_column) in bounds.iter_mut().zip(group.bounds(rows, |row| value(row, column))) {
                 *bound = of_column.max(*bound);
             }
         }
         Tile { rows: packed, bounds, largest }
     }
-}
-
-fn group_bounds(rows: usize, value: impl Fn(usize) -> i64) -> impl Iterator<Item = i64> {
-    (0..rows.div_ceil(GROUP)).map(move |g| (g * GROUP..((g + 1) * GROUP).min(rows)).map(|row| value(row).abs()).sum())
 }
 
 #[cfg(test)]
@@ -138,8 +182,9 @@ mod tests {
     #[test]
     fn columns_go_to_the_narrowest_lane_that_holds_a_group_and_zeros_nowhere() {
         let columns = [0, 2047, 2048, 1 << 26, 1 << 27, 1 << 40];
-        let tiles =
-            Tiles::new(40, columns.len(), |row, column| if row % 2 == 0 { columns[column] } else { -columns[column] });
+        let tiles = Tiles::new(40, columns.len(), Group { rows: 16, times: 1 }, |row, column| {
+            columns[column] * [1, -1][row % 2]
+        });
         let kinds: Vec<_> = tiles
             .tiles
             .iter()

@@ -17,24 +17,25 @@ fn added(stats: &SuffStats<'_>, system: usize, indices: &[u32]) -> Vec<i64> {
     (0..stats.columns()).map(column).collect()
 }
 
+/// The draw as indices, from its weights.
 fn indices_of(seed: u64, replicate: u64, units: usize) -> Vec<u32> {
-    let mut indices = vec![0; units];
-    Stream::new(seed, Purpose::Draw, replicate).indices(units as u32).fill(&mut indices);
-    indices
+    let weights = draw_weights(seed, replicate, units as u32);
+    (0..).zip(weights).flat_map(|(unit, weight)| std::iter::repeat_n(unit, weight as usize)).collect()
 }
 
 #[test]
 fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
     let bleu = metric("bleu", &[]).unwrap();
-    for (segments, scale) in [(1, 1), (40, 1), (100, 500), (100, 1 << 26), (100, 1 << 45), (5000, 1)] {
-        let (systems, n) = (3, 70);
+    // 5,000 units are more than a chunk of triples; the scales reach every width of lane.
+    for (segments, scale) in [(1, 1), (2, 1), (3, 1), (40, 1), (100, 200), (100, 1 << 23), (100, 1 << 45), (5000, 1)] {
+        let (systems, n) = (3, 530); // more than a block
         let counts = counts(systems * segments * 10, scale);
         let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
         let scored = [Scored::new(bleu.as_ref(), stats).unwrap(); 2];
         let plan = (Plan::Seeded { seed: 4, first: 10 }, n);
         let sums = with_run(2, |run| sums(&[stats, stats], plan, run)).unwrap();
         let scores = with_run(2, |run| scores(&scored, plan, run)).unwrap();
-        for replicate in 0..n {
+        for replicate in (0..n).step_by(23) {
             let indices = indices_of(4, 10 + replicate as u64, segments);
             for of in 0..2 * systems {
                 let expected = added(&stats, of % systems, &indices);
@@ -80,4 +81,21 @@ proptest! {
         let expected: Vec<i64> = indices.chunks(segments).flat_map(|indices| added(&stats, 0, indices)).collect();
         prop_assert_eq!(expected, got);
     }
+}
+
+#[test]
+fn draws_of_many_units_meet_every_case() {
+    // Enough replicates that some weights exceed a code and some draws are thinned out.
+    let segments = 3004;
+    let ones: Vec<i64> = (0..segments as i64).collect();
+    let stats = [SuffStats::new(&ones, 1, segments, 1).unwrap()];
+    let (n, seed) = (300, 8);
+    let got = with_run(2, |run| sums(&stats, (Plan::Seeded { seed, first: 0 }, n), run)).unwrap();
+    let mut largest = 0;
+    for (replicate, got) in got.into_iter().enumerate() {
+        let weights = draw_weights(seed, replicate as u64, segments as u32);
+        assert_eq!(weights.iter().zip(0..).map(|(&weight, unit)| i64::from(weight) * unit).sum::<i64>(), got);
+        largest = largest.max(*weights.iter().max().unwrap());
+    }
+    assert!(largest > u32::from(LARGEST_CODED) + 1);
 }
