@@ -1,21 +1,25 @@
-//! Blocks of work over a pool that lives as long as the call.
+//! Blocks of work over threads that live as long as the call.
 //!
-//! There is no global pool: rayon's hangs in a child made by `fork`. The calling thread does no work of its own, it
-//! hands the results on in block order and looks every [`GLANCE`] whether it should stop.
+//! There is no global pool, which would hang in a child made by `fork`, and nothing to steal between workers that take
+//! blocks off one counter: scoped threads of the standard library are all it takes. The calling thread is one of the
+//! workers, so a small call starts no other. It hands the results on in block order, and whenever a kernel asks
+//! between two pieces of its work whether to stop, and every [`GLANCE`] at most, it looks whether the caller wants that.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// How often the calling thread looks up from waiting.
+/// How often the calling thread looks whether to stop, at most.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Below this cost (in additions, roughly) a call runs on the calling thread: starting threads would take longer.
-const SMALL: u64 = 1 << 20;
+/// A call is worth another thread for every so much of its cost (in additions, roughly): starting one takes as long.
+const WORTH_A_THREAD: u64 = 1 << 19;
 
 /// How a long call is run and watched.
 pub struct Run<'a> {
@@ -25,14 +29,32 @@ pub struct Run<'a> {
     pub watch: &'a mut dyn FnMut(u64) -> Result<()>,
 }
 
-/// Tells the workers to stop early.
-pub struct Stop(AtomicBool);
+/// Tells a worker to stop early.
+pub struct Stop<'a> {
+    flag: &'a AtomicBool,
+    /// On the calling thread: looks whether the caller wants to stop.
+    look: Option<&'a dyn Fn()>,
+}
 
-impl Stop {
-    /// Has the call been given up? Kernels ask between pieces of a block.
+impl Stop<'_> {
+    /// Has the call been given up? Kernels ask between pieces of a block that take milliseconds at most.
     #[inline]
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        if let Some(look) = self.look {
+            look();
+        }
+        self.flag.load(Ordering::Relaxed)
+    }
+}
+
+/// Stops all workers when one of them panics, so that the panic comes out soon.
+struct StopAllOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for StopAllOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -52,7 +74,7 @@ impl Blocks {
         self.items.div_ceil(self.size)
     }
 
-    fn range(&self, block: usize) -> std::ops::Range<usize> {
+    fn range(&self, block: usize) -> Range<usize> {
         block * self.size..((block + 1) * self.size).min(self.items)
     }
 }
@@ -62,75 +84,91 @@ impl Blocks {
 /// `work` gives `None` when it stopped early because [`Stop::requested`].
 ///
 /// # Errors
-/// What `run.watch` returned, or [`Error::Threads`] when the pool cannot be made.
+/// What `run.watch` returned, or [`Error::Threads`] when the threads cannot be started.
 pub fn run<T: Send>(
     blocks: Blocks,
     run: &mut Run<'_>,
-    work: impl Fn(std::ops::Range<usize>, &Stop) -> Option<T> + Sync,
-    mut sink: impl FnMut(std::ops::Range<usize>, T),
+    work: impl Fn(Range<usize>, &Stop<'_>) -> Option<T> + Sync,
+    mut sink: impl FnMut(Range<usize>, T),
 ) -> Result<()> {
-    let stop = Stop(AtomicBool::new(false));
-    if (blocks.items as u64).saturating_mul(blocks.cost) < SMALL {
-        for block in 0..blocks.count() {
-            let done = work(blocks.range(block), &stop).expect("nobody asked to stop");
-            sink(blocks.range(block), done);
+    let (flag, next) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let claim = || {
+        let block = next.fetch_add(1, Ordering::Relaxed);
+        (block < blocks.count()).then_some(block)
+    };
+    let cost = (blocks.items as u64).saturating_mul(blocks.cost);
+    let worth = usize::try_from(cost / WORTH_A_THREAD).unwrap_or(usize::MAX).saturating_add(1);
+    let others = resolve(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
+    let (sender, receiver) = mpsc::sync_channel(4 * others.max(1));
+
+    let (looked, items, given_up) = (Cell::new(Instant::now()), Cell::new(0), RefCell::new(None));
+    let watch = RefCell::new(&mut run.watch);
+    let look_now = || {
+        looked.set(Instant::now());
+        if given_up.borrow().is_none()
+            && let Err(reason) = (watch.borrow_mut())(items.get())
+        {
+            flag.store(true, Ordering::Relaxed);
+            given_up.replace(Some(reason));
         }
-        return (run.watch)(blocks.items as u64);
-    }
+    };
+    let look = || {
+        if looked.get().elapsed() >= GLANCE {
+            look_now();
+        }
+    };
+    let mut early = BTreeMap::new();
+    let mut expected = 0;
+    let mut deliver = |block, done| {
+        early.insert(block, done);
+        while let Some(done) = early.remove(&expected) {
+            sink(blocks.range(expected), done);
+            items.set(items.get() + blocks.range(expected).len() as u64);
+            expected += 1;
+        }
+    };
 
-    let threads = resolve(run.threads).min(blocks.count());
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|i| format!("reshuffle-{i}"))
-        .build()
-        .map_err(|e| Error::Threads { threads, reason: e.to_string() })?;
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::sync_channel(4 * threads);
-
-    pool.in_place_scope(|scope| {
-        for _ in 0..threads {
-            let (sender, next, stop, work) = (sender.clone(), &next, &stop, &work);
-            scope.spawn(move |_| {
-                while !stop.requested() {
-                    let block = next.fetch_add(1, Ordering::Relaxed);
-                    if block >= blocks.count() {
-                        return;
-                    }
-                    let Some(done) = work(blocks.range(block), stop) else { return };
-                    if sender.send((block, done)).is_err() {
-                        return;
-                    }
-                }
-            });
+    std::thread::scope(|scope| {
+        // Dropped when this closure ends, even by a panic: no worker may wait for ever to hand over a result.
+        let receiver = receiver;
+        let _guard = StopAllOnPanic(&flag);
+        for i in 0..others {
+            let (sender, flag, claim, work) = (sender.clone(), &flag, &claim, &work);
+            let worker = move || {
+                let _guard = StopAllOnPanic(flag);
+                let stop = Stop { flag, look: None };
+                while !stop.requested()
+                    && let Some(block) = claim()
+                    && let Some(done) = work(blocks.range(block), &stop)
+                    && sender.send((block, done)).is_ok()
+                {}
+            };
+            let spawned = std::thread::Builder::new().name(format!("reshuffle-{i}")).spawn_scoped(scope, worker);
+            if let Err(reason) = spawned {
+                flag.store(true, Ordering::Relaxed);
+                return Err(Error::Threads { threads: others + 1, reason: reason.to_string() });
+            }
         }
         drop(sender);
 
-        let mut early = BTreeMap::new();
-        let (mut expected, mut items) = (0, 0);
-        let mut looked = Instant::now();
-        let mut given_up = None;
+        let stop = Stop { flag: &flag, look: Some(&look) };
+        while !stop.requested()
+            && let Some(block) = claim()
+            && let Some(done) = work(blocks.range(block), &stop)
+        {
+            deliver(block, done);
+            receiver.try_iter().for_each(|(block, done)| deliver(block, done));
+        }
         loop {
             match receiver.recv_timeout(GLANCE) {
-                Ok((block, done)) if given_up.is_none() => {
-                    early.insert(block, done);
-                    while let Some(done) = early.remove(&expected) {
-                        items += blocks.range(expected).len() as u64;
-                        sink(blocks.range(expected), done);
-                        expected += 1;
-                    }
-                }
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Ok((block, done)) => deliver(block, done),
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if given_up.is_none() && (looked.elapsed() >= GLANCE || expected == blocks.count()) {
-                looked = Instant::now();
-                if let Err(reason) = (run.watch)(items) {
-                    stop.0.store(true, Ordering::Relaxed);
-                    given_up = Some(reason);
-                }
-            }
+            look();
         }
-        given_up.map_or(Ok(()), Err)
+        look_now();
+        given_up.take().map_or(Ok(()), Err)
     })
 }
 
@@ -142,6 +180,9 @@ pub fn resolve(threads: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The cost of an item that is worth a thread of its own.
+    const LARGE: u64 = WORTH_A_THREAD;
 
     fn sum_of_squares(threads: usize, size: usize, cost: u64) -> Vec<usize> {
         let mut out = Vec::new();
@@ -161,7 +202,7 @@ mod tests {
         let expected: Vec<usize> = (0..1000).map(|i| i * i).collect();
         for threads in [1, 2, 3, 8] {
             for size in [1, 7, 1000, 5000] {
-                assert_eq!(expected, sum_of_squares(threads, size, SMALL));
+                assert_eq!(expected, sum_of_squares(threads, size, LARGE));
                 assert_eq!(expected, sum_of_squares(threads, size, 0));
             }
         }
@@ -172,7 +213,7 @@ mod tests {
         let mut watch = |_| Err(Error::Interrupted);
         let begun = Instant::now();
         let got = run(
-            Blocks { items: 2, size: 1, cost: SMALL },
+            Blocks { items: 2, size: 1, cost: LARGE },
             &mut Run { threads: 2, watch: &mut watch },
             |_, stop| {
                 while !stop.requested() {
@@ -187,8 +228,23 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_in_any_worker_ends_the_call() {
+        for culprit in [0, 1, 57] {
+            let outcome = std::panic::catch_unwind(|| {
+                let mut run_ = Run { threads: 3, watch: &mut |_| Ok(()) };
+                let work = |range: Range<usize>, _: &Stop<'_>| {
+                    assert_ne!(culprit, range.start, "this panic is part of the test");
+                    Some(())
+                };
+                run(Blocks { items: usize::MAX / 2, size: 1, cost: LARGE }, &mut run_, work, |_, ()| {})
+            });
+            assert!(outcome.is_err());
+        }
+    }
+
+    #[test]
     fn the_watcher_sees_the_last_item() {
-        for cost in [0, SMALL] {
+        for cost in [0, LARGE] {
             let mut seen = 0;
             let mut watch = |done| {
                 seen = done;

@@ -30,11 +30,12 @@ impl<'a> SuffStats<'a> {
         if counts.len() != expected {
             return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
         }
-        for column in 0..columns {
-            let largest = counts[column..].iter().step_by(columns).map(|c| c.unsigned_abs()).max().unwrap_or(0);
-            if i128::from(largest) * segments as i128 > LIMIT {
-                return Err(Error::Overflow { column });
-            }
+        let mut largest = vec![0; columns];
+        for row in counts.chunks_exact(columns) {
+            largest.iter_mut().zip(row).for_each(|(largest, count)| *largest = count.unsigned_abs().max(*largest));
+        }
+        if let Some(column) = largest.iter().position(|&l| i128::from(l) * segments as i128 > LIMIT) {
+            return Err(Error::Overflow { column });
         }
         Ok(SuffStats { counts, systems, segments, columns })
     }
@@ -54,24 +55,19 @@ impl<'a> SuffStats<'a> {
         self.columns
     }
 
-    /// One count.
+    /// The counts of one segment.
     #[inline]
-    pub fn get(&self, system: usize, segment: usize, column: usize) -> i64 {
-        self.counts[(system * self.segments + segment) * self.columns + column]
-    }
-
-    /// The rows of one system.
-    pub fn rows(&self, system: usize) -> impl Iterator<Item = &'a [i64]> {
-        let size = self.segments * self.columns;
-        self.counts[system * size..(system + 1) * size].chunks_exact(self.columns)
+    pub fn row(&self, system: usize, segment: usize) -> &'a [i64] {
+        let start = (system * self.segments + segment) * self.columns;
+        &self.counts[start..start + self.columns]
     }
 
     /// The sums over all segments: k × K.
     pub fn totals(&self) -> Vec<i64> {
         let mut totals = vec![0; self.systems * self.columns];
         for (system, totals) in totals.chunks_exact_mut(self.columns).enumerate() {
-            for row in self.rows(system) {
-                totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
+            for segment in 0..self.segments {
+                totals.iter_mut().zip(self.row(system, segment)).for_each(|(total, count)| *total += count);
             }
         }
         totals
@@ -87,7 +83,7 @@ mod tests {
         let counts = [1, 2, 3, 4, 10, 20, 30, 40];
         let stats = SuffStats::new(&counts, 2, 2, 2).unwrap();
         assert_eq!([4, 6, 40, 60], stats.totals().as_slice());
-        assert_eq!(40, stats.get(1, 1, 1));
+        assert_eq!([30, 40], stats.row(1, 1));
     }
 
     #[test]

@@ -61,7 +61,8 @@ pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mut 
 
 fn design(all: &[SuffStats<'_>]) -> Result<Design> {
     let group = Group { rows: TRIPLES * TRIPLE, times: LARGEST_CODED.into() };
-    let design = Design::new(all, group, true, |stats, system, unit, column| stats.get(system, unit, column))?;
+    let design =
+        Design::new(all, group, true, |stats, system, unit, out| out.copy_from_slice(stats.row(system, unit)))?;
     match u32::try_from(design.units) {
         Ok(_) => Ok(design),
         Err(_) => Err(Error::OutOfRange { what: "unit".into(), index: design.units, len: u32::MAX as usize }),
@@ -119,7 +120,13 @@ impl<'a> Draws<'a> {
         }
     }
 
-    fn add_seeded(&self, (seed, first): (u64, u64), range: Range<usize>, stop: &Stop, out: &mut [i64]) -> Option<()> {
+    fn add_seeded(
+        &self,
+        (seed, first): (u64, u64),
+        range: Range<usize>,
+        stop: &Stop<'_>,
+        out: &mut [i64],
+    ) -> Option<()> {
         let Design { tiles, units, ones, .. } = self.design;
         let (triples, width) = (self.law.triples(), tiles.width());
         let replicates: Vec<_> = range.map(|r| first.wrapping_add(r as u64)).collect();
@@ -172,7 +179,7 @@ impl Kernel for Draws<'_> {
         (self.law.triples() * (2 * self.design.tiles.tiles.len() + 2)) as u64
     }
 
-    fn sums(&self, range: Range<usize>, stop: &Stop, out: &mut [i64]) -> Option<()> {
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: &mut [i64]) -> Option<()> {
         match self.plan {
             Plan::Seeded { seed, first } => self.add_seeded((seed, first), range, stop, out),
             Plan::Given(given) => {

@@ -69,32 +69,36 @@ struct Design {
 }
 
 impl Design {
-    /// `value(stats, system, unit, column)` is what a kernel adds, by the group, for that cell. If the rows
-    /// are to be counted, a column of ones stands behind all others.
+    /// `row(stats, system, unit, out)` writes what a kernel adds, by the group, for that system and unit. If the rows are
+    /// to be counted, a column of ones stands behind all others.
     fn new(
         all: &[SuffStats<'_>],
         group: Group,
         counted: bool,
-        value: impl Fn(&SuffStats<'_>, usize, usize, usize) -> i64,
+        row: impl Fn(&SuffStats<'_>, usize, usize, &mut [i64]),
     ) -> Result<Self> {
         let units = all.first().ok_or_else(|| Error::Empty { what: "counts".into() })?.segments();
-        let mut cells = Vec::new();
         let mut offsets = Vec::new();
+        let mut cells = 0;
         for stats in all {
             if stats.segments() != units {
                 return Err(Error::LengthMismatch { what: "segments".into(), expected: units, got: stats.segments() });
             }
-            offsets.push(cells.len());
-            for system in 0..stats.systems() {
-                cells.extend((0..stats.columns()).map(|column| (stats, system, column)));
-            }
+            offsets.push(cells);
+            cells += stats.systems() * stats.columns();
         }
-        let tiles = Tiles::new(units, cells.len() + usize::from(counted), group, |unit, cell| match cells.get(cell) {
-            Some(&(stats, system, column)) => value(stats, system, unit, column),
-            None => 1,
+        let tiles = Tiles::new(units, cells + usize::from(counted), group, |unit, mut out| {
+            for stats in all {
+                let (of_stats, rest) = std::mem::take(&mut out).split_at_mut(stats.systems() * stats.columns());
+                for (system, out) in of_stats.chunks_exact_mut(stats.columns()).enumerate() {
+                    row(stats, system, unit, out);
+                }
+                out = rest;
+            }
+            out.fill(1);
         });
-        let ones = tiles.slots.get(cells.len()).copied().flatten();
-        Ok(Design { tiles, units, offsets, cells: cells.len(), ones })
+        let ones = tiles.slots.get(cells).copied().flatten();
+        Ok(Design { tiles, units, offsets, cells, ones })
     }
 }
 
@@ -136,7 +140,7 @@ trait Kernel: Sync {
     fn cost(&self) -> u64;
 
     /// Adds the chosen rows of each replicate in `range` to `out`, which holds zeros. `None` if told to stop.
-    fn sums(&self, range: Range<usize>, stop: &Stop, out: &mut [i64]) -> Option<()>;
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: &mut [i64]) -> Option<()>;
 }
 
 /// Runs a kernel over `n` replicates; `finish` makes of a block what `sink` then gets in replicate order.

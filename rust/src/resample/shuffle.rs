@@ -120,7 +120,10 @@ pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u64>, usize), run: &mut 
 
 fn design(all: &[SuffStats<'_>]) -> Result<Design> {
     let group = Group { rows: GROUP, times: 1 };
-    Design::new(all, group, false, |stats, x, unit, column| stats.get(x, unit, column) - stats.get(0, unit, column))
+    Design::new(all, group, false, |stats, x, unit, out| {
+        let rows = stats.row(x, unit).iter().zip(stats.row(0, unit));
+        out.iter_mut().zip(rows).for_each(|(out, (count, of_first))| *out = count - of_first);
+    })
 }
 
 fn for_each_block<T: Send>(
@@ -254,7 +257,7 @@ impl Kernel for Flips<'_> {
         (groups * (2 * self.design.tiles.tiles.len() + 2)) as u64
     }
 
-    fn sums(&self, range: Range<usize>, stop: &Stop, out: &mut [i64]) -> Option<()> {
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: &mut [i64]) -> Option<()> {
         let replicates = range.len();
         let mut words = vec![0; CHUNK.min(self.words) * replicates];
         for from in (0..self.words).step_by(CHUNK) {

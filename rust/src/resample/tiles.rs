@@ -16,16 +16,6 @@ pub(super) struct Group {
     pub times: i64,
 }
 
-impl Group {
-    /// For each group of rows of a column, a bound on the absolute value of what a kernel may add for it.
-    fn bounds(self, rows: usize, value: impl Fn(usize) -> i64) -> impl Iterator<Item = i64> {
-        (0..rows).step_by(self.rows).map(move |first| {
-            let group = first..(first + self.rows).min(rows);
-            group.map(|row| self.times.saturating_mul(value(row).abs())).fold(0, i64::saturating_add)
-        })
-    }
-}
-
 /// A row of a tile.
 pub(super) type Row<T> = [T; LANES];
 
@@ -106,11 +96,36 @@ pub(super) struct Tile<T> {
     pub largest: i64,
 }
 
+impl<T: Lane> Tile<T> {
+    fn new(rows: usize, bounds: Vec<i64>) -> Self {
+        Tile { rows: Vec::with_capacity(rows), bounds, largest: 0 }
+    }
+
+    fn push(&mut self, values: impl Iterator<Item = i64>) {
+        let mut row = [T::default(); LANES];
+        for (lane, value) in row.iter_mut().zip(values) {
+            *lane = T::try_from(value).unwrap_or_else(|_| unreachable!("the lane was chosen to fit"));
+            self.largest = self.largest.max(value.abs());
+        }
+        self.rows.push(row);
+    }
+}
+
 /// A tile of any width of lane.
 pub(super) enum AnyTile {
     Narrow(Tile<i16>),
     Middle(Tile<i32>),
     Wide(Tile<i64>),
+}
+
+impl AnyTile {
+    fn push(&mut self, values: impl Iterator<Item = i64>) {
+        match self {
+            AnyTile::Narrow(tile) => tile.push(values),
+            AnyTile::Middle(tile) => tile.push(values),
+            AnyTile::Wide(tile) => tile.push(values),
+        }
+    }
 }
 
 /// A matrix of S rows and any number of columns, packed.
@@ -121,11 +136,24 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// Packs the matrix whose entries `value(row, column)` gives.
-    pub fn new(rows: usize, columns: usize, group: Group, value: impl Fn(usize, usize) -> i64) -> Self {
+    /// Packs the matrix whose rows `fill(row, out)` writes.
+    pub fn new(rows: usize, columns: usize, group: Group, fill: impl Fn(usize, &mut [i64])) -> Self {
+        let mut values = vec![0; columns];
+        // What a kernel may add for a group of rows, at most, in absolute value: group by group, column by column.
+        let mut bounds = vec![0i64; rows.div_ceil(group.rows) * columns];
+        let mut largest = vec![0; columns];
+        for (g, bounds) in bounds.chunks_exact_mut(columns).enumerate() {
+            for row in g * group.rows..((g + 1) * group.rows).min(rows) {
+                fill(row, &mut values);
+                for (bound, value) in bounds.iter_mut().zip(&values) {
+                    *bound = bound.saturating_add(group.times.saturating_mul(value.abs()));
+                }
+            }
+            largest.iter_mut().zip(bounds).for_each(|(largest, &mut bound)| *largest = bound.max(*largest));
+        }
+
         let mut by_width: [Vec<usize>; 3] = Default::default();
-        for column in 0..columns {
-            let bound = group.bounds(rows, |row| value(row, column)).max().unwrap_or(0);
+        for (column, bound) in largest.into_iter().enumerate() {
             match bound {
                 0 => {}
                 1..=i16::LARGEST => by_width[0].push(column),
@@ -133,45 +161,40 @@ impl Tiles {
                 _ => by_width[2].push(column),
             }
         }
+        let padded = rows.next_multiple_of(group.rows);
         let mut slots = vec![None; columns];
         let mut tiles = Vec::new();
         for (width, packed) in by_width.iter().enumerate() {
-            for columns in packed.chunks(LANES) {
-                for (lane, &column) in columns.iter().enumerate() {
+            for packed in packed.chunks(LANES) {
+                for (lane, &column) in packed.iter().enumerate() {
                     slots[column] = Some(tiles.len() * LANES + lane);
                 }
-                tiles.push(match width {
-                    0 => AnyTile::Narrow(Tile::new(rows, columns, group, &value)),
-                    1 => AnyTile::Middle(Tile::new(rows, columns, group, &value)),
-                    _ => AnyTile::Wide(Tile::new(rows, columns, group, &value)),
-                });
+                let bound = |bounds: &[i64]| packed.iter().map(|&column| bounds[column]).max().unwrap_or(0);
+                let bounds = bounds.chunks_exact(columns).map(bound).collect();
+                let tile = match width {
+                    0 => AnyTile::Narrow(Tile::new(padded, bounds)),
+                    1 => AnyTile::Middle(Tile::new(padded, bounds)),
+                    _ => AnyTile::Wide(Tile::new(padded, bounds)),
+                };
+                tiles.push((tile, packed));
             }
         }
-        Tiles { tiles, slots }
+        for row in 0..padded {
+            if row < rows {
+                fill(row, &mut values);
+            } else {
+                values.fill(0);
+            }
+            for (tile, packed) in &mut tiles {
+                tile.push(packed.iter().map(|&column| values[column]));
+            }
+        }
+        Tiles { tiles: tiles.into_iter().map(|(tile, _)| tile).collect(), slots }
     }
 
     /// Lanes of all tiles together.
     pub fn width(&self) -> usize {
         self.tiles.len() * LANES
-    }
-}
-
-impl<T: Lane> Tile<T> {
-    fn new(rows: usize, columns: &[usize], group: Group, value: &impl Fn(usize, usize) -> i64) -> Self {
-        let mut packed = vec![[T::default(); LANES]; rows.next_multiple_of(group.rows)];
-        let mut bounds = vec![0; packed.len() / group.rows];
-        let mut largest = 0;
-        for (lane, &column) in columns.iter().enumerate() {
-            for (row, packed) in packed.iter_mut().take(rows).enumerate() {
-                let value = value(row, column);
-                packed[lane] = T::try_from(value).unwrap_or_else(|_| unreachable!("the lane was chosen to fit"));
-                largest = largest.max(value.abs());
-            }
-            for (bound, of_column) in bounds.iter_mut().zip(group.bounds(rows, |row| value(row, column))) {
-                *bound = of_column.max(*bound);
-            }
-        }
-        Tile { rows: packed, bounds, largest }
     }
 }
 
@@ -182,8 +205,8 @@ mod tests {
     #[test]
     fn columns_go_to_the_narrowest_lane_that_holds_a_group_and_zeros_nowhere() {
         let columns = [0, 2047, 2048, 1 << 26, 1 << 27, 1 << 40];
-        let tiles = Tiles::new(40, columns.len(), Group { rows: 16, times: 1 }, |row, column| {
-            columns[column] * [1, -1][row % 2]
+        let tiles = Tiles::new(40, columns.len(), Group { rows: 16, times: 1 }, |row, out| {
+            out.iter_mut().zip(columns).for_each(|(out, size)| *out = size * [1, -1][row % 2]);
         });
         let kinds: Vec<_> = tiles
             .tiles

@@ -13,7 +13,7 @@ fn counts(cells: usize, scale: i64) -> Vec<i64> {
 
 /// The slow, obvious way: one row after the other.
 fn added(stats: &SuffStats<'_>, system: usize, indices: &[u32]) -> Vec<i64> {
-    let column = |c| indices.iter().map(|&unit| stats.get(system, unit as usize, c)).sum();
+    let column = |c| indices.iter().map(|&unit| stats.row(system, unit as usize)[c]).sum();
     (0..stats.columns()).map(column).collect()
 }
 

@@ -12,7 +12,7 @@ fn swapped_totals(stats: &SuffStats<'_>, (x, y): Pair, flip: impl Fn(usize) -> b
     for unit in 0..stats.segments() {
         let (to_x, to_y) = if flip(unit) { (y, x) } else { (x, y) };
         for (totals, system) in totals.iter_mut().zip([to_x, to_y]) {
-            totals.iter_mut().enumerate().for_each(|(column, total)| *total += stats.get(system, unit, column));
+            totals.iter_mut().enumerate().for_each(|(column, total)| *total += stats.row(system, unit)[column]);
         }
     }
     totals
