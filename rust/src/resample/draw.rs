@@ -97,29 +97,6 @@ impl<'a> Draws<'a> {
         Ok(Draws { design, plan, law: Law::new(units) })
     }
 
-    /// Draws the triples `from`… of each replicate, triple by triple: all replicates' first, then all replicates'
-    /// second … What exceeds a code goes to `excess`, with the replicate's place in the block.
-    fn fill(
-        &self,
-        (seed, replicates): (u64, &[u64]),
-        from: usize,
-        codes: &mut [u8],
-        mut excess: impl FnMut(usize, Excess),
-    ) {
-        let stride = replicates.len();
-        let streams: Vec<_> = replicates.iter().map(|&r| Stream::new(seed, Purpose::Draw, r)).collect();
-        for (b, codes) in codes.chunks_mut(TRIPLES_PER_BLOCK * stride).enumerate() {
-            let first = from + TRIPLES_PER_BLOCK * b;
-            for (i, stream) in streams.iter().enumerate() {
-                let mut decided = self.law.decide(stream.block((first / TRIPLES_PER_BLOCK) as u64));
-                for (t, code) in decided.iter_mut().enumerate().filter(|(_, code)| **code == UNDECIDED) {
-                    *code = self.law.decide_rest(seed, replicates[i], first + t, |more| excess(i, more));
-                }
-                codes[i..].iter_mut().step_by(stride).zip(decided).for_each(|(code, decided)| *code = decided);
-            }
-        }
-    }
-
     fn add_seeded(
         &self,
         (seed, first): (u64, u64),
@@ -134,7 +111,7 @@ impl<'a> Draws<'a> {
         for from in (0..triples).step_by(CHUNK) {
             let count = CHUNK.min(triples - from);
             let codes = &mut codes[..count * replicates.len()];
-            self.fill((seed, &replicates), from, codes, |i, more| {
+            draw_codes(&self.law, (seed, &replicates), from, codes, &mut |i, more| {
                 let out = &mut out[i * width..(i + 1) * width];
                 (0..more.times).for_each(|_| self.add_rows(&[more.unit as u32], 1, out));
             });
@@ -196,7 +173,38 @@ impl Kernel for Draws<'_> {
     }
 }
 
+/// Draws the triples `from`… of each replicate, triple by triple: all replicates' first, then all replicates' second …
+/// What exceeds a code goes to `excess`, with the replicate's place in the block.
+#[multiversion::multiversion(targets("x86_64+avx2+bmi2"))]
+fn draw_codes(
+    law: &Law,
+    (seed, replicates): (u64, &[u64]),
+    from: usize,
+    codes: &mut [u8],
+    excess: &mut dyn FnMut(usize, Excess),
+) {
+    let stride = replicates.len();
+    let streams: Vec<_> = replicates.iter().map(|&r| Stream::new(seed, Purpose::Draw, r)).collect();
+    for (b, codes) in codes.chunks_mut(TRIPLES_PER_BLOCK * stride).enumerate() {
+        let first = from + TRIPLES_PER_BLOCK * b;
+        let mut rows: Vec<_> = codes.chunks_exact_mut(stride).collect();
+        for (i, stream) in streams.iter().enumerate() {
+            let mut decided = law.decide(stream.block((first / TRIPLES_PER_BLOCK) as u64));
+            // All sixteen at once: nearly always none is undecided.
+            if decided.iter().fold(0, |most, &code| code.max(most)) == UNDECIDED {
+                for (t, code) in decided.iter_mut().enumerate().filter(|(_, code)| **code == UNDECIDED) {
+                    *code = law.decide_rest(seed, replicates[i], first + t, |more| excess(i, more));
+                }
+            }
+            for (row, &code) in rows.iter_mut().zip(&decided) {
+                row[i] = code;
+            }
+        }
+    }
+}
+
 /// Adds a tile's rows, as often as the codes say, to each replicate's sums.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn add_coded<T: Lane>(
     tile: &Tile<T>,
     from: usize,
@@ -218,16 +226,20 @@ fn add_coded<T: Lane>(
         let [first_table, second_table] = &tables;
         let (first, second) = codes.split_at(replicates);
         if second.is_empty() {
-            sums.add(first.iter().map(|&code| first_table[usize::from(code)]));
+            for (sums, &code) in sums.rows.iter_mut().zip(first) {
+                *sums = add(sums, &first_table[usize::from(code)]);
+            }
         } else {
-            let pairs = first.iter().zip(second);
-            sums.add(pairs.map(|(&c, &d)| add(&first_table[usize::from(c)], &second_table[usize::from(d)])));
+            for ((sums, &c), &d) in sums.rows.iter_mut().zip(first).zip(second) {
+                *sums = add(sums, &add(&first_table[usize::from(c)], &second_table[usize::from(d)]));
+            }
         }
     }
     sums.flush(out);
 }
 
 /// `table[c]` becomes the sum of the three rows, each as often as code c says.
+#[inline(always)]
 fn weighted_sums<T: Lane>(rows: &[Row<T>], table: &mut [Row<T>]) {
     table[0] = [T::default(); LANES];
     let mut filled = 1;

@@ -229,19 +229,26 @@ impl<'a> Flips<'a> {
         let stride = replicates.len();
         match self.plan {
             Plan::Seeded { seed, first } => {
-                let streams: Vec<_> =
-                    replicates.map(|r| Stream::new(seed, Purpose::Shuffle, first.wrapping_add(r as u64))).collect();
-                for (block, out) in (from as u64 / 4..).zip(out.chunks_mut(4 * stride)) {
-                    for (i, stream) in streams.iter().enumerate() {
-                        let words = stream.block(block);
-                        out[i..].iter_mut().step_by(stride).zip(words).for_each(|(out, word)| *out = word);
-                    }
-                }
+                let stream = |r| Stream::new(seed, Purpose::Shuffle, first.wrapping_add(r as u64));
+                draw_words(&replicates.map(stream).collect::<Vec<_>>(), from, out);
             }
             Plan::Given(given) => {
                 for (words, i) in given[replicates.start * self.words..].chunks_exact(self.words).zip(0..stride) {
                     out[i..].iter_mut().step_by(stride).zip(&words[from..]).for_each(|(out, word)| *out = *word);
                 }
+            }
+        }
+    }
+}
+
+/// Writes the words `from`… of each stream, word by word.
+#[multiversion::multiversion(targets("x86_64+avx2+bmi2"))]
+fn draw_words(streams: &[Stream], from: usize, out: &mut [u64]) {
+    for (block, out) in (from as u64 / 4..).zip(out.chunks_mut(4 * streams.len())) {
+        let mut rows: Vec<_> = out.chunks_exact_mut(streams.len()).collect();
+        for (i, stream) in streams.iter().enumerate() {
+            for (row, word) in rows.iter_mut().zip(stream.block(block)) {
+                row[i] = word;
             }
         }
     }
@@ -283,6 +290,7 @@ impl Kernel for Flips<'_> {
 /// Adds a tile's flipped rows among `units` to each replicate's sums.
 ///
 /// The sums of all subsets of eight rows stand in a table, so that a byte of flips costs one addition.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn add_flipped<T: Lane>(
     tile: &Tile<T>,
     units: Range<usize>,
@@ -306,15 +314,16 @@ fn add_flipped<T: Lane>(
         let low_table: &[Row<T>; 256] = (&*low_table).try_into().expect("256 entries");
         let high_table: &[Row<T>; 256] = (&*high_table).try_into().expect("256 entries");
         let words = &words[i / 4 * replicates..][..replicates];
-        sums.add(words.iter().map(|word| {
+        for (sums, word) in sums.rows.iter_mut().zip(words) {
             let flips = (word >> (i % 4 * 16)) as u16;
-            add(&low_table[usize::from(flips as u8)], &high_table[usize::from(flips >> 8)])
-        }));
+            *sums = add(sums, &add(&low_table[usize::from(flips as u8)], &high_table[usize::from(flips >> 8)]));
+        }
     }
     sums.flush(out);
 }
 
 /// `table[b]` becomes the sum of the rows whose bits are set in b.
+#[inline(always)]
 fn subset_sums<T: Lane>(rows: &[Row<T>], table: &mut [Row<T>]) {
     table[0] = [T::default(); LANES];
     for (bit, row) in rows.iter().enumerate() {

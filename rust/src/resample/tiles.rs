@@ -48,7 +48,8 @@ pub(super) fn add<T: Lane>(a: &Row<T>, b: &Row<T>) -> Row<T> {
 
 /// The sums of a block of replicates in the lanes of one tile, widened before they could overflow.
 pub(super) struct RunningSums<T> {
-    sums: Vec<Row<T>>,
+    /// One row for each replicate, to be added to.
+    pub rows: Vec<Row<T>>,
     bound: i64,
     /// The tile's first lane, and the lanes of all tiles together.
     lanes: (usize, usize),
@@ -56,7 +57,7 @@ pub(super) struct RunningSums<T> {
 
 impl<T: Lane> RunningSums<T> {
     pub fn new(replicates: usize, lanes: (usize, usize)) -> Self {
-        RunningSums { sums: vec![[T::default(); LANES]; replicates], bound: 0, lanes }
+        RunningSums { rows: vec![[T::default(); LANES]; replicates], bound: 0, lanes }
     }
 
     /// Widens the sums into `out` unless up to `more` in absolute value fits on top.
@@ -67,18 +68,11 @@ impl<T: Lane> RunningSums<T> {
         self.bound += more;
     }
 
-    /// Adds a row to each replicate's sums.
-    #[inline(always)]
-    pub fn add(&mut self, rows: impl Iterator<Item = Row<T>>) {
-        for (sums, row) in self.sums.iter_mut().zip(rows) {
-            *sums = add(sums, &row);
-        }
-    }
-
     /// Widens the sums into `out` and starts again.
+    #[inline(always)]
     pub fn flush(&mut self, out: &mut [i64]) {
         let (lane, width) = self.lanes;
-        for (sums, out) in self.sums.iter_mut().zip(out.chunks_exact_mut(width)) {
+        for (sums, out) in self.rows.iter_mut().zip(out.chunks_exact_mut(width)) {
             for (out, sum) in out[lane..lane + LANES].iter_mut().zip(std::mem::take(sums)) {
                 *out += sum.into();
             }
