@@ -18,7 +18,7 @@ from ._core import Progress
 from .errors import InputError, check_name
 from .metrics import MetricLike, Scores, counts_array, resolve
 from .resampling import Family, Pairs, Replicates, reached
-from .results import ConfidenceInterval, SignificanceResult
+from .results import SignificanceResult
 
 __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomization", "bootstrap_test"]
 
@@ -32,24 +32,6 @@ def pvalue(exceedances: ArrayLike, n_resamples: int) -> NDArray[np.float64]:
     array([1.e-04, 5.e-02, 1.e+00])
     """
     return np.asarray((np.asarray(exceedances) + 1) / (n_resamples + 1))
-
-
-def clopper_pearson(exceedances: int, n_resamples: int, confidence_level: float = 0.95) -> ConfidenceInterval:
-    """An interval for the p-value that infinitely many replicates would give, from c of R independent ones.
-
-    Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404. Exact: it covers at least as often as it says.
-
-    >>> interval = clopper_pearson(500, 10_000)
-    >>> round(interval.low, 4), round(interval.high, 4)
-    (0.0458, 0.0545)
-    """
-    from scipy.special import betaincinv
-
-    tail = (1 - confidence_level) / 2
-    c, others = exceedances, n_resamples - exceedances
-    low = float(betaincinv(c, others + 1, tail)) if c else 0.0
-    high = float(betaincinv(c + 1, others, 1 - tail)) if others else 1.0
-    return ConfidenceInterval(low, high, confidence_level, "clopper-pearson")
 
 
 def threshold(statistic: Scores, scores_a: Scores, scores_b: Scores, alternative: str) -> Scores:
@@ -225,7 +207,6 @@ def run_test(
             alternative=alternative,
             exceedances=c,
             n_resamples=replicates.n_resamples,
-            pvalue_interval=clopper_pearson(c, replicates.n_resamples),
             seed=replicates.seed,
             signature=f"{metric.signature()}|{suffix}",
             wins=None if drawn is None else int((drawn > 0).sum()),

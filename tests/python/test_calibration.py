@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reshuffle import Corpus, approximate_randomization, bootstrap_interval, bootstrap_test, metric
 from reshuffle.metrics import Counts
-from reshuffle.significance import clopper_pearson
+from reshuffle.results import clopper_pearson
 
 pytestmark = pytest.mark.slow
 

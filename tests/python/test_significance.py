@@ -24,7 +24,7 @@ from reshuffle import (
 from reshuffle.intervals import percentile
 from reshuffle.metrics import Counts
 from reshuffle.resampling import Family, Replicates
-from reshuffle.significance import clopper_pearson
+from reshuffle.results import SignificanceResult, clopper_pearson
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
 
@@ -133,6 +133,15 @@ def test_clopper_pearson_equals_scipys(n: int, share: float, level: float) -> No
     expected = scipy.stats.binomtest(c, n).proportion_ci(level, method="exact")
     interval = clopper_pearson(c, n, level)
     assert (expected.low, expected.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
+
+
+@given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.5]))
+def test_a_p_value_may_lie_across_a_level_if_and_only_if_its_interval_does(n: int, share: float, level: float) -> None:
+    c = round(n * share)
+    result = SignificanceResult("ar", "m", 0.0, (c + 1) / (n + 1), "two-sided", c, n, 1, "")
+    interval = clopper_pearson(c, n)
+    assert result.pvalue_interval == interval
+    assert (interval.low < level < interval.high) == result.may_lie_across(level)
 
 
 def test_the_share_of_significant_results_in_105_tests_is_that_of_riezler_and_maxwell() -> None:

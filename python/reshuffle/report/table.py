@@ -144,10 +144,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
     if tests and smallest >= level:
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
         return
-    close = [t for t in tests if t.pvalue_interval.low < level < t.pvalue_interval.high]
+    close = sum(test.may_lie_across(level) for test in tests)
     if close:
         yield (
-            f"{len(close)} of {len(tests)} p-values may lie on the other side of {level:.3g} by chance of the "
+            f"{close} of {len(tests)} p-values may lie on the other side of {level:.3g} by chance of the "
             "replicates alone (Clopper-Pearson, 95 %); more replicates would tell."
         )
 
