@@ -66,7 +66,7 @@ def compare(
     confidence_level : float
         Of the percentile intervals for scores and differences.
     seed : int
-        0 to 2⁶⁴ − 1. The same seed gives the same result on any machine and number of threads.
+        0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
     threads : int, optional
         As many as there are cores by default.
     progress : Progress, optional

@@ -274,7 +274,7 @@ def approximate_randomization(
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: a scores higher than b.
     seed : int
-        0 to 2⁶⁴ − 1. The same seed gives the same result on any machine and number of threads.
+        0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
     keep_null_distribution : bool
         Keep the statistic of every shuffle, 8·R bytes.
     threads : int, optional
