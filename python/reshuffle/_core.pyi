@@ -46,7 +46,7 @@ class Progress:
     >>> progress = Progress()
     >>> _ = compare(["a b", "c d"], [["a b", "c"], ["a", "c d"]], progress=progress)
     >>> progress.stage, progress.done == progress.total
-    ('drawing', True)
+    ('shuffling', True)
 
     """
 

@@ -18,7 +18,7 @@ from .catalogue import CATALOGUE_FORMATS
 from .compare import compare, score
 from .corpus import STDIN, display_name, read_corpus, system_names
 from .demo import demo_corpus, write_demo
-from .errors import InputError, check_integer, check_level, check_name, unknown_name
+from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer, check_level, check_name, unknown_name
 from .metrics import NativeMetric, metric
 from .report import FORMATS, Terminal, render
 from .results import Comparison
@@ -272,8 +272,8 @@ def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric
 
 def _check_numbers(options: dict[str, Any]) -> None:
     """Before any file is read: a mistyped number should not cost a wait."""
-    check_integer("-n", options["n_resamples"], 1)
-    check_integer("--seed", options["seed"], 0, 2**64 - 1)
+    check_integer("-n", options["n_resamples"], 1, MAX_RESAMPLES)
+    check_integer("--seed", options["seed"], 0, MAX_SEED)
     if options["threads"] is not None:
         check_integer("--threads", options["threads"], 1)
     if options["confidence_level"] is not None:
@@ -297,6 +297,8 @@ def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     if output is None:
         yield lambda comparison, fmt: click.echo(render(comparison, fmt, _terminal()), nl=False)
         return
+    if not output:
+        raise InputError("-o takes the name of a file, got an empty one")
     target = Path(os.path.realpath(output))
     shown = display_name(output)
     for path in inputs:

@@ -116,6 +116,7 @@ def compare(
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
+    all_draws = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
     results = run_test(chosen, replicates, pairs, alternative)
     comparisons = [
         PairedDifference(
@@ -125,7 +126,7 @@ def compare(
             test=result,
             confidence_interval=INTERVALS[INTERVAL](draws[a] - draws[b], confidence_level),
         )
-        for family, draws, of_metric in zip(families, replicates.draws, results, strict=True)
+        for family, draws, of_metric in zip(families, all_draws, results, strict=True)
         for (a, b), result in zip(pairs, of_metric, strict=True)
     ]
     record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates)

@@ -132,6 +132,8 @@ def read_lines(path: str) -> list[str]:
 
 def _bytes(path: str) -> bytes:
     name = display_name(path)
+    if not path:
+        raise InputError("expected the name of a file, got an empty one")
     try:
         return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except FileNotFoundError:
@@ -164,14 +166,16 @@ def system_names(paths: Sequence[str]) -> list[str]:
 
     >>> system_names(["out/online-A.0.txt.gz", "b/sys.txt", "c/sys.txt", "-"])
     ['online-A.0', 'b/sys.txt', 'c/sys.txt', 'stdin']
-    >>> system_names(["a.txt", "a.txt", "a.tok"])
-    ['a.txt', 'a.txt#2', 'a.tok']
+    >>> system_names(["a.txt", "a.tok", "b.txt", "b.txt"])
+    ['a.txt', 'a.tok', 'b', 'b#2']
     """
     longer = [_ever_longer_names(path) for path in paths]
     length = [0] * len(paths)
     while True:
         names = [choices[i] for choices, i in zip(longer, length, strict=True)]
-        clashing = [i for i, name in enumerate(names) if names.count(name) > 1 and length[i] + 1 < len(longer[i])]
+        # A file that is named twice is not told apart by a longer name.
+        paths_of = {name: {path for path, n in zip(paths, names, strict=True) if n == name} for name in names}
+        clashing = [i for i, n in enumerate(names) if len(paths_of[n]) > 1 and length[i] + 1 < len(longer[i])]
         if not clashing:
             break
         for i in clashing:
@@ -189,7 +193,7 @@ def _ever_longer_names(path: str) -> list[str]:
     shown = Path(display_name(path))
     compressed = any(shown.suffix == suffix for _, _, suffix, _ in _COMPRESSIONS)
     stem = Path(shown.stem).stem if compressed else shown.stem
-    return [stem or shown.name, *("/".join(shown.parts[-d:]) for d in range(1, len(shown.parts) + 1))]
+    return [stem or shown.name, *(str(Path(*shown.parts[-d:])) for d in range(1, len(shown.parts) + 1))]
 
 
 def read_corpus(references: Sequence[str], systems: Sequence[str]) -> Corpus:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import Progress
-from .errors import MAX_SEED, InputError, check_integer
+from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer
 from .metrics import Counts, Metric, NativeMetric, Scores, counts_array, thread_count
 
 __all__ = ["Family", "Replicates"]
@@ -85,7 +85,7 @@ class Replicates:
         progress: Progress | None = None,
     ) -> None:
         self.families = tuple(families)
-        self.n_resamples = check_integer("n_resamples", n_resamples, 1)
+        self.n_resamples = check_integer("n_resamples", n_resamples, 1, MAX_RESAMPLES)
         self.seed = check_integer("seed", seed, 0, MAX_SEED)
         self._threads = thread_count(threads)
         self._progress = progress

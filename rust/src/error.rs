@@ -64,6 +64,12 @@ pub enum Error {
         /// How many there are.
         len: usize,
     },
+    /// A result that does not fit the memory.
+    #[error("{numbers} numbers are too large for the memory: ask for fewer replicates")]
+    Memory {
+        /// How many numbers were to be kept.
+        numbers: u128,
+    },
     /// The operating system did not give the threads.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {

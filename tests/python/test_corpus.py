@@ -74,6 +74,8 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path, content: bytes, m
 def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="missing: no such file"):
         read_lines(str(tmp_path / "missing"))
+    with pytest.raises(InputError, match="got an empty one"):
+        read_lines("")
     with pytest.raises(InputError, match="is a directory"):
         read_lines(str(tmp_path))
     with pytest.raises(InputError, match="cannot be read"):
@@ -96,6 +98,8 @@ def test_systems_are_named_by_the_shortest_name_that_tells_them_apart() -> None:
     assert system_names(["run1/out.txt", "run2/out.txt"]) == ["run1/out.txt", "run2/out.txt"]
     assert system_names(["a/b/out", "c/b/out", "d"]) == ["a/b/out", "c/b/out", "d"]
     assert system_names(["a", "a", "a#2"]) == ["a", "a#2", "a#2#2"]
+    assert system_names(["/x/a.txt", "/x/a.txt", "/y/b.txt"]) == ["a", "a#2", "b"]
+    assert system_names(["/a.txt", "/x/a.txt"]) == ["/a.txt", "x/a.txt"]
     assert system_names(["news:2010.gz", ".hidden", "-"]) == ["news:2010", ".hidden", "stdin"]
     assert system_names(["caf\udce9.txt"]) == ["caf\ufffd"]
 

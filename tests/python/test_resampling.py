@@ -279,7 +279,12 @@ def test_counts_of_any_integer_size_are_exact() -> None:
         ([["x"], ["y"]], [[1], [2]], {}, "a must be integers"),
         ([[], []], [[], []], {}, "a must hold at least one row of counts"),
         ([[2**62], [1]], [[1], [2]], {}, "counts of column 0 are too large"),
-        ([[1], [2]], [[1], [2]], {"n_resamples": 0}, "n_resamples must be a whole number of at least 1, got 0"),
+        (
+            [[1], [2]],
+            [[1], [2]],
+            {"n_resamples": 0},
+            "n_resamples must be a whole number from 1 to 9007199254740992, got 0",
+        ),
         ([[1], [2]], [[1], [2]], {"n_resamples": 10.5}, "n_resamples must be a whole number"),
         ([[1], [2]], [[1], [2]], {"seed": -1}, "seed must be a whole number from 0 to 18446744073709551615, got -1"),
         ([[1], [2]], [[1], [2]], {"threads": 0}, "threads must be a whole number of at least 1, got 0"),

@@ -209,7 +209,7 @@ def _scores_with_details(comparison: Comparison, metric: UsedMetric, scores: Seq
 
 
 def _detail(value: float) -> str:
-    if value == int(value) and value >= 10:
+    if value == int(value) and value > 1:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.3f}"
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::multinomial::{CODES, Excess, LARGEST_CODED, Law, TRIPLE, TRIPLES_PER_BLOCK, UNDECIDED};
 use super::tiles::{AnyTile, Group, LANES, Lane, Row, RunningSums, Tile, add};
-use super::{Design, Kernel, Plan, Scored, Sums, replicates};
+use super::{Design, Kernel, Plan, Scored, Sums, replicates, zeros};
 
 pub use super::multinomial::draw_weights;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ pub fn scores(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mu
     let design = design(&all)?;
     let kernel = Draws::new(&design, plan, n)?;
     let series: usize = all.iter().map(SuffStats::systems).sum();
-    let mut out = vec![0.0; series * n];
+    let mut out: Vec<f64> = zeros(&[series, n])?;
     let finish = |sums: &Sums<'_>| {
         let mut block = vec![0.0; series * sums.replicates];
         let mut series = block.chunks_exact_mut(sums.replicates);
@@ -54,8 +54,17 @@ pub fn scores(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mu
 pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mut Run<'_>) -> Result<Vec<i64>> {
     let design = design(all)?;
     let kernel = Draws::new(&design, plan, n)?;
-    let mut out = Vec::with_capacity(n * design.cells);
-    replicates((&design, &kernel), n, 0, run, |sums| sums.to_vec(), |_, block| out.extend(block))?;
+    let mut out = zeros(&[n, design.cells])?;
+    replicates(
+        (&design, &kernel),
+        n,
+        0,
+        run,
+        |sums| sums.to_vec(),
+        |range, block| {
+            out[range.start * design.cells..range.end * design.cells].copy_from_slice(&block);
+        },
+    )?;
     Ok(out)
 }
 

@@ -131,6 +131,18 @@ impl Sums<'_> {
     }
 }
 
+/// Zeros for results of the size that a caller asked for: an error, not an abort, if there is no room.
+fn zeros<T: Copy + Default>(factors: &[usize]) -> Result<Vec<T>> {
+    let numbers = factors.iter().map(|&f| f as u128).product::<u128>();
+    let mut out = Vec::new();
+    let reserved = usize::try_from(numbers).is_ok_and(|numbers| out.try_reserve_exact(numbers).is_ok());
+    if !reserved {
+        return Err(Error::Memory { numbers });
+    }
+    out.resize(numbers as usize, T::default());
+    Ok(out)
+}
+
 /// Fills blocks of replicates with sums.
 trait Kernel: Sync {
     /// Replicates per block, at most.

@@ -111,6 +111,15 @@ impl Law {
         weights(code)[unit % TRIPLE] + more
     }
 
+    /// Both steps: how often a draw takes each unit.
+    pub fn draw(&self, seed: u64, replicate: u64) -> Vec<u32> {
+        let mut weights: Vec<u32> = (0..self.units).map(|unit| self.weight(seed, replicate, unit).into()).collect();
+        let (more, fewer) = self.settle(seed, replicate, weights.iter().sum::<u32>() as usize);
+        more.iter().for_each(|&unit| weights[unit as usize] += 1);
+        fewer.iter().for_each(|&unit| weights[unit as usize] -= 1);
+        weights
+    }
+
     /// Step 2: the units to draw once more, or to draw once less, so that `total` draws become S.
     pub fn settle(&self, seed: u64, replicate: u64, total: usize) -> (Vec<u32>, Vec<u32>) {
         let indices = |purpose, bound| Stream::new(seed, purpose, replicate).indices(bound);
@@ -167,12 +176,7 @@ fn poisson(lambda: f64) -> [f64; LARGEST as usize + 1] {
 
 /// The weights of a draw: how often it takes each unit.
 pub fn draw_weights(seed: u64, replicate: u64, units: u32) -> Vec<u32> {
-    let law = Law::new(units as usize);
-    let mut weights: Vec<u32> = (0..units as usize).map(|unit| law.weight(seed, replicate, unit).into()).collect();
-    let (more, fewer) = law.settle(seed, replicate, weights.iter().sum::<u32>() as usize);
-    more.iter().for_each(|&unit| weights[unit as usize] += 1);
-    fewer.iter().for_each(|&unit| weights[unit as usize] -= 1);
-    weights
+    Law::new(units as usize).draw(seed, replicate)
 }
 
 #[cfg(test)]
@@ -215,8 +219,9 @@ mod tests {
     #[test]
     fn weights_sum_to_the_number_of_units() {
         for units in [1, 2, 3, 4, 5, 9, 100, 3004] {
+            let law = Law::new(units as usize);
             for replicate in 0..200 {
-                assert_eq!(units, draw_weights(3, replicate, units).iter().sum::<u32>());
+                assert_eq!(units, law.draw(3, replicate).iter().sum::<u32>());
             }
         }
     }
@@ -241,10 +246,11 @@ mod tests {
     #[test]
     fn the_joint_law_of_a_few_units_is_multinomial() {
         // Six units: λ = .18, so most draws are filled up; λ = 1 would fill none. Every composition has its share.
-        for (units, draws) in [(3, 60_000), (5, 120_000), (6, 200_000)] {
+        for (units, draws) in [(3u32, 60_000), (5, 120_000), (6, 200_000)] {
+            let law = Law::new(units as usize);
             let mut counts = std::collections::HashMap::new();
             for replicate in 0..draws {
-                *counts.entry(draw_weights(11, replicate, units)).or_insert(0u32) += 1;
+                *counts.entry(law.draw(11, replicate)).or_insert(0u32) += 1;
             }
             let mut chi2 = 0.0;
             let mut seen = 0.0;

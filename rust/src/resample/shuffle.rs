@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::tiles::{AnyTile, Group, LANES, Lane, Row, RunningSums, Tile, add};
-use super::{Design, Kernel, Plan, Scored, Sums, replicates};
+use super::{Design, Kernel, Plan, Scored, Sums, replicates, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
 use crate::stats::SuffStats;
@@ -83,7 +83,7 @@ pub fn statistics(
     (plan, n): (Plan<'_, u64>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
-    let mut out = vec![0.0; scored.len() * pairs.len() * n];
+    let mut out: Vec<f64> = zeros(&[scored.len(), pairs.len(), n])?;
     for_each_block(
         scored,
         pairs,
@@ -113,8 +113,17 @@ pub fn statistics(
 pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u64>, usize), run: &mut Run<'_>) -> Result<Vec<i64>> {
     let design = design(all)?;
     let kernel = Flips::new(&design, plan, n)?;
-    let mut out = Vec::with_capacity(n * design.cells);
-    replicates((&design, &kernel), n, 0, run, |sums| sums.to_vec(), |_, block| out.extend(block))?;
+    let mut out = zeros(&[n, design.cells])?;
+    replicates(
+        (&design, &kernel),
+        n,
+        0,
+        run,
+        |sums| sums.to_vec(),
+        |range, block| {
+            out[range.start * design.cells..range.end * design.cells].copy_from_slice(&block);
+        },
+    )?;
     Ok(out)
 }
 

@@ -91,9 +91,10 @@ fn draws_of_many_units_meet_every_case() {
     let stats = [SuffStats::new(&ones, 1, segments, 1).unwrap()];
     let (n, seed) = (300, 8);
     let got = with_run(2, |run| sums(&stats, (Plan::Seeded { seed, first: 0 }, n), run)).unwrap();
+    let law = Law::new(segments);
     let mut largest = 0;
     for (replicate, got) in got.into_iter().enumerate() {
-        let weights = draw_weights(seed, replicate as u64, segments as u32);
+        let weights = law.draw(seed, replicate as u64);
         assert_eq!(weights.iter().zip(0..).map(|(&weight, unit)| i64::from(weight) * unit).sum::<i64>(), got);
         largest = largest.max(*weights.iter().max().unwrap());
     }
