@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,16 @@ from .catalogue import CATALOGUE_FORMATS
 from .compare import compare, score
 from .corpus import STDIN, display_name, read_corpus, system_names
 from .demo import demo_corpus, write_demo
-from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer, check_level, check_name, unknown_name
+from .errors import (
+    MAX_RESAMPLES,
+    MAX_SEED,
+    MAX_THREADS,
+    InputError,
+    check_integer,
+    check_level,
+    check_name,
+    unknown_name,
+)
 from .metrics import NativeMetric, metric
 from .report import FORMATS, Terminal, render
 from .results import Comparison
@@ -250,9 +260,8 @@ def demo_command(directory: str | None) -> None:
         click.echo("\nTo repeat this with files: reshuffle demo --write demo")
         return
     paths = [str(path) for path in write_demo(directory)]
-    click.echo(
-        f"Wrote {len(paths)} files of {demo_corpus().n_segments} lines. Now try:\n  reshuffle compare {' '.join(paths)}"
-    )
+    command = shlex.join(["reshuffle", "compare", *paths])
+    click.echo(f"Wrote {len(paths)} files of {demo_corpus().n_segments} lines. Now try:\n  {command}")
 
 
 def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric]:
@@ -275,7 +284,7 @@ def _check_numbers(options: dict[str, Any]) -> None:
     check_integer("-n", options["n_resamples"], 1, MAX_RESAMPLES)
     check_integer("--seed", options["seed"], 0, MAX_SEED)
     if options["threads"] is not None:
-        check_integer("--threads", options["threads"], 1)
+        check_integer("--threads", options["threads"], 1, MAX_THREADS)
     if options["confidence_level"] is not None:
         check_level("--confidence", options["confidence_level"])
 
@@ -307,8 +316,11 @@ def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     if target.is_dir():
         raise InputError(f"{shown} is a directory: -o takes the name of a file")
     if target.exists() and not target.is_file():  # a pipe, a terminal, /dev/null: nothing to replace
-        with _open(target, "w", shown) as stream:
-            yield lambda comparison, fmt: _write(stream, render(comparison, fmt))
+        try:
+            with _open(target, "w", shown) as stream:
+                yield lambda comparison, fmt: _write(stream, render(comparison, fmt))
+        except OSError as error:
+            raise InputError(f"{shown} cannot be written: {error.strerror or error}") from None
         return
     if target.exists() and not os.access(target, os.W_OK):
         raise InputError(f"{shown} cannot be written: Permission denied")
@@ -338,7 +350,7 @@ def _write(stream: Any, text: str) -> None:
 
 def _terminal() -> Terminal:
     """What standard output can show."""
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         return Terminal()
     return Terminal(os.get_terminal_size(sys.stdout.fileno()).columns or 80, "NO_COLOR" not in os.environ)
 
@@ -388,7 +400,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         code = cli.main(args, prog_name="reshuffle", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except InputError as error:
         _fail(str(error))
     except click.exceptions.NoArgsIsHelpError as error:
@@ -403,6 +416,9 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         # Whoever reads has had enough; what is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # of standard output: files have had their sentence
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _fail(f"standard output cannot be written: {error.strerror or error}")
     sys.exit(code or 0)
 
 

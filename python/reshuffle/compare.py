@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from . import _core
 from ._core import Progress
@@ -177,8 +177,8 @@ def score(
 def _count(
     corpus: Corpus, names: Sequence[str], metrics: Metrics, threads: int | None, progress: Progress | None
 ) -> list[Family]:
-    chosen = [metrics] if isinstance(metrics, str | NativeMetric) else list(metrics)
-    resolved = [metric(m) if isinstance(m, str) else m for m in chosen]
+    chosen = list(metrics) if isinstance(metrics, Sequence) and not isinstance(metrics, str) else [metrics]
+    resolved: list[Any] = [metric(m) if isinstance(m, str) else m for m in chosen]
     if not resolved:
         raise InputError("no metrics: at least one is needed")
     for m in resolved:
@@ -226,7 +226,7 @@ def _comparison(
         run = f"interval:{INTERVAL}[{confidence_level:g}]|{run_signature(replicates, used)}"
     error = None
     if comparisons and confidence_level is not None:
-        error = experimentwise_error(1 - confidence_level, len(comparisons))
+        error = experimentwise_error(round(1 - confidence_level, 12), len(comparisons))
     return Comparison(
         systems=names,
         metrics=tuple(metrics),

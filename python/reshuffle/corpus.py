@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -89,18 +90,28 @@ class Corpus:
         """From texts in memory: one column of references or several; systems with names or without."""
         if isinstance(references, str) or isinstance(systems, str):
             raise InputError("expected sequences of segments, got a single string")
-        columns: Sequence[Any] = references
+        columns = _listed("references", references)
         if columns and (columns[0] is None or isinstance(columns[0], str)):
-            columns = [references]
+            columns = [columns]
         if not isinstance(systems, Mapping):
-            systems = {f"system {i}": lines for i, lines in enumerate(systems, 1)}
-        for name, lines in systems.items():
-            if isinstance(lines, str):
-                raise InputError(f"{name}: expected a sequence of segments, got a single string")
-        return cls({name: list(lines) for name, lines in systems.items()}, [list(column) for column in columns])
+            systems = {f"system {i}": lines for i, lines in enumerate(_listed("systems", systems), 1)}
+        return cls(
+            {str(name): _listed(str(name), lines) for name, lines in systems.items()},
+            [_listed(f"references[{i}]", column) for i, column in enumerate(columns)],
+        )
 
 
-def read_lines(path: str) -> list[str]:
+def _listed(what: str, values: Any) -> list[Any]:
+    """Anything that can be gone through, as a list: arrays, data frames' columns and generators are fine."""
+    if isinstance(values, str):
+        raise InputError(f"{what}: expected a sequence of segments, got a single string")
+    try:
+        return list(values)
+    except TypeError:
+        raise InputError(f"{what}: expected a sequence of segments, got {values!r}") from None
+
+
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
     """The lines of a UTF-8 file, without their ends; ``-`` is standard input.
 
     gzip, bzip2 and xz are recognised by their first bytes. A line ends at LF or CRLF and nowhere else: U+2028, U+0085,
@@ -111,6 +122,7 @@ def read_lines(path: str) -> list[str]:
     InputError
         If the file cannot be read or decompressed, is empty, or is not UTF-8; with the line and byte.
     """
+    path = os.fspath(path)
     name = display_name(path)
     data = _decompressed(_bytes(path), name)
     if not data:
@@ -134,6 +146,8 @@ def _bytes(path: str) -> bytes:
     name = display_name(path)
     if not path:
         raise InputError("expected the name of a file, got an empty one")
+    if path == STDIN and sys.stdin is None:
+        raise InputError("standard input is closed: there is nothing to read from -")
     try:
         return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except FileNotFoundError:

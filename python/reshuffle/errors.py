@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 __all__ = ["InputError", "unknown_name"]
 
 MAX_SEED = 2**64 - 1
+MAX_THREADS = 4096
 MAX_RESAMPLES = 2**53  # beyond that (c + 1)/(R + 1) is no longer exact
 
 

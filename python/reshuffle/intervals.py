@@ -26,7 +26,7 @@ def percentile(draws: Scores, confidence_level: float = 0.95) -> ConfidenceInter
     (26.0, 975.0)
     """
     # 1000 * (1 - 0.9) / 2 is 49.999…: what floating point takes away must not drop one draw fewer.
-    dropped = int(np.floor(len(draws) * (1 - confidence_level) / 2 + 1e-9))
+    dropped = min(int(np.floor(len(draws) * (1 - confidence_level) / 2 + 1e-9)), (len(draws) - 1) // 2)
     ends = [dropped, len(draws) - 1 - dropped]
     low, high = np.partition(draws, ends)[ends]
     return ConfidenceInterval(float(low), float(high), confidence_level, "percentile")

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import Progress
-from .errors import InputError, check_integer
+from .errors import MAX_THREADS, InputError, check_integer
 
 __all__ = ["Formula", "Metric", "MetricLike", "NativeMetric", "metric", "resolve", "tokenize"]
 
@@ -229,7 +229,7 @@ def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Count
 
 def thread_count(threads: int | None) -> int:
     """The core's word for a number of threads: 0 for as many as there are cores."""
-    return 0 if threads is None else check_integer("threads", threads, 1)
+    return 0 if threads is None else check_integer("threads", threads, 1, MAX_THREADS)
 
 
 def _explain(systems: list[list[str]], references: list[list[str | None]], error: Exception) -> InputError:

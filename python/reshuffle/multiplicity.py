@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 __all__ = ["experimentwise_error"]
 
 
@@ -13,4 +15,4 @@ def experimentwise_error(level: float, n_tests: int) -> float:
     >>> round(experimentwise_error(0.05, 105), 4)
     0.9954
     """
-    return float(1 - (1 - level) ** n_tests)
+    return -math.expm1(n_tests * math.log1p(-level))

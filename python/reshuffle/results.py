@@ -86,7 +86,7 @@ class SignificanceResult:
     signature : str
         Metric, test, seed, generator and version, to be printed beside the p-value.
     wins, ties : int or None
-        For ``paired-bootstrap``: the draws in which a scored higher than b, and in which they were equal.
+        For tests on draws: the draws in which a scored higher than b, and in which they were equal.
     null_distribution : (R,) ndarray or None
         The statistic of each replicate, if it was asked for.
     """
@@ -190,7 +190,8 @@ class Comparison:
     test : UsedTest or None
         None if nothing was tested.
     experimentwise_error : float or None
-        If no systems differed at all: how high the chance of at least one p below 1 − confidence_level could be.
+        If no systems differed, the tests kept their level and were independent: the chance of at least one p of at
+        most 1 − confidence_level.
     n_segments, n_references : int
         Segments per system; columns of references.
     n_resamples, confidence_level, seed : int, float, int or None
@@ -215,3 +216,8 @@ class Comparison:
     seed: int | None
     signature: str
     version: str
+
+    @property
+    def level(self) -> float:
+        """1 − confidence_level, without float's last digits: a p-value of at most this is called significant."""
+        return round(1 - (self.confidence_level or 0), 12)

@@ -178,7 +178,7 @@ def test_standard_input_may_be_compressed(demo: Path) -> None:
     data = gzip.compress((demo / "tuned.txt").read_bytes())
     command = [sys.executable, "-m", "reshuffle", "compare", "reference.txt", "baseline.txt", "-", "-n", "9"]
     done = subprocess.run(command, input=data, capture_output=True, cwd=demo, check=True)
-    assert b"\n stdin " in done.stdout
+    assert b"\nstdin " in done.stdout
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(demo: Path, run: Any) -> None:
@@ -210,7 +210,8 @@ BAD = {
     "confidence": ((*COMPARE[1:], "--confidence", "95"), "--confidence must lie strictly between 0 and 1, got 95"),
     "confidence of 1": ((*COMPARE[1:], "--confidence", "1"), "--confidence must lie strictly between 0 and 1, got 1"),
     "confidence nan": ((*COMPARE[1:], "--confidence", "nan"), "--confidence must lie strictly between 0 and 1"),
-    "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number of at least 1, got 0"),
+    "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number from 1 to 4096, got 0"),
+    "threads beyond counting": ((*COMPARE[1:], "--threads", "9" * 20), "--threads must be a whole number from 1"),
     "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
     "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
@@ -319,6 +320,35 @@ def test_version_and_no_arguments(run: Any) -> None:
     assert "Usage: reshuffle" in outcome.out + outcome.err
 
 
+def test_a_p_of_exactly_the_level_is_significant(demo: Path, run: Any) -> None:
+    # 1 - 0.95 is not 0.05 in floating point: 1/20 at .95 and 1/10 at .9 must be treated alike.
+    for n, confidence, p in (("19", "0.95", "0.0500*"), ("9", "0.9", "0.1000*"), ("99", "0.99", "0.0100*")):
+        out = run(*COMPARE[:-2], "-n", n, "--confidence", confidence).out
+        assert p in out
+        assert "too few" not in out
+
+
+def test_the_table_of_the_main_set_fits_80_columns(data: Path, run: Any) -> None:
+    folder = data / "wmt17-en-de"
+    systems = sorted(str(path) for path in (folder / "sys").iterdir())
+    table = run("compare", str(folder / "ref.txt"), *systems, "-n", "100").out.split("\np: ")[0]
+    assert max(map(len, table.splitlines())) <= 80
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("redirection", ["> /dev/full", "-o /dev/full", "<&-", ">&-"])
+def test_the_ends_of_the_pipes_may_be_full_or_closed(demo: Path, redirection: str) -> None:
+    last = "-" if redirection == "<&-" else "tuned.txt"
+    command = f"{sys.executable} -m reshuffle compare reference.txt baseline.txt {last} -n 9 {redirection}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=demo)
+    assert "Traceback" not in done.stderr
+    if redirection == ">&-":
+        assert done.returncode == 0
+    else:
+        assert done.returncode == 2
+        assert done.stderr.startswith("reshuffle: error: ")
+
+
 def test_a_reader_that_stops_reading_is_no_error(demo: Path) -> None:
     command = f"{sys.executable} -m reshuffle compare {' '.join(COMPARE[1:])} --format json | head -n 1"
     done = subprocess.run(
@@ -336,7 +366,7 @@ def test_output_is_utf_8_whatever_the_locale(demo: Path) -> None:
         check=True,
         cwd=demo,
     )
-    assert " größer " in done.stdout.decode("utf-8")
+    assert "\ngrößer " in done.stdout.decode("utf-8")
 
 
 def test_scores_of_the_main_set_are_those_of_sacrebleu(data: Path, run: Any) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,7 +118,11 @@ def test_traps_of_the_real_data(data: Path) -> None:
         assert not any("\r" in line for line in lines)
 
 
-def test_texts_in_memory_are_taken_in_the_shapes_people_have() -> None:
+def test_texts_in_memory_are_taken_in_the_shapes_people_have(tmp_path: Path) -> None:
+    assert Corpus.of(np.array(["a", "b"]), (np.array([c, c]) for c in "xy")).n_segments == 2  # type: ignore[arg-type]
+    assert Corpus.of((c for c in "ab"), {"x": ("a", "b")}).n_segments == 2  # type: ignore[arg-type]
+    (tmp_path / "text").write_text("a\n")
+    assert read_lines(tmp_path / "text") == ["a"]
     assert Corpus.of(["a", None], {"x": ["a", "b"]}).n_references == "var"
     assert Corpus.of([["a", "b"], ["a", "b"]], [["a", "b"]]).n_references == "2"
     assert Corpus.of([["a", None], [None, "b"]], [["a", "b"]]).n_references == "1"
@@ -128,6 +133,7 @@ def test_texts_in_memory_are_taken_in_the_shapes_people_have() -> None:
     ("references", "systems", "message"),
     [
         ("a b", [["a"]], "got a single string"),
+        (["a"], {"x": None}, "x: expected a sequence of segments, got None"),
         (["a"], "a", "got a single string"),
         (["a"], ["a"], "system 1: expected a sequence of segments, got a single string"),
         ([], [["a"]], "no references"),

@@ -150,7 +150,14 @@ def test_the_share_of_significant_results_in_105_tests_is_that_of_riezler_and_ma
 
 @pytest.mark.parametrize(
     ("n", "level", "low", "high"),
-    [(1000, 0.95, 26, 975), (1000, 0.9, 51, 950), (100, 0.95, 3, 98), (10, 0.95, 1, 10), (1, 0.95, 1, 1)],
+    [
+        (1000, 0.95, 26, 975),
+        (1000, 0.9, 51, 950),
+        (100, 0.95, 3, 98),
+        (10, 0.95, 1, 10),
+        (1, 0.95, 1, 1),
+        (10, 1e-9, 5, 6),
+    ],
 )
 def test_koehns_interval_drops_the_same_number_of_draws_at_each_end(n: int, level: float, low: int, high: int) -> None:
     draws = np.random.default_rng(0).permutation(np.arange(1.0, n + 1))

@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore, UsedMetric
 
@@ -50,14 +51,15 @@ def as_text(comparison: Comparison, terminal: Terminal) -> str:
         highlight=False,
     )
     for table in tables(comparison):
-        console.print(Text(table.title, style="bold"))
-        rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+        console.print(Text(table.title, style="bold"), end="\n\n")
+        rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
         for index, name in enumerate(table.header):
-            number = index >= table.n_names
-            rich_table.add_column(Text(name), justify="right" if number else "left", no_wrap=number, overflow="fold")
+            justify: Literal["left", "right"] = "left" if index < table.n_names else "right"
+            rich_table.add_column(Text(name), justify=justify, no_wrap=True, overflow="ellipsis")
         for cells, significant in zip(table.rows, table.significant, strict=True):
             rich_table.add_row(*map(Text, cells), style="bold" if significant else None)
         console.print(rich_table)
+        console.print()
     for note in notes(comparison):
         console.print(Text(note))
     # The signature is not wrapped: it is there to be copied.
@@ -127,21 +129,21 @@ def notes(comparison: Comparison) -> Iterator[str]:
     """What a reader has to know to read the tables."""
     if comparison.n_resamples is None or comparison.confidence_level is None:
         return
-    level = 1 - comparison.confidence_level
+    level = comparison.level
     n = f"{comparison.n_resamples:,}"
     if comparison.test is not None:
         test = comparison.test
-        yield f"p: {test.title}, {n} {test.replicates}, {test.alternative}; * p < {level:.3g}."
+        yield f"p: {test.title}, {n} {test.replicates}, {test.alternative}; * p ≤ {level:.3g}."
     yield f"Intervals: percentile of {n} bootstrap draws."
     tests = [pair.test for pair in comparison.comparisons]
     if len(tests) > 1 and comparison.experimentwise_error is not None:
         power = f"1 - {1 - level:.3g}^{len(tests)}"
         yield (
-            f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests would give at least one p "
-            f"below {level:.3g} with probability {comparison.experimentwise_error:.3g} ({power})."
+            f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
+            f"give at least one p ≤ {level:.3g} with probability {comparison.experimentwise_error:.3g} ({power})."
         )
     smallest = 1 / (comparison.n_resamples + 1)
-    if tests and smallest >= level:
+    if tests and smallest > level:
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
         return
     close = sum(test.may_lie_across(level) for test in tests)
@@ -225,7 +227,7 @@ def _tested(comparison: Comparison, pair: PairedDifference) -> list[str]:
 
 
 def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
-    return pair.test.pvalue < 1 - (comparison.confidence_level or 0)
+    return pair.test.pvalue <= comparison.level
 
 
 def _pvalue(pair: PairedDifference) -> str:
