@@ -83,5 +83,5 @@ pub enum Error {
     Interrupted,
 }
 
-/// A result with this crate's [`Error`].
+/// A result with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;

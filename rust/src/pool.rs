@@ -3,7 +3,7 @@
 //! There is no global pool, which would hang in a child made by `fork`, and nothing to steal between workers that take
 //! blocks off one counter: scoped threads of the standard library are all it takes. The calling thread is one of the
 //! workers, so a small call starts no other. It hands the results on in block order, and whenever a kernel asks
-//! between two pieces of its work whether to stop, and every [`GLANCE`] at most, it looks whether the caller wants that.
+//! between two pieces of its work whether to stop, and every 50 ms at most, it looks whether the caller wants that.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
