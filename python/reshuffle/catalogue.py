@@ -78,17 +78,11 @@ def _sections() -> list[tuple[str, list[str], list[list[str]]]]:
 def as_text(terminal: Terminal) -> str:
     """Tables that fit the terminal."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     out = io.StringIO()
-    console = Console(
-        file=out,
-        width=terminal.width,
-        force_terminal=terminal.color,
-        color_system="standard" if terminal.color else None,
-    )
+    console = terminal.console(out)
     for title, header, rows in _sections():
         table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for index, name in enumerate(header):

@@ -6,9 +6,12 @@ import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore, UsedMetric
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,15 @@ class Terminal:
 
     width: int = 100
     color: bool = False
+
+    def console(self, file: io.StringIO) -> Console:
+        """A console that writes to ``file`` what this terminal can show."""
+        from rich.console import Console
+
+        color_system: Literal["standard"] | None = "standard" if self.color else None
+        return Console(
+            file=file, width=self.width, force_terminal=self.color, color_system=color_system, highlight=False
+        )
 
 
 @dataclass(slots=True)
@@ -38,18 +50,11 @@ class Table:
 def as_text(comparison: Comparison, terminal: Terminal) -> str:
     """Tables that fit a terminal, the notes, and the signature on a line of its own, to be copied whole."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
     out = io.StringIO()
-    console = Console(
-        file=out,
-        width=terminal.width,
-        force_terminal=terminal.color,
-        color_system="standard" if terminal.color else None,
-        highlight=False,
-    )
+    console = terminal.console(out)
     for table in tables(comparison):
         console.print(Text(table.title, style="bold"), end="\n\n")
         rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)

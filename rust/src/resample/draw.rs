@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::multinomial::{CODES, Excess, LARGEST_CODED, Law, TRIPLE, TRIPLES_PER_BLOCK, UNDECIDED};
 use super::tiles::{AnyTile, Group, LANES, Lane, Row, RunningSums, Tile, add};
-use super::{Design, Kernel, Plan, Scored, Sums, replicates, zeros};
+use super::{Design, Kernel, Plan, Scored, Sums, all_sums, replicates, zeros};
 
 pub use super::multinomial::draw_weights;
 use crate::error::{Error, Result};
@@ -53,19 +53,7 @@ pub fn scores(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mu
 /// As [`scores`].
 pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mut Run<'_>) -> Result<Vec<i64>> {
     let design = design(all)?;
-    let kernel = Draws::new(&design, plan, n)?;
-    let mut out = zeros(&[n, design.cells])?;
-    replicates(
-        (&design, &kernel),
-        n,
-        0,
-        run,
-        |sums| sums.to_vec(),
-        |range, block| {
-            out[range.start * design.cells..range.end * design.cells].copy_from_slice(&block);
-        },
-    )?;
-    Ok(out)
+    all_sums((&design, &Draws::new(&design, plan, n)?), n, run)
 }
 
 fn design(all: &[SuffStats<'_>]) -> Result<Design> {

@@ -178,3 +178,13 @@ fn replicates<K: Kernel, T: Send>(
         sink,
     )
 }
+
+/// The sums of all replicates, for a caller who scores them.
+fn all_sums<K: Kernel>((design, kernel): (&Design, &K), n: usize, run: &mut Run<'_>) -> Result<Vec<i64>> {
+    let mut out = zeros(&[n, design.cells])?;
+    let keep = |range: Range<usize>, block: Vec<i64>| {
+        out[range.start * design.cells..range.end * design.cells].copy_from_slice(&block);
+    };
+    replicates((design, kernel), n, 0, run, |sums| sums.to_vec(), keep)?;
+    Ok(out)
+}

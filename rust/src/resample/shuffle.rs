@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::tiles::{AnyTile, Group, LANES, Lane, Row, RunningSums, Tile, add};
-use super::{Design, Kernel, Plan, Scored, Sums, replicates, zeros};
+use super::{Design, Kernel, Plan, Scored, Sums, all_sums, replicates, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
 use crate::stats::SuffStats;
@@ -112,19 +112,7 @@ pub fn statistics(
 /// As [`tally`].
 pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u64>, usize), run: &mut Run<'_>) -> Result<Vec<i64>> {
     let design = design(all)?;
-    let kernel = Flips::new(&design, plan, n)?;
-    let mut out = zeros(&[n, design.cells])?;
-    replicates(
-        (&design, &kernel),
-        n,
-        0,
-        run,
-        |sums| sums.to_vec(),
-        |range, block| {
-            out[range.start * design.cells..range.end * design.cells].copy_from_slice(&block);
-        },
-    )?;
-    Ok(out)
+    all_sums((&design, &Flips::new(&design, plan, n)?), n, run)
 }
 
 fn design(all: &[SuffStats<'_>]) -> Result<Design> {
