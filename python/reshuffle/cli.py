@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -38,7 +38,13 @@ from .significance import ALTERNATIVES, TESTS
 BAR_DELAY_SECONDS = 0.3
 
 
-class Name(click.ParamType[str]):
+if TYPE_CHECKING:
+    StrParam = click.ParamType[str]
+else:  # generic at run time only in later releases of click
+    StrParam = click.ParamType
+
+
+class Name(StrParam):
     """One of the names in a registry; the error for another tells the nearest."""
 
     name = "name"
