@@ -303,7 +303,7 @@ def _check_systems(systems: Sequence[str], refs: Sequence[str], at_least: int) -
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
 
 
-Writer = Callable[[Comparison, str], None]
+Writer = Callable[[Comparison, str], object]
 
 
 @contextlib.contextmanager
@@ -324,7 +324,7 @@ def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     if target.exists() and not target.is_file():  # a pipe, a terminal, /dev/null: nothing to replace
         try:
             with _open(target, "w", shown) as stream:
-                yield lambda comparison, fmt: _write(stream, render(comparison, fmt))
+                yield lambda comparison, fmt: stream.write(render(comparison, fmt))
         except OSError as error:
             raise InputError(f"{shown} cannot be written: {error.strerror or error}") from None
         return
@@ -333,7 +333,7 @@ def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with _open(part, "x", shown) as stream:
-            yield lambda comparison, fmt: _write(stream, render(comparison, fmt))
+            yield lambda comparison, fmt: stream.write(render(comparison, fmt))
         if target.exists():
             part.chmod(target.stat().st_mode & 0o7777)
         part.replace(target)
@@ -348,10 +348,6 @@ def _open(path: Path, mode: str, shown: str) -> Any:
         return path.open(mode, encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"{shown} cannot be written: {error.strerror or error}") from None
-
-
-def _write(stream: Any, text: str) -> None:
-    stream.write(text)
 
 
 def _terminal() -> Terminal:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._core import Progress
-from .errors import InputError, check_level, check_name
-from .metrics import MetricLike, Scores, counts_array, resolve
+from .errors import check_level, check_name
+from .metrics import MetricLike, Scores, resolve
 from .resampling import Family, Replicates
 from .results import ConfidenceInterval
 
@@ -81,13 +81,8 @@ def bootstrap_interval(
     """
     check_name("interval", method, list(INTERVALS))
     confidence_level = check_level("confidence_level", confidence_level)
-    arrays = [counts_array(a, "a", ndim=2)]
-    if b is not None:
-        arrays.append(counts_array(b, "b", ndim=2))
-        if arrays[0].shape != arrays[1].shape:
-            raise InputError(f"a and b must have the same shape, got {arrays[0].shape} and {arrays[1].shape}")
     replicates = Replicates(
-        [Family(resolve(metric), np.stack(arrays))],
+        [Family.of(resolve(metric), a, b)],
         n_resamples=n_resamples,
         seed=seed,
         threads=threads,

@@ -49,6 +49,19 @@ class Family:
         counts = np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3))
         object.__setattr__(self, "counts", counts)
 
+    @classmethod
+    def of(cls, metric: Metric, a: ArrayLike, b: ArrayLike | None = None) -> Family:
+        """From the (S, K) counts of one system or two."""
+        first = counts_array(a, "a", ndim=2)
+        if b is None:
+            return cls(metric, first[None])
+        second = counts_array(b, "b", ndim=2)
+        if first.shape != second.shape:
+            raise InputError(
+                f"a and b must have the same shape (segments, counts), got {first.shape} and {second.shape}"
+            )
+        return cls(metric, np.stack([first, second]))
+
     @cached_property
     def totals(self) -> Counts:
         """The sums over all segments: (k, K)."""

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._core import Progress
 from .errors import InputError, check_name
-from .metrics import MetricLike, Scores, counts_array, resolve
+from .metrics import MetricLike, Scores, resolve
 from .resampling import Family, Pairs, Replicates, reached
 from .results import SignificanceResult
 
@@ -232,12 +232,7 @@ def _two_systems(
     threads: int | None,
     progress: Progress | None,
 ) -> Replicates:
-    arrays = counts_array(a, "a", ndim=2), counts_array(b, "b", ndim=2)
-    if arrays[0].shape != arrays[1].shape:
-        raise InputError(
-            f"a and b must have the same shape (segments, counts), got {arrays[0].shape} and {arrays[1].shape}"
-        )
-    family = Family(resolve(metric), np.stack(arrays))
+    family = Family.of(resolve(metric), a, b)
     return Replicates([family], n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
 
 
