@@ -103,6 +103,9 @@ class Metric:
     def scores(self, totals: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of (R, K) summed counts: (R,)."""
 
+    def segment_scores(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The scores of (S, K) segments, each by itself: (S,)."""
+
     def details(self, totals: NDArray[np.int64]) -> list[tuple[str, float]]:
         """The parts that make up the score of (K,) summed counts."""
 

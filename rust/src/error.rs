@@ -36,6 +36,16 @@ pub enum Error {
         /// The value that came.
         got: String,
     },
+    /// A text that is not what it should be.
+    #[error("{place}: expected {expected}, got {got}")]
+    Malformed {
+        /// Where: a line, a segment.
+        place: String,
+        /// What should stand there.
+        expected: String,
+        /// What stands there.
+        got: String,
+    },
     /// Nothing to work on.
     #[error("{what}: nothing given, at least one is needed")]
     Empty {
@@ -81,6 +91,18 @@ pub enum Error {
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl Error {
+    /// The same with the segment (from 1) put in front of the place, if it has one.
+    pub(crate) fn in_segment(self, segment: usize) -> Self {
+        match self {
+            Error::Malformed { place, expected, got } => {
+                Error::Malformed { place: format!("segment {segment}, {place}"), expected, got }
+            }
+            other => other,
+        }
+    }
 }
 
 /// A result with this crate's [`enum@Error`].

@@ -94,7 +94,7 @@ impl Node {
 ///
 /// Nodes below `vocabulary.len()` are the tokens themselves; a longer n-gram is found by its prefix and last token.
 #[derive(Default)]
-pub struct References {
+pub struct Ngrams {
     vocabulary: Vocabulary,
     /// The references' tokens, one after the other, and where each reference ends.
     tokens: Vec<Token>,
@@ -106,7 +106,7 @@ pub struct References {
     hypothesis: Vec<Token>,
 }
 
-impl References {
+impl Ngrams {
     /// Forgets the segment.
     pub fn clear(&mut self) {
         self.vocabulary.clear();
@@ -119,7 +119,7 @@ impl References {
 
     /// Adds one reference; `tokens` calls its argument with each token.
     pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str))) {
-        let References { vocabulary, tokens: numbers, .. } = self;
+        let Ngrams { vocabulary, tokens: numbers, .. } = self;
         tokens(&mut |token| numbers.push(vocabulary.intern(token)));
         self.ends.push(self.tokens.len());
     }
@@ -175,7 +175,7 @@ impl References {
     /// Adds to `matches[n - 1]` how many n-grams of the hypothesis the references have, each clipped at its largest
     /// count in any one reference. Gives the hypothesis' length in tokens.
     pub fn overlap(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), matches: &mut [i64]) -> usize {
-        let References { vocabulary, hypothesis, .. } = self;
+        let Ngrams { vocabulary, hypothesis, .. } = self;
         hypothesis.clear();
         tokens(&mut |token| hypothesis.push(vocabulary.find(token)));
         self.texts += 1;
@@ -234,7 +234,7 @@ mod tests {
             segments in prop::collection::vec((prop::collection::vec(text(), 1..4), prop::collection::vec(text(), 1..4)), 1..4),
             order in 1..6usize,
         ) {
-            let mut trie = References::default();
+            let mut trie = Ngrams::default();
             for (references, hypotheses) in segments {
                 trie.clear();
                 for reference in &references {

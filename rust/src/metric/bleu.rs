@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{Counter, Kind, Metric, MetricSpec, OptionSpec, Options, Value};
+use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
-use crate::ngram::References;
+use crate::ngram::Ngrams;
 use crate::tokenize::{self, TOKENIZERS, Tokenizer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -152,7 +152,7 @@ impl Bleu {
 }
 
 impl Metric for Bleu {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "BLEU"
     }
 
@@ -178,8 +178,8 @@ impl Metric for Bleu {
         signature
     }
 
-    fn counter(&self) -> Box<dyn Counter + '_> {
-        Box::new(BleuCounter { bleu: self, references: References::default() })
+    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| Box::new(BleuCounter { bleu: self, references: Ngrams::default() })))
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
@@ -220,7 +220,7 @@ fn root(product: f64, order: usize) -> f64 {
 
 struct BleuCounter<'a> {
     bleu: &'a Bleu,
-    references: References,
+    references: Ngrams,
 }
 
 impl BleuCounter<'_> {
@@ -235,7 +235,7 @@ impl BleuCounter<'_> {
 }
 
 impl Counter for BleuCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
         let Bleu { tokenizer, order, .. } = *self.bleu;
         self.references.clear();
         for reference in references {
@@ -256,13 +256,14 @@ impl Counter for BleuCounter<'_> {
                 *total = length.saturating_sub(n) as i64;
             }
         }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::metric;
+    use crate::metric::{count_segment, metric};
 
     fn bleu(options: &[(&str, Value)]) -> Box<dyn Metric> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -270,9 +271,7 @@ mod tests {
     }
 
     fn row(bleu: &dyn Metric, references: &[&str], hypothesis: &str) -> Vec<i64> {
-        let mut row = vec![0; bleu.columns().len()];
-        bleu.counter().count(references, &[hypothesis], &mut row);
-        row
+        count_segment(bleu, references, hypothesis)
     }
 
     fn name(name: &str) -> Value {

@@ -13,7 +13,7 @@ pub use options::{Kind, OptionSpec, Options, Value};
 /// An automatic metric whose corpus score is a function of summed counts.
 pub trait Metric: Send + Sync {
     /// The name in tables and signatures.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// What each of the K counts of a row is.
     fn columns(&self) -> Vec<String>;
@@ -24,11 +24,20 @@ pub trait Metric: Send + Sync {
     /// The options that change a score, as `key:value` in sacreBLEU's order and words.
     fn signature(&self) -> Vec<(&'static str, String)>;
 
-    /// A counter for some of the segments; every thread makes its own.
-    fn counter(&self) -> Box<dyn Counter + '_>;
+    /// Learns what has to be known of all references before the first segment is counted, if anything, and gives a
+    /// maker of counters: every block of segments makes its own.
+    ///
+    /// # Errors
+    /// What the metric cannot make of these references.
+    fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>>;
 
     /// The corpus score of summed counts.
     fn score(&self, totals: &[i64]) -> f64;
+
+    /// The score of a segment by itself. The corpus formula, unless the field has another for segments.
+    fn segment_score(&self, row: &[i64]) -> f64 {
+        self.score(row)
+    }
 
     /// The scores of consecutive rows of summed counts.
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
@@ -46,7 +55,34 @@ pub trait Metric: Send + Sync {
 pub trait Counter {
     /// Counts every hypothesis of one segment against its references (at least one). `rows` holds a row of zeros for
     /// each hypothesis.
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]);
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a text that the metric cannot read, as seen from the segment.
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()>;
+}
+
+/// Makes counters.
+pub type Counters<'a> = Box<dyn Fn() -> Box<dyn Counter + 'a> + Sync + 'a>;
+
+/// The references of a corpus.
+#[derive(Clone, Copy)]
+pub struct References<'a> {
+    columns: usize,
+    segments: usize,
+    get: &'a (dyn Fn(usize, usize) -> Option<&'a str> + Sync),
+}
+
+impl<'a> References<'a> {
+    /// The number of segments.
+    pub fn segments(&self) -> usize {
+        self.segments
+    }
+
+    /// The references of one segment, without those that are missing.
+    pub fn of(&self, segment: usize) -> impl Iterator<Item = &'a str> + use<'a> {
+        let get = self.get;
+        (0..self.columns).filter_map(move |column| get(column, segment))
+    }
 }
 
 /// What the registry knows of a metric.
@@ -95,9 +131,13 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
     let segments = check(systems, references)?;
+    let get = |column: usize, segment: usize| references[column][segment].as_ref().map(AsRef::as_ref);
+    let of_corpus = References { columns: references.len(), segments, get: &get };
+    let counters = metric.counters(&of_corpus)?;
     let width = metric.columns().len();
     let (n_systems, row) = (systems.len(), systems.len() * width);
     let mut out = vec![0; n_systems * segments * width];
+    let mut failed = None;
     // A token costs about as much as a hundred additions, a segment has some twenty of them.
     let blocks = Blocks { items: segments, size: 64, cost: 2000 * (n_systems + references.len()) as u64 };
     pool::run(
@@ -105,21 +145,27 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
         run,
         |range, stop| {
             let mut rows = vec![0; range.len() * row];
-            let mut counter = metric.counter();
+            let mut counter = counters();
             let (mut of_references, mut of_hypotheses) = (Vec::new(), Vec::new());
             for (s, rows) in range.zip(rows.chunks_exact_mut(row)) {
                 if stop.requested() {
                     return None;
                 }
                 of_references.clear();
-                of_references.extend(references.iter().filter_map(|c| c[s].as_ref()).map(AsRef::as_ref));
+                of_references.extend(of_corpus.of(s));
                 of_hypotheses.clear();
                 of_hypotheses.extend(systems.iter().map(|c| c[s].as_ref()));
-                counter.count(&of_references, &of_hypotheses, rows);
+                if let Err(error) = counter.count(&of_references, &of_hypotheses, rows) {
+                    return Some(Err(error.in_segment(s + 1)));
+                }
             }
-            Some(rows)
+            Some(Ok(rows))
         },
         |range, rows| {
+            let rows = match rows {
+                Ok(rows) => rows,
+                Err(error) => return failed = failed.take().or(Some(error)),
+            };
             for (s, rows) in range.zip(rows.chunks_exact(row)) {
                 for (system, row) in rows.chunks_exact(width).enumerate() {
                     let start = (system * segments + s) * width;
@@ -128,7 +174,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
             }
         },
     )?;
-    Ok(out)
+    failed.map_or(Ok(out), Err)
 }
 
 fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> Result<usize> {
@@ -154,6 +200,13 @@ fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> Result<usiz
         Some(s) => Err(Error::NoReference { segment: s + 1 }),
         None => Ok(segments),
     }
+}
+
+/// The row of one hypothesis, for tests.
+#[cfg(test)]
+fn count_segment(metric: &dyn Metric, references: &[&str], hypothesis: &str) -> Vec<i64> {
+    let references: Vec<_> = references.iter().map(|&r| vec![Some(r)]).collect();
+    count(metric, &[vec![hypothesis]], &references, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
 }
 
 #[cfg(test)]

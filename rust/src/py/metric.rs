@@ -80,6 +80,16 @@ impl Metric {
         shaped(py, scores, shape)
     }
 
+    fn segment_scores<'py>(
+        &self,
+        py: Python<'py>,
+        rows: PyReadonlyArray2<'py, i64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.check_width(py, rows.shape()[1])?;
+        let scores = rows.as_slice()?.chunks_exact(rows.shape()[1]).map(|row| self.inner.segment_score(row)).collect();
+        shaped(py, scores, [rows.shape()[0]])
+    }
+
     fn details(&self, py: Python<'_>, totals: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(String, f64)>> {
         self.check_width(py, totals.shape()[0])?;
         Ok(self.inner.details(totals.as_slice()?))
