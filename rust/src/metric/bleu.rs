@@ -1,29 +1,17 @@
 //! BLEU (Papineni et al. 2002, P02-1040), with sacreBLEU's options and counts.
 
-use std::borrow::Cow;
-
+use super::text::{LOWERCASE, TOKENIZE, Words, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::ngram::Ngrams;
-use crate::tokenize::{self, TOKENIZERS, Tokenizer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "bleu",
     about: "geometric mean of clipped n-gram precisions times a brevity penalty",
     source: "P02-1040",
     options: &[
-        OptionSpec {
-            name: "tokenize",
-            kind: Kind::Choice(|| TOKENIZERS.iter().map(|t| t.name()).collect()),
-            default: || Value::Name("13a".into()),
-            about: "how lines are cut into tokens",
-        },
-        OptionSpec {
-            name: "lowercase",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "compare without regard to case",
-        },
+        TOKENIZE,
+        LOWERCASE,
         OptionSpec {
             name: "smooth_method",
             kind: Kind::Choice(|| SMOOTHINGS.iter().map(|(name, _)| *name).collect()),
@@ -74,8 +62,7 @@ const SMOOTHINGS: [(&str, Option<f64>); 4] =
 
 /// BLEU. A row is `[hyp_len, ref_len, match_1 … match_N, total_1 … total_N]`.
 pub struct Bleu {
-    tokenizer: &'static dyn Tokenizer,
-    lowercase: bool,
+    words: Words,
     smoothing: Smoothing,
     smoothing_signature: String,
     order: usize,
@@ -96,8 +83,7 @@ impl Bleu {
             _ => Smoothing::None,
         };
         Ok(Bleu {
-            tokenizer: tokenize::tokenizer(options.name("tokenize"))?,
-            lowercase: options.flag("lowercase"),
+            words: Words::new(options)?,
             smoothing,
             smoothing_signature: amount.map_or(method.to_owned(), |amount| format!("{method}[{amount:.2}]")),
             order: options.integer("max_ngram_order"),
@@ -167,9 +153,9 @@ impl Metric for Bleu {
 
     fn signature(&self) -> Vec<(&'static str, String)> {
         let mut signature = vec![
-            ("case", if self.lowercase { "lc" } else { "mixed" }.into()),
-            ("eff", if self.effective_order { "yes" } else { "no" }.into()),
-            ("tok", self.tokenizer.name().into()),
+            self.words.case(),
+            ("eff", yes(self.effective_order)),
+            self.words.tok(),
             ("smooth", self.smoothing_signature.clone()),
         ];
         if self.order != 4 {
@@ -223,31 +209,18 @@ struct BleuCounter<'a> {
     references: Ngrams,
 }
 
-impl BleuCounter<'_> {
-    /// The line as it is tokenized. sacreBLEU changes the case first, then drops white space at the end.
-    fn prepare<'t>(&self, line: &'t str) -> Cow<'t, str> {
-        if self.bleu.lowercase {
-            Cow::Owned(line.to_lowercase().trim_end_matches(tokenize::is_space).to_owned())
-        } else {
-            Cow::Borrowed(line.trim_end_matches(tokenize::is_space))
-        }
-    }
-}
-
 impl Counter for BleuCounter<'_> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
-        let Bleu { tokenizer, order, .. } = *self.bleu;
+        let Bleu { words, order, .. } = *self.bleu;
         self.references.clear();
         for reference in references {
-            let line = self.prepare(reference);
-            self.references.add(|emit| tokenizer.tokenize(&line, emit));
+            self.references.add(|emit| words.tokens(reference, emit));
         }
         self.references.count(order);
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2 + 2 * order)) {
-            let line = self.prepare(hypothesis);
             let (lengths, ngrams) = row.split_at_mut(2);
             let (matches, totals) = ngrams.split_at_mut(order);
-            let length = self.references.overlap(|emit| tokenizer.tokenize(&line, emit), matches);
+            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches);
             // The closest reference length, the shorter one of two equally close.
             let closest = self.references.lengths().min_by_key(|&r| (r.abs_diff(length), r));
             lengths[0] = length as i64;

@@ -2,12 +2,15 @@
 //! shuffles, draws, intervals and reports follow from what the entry says.
 
 mod bleu;
+mod chrf;
 mod options;
+mod text;
 
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run};
 
 pub use bleu::Bleu;
+pub use chrf::Chrf;
 pub use options::{Kind, OptionSpec, Options, Value};
 
 /// An automatic metric whose corpus score is a function of summed counts.
@@ -100,7 +103,7 @@ pub struct MetricSpec {
 }
 
 /// Every metric there is, in the order in which they are listed.
-pub static METRICS: &[MetricSpec] = &[bleu::SPEC];
+pub static METRICS: &[MetricSpec] = &[bleu::SPEC, chrf::CHRF, chrf::CHRF_PLUS_PLUS];
 
 /// Makes a metric from its name and the options given.
 ///

@@ -1,0 +1,70 @@
+//! What metrics over words have in common: how a line becomes tokens.
+
+use std::borrow::Cow;
+
+use super::{Kind, OptionSpec, Options, Value};
+use crate::error::Result;
+use crate::tokenize::{self, TOKENIZERS, Tokenizer};
+
+/// The option `tokenize`.
+pub(super) const TOKENIZE: OptionSpec = OptionSpec {
+    name: "tokenize",
+    kind: Kind::Choice(|| TOKENIZERS.iter().map(|t| t.name()).collect()),
+    default: || Value::Name("13a".into()),
+    about: "how lines are cut into tokens",
+};
+
+/// The option `lowercase`.
+pub(super) const LOWERCASE: OptionSpec = OptionSpec {
+    name: "lowercase",
+    kind: Kind::Flag,
+    default: || Value::Flag(false),
+    about: "compare without regard to case",
+};
+
+/// Cuts lines into tokens as [`TOKENIZE`] and [`LOWERCASE`] say.
+#[derive(Clone, Copy)]
+pub(super) struct Words {
+    pub(super) tokenizer: &'static dyn Tokenizer,
+    pub(super) lowercase: bool,
+}
+
+impl Words {
+    /// # Errors
+    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    pub(super) fn new(options: &Options) -> Result<Self> {
+        let tokenizer = tokenize::tokenizer(options.name(TOKENIZE.name))?;
+        Ok(Words { tokenizer, lowercase: options.flag(LOWERCASE.name) })
+    }
+
+    /// Calls `emit` with every token. sacreBLEU changes the case first, then drops white space at the end.
+    pub(super) fn tokens(&self, line: &str, emit: &mut dyn FnMut(&str)) {
+        let line = cased(line, self.lowercase);
+        self.tokenizer.tokenize(line.trim_end_matches(tokenize::is_space), emit);
+    }
+
+    /// `case` in signatures.
+    pub(super) fn case(&self) -> (&'static str, String) {
+        case(self.lowercase)
+    }
+
+    /// `tok` in signatures.
+    pub(super) fn tok(&self) -> (&'static str, String) {
+        ("tok", self.tokenizer.name().into())
+    }
+}
+
+/// The line, in lower case if it is to be.
+pub(super) fn cased(line: &str, lowercase: bool) -> Cow<'_, str> {
+    if lowercase { Cow::Owned(line.to_lowercase()) } else { Cow::Borrowed(line) }
+}
+
+/// `case` in signatures.
+pub(super) fn case(lowercase: bool) -> (&'static str, String) {
+    ("case", if lowercase { "lc" } else { "mixed" }.into())
+}
+
+/// `yes` or `no` in signatures.
+pub(super) fn yes(flag: bool) -> String {
+    if flag { "yes" } else { "no" }.into()
+}
