@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 /// A token's number, in the order of first appearance.
-type Token = u32;
+pub(crate) type Token = u32;
 
 /// Stands for a token that no reference has.
 const UNSEEN: Token = Token::MAX;
@@ -20,9 +20,9 @@ fn hash(value: impl Hash) -> u64 {
     HASHER.hash_one(value)
 }
 
-/// Numbers the distinct tokens of a segment's references.
+/// Numbers distinct tokens.
 #[derive(Default)]
-struct Vocabulary {
+pub(crate) struct Vocabulary {
     table: HashTable<(u64, Token)>,
     text: String,
     ends: Vec<usize>,
@@ -36,7 +36,7 @@ impl Vocabulary {
     }
 
     /// The token's number, a new one if it is new.
-    fn intern(&mut self, spelling: &str) -> Token {
+    pub(crate) fn intern(&mut self, spelling: &str) -> Token {
         let hash = hash(spelling);
         let Vocabulary { table, text, ends } = self;
         let same = |&(h, token): &(u64, Token)| h == hash && Self::spelling(text, ends, token) == spelling;
@@ -50,8 +50,13 @@ impl Vocabulary {
         token
     }
 
+    /// A token's spelling.
+    pub(crate) fn get(&self, token: Token) -> &str {
+        Self::spelling(&self.text, &self.ends, token)
+    }
+
     /// The token's number, or [`UNSEEN`].
-    fn find(&self, spelling: &str) -> Token {
+    pub(crate) fn find(&self, spelling: &str) -> Token {
         let hash = hash(spelling);
         self.table
             .find(hash, |&(h, token)| h == hash && Self::spelling(&self.text, &self.ends, token) == spelling)
@@ -59,7 +64,7 @@ impl Vocabulary {
     }
 
     /// How many distinct tokens there are.
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
@@ -89,6 +94,29 @@ impl Node {
     }
 }
 
+/// The edges of a trie of n-grams: (prefix, last token, node).
+#[derive(Default)]
+pub(crate) struct Children(HashTable<(u32, Token, u32)>);
+
+impl Children {
+    /// The node of an n-gram, if there is one.
+    #[inline]
+    pub(crate) fn get(&self, prefix: u32, token: Token) -> Option<u32> {
+        let same = |&(p, t, _): &(u32, Token, u32)| (p, t) == (prefix, token);
+        self.0.find(hash((prefix, token)), same).map(|&(_, _, node)| node)
+    }
+
+    /// The node of an n-gram, which is `new` if there was none.
+    #[inline]
+    pub(crate) fn get_or_insert(&mut self, prefix: u32, token: Token, new: u32) -> u32 {
+        if let Some(node) = self.get(prefix, token) {
+            return node;
+        }
+        self.0.insert_unique(hash((prefix, token)), (prefix, token, new), |&(p, t, _)| hash((p, t)));
+        new
+    }
+}
+
 /// The n-grams of a segment's references, each with its largest count in any one reference, and the overlap of
 /// hypotheses with them.
 ///
@@ -100,7 +128,7 @@ pub struct Ngrams {
     tokens: Vec<Token>,
     ends: Vec<usize>,
     nodes: Vec<Node>,
-    children: HashTable<(u32, Token, u32)>,
+    children: Children,
     /// The texts counted since `clear`, so that counts left by another are known as such.
     texts: u32,
     hypothesis: Vec<Token>,
@@ -113,7 +141,7 @@ impl Ngrams {
         self.tokens.clear();
         self.ends.clear();
         self.nodes.clear();
-        self.children.clear();
+        self.children.0.clear();
         self.texts = 0;
     }
 
@@ -146,35 +174,32 @@ impl Ngrams {
                     if n + 1 == order || i + n + 1 == reference.len() {
                         break;
                     }
-                    node = Self::child_or_new(&mut self.children, &mut self.nodes, node, reference[i + n + 1]);
+                    let next = self.nodes.len() as u32;
+                    node = self.children.get_or_insert(node, reference[i + n + 1], next);
+                    if node == next {
+                        self.nodes.push(Node::default());
+                    }
                 }
             }
             start = end;
         }
     }
 
-    fn child(children: &HashTable<(u32, Token, u32)>, parent: u32, token: Token) -> Option<u32> {
-        children.find(hash((parent, token)), |&(p, t, _)| (p, t) == (parent, token)).map(|&(_, _, node)| node)
-    }
-
-    fn child_or_new(
-        children: &mut HashTable<(u32, Token, u32)>,
-        nodes: &mut Vec<Node>,
-        parent: u32,
-        token: Token,
-    ) -> u32 {
-        if let Some(node) = Self::child(children, parent, token) {
-            return node;
-        }
-        let node = nodes.len() as u32;
-        nodes.push(Node::default());
-        children.insert_unique(hash((parent, token)), (parent, token, node), |&(p, t, _)| hash((p, t)));
-        node
-    }
-
     /// Adds to `matches[n - 1]` how many n-grams of the hypothesis the references have, each clipped at its largest
     /// count in any one reference. Gives the hypothesis' length in tokens.
     pub fn overlap(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), matches: &mut [i64]) -> usize {
+        self.overlap_each(tokens, matches.len(), |n, _| matches[n - 1] += 1)
+    }
+
+    /// Calls `matched` with the order and the node of every n-gram of the hypothesis that matches, clipped as in
+    /// [`Ngrams::overlap`]. Gives the hypothesis' length in tokens.
+    #[inline]
+    pub fn overlap_each(
+        &mut self,
+        tokens: impl FnOnce(&mut dyn FnMut(&str)),
+        order: usize,
+        mut matched: impl FnMut(usize, usize),
+    ) -> usize {
         let Ngrams { vocabulary, hypothesis, .. } = self;
         hypothesis.clear();
         tokens(&mut |token| hypothesis.push(vocabulary.find(token)));
@@ -184,12 +209,17 @@ impl Ngrams {
             if node == UNSEEN {
                 continue;
             }
-            for (n, matched) in matches.iter_mut().enumerate() {
+            for n in 1..=order {
                 let seen = self.nodes[node as usize].bump(self.texts);
-                *matched += i64::from(seen <= self.nodes[node as usize].limit);
+                if seen <= self.nodes[node as usize].limit {
+                    matched(n, node as usize);
+                }
+                if n == order {
+                    break;
+                }
                 // An n-gram that no reference has is the prefix of none that a reference has.
-                match self.hypothesis.get(i + n + 1) {
-                    Some(&next) if next != UNSEEN => match Self::child(&self.children, node, next) {
+                match self.hypothesis.get(i + n) {
+                    Some(&next) if next != UNSEEN => match self.children.get(node, next) {
                         Some(child) => node = child,
                         None => break,
                     },
@@ -198,6 +228,17 @@ impl Ngrams {
             }
         }
         self.hypothesis.len()
+    }
+
+    /// The distinct tokens of the references in the order of their nodes, which are the first.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        (0..self.vocabulary.len() as Token).map(|token| self.vocabulary.get(token))
+    }
+
+    /// The longer n-grams of the references as (prefix, last word, node), in no particular order; a prefix' node is
+    /// smaller than those of its extensions.
+    pub fn extensions(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        self.children.0.iter().map(|&(prefix, word, node)| (prefix as usize, word as usize, node as usize))
     }
 }
 

@@ -5,6 +5,20 @@ use crate::error::{Error, Result};
 /// Sums of counts stay below this, with room for a difference of two of them.
 const LIMIT: i128 = 1 << 62;
 
+/// Real numbers among the counts are fixed-point: whole multiples of 2^-`bits`. Their sums are exact and do not depend
+/// on the order, as those of all counts.
+pub mod fixed {
+    /// The multiple of 2^-`bits` that is nearest to `x`.
+    pub fn from_real(x: f64, bits: u32) -> i64 {
+        (x * (1_u64 << bits) as f64).round_ties_even() as i64
+    }
+
+    /// The number that `count` stands for.
+    pub fn to_real(count: i64, bits: u32) -> f64 {
+        count as f64 / (1_u64 << bits) as f64
+    }
+}
+
 /// The counts of k systems on S segments under one metric: k × S × K integers, system by system.
 #[derive(Debug, Clone, Copy)]
 pub struct SuffStats<'a> {

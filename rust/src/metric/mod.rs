@@ -3,6 +3,7 @@
 
 mod bleu;
 mod chrf;
+mod nist;
 mod options;
 mod text;
 
@@ -11,6 +12,7 @@ use crate::pool::{self, Blocks, Run};
 
 pub use bleu::Bleu;
 pub use chrf::Chrf;
+pub use nist::Nist;
 pub use options::{Kind, OptionSpec, Options, Value};
 
 /// An automatic metric whose corpus score is a function of summed counts.
@@ -86,6 +88,29 @@ impl<'a> References<'a> {
         let get = self.get;
         (0..self.columns).filter_map(move |column| get(column, segment))
     }
+
+    /// L, the least common multiple of the numbers of references that segments have. What is a mean over references
+    /// stays an integer if it is counted L times; a ratio of two counts does not see L.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if L passes 2^20.
+    pub fn common_multiple(&self) -> Result<i64> {
+        let mut numbers: Vec<i64> = (0..self.segments).map(|s| self.of(s).count() as i64).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let gcd = |mut a: i64, mut b: i64| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        let multiple = numbers.iter().try_fold(1, |l: i64, &n| Some(l / gcd(l, n) * n).filter(|&l| l <= 1 << 20));
+        multiple.ok_or_else(|| Error::Malformed {
+            place: "references".into(),
+            expected: "numbers per segment with a common multiple of at most 2^20".into(),
+            got: numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+        })
+    }
 }
 
 /// What the registry knows of a metric.
@@ -103,7 +128,7 @@ pub struct MetricSpec {
 }
 
 /// Every metric there is, in the order in which they are listed.
-pub static METRICS: &[MetricSpec] = &[bleu::SPEC, chrf::CHRF, chrf::CHRF_PLUS_PLUS];
+pub static METRICS: &[MetricSpec] = &[bleu::SPEC, chrf::CHRF, chrf::CHRF_PLUS_PLUS, nist::SPEC];
 
 /// Makes a metric from its name and the options given.
 ///

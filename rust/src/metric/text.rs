@@ -27,6 +27,8 @@ pub(super) const LOWERCASE: OptionSpec = OptionSpec {
 pub(super) struct Words {
     pub(super) tokenizer: &'static dyn Tokenizer,
     pub(super) lowercase: bool,
+    /// Does lower-casing leave letters outside ASCII alone?
+    pub(super) ascii_case: bool,
 }
 
 impl Words {
@@ -34,12 +36,16 @@ impl Words {
     /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
     pub(super) fn new(options: &Options) -> Result<Self> {
         let tokenizer = tokenize::tokenizer(options.name(TOKENIZE.name))?;
-        Ok(Words { tokenizer, lowercase: options.flag(LOWERCASE.name) })
+        Ok(Words { tokenizer, lowercase: options.flag(LOWERCASE.name), ascii_case: false })
     }
 
     /// Calls `emit` with every token. sacreBLEU changes the case first, then drops white space at the end.
     pub(super) fn tokens(&self, line: &str, emit: &mut dyn FnMut(&str)) {
-        let line = cased(line, self.lowercase);
+        let line = if self.lowercase && self.ascii_case {
+            Cow::Owned(line.to_ascii_lowercase())
+        } else {
+            cased(line, self.lowercase)
+        };
         self.tokenizer.tokenize(line.trim_end_matches(tokenize::is_space), emit);
     }
 

@@ -1,0 +1,363 @@
+//! NIST (Doddington 2002, doi:10.5555/1289189.1289273), as `mteval-v13a.pl` computes it.
+//!
+//! An n-gram's information is how surprising its last word is after the others: −log2(count / count of the prefix),
+//! counted over all references of the corpus. So all references are read before the first segment is scored. Of what
+//! occurs once, every extension occurs once, too, and its information is 0: only the extensions of n-grams that occur
+//! again are counted, which leaves a small part of all n-grams.
+//!
+//! Information is fixed-point, so that sums over segments are exact. The table stays that of the whole corpus when
+//! segments are resampled: what a replicate changes is which segments are summed, not what their n-grams are worth.
+
+use std::sync::Arc;
+
+use super::text::{LOWERCASE, TOKENIZE, Words};
+use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use crate::error::Result;
+use crate::ngram::{Children, Ngrams, Token, Vocabulary};
+use crate::stats::fixed;
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "nist",
+    about: "information of the n-grams that match, per n-gram, times a length penalty",
+    source: "doi:10.5555/1289189.1289273",
+    options: &[
+        TOKENIZE,
+        LOWERCASE,
+        OptionSpec {
+            name: "max_ngram_order",
+            kind: Kind::Integer(1, 9),
+            default: || Value::Integer(5),
+            about: "the longest n-gram",
+        },
+        OptionSpec {
+            name: "variant",
+            kind: Kind::Choice(|| VARIANTS.to_vec()),
+            default: || Value::Name(VARIANTS[0].into()),
+            about: "as defined, or with the two slips of mteval-v13a.pl",
+        },
+    ],
+    build: |options| Ok(Box::new(Nist::new(options)?)),
+};
+
+const VARIANTS: [&str; 2] = ["standard", "mteval"];
+
+/// Information is counted in units of 2^-28 bit: fine enough for ten digits of the score, coarse enough for sums over
+/// a million segments of a thousand words.
+const BITS: u32 = 28;
+
+/// The strength of the length penalty: two thirds of the words cost half the score.
+fn penalty_strength() -> f64 {
+    -(0.5_f64.ln()) / 1.5_f64.ln().powi(2)
+}
+
+/// NIST. A row is `[info_1 … info_N, hyp_1 … hyp_N, hyp_len, ref_len]`: information in units of 2^-28 bit, n-grams of
+/// the hypothesis, and, both L times ([`References::common_multiple`]), its length and the references' mean length.
+pub struct Nist {
+    words: Words,
+    order: usize,
+    /// The script takes the word `0` for no word where it looks up the count of a prefix, so that a pair that begins
+    /// with it is worth as much as a single word; and it lower-cases ASCII only, except under its own international
+    /// tokenization.
+    mteval: bool,
+}
+
+impl Nist {
+    /// # Errors
+    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    pub fn new(options: &Options) -> Result<Self> {
+        let mteval = options.name("variant") == "mteval";
+        let mut words = Words::new(options)?;
+        words.ascii_case |= mteval && words.tokenizer.name() != "mteval-intl";
+        Ok(Nist { words, order: options.integer("max_ngram_order"), mteval })
+    }
+
+    /// The length penalty of hypotheses so many times as long as their references.
+    fn penalty(ratio: f64) -> f64 {
+        if ratio >= 1.0 {
+            1.0
+        } else if ratio <= 0.0 {
+            0.0
+        } else {
+            (-penalty_strength() * ratio.ln().powi(2)).exp()
+        }
+    }
+
+    fn ratio(&self, totals: &[i64]) -> f64 {
+        let (hypothesis, reference) = (totals[2 * self.order] as f64, totals[2 * self.order + 1] as f64);
+        if reference > 0.0 { hypothesis / reference } else { 1.0 }
+    }
+
+    /// The information per n-gram of every order.
+    fn gains<'a>(&self, totals: &'a [i64]) -> impl Iterator<Item = f64> + use<'a> {
+        let (information, possible) = totals[..2 * self.order].split_at(self.order);
+        information.iter().zip(possible).map(|(&info, &n)| fixed::to_real(info, BITS) / n.max(1) as f64)
+    }
+}
+
+impl Metric for Nist {
+    fn name(&self) -> &str {
+        "NIST"
+    }
+
+    fn columns(&self) -> Vec<String> {
+        let numbered = |what: &'static str| (1..=self.order).map(move |n| format!("{what}_{n}"));
+        numbered("info").chain(numbered("hyp")).chain(["hyp_len", "ref_len"].map(Into::into)).collect()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        true
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        let mut signature = vec![self.words.case(), self.words.tok(), ("order", self.order.to_string())];
+        if self.mteval {
+            signature.push(("variant", "mteval".into()));
+        }
+        signature
+    }
+
+    fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
+        let multiple = references.common_multiple()?;
+        let information = Arc::new(Information::of(self, references));
+        Ok(Box::new(move || {
+            let (information, ngrams) = (information.clone(), Ngrams::default());
+            Box::new(NistCounter { nist: self, multiple, information, ngrams, worth: Vec::new(), known: Vec::new() })
+        }))
+    }
+
+    fn score(&self, totals: &[i64]) -> f64 {
+        self.gains(totals).fold(0.0, |sum, gain| sum + gain) * Self::penalty(self.ratio(totals))
+    }
+
+    fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
+        let mut details: Vec<_> = self.gains(totals).zip(1..).map(|(g, n)| (format!("gain_{n}"), g)).collect();
+        let ratio = self.ratio(totals);
+        details.extend([("penalty".into(), Self::penalty(ratio)), ("ratio".into(), ratio)]);
+        details
+    }
+}
+
+/// What every n-gram of the references is worth, as a trie. Nodes below `vocabulary.len()` are words.
+struct Information {
+    vocabulary: Vocabulary,
+    children: Children,
+    /// The information of each n-gram, fixed-point.
+    worth: Vec<i64>,
+}
+
+/// Stands for n-grams whose extensions are worth nothing.
+const SPENT: u32 = u32::MAX;
+
+impl Information {
+    fn of(nist: &Nist, references: &References<'_>) -> Self {
+        let mut vocabulary = Vocabulary::default();
+        let (mut tokens, mut ends) = (Vec::new(), Vec::new());
+        for segment in 0..references.segments() {
+            for reference in references.of(segment) {
+                nist.words.tokens(reference, &mut |token| tokens.push(vocabulary.intern(token)));
+                ends.push(tokens.len());
+            }
+        }
+        let mut counts = vec![0_u32; vocabulary.len()];
+        tokens.iter().for_each(|&token| counts[token as usize] += 1);
+        let total = tokens.len() as f64;
+        let bits = |count: u32, of: f64| fixed::from_real(-(f64::from(count) / of).log2(), BITS);
+        let mut worth: Vec<i64> = counts.iter().map(|&count| bits(count, total)).collect();
+
+        let zero = if nist.mteval { vocabulary.find("0") } else { SPENT };
+        let mut children = Children::default();
+        // The n-gram that begins at each token, of the order at hand.
+        let mut nodes: Vec<Token> = tokens.clone();
+        for n in 1..nist.order {
+            let first_new = counts.len();
+            let mut prefixes = Vec::new();
+            let mut start = 0;
+            for &end in &ends {
+                for i in start..end {
+                    let prefix = nodes[i];
+                    nodes[i] = SPENT;
+                    if i + n < end && prefix != SPENT && (counts[prefix as usize] > 1 || prefix == zero) {
+                        let new = counts.len() as u32;
+                        nodes[i] = children.get_or_insert(prefix, tokens[i + n], new);
+                        if nodes[i] == new {
+                            counts.push(0);
+                            prefixes.push(prefix);
+                        }
+                        counts[nodes[i] as usize] += 1;
+                    }
+                }
+                start = end;
+            }
+            worth.extend(counts[first_new..].iter().zip(&prefixes).map(|(&count, &prefix)| {
+                bits(count, if prefix == zero { total } else { f64::from(counts[prefix as usize]) })
+            }));
+        }
+        Information { vocabulary, children, worth }
+    }
+
+    fn worth(&self, node: u32) -> i64 {
+        if node == SPENT { 0 } else { self.worth[node as usize] }
+    }
+
+    /// The n-gram `prefix` with `word` behind it, both as found here.
+    fn extend(&self, prefix: u32, word: u32) -> u32 {
+        if prefix == SPENT { SPENT } else { self.children.get(prefix, word).unwrap_or(SPENT) }
+    }
+}
+
+struct NistCounter<'a> {
+    nist: &'a Nist,
+    multiple: i64,
+    information: Arc<Information>,
+    ngrams: Ngrams,
+    /// For each n-gram of the segment's references its node in `information`, and what it is worth.
+    known: Vec<u32>,
+    worth: Vec<i64>,
+}
+
+impl NistCounter<'_> {
+    /// Looks up what the n-grams of the segment's references are worth.
+    fn look_up(&mut self) {
+        let NistCounter { information, ngrams, worth, known, .. } = self;
+        known.clear();
+        known.extend(ngrams.words().map(|word| information.vocabulary.find(word)));
+        let mut extensions: Vec<_> = ngrams.extensions().collect();
+        extensions.sort_unstable_by_key(|&(_, _, node)| node);
+        for (prefix, word, node) in extensions {
+            debug_assert_eq!(known.len(), node);
+            known.push(information.extend(known[prefix], known[word]));
+        }
+        worth.clear();
+        worth.extend(known.iter().map(|&node| information.worth(node)));
+    }
+}
+
+impl Counter for NistCounter<'_> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
+        let Nist { words, order, .. } = *self.nist;
+        self.ngrams.clear();
+        for reference in references {
+            self.ngrams.add(|emit| words.tokens(reference, emit));
+        }
+        self.ngrams.count(order);
+        self.look_up();
+        let length_of_all: usize = self.ngrams.lengths().sum();
+        let mean_length = length_of_all as i64 * (self.multiple / references.len() as i64);
+        for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2 * order + 2)) {
+            let (information, lengths) = row.split_at_mut(order);
+            let worth = &self.worth;
+            let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(hypothesis, emit);
+            let length = self.ngrams.overlap_each(emit_tokens, order, |n, node| information[n - 1] += worth[node]);
+            for (n, possible) in lengths[..order].iter_mut().enumerate() {
+                *possible = length.saturating_sub(n) as i64;
+            }
+            lengths[order] = length as i64 * self.multiple;
+            lengths[order + 1] = mean_length;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::{count, metric};
+    use crate::pool::Run;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn nist(variant: &str, order: usize) -> Box<dyn Metric> {
+        let options = [
+            ("variant".into(), Value::Name(variant.into())),
+            ("tokenize".into(), Value::Name("none".into())),
+            ("max_ngram_order".into(), Value::Integer(order as i64)),
+        ];
+        metric("nist", &options).unwrap()
+    }
+
+    fn rows(nist: &dyn Metric, hypotheses: &[String], references: &[Vec<Option<String>>]) -> Vec<i64> {
+        count(nist, &[hypotheses.to_vec()], references, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
+    }
+
+    fn ngrams(text: &str, n: usize) -> HashMap<Vec<&str>, i64> {
+        let words: Vec<_> = text.split(' ').filter(|w| !w.is_empty()).collect();
+        let mut counts = HashMap::new();
+        for ngram in words.windows(n) {
+            *counts.entry(ngram.to_vec()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The definition: information of the n-grams of order n that match, in one segment.
+    fn information(
+        hypothesis: &str,
+        references: &[&String],
+        corpus: &[&String],
+        n: usize,
+        zero_is_no_word: bool,
+    ) -> f64 {
+        let in_corpus = |ngram: &[&str]| -> i64 {
+            corpus.iter().map(|r| ngrams(r, ngram.len()).get(ngram).copied().unwrap_or(0)).sum()
+        };
+        let all: i64 = corpus.iter().map(|r| ngrams(r, 1).values().sum::<i64>()).sum();
+        let of_references: Vec<_> = references.iter().map(|r| ngrams(r, n)).collect();
+        let mut sum = 0.0;
+        for (ngram, count) in ngrams(hypothesis, n) {
+            let most = of_references.iter().filter_map(|r| r.get(&ngram)).max().copied().unwrap_or(0);
+            let prefix = &ngram[..n - 1];
+            let of = if n == 1 || zero_is_no_word && prefix == ["0"] { all } else { in_corpus(prefix) };
+            if most > 0 {
+                sum += count.min(most) as f64 * -(in_corpus(&ngram) as f64 / of as f64).log2();
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn worked_by_hand() {
+        // Five words, "a" twice: log2(5/2) + log2(5) bits for "a b", and 1 bit for b behind a.
+        let references = [vec![Some("a b".to_owned()), Some("c a d".to_owned())]];
+        let rows = rows(nist("standard", 2).as_ref(), &["a b".to_owned(), "b".to_owned()], &references);
+        let bits = |column: usize| fixed::to_real(rows[column], BITS);
+        assert!((bits(0) - (2.5_f64.log2() + 5_f64.log2())).abs() < 1e-8);
+        assert_eq!((1.0, &[2, 1, 2, 2][..], &[0, 0, 1, 0, 1, 3][..]), (bits(1), &rows[2..6], &rows[6..]));
+    }
+
+    #[test]
+    fn hypotheses_of_two_thirds_of_the_length_lose_half() {
+        assert!((Nist::penalty(2.0 / 3.0) - 0.5).abs() < 1e-12);
+        assert_eq!((1.0, 1.0, 0.0), (Nist::penalty(1.0), Nist::penalty(3.0), Nist::penalty(0.0)));
+    }
+
+    #[test]
+    fn lengths_are_means_over_references_that_stay_integers() {
+        let some = |text: &str| Some(text.to_owned());
+        let references = [vec![some("a b"), some("a")], vec![some("c"), some("b c")], vec![None, some("d e f")]];
+        let rows = rows(nist("standard", 1).as_ref(), &["a".to_owned(), "a a".to_owned()], &references);
+        assert_eq!(([6, 9], [12, 12]), ([rows[2], rows[3]], [rows[6], rows[7]]));
+    }
+
+    proptest! {
+        #[test]
+        fn the_table_is_the_definition(
+            segments in prop::collection::vec(("[0ab ]{0,10}", "[0ab ]{0,10}", prop::option::of("[0ab ]{0,10}")), 1..5),
+            variant in prop::sample::select(VARIANTS.to_vec()),
+        ) {
+            let spaced = |text: &String| text.chars().map(|c| format!("{c} ")).collect::<String>();
+            let hypotheses: Vec<_> = segments.iter().map(|s| spaced(&s.0)).collect();
+            let references: Vec<Vec<_>> = vec![
+                segments.iter().map(|s| Some(spaced(&s.1))).collect(),
+                segments.iter().map(|s| s.2.as_ref().map(spaced)).collect(),
+            ];
+            let corpus: Vec<_> = references.iter().flatten().flatten().collect();
+            let rows = rows(nist(variant, 3).as_ref(), &hypotheses, &references);
+            for (s, row) in rows.chunks(8).enumerate() {
+                let of_segment: Vec<_> = references.iter().filter_map(|c| c[s].as_ref()).collect();
+                for n in 1..=3 {
+                    let expected = information(&hypotheses[s], &of_segment, &corpus, n, variant == "mteval");
+                    prop_assert!((expected - fixed::to_real(row[n - 1], BITS)).abs() < 1e-6);
+                }
+            }
+        }
+    }
+}
