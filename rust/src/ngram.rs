@@ -158,6 +158,11 @@ impl Ngrams {
         starts.zip(&self.ends).map(|(start, end)| end - start)
     }
 
+    /// The reference length closest to a hypothesis' length; of two equally close the shorter one.
+    pub fn closest_length(&self, length: usize) -> usize {
+        self.lengths().min_by_key(|&r| (r.abs_diff(length), r)).expect("a segment has at least one reference")
+    }
+
     /// Counts the n-grams of all references added, up to `order`. To be called once, after the last `add`.
     pub fn count(&mut self, order: usize) {
         self.nodes.resize(self.vocabulary.len(), Node::default());

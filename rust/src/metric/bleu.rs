@@ -54,11 +54,14 @@ enum Smoothing {
     AddK(f64),
     /// 1 / (2^i · total) for the i-th such order, as in mteval-v13a.
     Exp,
+    /// The same, and the rest as in mteval-v13a, too: an order that cannot occur has precision 1, and no match at all
+    /// is one more order to smooth.
+    Mteval,
 }
 
 /// The names of the smoothings, each with its amount where one is not given.
-const SMOOTHINGS: [(&str, Option<f64>); 4] =
-    [("none", None), ("floor", Some(0.1)), ("add-k", Some(1.0)), ("exp", None)];
+const SMOOTHINGS: [(&str, Option<f64>); 5] =
+    [("none", None), ("floor", Some(0.1)), ("add-k", Some(1.0)), ("exp", None), ("mteval", None)];
 
 /// BLEU. A row is `[hyp_len, ref_len, match_1 … match_N, total_1 … total_N]`.
 pub struct Bleu {
@@ -80,6 +83,7 @@ impl Bleu {
             ("floor", Some(epsilon)) => Smoothing::Floor(epsilon),
             ("add-k", Some(k)) => Smoothing::AddK(k),
             ("exp", _) => Smoothing::Exp,
+            ("mteval", _) => Smoothing::Mteval,
             _ => Smoothing::None,
         };
         Ok(Bleu {
@@ -116,6 +120,10 @@ impl Bleu {
                 (matched, total) = (matched + k, total + k);
             }
             if total == 0.0 {
+                if self.smoothing == Smoothing::Mteval {
+                    precisions[n] = 1.0;
+                    continue;
+                }
                 break;
             }
             if self.effective_order {
@@ -123,7 +131,7 @@ impl Bleu {
             }
             if matched == 0.0 {
                 matched = match self.smoothing {
-                    Smoothing::Exp => {
+                    Smoothing::Exp | Smoothing::Mteval => {
                         halving *= 0.5;
                         halving
                     }
@@ -170,7 +178,8 @@ impl Metric for Bleu {
 
     fn score(&self, totals: &[i64]) -> f64 {
         // sacreBLEU issue 141: without any match the score is 0, whatever the smoothing.
-        if totals[2..2 + self.order].iter().all(|&matches| matches == 0) {
+        let no_match = totals[2..2 + self.order].iter().all(|&matches| matches == 0);
+        if no_match && self.smoothing != Smoothing::Mteval {
             return 0.0;
         }
         // A product under a root instead of a mean of logarithms: faster, and 100 comes out as 100.
@@ -221,10 +230,8 @@ impl Counter for BleuCounter<'_> {
             let (lengths, ngrams) = row.split_at_mut(2);
             let (matches, totals) = ngrams.split_at_mut(order);
             let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches);
-            // The closest reference length, the shorter one of two equally close.
-            let closest = self.references.lengths().min_by_key(|&r| (r.abs_diff(length), r));
             lengths[0] = length as i64;
-            lengths[1] = closest.expect("a segment has at least one reference") as i64;
+            lengths[1] = self.references.closest_length(length) as i64;
             for (n, total) in totals.iter_mut().enumerate() {
                 *total = length.saturating_sub(n) as i64;
             }
@@ -312,6 +319,15 @@ mod tests {
         for method in ["none", "floor", "add-k", "exp"] {
             assert_eq!(0.0, bleu(&[("smooth_method", name(method))]).score(&[4, 4, 0, 0, 0, 0, 4, 3, 2, 1]));
         }
+    }
+
+    #[test]
+    fn mteval_smooths_what_others_call_0_and_takes_what_cannot_occur_for_perfect() {
+        let score = |totals: &[i64]| bleu(&[("smooth_method", name("mteval"))]).score(totals);
+        let expected = [8.0, 12.0, 16.0, 16.0].iter().map(|d: &f64| 1.0 / d).product::<f64>().powf(0.25);
+        assert!((100.0 * expected - score(&[4, 4, 0, 0, 0, 0, 4, 3, 2, 1])).abs() < 1e-12);
+        assert_eq!(100.0, score(&[2, 2, 2, 1, 0, 0, 2, 1, 0, 0]));
+        assert_eq!(0.0, score(&[0, 4, 0, 0, 0, 0, 0, 0, 0, 0]));
     }
 
     #[test]

@@ -3,8 +3,11 @@
 
 mod bleu;
 mod chrf;
+mod depf;
+mod length;
 mod nist;
 mod options;
+mod sentbleu;
 mod text;
 
 use crate::error::{Error, Result};
@@ -12,8 +15,11 @@ use crate::pool::{self, Blocks, Run};
 
 pub use bleu::Bleu;
 pub use chrf::Chrf;
+pub use depf::DepF;
+pub use length::Length;
 pub use nist::Nist;
 pub use options::{Kind, OptionSpec, Options, Value};
+pub use sentbleu::SentBleu;
 
 /// An automatic metric whose corpus score is a function of summed counts.
 pub trait Metric: Send + Sync {
@@ -128,7 +134,8 @@ pub struct MetricSpec {
 }
 
 /// Every metric there is, in the order in which they are listed.
-pub static METRICS: &[MetricSpec] = &[bleu::SPEC, chrf::CHRF, chrf::CHRF_PLUS_PLUS, nist::SPEC];
+pub static METRICS: &[MetricSpec] =
+    &[bleu::SPEC, sentbleu::SPEC, chrf::CHRF, chrf::CHRF_PLUS_PLUS, nist::SPEC, length::SPEC, depf::SPEC];
 
 /// Makes a metric from its name and the options given.
 ///

@@ -35,8 +35,16 @@ impl Words {
     /// # Errors
     /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
     pub(super) fn new(options: &Options) -> Result<Self> {
+        Ok(Words { lowercase: options.flag(LOWERCASE.name), ..Self::in_any_case(options)? })
+    }
+
+    /// For metrics to which case means nothing.
+    ///
+    /// # Errors
+    /// As [`Words::new`].
+    pub(super) fn in_any_case(options: &Options) -> Result<Self> {
         let tokenizer = tokenize::tokenizer(options.name(TOKENIZE.name))?;
-        Ok(Words { tokenizer, lowercase: options.flag(LOWERCASE.name), ascii_case: false })
+        Ok(Words { tokenizer, lowercase: false, ascii_case: false })
     }
 
     /// Calls `emit` with every token. sacreBLEU changes the case first, then drops white space at the end.

@@ -1,0 +1,239 @@
+//! F-score over dependency relations (Riezler & Maxwell 2005, W05-0908, section 3, on parses in CoNLL-U).
+//!
+//! A relation is a triple: the head's form, the relation, the dependent's form; the head of a root is `ROOT`. A segment's
+//! relations are a multiset, and the overlap of two multisets does not ask where in the sentence a triple stands, which
+//! is what makes translations comparable whose words do not line up.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::text::{LOWERCASE, case, cased, yes};
+use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use crate::conllu;
+use crate::error::{Error, Result};
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "depf",
+    about: "F-score over dependency relations (parses in CoNLL-U in the place of texts)",
+    source: "W05-0908",
+    options: &[
+        OptionSpec {
+            name: "unlabelled",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "compare head and dependent only, not the relation between them",
+        },
+        OptionSpec {
+            name: "lemma",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "compare lemmas in the place of forms",
+        },
+        LOWERCASE,
+        OptionSpec {
+            name: "ignore_punct",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "leave out relations named punct",
+        },
+    ],
+    build: |options| Ok(Box::new(DepF::new(options))),
+};
+
+/// The head of roots. No form holds a tab, so no word is taken for it.
+const ROOT: &str = "\tROOT";
+
+/// F-score over dependency relations. A row is `[match, hyp, ref]`: relations that match, relations of the hypothesis
+/// and of the reference; of several references the one with the best F counts, of equally good ones the first.
+pub struct DepF {
+    unlabelled: bool,
+    lemma: bool,
+    lowercase: bool,
+    ignore_punct: bool,
+}
+
+impl DepF {
+    /// Never fails: all options are flags.
+    pub fn new(options: &Options) -> Self {
+        DepF {
+            unlabelled: options.flag("unlabelled"),
+            lemma: options.flag("lemma"),
+            lowercase: options.flag(LOWERCASE.name),
+            ignore_punct: options.flag("ignore_punct"),
+        }
+    }
+
+    /// Counts the relations of a block.
+    fn relations(&self, block: &str) -> Result<Relations> {
+        let mut relations = Relations::default();
+        conllu::sentences(block, |words| {
+            let spelled = |word: &conllu::Word<'_>| {
+                cased(if self.lemma { word.lemma } else { word.form }, self.lowercase).into_owned()
+            };
+            for word in words.iter().filter(|word| !(self.ignore_punct && is_punct(word.relation))) {
+                let head = if word.head == 0 { ROOT.into() } else { spelled(&words[word.head - 1]) };
+                let relation = if self.unlabelled { String::new() } else { word.relation.to_owned() };
+                *relations.entry([head, relation, spelled(word)]).or_default() += 1;
+            }
+        })?;
+        Ok(relations)
+    }
+}
+
+/// Is the relation `punct`, or a kind of it?
+fn is_punct(relation: &str) -> bool {
+    relation.split(':').next() == Some("punct")
+}
+
+type Relations = HashMap<[String; 3], i64, FixedState>;
+
+fn size(relations: &Relations) -> i64 {
+    relations.values().sum()
+}
+
+fn ratio(part: i64, whole: i64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+impl Metric for DepF {
+    fn name(&self) -> &str {
+        "DepF"
+    }
+
+    fn columns(&self) -> Vec<String> {
+        ["match", "hyp", "ref"].map(Into::into).into()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        true
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        vec![
+            case(self.lowercase),
+            ("rel", yes(!self.unlabelled)),
+            ("word", if self.lemma { "lemma" } else { "form" }.into()),
+            ("punct", yes(!self.ignore_punct)),
+        ]
+    }
+
+    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| Box::new(DepFCounter { depf: self })))
+    }
+
+    fn score(&self, totals: &[i64]) -> f64 {
+        // 2PR/(P + R) without the detour.
+        100.0 * ratio(2 * totals[0], totals[1] + totals[2])
+    }
+
+    fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
+        let [matched, hypothesis, reference] = [totals[0], totals[1], totals[2]];
+        vec![
+            ("precision".into(), 100.0 * ratio(matched, hypothesis)),
+            ("recall".into(), 100.0 * ratio(matched, reference)),
+            ("match".into(), matched as f64),
+            ("hyp".into(), hypothesis as f64),
+            ("ref".into(), reference as f64),
+        ]
+    }
+}
+
+struct DepFCounter<'a> {
+    depf: &'a DepF,
+}
+
+impl Counter for DepFCounter<'_> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
+        let at = |what: &str, number: usize| {
+            let what = format!("{what} {}", number + 1);
+            move |error| match error {
+                Error::Malformed { place, expected, got } => {
+                    Error::Malformed { place: format!("{what}, {place}"), expected, got }
+                }
+                other => other,
+            }
+        };
+        let of_references: Vec<Relations> = references
+            .iter()
+            .enumerate()
+            .map(|(i, block)| self.depf.relations(block).map_err(at("reference", i)))
+            .collect::<Result<_>>()?;
+        for (i, (block, best)) in hypotheses.iter().zip(rows.chunks_exact_mut(3)).enumerate() {
+            let hypothesis = self.depf.relations(block).map_err(at("system", i))?;
+            for (first, reference) in of_references.iter().enumerate() {
+                let common = |(triple, &count): (_, &i64)| count.min(reference.get(triple).copied().unwrap_or(0));
+                let row = [hypothesis.iter().map(common).sum(), size(&hypothesis), size(reference)];
+                // F is 2m/(h + r): compared without division, so that equal is equal.
+                let better = i128::from(row[0]) * i128::from(best[1] + best[2])
+                    > i128::from(best[0]) * i128::from(row[1] + row[2]);
+                if first == 0 || better {
+                    best.copy_from_slice(&row);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::{count_segment, metric};
+
+    fn block(words: &[(&str, usize, &str)]) -> String {
+        let line = |(i, (form, head, relation)): (usize, &(&str, usize, &str))| {
+            format!("{}\t{form}\t{form}\t_\t_\t_\t{head}\t{relation}\t_\t_\n", i + 1)
+        };
+        words.iter().enumerate().map(line).collect()
+    }
+
+    fn row(options: &[&str], references: &[&str], hypothesis: &str) -> Vec<i64> {
+        let options: Vec<_> = options.iter().map(|name| ((*name).to_owned(), Value::Flag(true))).collect();
+        count_segment(metric("depf", &options).unwrap().as_ref(), references, hypothesis)
+    }
+
+    #[test]
+    fn worked_by_hand() {
+        let reference = block(&[("The", 2, "det"), ("cat", 3, "nsubj"), ("sleeps", 0, "root"), (".", 3, "punct")]);
+        let hypothesis = block(&[("the", 2, "det"), ("cat", 3, "obj"), ("sleeps", 0, "root"), (".", 3, "punct")]);
+        assert_eq!([2, 4, 4], row(&[], &[&reference], &hypothesis).as_slice());
+        assert_eq!([3, 4, 4], row(&["lowercase"], &[&reference], &hypothesis).as_slice());
+        assert_eq!([3, 4, 4], row(&["unlabelled"], &[&reference], &hypothesis).as_slice());
+        assert_eq!([1, 3, 3], row(&["ignore_punct"], &[&reference], &hypothesis).as_slice());
+        let depf = metric("depf", &[]).unwrap();
+        assert_eq!((50.0, 0.0), (depf.score(&[2, 4, 4]), depf.score(&[0, 0, 0])));
+    }
+
+    #[test]
+    fn a_triple_that_occurs_twice_matches_as_often_as_both_sides_have_it() {
+        let twice = block(&[("very", 3, "advmod"), ("very", 3, "advmod"), ("good", 0, "root")]);
+        let once = block(&[("very", 2, "advmod"), ("good", 0, "root")]);
+        assert_eq!([2, 2, 3], row(&[], &[&twice], &once).as_slice());
+        assert_eq!([2, 3, 2], row(&[], &[&once], &twice).as_slice());
+    }
+
+    #[test]
+    fn of_several_references_the_best_counts() {
+        let [a, b, ab] = [&[("a", 0, "root")][..], &[("b", 0, "root")], &[("a", 0, "root"), ("b", 1, "x")]].map(block);
+        assert_eq!([1, 1, 1], row(&[], &[&b, &ab, &a], &a).as_slice());
+        assert_eq!([0, 1, 1], row(&[], &[&b, "", &b], &a).as_slice());
+        assert_eq!([0, 0, 0], row(&[], &[""], "").as_slice());
+    }
+
+    #[test]
+    fn a_word_that_is_called_root_is_no_root() {
+        let reference = block(&[("ROOT", 0, "x"), ("a", 1, "root")]);
+        assert_eq!([0, 1, 2], row(&[], &[&reference], &block(&[("a", 0, "root")])).as_slice());
+    }
+
+    #[test]
+    fn a_broken_parse_is_found() {
+        let depf = metric("depf", &[]).unwrap();
+        let mut run = crate::pool::Run { threads: 1, watch: &mut |_| Ok(()) };
+        let error = crate::metric::count(depf.as_ref(), &[vec!["", "1\ta\n"]], &[vec![Some(""), Some("")]], &mut run);
+        let expected =
+            "segment 2, system 1, line 1: expected 10 columns of CoNLL-U, separated by tabs, got 2: \"1\\ta\"";
+        assert_eq!(expected, error.unwrap_err().to_string());
+    }
+}

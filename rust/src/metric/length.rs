@@ -1,0 +1,89 @@
+//! Length ratio: how long the hypotheses are, the references being 1.
+
+use super::text::{TOKENIZE, Words};
+use super::{Counter, Counters, Metric, MetricSpec, Options, References};
+use crate::error::Result;
+use crate::ngram::Ngrams;
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "length",
+    about: "length of the hypotheses over that of the closest references, in tokens",
+    source: "P02-1040",
+    options: &[TOKENIZE],
+    build: |options| Ok(Box::new(Length::new(options)?)),
+};
+
+/// Length ratio. A row is `[hyp_len, ref_len]`, as in BLEU.
+pub struct Length {
+    words: Words,
+}
+
+impl Length {
+    /// # Errors
+    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    pub fn new(options: &Options) -> Result<Self> {
+        Ok(Length { words: Words::in_any_case(options)? })
+    }
+}
+
+impl Metric for Length {
+    fn name(&self) -> &str {
+        "length"
+    }
+
+    fn columns(&self) -> Vec<String> {
+        ["hyp_len", "ref_len"].map(Into::into).into()
+    }
+
+    /// Neither is: a difference is one in length.
+    fn higher_is_better(&self) -> bool {
+        true
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        vec![self.words.tok()]
+    }
+
+    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| Box::new(LengthCounter { words: self.words, references: Ngrams::default() })))
+    }
+
+    fn score(&self, totals: &[i64]) -> f64 {
+        if totals[1] == 0 { 0.0 } else { totals[0] as f64 / totals[1] as f64 }
+    }
+
+    fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
+        vec![("hyp_len".into(), totals[0] as f64), ("ref_len".into(), totals[1] as f64)]
+    }
+}
+
+struct LengthCounter {
+    words: Words,
+    references: Ngrams,
+}
+
+impl Counter for LengthCounter {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
+        let LengthCounter { words, references: lengths } = self;
+        lengths.clear();
+        references.iter().for_each(|reference| lengths.add(|emit| words.tokens(reference, emit)));
+        for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2)) {
+            let mut length = 0;
+            words.tokens(hypothesis, &mut |_| length += 1);
+            row.copy_from_slice(&[length as i64, lengths.closest_length(length) as i64]);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::metric::{count_segment, metric};
+
+    #[test]
+    fn the_closest_reference_counts_and_nothing_over_nothing_is_nothing() {
+        let length = metric("length", &[]).unwrap();
+        assert_eq!([3, 2], count_segment(length.as_ref(), &["a b", "a b c d"], "x, y").as_slice());
+        assert_eq!((1.5, 0.0), (length.score(&[3, 2]), length.score(&[0, 0])));
+    }
+}
