@@ -74,6 +74,10 @@ class Metric:
     """A metric with its options. Wrapped by :class:`reshuffle.NativeMetric`."""
 
     def __new__(cls, name: str, options_given: dict[str, bool | int | float | str | None]) -> Metric: ...
+    @staticmethod
+    def mean(name: str, scale: float, higher_is_better: bool) -> Metric:
+        """A mean over segments; a row is a number in units of 1/scale, and 1."""
+
     @property
     def name(self) -> str:
         """The name in tables and signatures."""

@@ -36,6 +36,11 @@ impl Metric {
         Ok(Metric { inner })
     }
 
+    #[staticmethod]
+    fn mean(name: String, scale: f64, higher_is_better: bool) -> Self {
+        Metric { inner: Box::new(core::Mean::new(name, scale, higher_is_better)) }
+    }
+
     #[getter]
     fn name(&self) -> &str {
         self.inner.name()

@@ -1,0 +1,63 @@
+//! The mean of numbers that came from elsewhere. Counts nothing itself, so it stands in no registry.
+
+use super::{Counters, Metric, References};
+use crate::error::{Error, Result};
+
+/// A mean. A row is `[score, 1]`, the score in units of 1/`scale`.
+pub struct Mean {
+    name: String,
+    scale: f64,
+    higher_is_better: bool,
+}
+
+impl Mean {
+    /// A mean of numbers of which `scale` units make 1.
+    pub fn new(name: String, scale: f64, higher_is_better: bool) -> Self {
+        Mean { name, scale, higher_is_better }
+    }
+}
+
+impl Metric for Mean {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn columns(&self) -> Vec<String> {
+        ["score", "segments"].map(Into::into).into()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        self.higher_is_better
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        vec![("mean", "segments".into()), ("units", format!("{:e}", self.scale))]
+    }
+
+    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+        Err(Error::Malformed {
+            place: self.name.clone(),
+            expected: "scores of segments".into(),
+            got: "texts, which it cannot score".into(),
+        })
+    }
+
+    fn score(&self, totals: &[i64]) -> f64 {
+        if totals[1] == 0 { 0.0 } else { totals[0] as f64 / (self.scale * totals[1] as f64) }
+    }
+
+    fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_divided_by_units_and_segments() {
+        let mean = Mean::new("COMET".into(), 1000.0, true);
+        assert_eq!((0.75, -2.0, 0.0), (mean.score(&[1500, 2]), mean.score(&[-2000, 1]), mean.score(&[0, 0])));
+    }
+}
