@@ -134,7 +134,9 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="More references: every FILE up to the next option. Put it last.",
         ),
         click.option(
-            "--input-format", type=Name("input format", list(INPUTS)), help="Of all files.  [default: by their endings]"
+            "--input-format",
+            type=Name("input format", list(INPUTS)),
+            help="Format of all files that are read.  [default: what their names end in tells]",
         ),
         click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
     ]

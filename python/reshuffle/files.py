@@ -108,6 +108,6 @@ def _decompressed(data: bytes, name: str) -> bytes:
         if data.startswith(magic):
             try:
                 return decompress(data)
-            except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+            except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
                 raise InputError(f"{name} looks like {what} but cannot be decompressed: {error}") from None
     return data

@@ -158,7 +158,8 @@ def _json(source: Source, line: str, number: int) -> Any:
     try:
         return json.loads(line)
     except json.JSONDecodeError as error:
-        got = f"{error.msg} at character {error.pos + 1}" if line.strip() else "an empty line"
+        shown = repr(line if len(line) <= 40 else line[:40] + "…")
+        got = f"{shown} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
         source.fail(f"expected a JSON value, got {got}", number)
     except (ValueError, RecursionError) as error:  # thousands of digits, thousands of brackets
         source.fail(f"expected a JSON value, got one that cannot be read: {error}", number)
@@ -414,7 +415,7 @@ def read_conllu(path: str | os.PathLike[str]) -> list[str]:
     Examples
     --------
     >>> from pathlib import Path
-    >>> _ = Path("a.conllu").write_text("# text =\\n\\n# text = Yes\\n1\\tYes\\t_\\t_\\t_\\t_\\t0\\troot\\t_\\t_\\n\\n")
+    >>> _ = Path("a.conllu").write_text("# text =\\n\\n# text = Yes\\n1\\tYes\\tyes\\tINTJ\\t…\\n\\n")
     >>> [sentence.count("\\n") for sentence in read_conllu("a.conllu")]
     [0, 1]
     >>> Path("a.conllu").unlink()

@@ -73,17 +73,17 @@ class Sets:
 
     def close(self, tag: str, text: str, line: int) -> None:
         """An end tag, with the text since the start tag."""
-        if not self.open_elements or self.open_elements[-1].tag != tag:
-            wanted = f"</{self.open_elements[-1].tag}>" if self.open_elements else f"<{tag}> first"
-            opened = f" for the <{self.open_elements[-1].tag}> of line {self.open_elements[-1].line}"
-            self.fail(line, f"expected {wanted}{opened if self.open_elements else ''}, got </{tag}>")
+        if not self.open_elements:
+            self.fail(line, f"expected <{tag}> first, got </{tag}>")
+        inner = self.open_elements[-1]
+        if inner.tag != tag:
+            self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got </{tag}>")
         if tag == "seg":
             self.n_segments += 1
             if not self.is_source():
-                self.add(Segment(SPACE.sub(" ", text).strip(" "), self.open_elements[-1].line))
+                self.add(Segment(SPACE.sub(" ", text).strip(" "), inner.line))
         elif tag == "doc" and not self.n_segments:
-            docid = self.open_elements[-1].attributes["docid"]
-            self.fail(self.open_elements[-1].line, f"expected <seg> in the document {docid!r}, got none")
+            self.fail(inner.line, f"expected <seg> in the document {inner.attributes['docid']!r}, got none")
         self.open_elements.pop()
 
     def is_source(self) -> bool:
