@@ -12,9 +12,10 @@ True
 """
 
 from ._core import VERSION, Progress
-from .compare import compare, score
-from .corpus import Corpus, read_corpus, read_lines
+from .compare import compare, score, segment_scores
+from .corpus import Corpus, read_corpus
 from .errors import InputError
+from .files import read_lines
 from .intervals import bootstrap_interval
 from .metrics import Formula, Metric, NativeMetric, metric, tokenize
 from .multiplicity import experimentwise_error
@@ -22,6 +23,7 @@ from .results import (
     Comparison,
     ConfidenceInterval,
     PairedDifference,
+    SegmentTable,
     SignificanceResult,
     SystemScore,
     UsedMetric,
@@ -41,6 +43,7 @@ __all__ = [
     "NativeMetric",
     "PairedDifference",
     "Progress",
+    "SegmentTable",
     "SignificanceResult",
     "SystemScore",
     "UsedMetric",
@@ -55,5 +58,6 @@ __all__ = [
     "read_corpus",
     "read_lines",
     "score",
+    "segment_scores",
     "tokenize",
 ]

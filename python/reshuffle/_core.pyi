@@ -94,6 +94,10 @@ class Metric:
     def signature(self) -> list[tuple[str, str]]:
         """The options that change a score."""
 
+    @property
+    def segment_signature(self) -> list[tuple[str, str]]:
+        """The same for scores of segments."""
+
     def count(
         self,
         systems: Sequence[Sequence[str]],

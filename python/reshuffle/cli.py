@@ -16,8 +16,8 @@ import click
 from . import _core
 from ._core import Progress
 from .catalogue import CATALOGUE_FORMATS
-from .compare import compare, score
-from .corpus import STDIN, display_name, read_corpus, system_names
+from .compare import compare, score, segment_scores
+from .corpus import read_corpus, system_names
 from .demo import demo_corpus, write_demo
 from .errors import (
     MAX_RESAMPLES,
@@ -29,9 +29,11 @@ from .errors import (
     check_name,
     unknown_name,
 )
+from .files import STDIN, display_name
+from .inputs import INPUTS, split_name
 from .metrics import NativeMetric, metric
-from .report import FORMATS, Terminal, render
-from .results import Comparison
+from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
+from .results import Comparison, SegmentTable
 from .significance import ALTERNATIVES, TESTS
 
 # A bar for less would only flicker.
@@ -62,20 +64,31 @@ class Name(StrParam):
 
 
 class GreedyRefs(click.Command):
-    """A command whose ``--refs`` takes every file up to the next option."""
+    """A command whose ``--refs`` takes every file up to the next option, and whose files may be ``-#NAME``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # No argument can hold a NUL: before -#NAME it keeps click from seeing options there.
+        rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in self._spread(args)])
+        for name, value in ctx.params.items():
+            if isinstance(value, str):
+                ctx.params[name] = value.removeprefix("\0")
+            elif isinstance(value, tuple):
+                ctx.params[name] = tuple(part.removeprefix("\0") for part in value)
+        return rest
+
+    def _spread(self, args: list[str]) -> list[str]:
+        """Every file after ``--refs`` with a ``--refs`` of its own."""
         spread: list[str] = []
         greedy = False
         for index, arg in enumerate(args):
             if arg == "--":
-                return super().parse_args(ctx, spread + args[index:])
-            is_option = arg.startswith("-") and arg != STDIN
+                return spread + args[index:]
+            is_option = arg.startswith("-") and arg != STDIN and not arg.startswith("-#")
             if greedy and not is_option and spread[-1] != "--refs":
                 spread.append("--refs")
             greedy = arg == "--refs" or (greedy and not is_option)
             spread.append(arg)
-        return super().parse_args(ctx, spread)
+        return spread
 
 
 def _metric_options() -> list[_core.OptionSpec]:
@@ -121,13 +134,20 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="More references: every FILE up to the next option. Put it last.",
         ),
         click.option(
-            "--format", "fmt", type=Name("format", list(FORMATS)), default="text", show_default=True, help="Output."
+            "--input-format",
+            type=Name("input format", list(INPUTS)),
+            help="Format of all files that are read.  [default: what their names end in tells]",
         ),
         click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
     ]
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def _format_option(formats: Sequence[str], default: str) -> Callable[..., Any]:
+    help_text = f"Output.  [default: {default}]"
+    return click.option("--format", "fmt", type=Name("format", formats), help=help_text)
 
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -171,28 +191,32 @@ Examples:
     "--confidence", "confidence_level", type=float, default=0.95, show_default=True, help="Level of the intervals."
 )
 @_shared_options
+@_format_option(list(FORMATS), "text")
 def compare_command(
     reference: str,
     systems: tuple[str, ...],
     metrics: tuple[str, ...],
     baseline: str | None,
     refs: tuple[str, ...],
-    fmt: str,
+    input_format: str | None,
+    fmt: str | None,
     output: str | None,
     **options: Any,
 ) -> None:
     """Test whether systems differ by more than chance.
 
-    REF and SYS are UTF-8 text files with one segment per line, plain or compressed by gzip, bzip2 or xz; - is standard
-    input. Every SYS is compared with the baseline, the first one unless --baseline names another. p is the probability
-    of a difference as large as the one observed if it made no difference which system produced which output.
+    REF and SYS are UTF-8 text files with one segment per line, or mteval files (.sgm, .xml), tables (.tsv), JSON lines
+    (.jsonl) or parses (.conllu), plain or compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME takes a
+    column of a table, a key of JSON lines or a system of an mteval file. Every SYS is compared with the baseline, the
+    first one unless --baseline names another. p is the probability of a difference as large as the one observed if it
+    made no difference which system produced which output.
     """
     chosen = _metrics(metrics, options)
     inputs = [reference, *refs, *systems]
     _check_numbers(options)
     _check_systems(systems, refs, at_least=2)
     with _destination(output, inputs) as write:
-        corpus = read_corpus([reference, *refs], systems)
+        corpus = read_corpus([reference, *refs], systems, input_format)
         by_path = dict(zip(systems, system_names(systems), strict=True))
         if baseline is not None and baseline not in corpus.systems:
             baseline = by_path.get(baseline, baseline)
@@ -200,7 +224,7 @@ def compare_command(
             comparison = compare(
                 corpus.references, corpus.systems, chosen, baseline=baseline, progress=progress, **options
             )
-        write(comparison, fmt)
+        write(comparison, fmt or "text")
 
 
 @cli.command(
@@ -210,19 +234,24 @@ def compare_command(
 Examples:
   reshuffle score ref.txt system.txt
   reshuffle score ref.txt system.txt --confidence 0.95
+  reshuffle score all.tsv#ref all.tsv#a all.tsv#b --segments -o segments.tsv
   zcat system.txt.gz | reshuffle score ref.txt - --lowercase --format json""",
 )
 @click.argument("reference", metavar="REF")
 @click.argument("systems", metavar="SYS...", nargs=-1)
 @_metric_flags
 @click.option("--confidence", "confidence_level", type=float, help="Give intervals at this level.  [default: none]")
+@click.option("--segments", is_flag=True, help="Write the score of every segment instead, as tsv or jsonl.")
 @_shared_options
+@_format_option([*FORMATS, *SEGMENT_FORMATS], "text; tsv with --segments")
 def score_command(
     reference: str,
     systems: tuple[str, ...],
     metrics: tuple[str, ...],
+    segments: bool,
     refs: tuple[str, ...],
-    fmt: str,
+    input_format: str | None,
+    fmt: str | None,
     output: str | None,
     **options: Any,
 ) -> None:
@@ -233,11 +262,28 @@ def score_command(
     chosen = _metrics(metrics, options)
     _check_numbers(options)
     _check_systems(systems, refs, at_least=1)
+    fmt = _score_format(fmt, segments, options)
     with _destination(output, [reference, *refs, *systems]) as write:
-        corpus = read_corpus([reference, *refs], systems)
+        corpus = read_corpus([reference, *refs], systems, input_format)
         with _bar() as progress:
-            result = score(corpus.references, corpus.systems, chosen, progress=progress, **options)
-        write(result, fmt)
+            if segments:
+                threads = options["threads"]
+                table = segment_scores(corpus.references, corpus.systems, chosen, threads=threads, progress=progress)
+            else:
+                result = score(corpus.references, corpus.systems, chosen, progress=progress, **options)
+        write(table if segments else result, fmt)
+
+
+def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> str:
+    """The format of scores, or an error for one that is not for segments if these are asked for, or the other way."""
+    if segments and options["confidence_level"] is not None:
+        raise InputError("--segments gives no intervals: leave out --confidence")
+    fmt = fmt or ("tsv" if segments else "text")
+    if segments and fmt not in SEGMENT_FORMATS:
+        raise InputError(f"--segments is written as {' or '.join(SEGMENT_FORMATS)}, not as {fmt}")
+    if not segments and fmt not in FORMATS:
+        raise InputError(f"--format {fmt} is for scores of segments: add --segments, or choose {', '.join(FORMATS)}")
+    return fmt
 
 
 @cli.command("metrics")
@@ -303,20 +349,34 @@ def _check_systems(systems: Sequence[str], refs: Sequence[str], at_least: int) -
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
 
 
-Writer = Callable[[Comparison, str], object]
+Result = Comparison | SegmentTable
+Writer = Callable[[Result, str], object]
+
+
+def _rendered(result: Result, fmt: str, terminal: Terminal | None = None) -> Iterator[str]:
+    """In pieces: a string of all segments of all systems would be large."""
+    if isinstance(result, SegmentTable):
+        yield from render_segments(result, fmt)
+    else:
+        yield render(result, fmt, terminal)
+
+
+def _echo(result: Result, fmt: str) -> None:
+    for piece in _rendered(result, fmt, _terminal()):
+        click.echo(piece, nl=False)
 
 
 @contextlib.contextmanager
 def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     """Where the report goes. A file appears whole or not at all, and only if all went well."""
     if output is None:
-        yield lambda comparison, fmt: click.echo(render(comparison, fmt, _terminal()), nl=False)
+        yield _echo
         return
     if not output:
         raise InputError("-o takes the name of a file, got an empty one")
     target = Path(os.path.realpath(output))
     shown = display_name(output)
-    for path in inputs:
+    for path, _ in map(split_name, inputs):
         if path != STDIN and target.exists() and Path(path).exists() and target.samefile(path):
             raise InputError(f"{shown} is one of the inputs: it would be overwritten; choose another name for -o")
     if target.is_dir():
@@ -324,7 +384,7 @@ def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     if target.exists() and not target.is_file():  # a pipe, a terminal, /dev/null: nothing to replace
         try:
             with _open(target, "w", shown) as stream:
-                yield lambda comparison, fmt: stream.write(render(comparison, fmt))
+                yield lambda result, fmt: stream.writelines(_rendered(result, fmt))
         except OSError as error:
             raise InputError(f"{shown} cannot be written: {error.strerror or error}") from None
         return
@@ -333,7 +393,7 @@ def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with _open(part, "x", shown) as stream:
-            yield lambda comparison, fmt: stream.write(render(comparison, fmt))
+            yield lambda result, fmt: stream.writelines(_rendered(result, fmt))
         if target.exists():
             part.chmod(target.stat().st_mode & 0o7777)
         part.replace(target)

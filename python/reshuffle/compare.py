@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -14,10 +15,10 @@ from .intervals import INTERVALS
 from .metrics import NativeMetric, metric
 from .multiplicity import experimentwise_error
 from .resampling import Family, Replicates
-from .results import Comparison, ConfidenceInterval, PairedDifference, SystemScore, UsedMetric, UsedTest
+from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
 from .significance import check_test, run_signature, run_test
 
-__all__ = ["compare", "score"]
+__all__ = ["compare", "score", "segment_scores"]
 
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]]"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines]"
@@ -172,6 +173,59 @@ def score(
     confidence_level = check_level("confidence_level", confidence_level)
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     return _comparison(corpus, names, families, replicates, confidence_level)
+
+
+def segment_scores(
+    references: References,
+    systems: Systems,
+    metrics: Metrics = "bleu",
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> SegmentTable:
+    """Score every segment of every system by itself.
+
+    Parameters are those of :func:`compare`; one system is enough, and one segment too.
+
+    Returns
+    -------
+    SegmentTable
+
+    Raises
+    ------
+    InputError
+        As :func:`compare`.
+
+    Notes
+    -----
+    The mean of these scores is not the corpus score unless the metric says so. For BLEU, orders for which a hypothesis
+    is too short are left out, as sacreBLEU's ``sentence_bleu`` does, and the signature says ``eff:yes``; without
+    smoothing most segments would score 0.
+
+    Examples
+    --------
+    >>> table = segment_scores(["the cat sat on the mat", "no"], {"a": ["the cat sat on a mat", "no"]})
+    >>> table.scores["BLEU"].round(2)
+    array([[ 53.73, 100.  ]])
+    """
+    corpus = Corpus.of(references, systems)
+    names = tuple(corpus.systems)
+    families = _count(corpus, names, metrics, threads, progress)
+    nrefs = corpus.n_references
+    used = tuple(
+        UsedMetric(f.metric.name, f.metric.segment_signature(nrefs), f.metric.higher_is_better) for f in families
+    )
+    shared = {name for name, n in Counter(m.name for m in used).items() if n > 1}
+    return SegmentTable(
+        systems=names,
+        metrics=used,
+        scores={
+            m.signature if m.name in shared else m.name: f.metric.segment_scores(f.counts)
+            for m, f in zip(used, families, strict=True)
+        },
+        signature="|".join([*(m.signature for m in used), f"version:reshuffle-{_core.VERSION}"]),
+        version=_core.VERSION,
+    )
 
 
 def _count(

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-import os
-import sys
-import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from .errors import InputError
+from .files import STDIN, display_name, uncompressed
+from .inputs import Column, aligned, read_columns, split_name
 
-__all__ = ["Corpus", "read_corpus", "read_lines", "system_names"]
-
-STDIN = "-"
+__all__ = ["Corpus", "read_corpus", "system_names"]
 
 Lines: TypeAlias = Sequence[str]
-
-# By content rather than by ending, so that standard input may be compressed too.
-_COMPRESSIONS: tuple[tuple[str, bytes, str, Callable[[bytes], bytes]], ...] = (
-    ("gzip", b"\x1f\x8b", ".gz", gzip.decompress),
-    ("bzip2", b"BZh", ".bz2", bz2.decompress),
-    ("xz", b"\xfd7zXZ\x00", ".xz", lzma.decompress),
-)
 
 
 @dataclass(frozen=True)
@@ -41,6 +28,9 @@ class Corpus:
         At least one. None stands for a reference that is missing.
     reference_names : tuple of str
         What to call the columns in messages.
+    sources : tuple of Column
+        Where references, then systems, were read from: files, and the line on which each segment begins. Empty for
+        texts in memory.
 
     Raises
     ------
@@ -51,6 +41,7 @@ class Corpus:
     systems: Mapping[str, Lines]
     references: Sequence[Sequence[str | None]]
     reference_names: Sequence[str] = ()
+    sources: Sequence[Column] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.references:
@@ -111,79 +102,23 @@ def _listed(what: str, values: Any) -> list[Any]:
         raise InputError(f"{what}: expected a sequence of segments, got {values!r}") from None
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """The lines of a UTF-8 file, without their ends; ``-`` is standard input.
-
-    gzip, bzip2 and xz are recognised by their first bytes. A line ends at LF or CRLF and nowhere else: U+2028, U+0085,
-    a lone CR and the like are characters of the line, and so is U+FEFF, wherever it stands.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or decompressed, is empty, or is not UTF-8; with the line and byte.
-    """
-    path = os.fspath(path)
-    name = display_name(path)
-    data = _decompressed(_bytes(path), name)
-    if not data:
-        raise InputError(f"{name} is empty: expected one segment per line")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-        raise InputError(
-            f"{name}, line {line}, byte {column}: 0x{data[error.start]:02x} is not valid UTF-8; "
-            f"convert the file to UTF-8 first (byte {error.start + 1} of the file)"
-        ) from None
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
-
-
-def _bytes(path: str) -> bytes:
-    name = display_name(path)
-    if not path:
-        raise InputError("expected the name of a file, got an empty one")
-    if path == STDIN and sys.stdin is None:
-        raise InputError("standard input is closed: there is nothing to read from -")
-    try:
-        return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{name} is a directory: expected a file with one segment per line") from None
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
-    except ValueError as error:  # a NUL in the name
-        raise InputError(f"{name!r} cannot be read: {error}") from None
-
-
-def _decompressed(data: bytes, name: str) -> bytes:
-    for what, magic, _, decompress in _COMPRESSIONS:
-        if data.startswith(magic):
-            try:
-                return decompress(data)
-            except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-                raise InputError(f"{name} looks like {what} but cannot be decompressed: {error}") from None
-    return data
-
-
-def display_name(path: str) -> str:
-    """A path as it can be printed, whatever bytes it holds."""
-    return "standard input" if path == STDIN else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def system_names(paths: Sequence[str]) -> list[str]:
     """Short names for files: the stem; where stems clash the file name; where names clash the folders too.
+
+    Of ``FILE#NAME`` the name comes first, then, if the file is asked for one name only, its stem, then both.
 
     >>> system_names(["out/online-A.0.txt.gz", "b/sys.txt", "c/sys.txt", "-"])
     ['online-A.0', 'b/sys.txt', 'c/sys.txt', 'stdin']
     >>> system_names(["a.txt", "a.tok", "b.txt", "b.txt"])
     ['a.txt', 'a.tok', 'b', 'b#2']
+    >>> system_names(["data.tsv#online-A", "data.tsv#online-B"]), system_names(["a.jsonl#mt", "b.jsonl#mt"])
+    (['online-A', 'online-B'], ['a', 'b'])
     """
-    longer = [_ever_longer_names(path) for path in paths]
+    split = [split_name(path) for path in paths]
+    names_in: dict[str, set[str | None]] = {}
+    for file, name in split:
+        names_in.setdefault(file, set()).add(name)
+    longer = [_ever_longer_names(file, name, alone=len(names_in[file]) == 1) for file, name in split]
     length = [0] * len(paths)
     while True:
         names = [choices[i] for choices, i in zip(longer, length, strict=True)]
@@ -201,25 +136,57 @@ def system_names(paths: Sequence[str]) -> list[str]:
     return unique
 
 
-def _ever_longer_names(path: str) -> list[str]:
-    if path == STDIN:
-        return ["stdin"]
-    shown = Path(display_name(path))
-    compressed = any(shown.suffix == suffix for _, _, suffix, _ in _COMPRESSIONS)
-    stem = Path(shown.stem).stem if compressed else shown.stem
-    return [stem or shown.name, *(str(Path(*shown.parts[-d:])) for d in range(1, len(shown.parts) + 1))]
+def _ever_longer_names(file: str, name: str | None, alone: bool) -> list[str]:
+    if file == STDIN:
+        of_file = ["stdin"]
+    else:
+        shown = Path(display_name(file))
+        stem = Path(uncompressed(shown.name)).stem
+        of_file = [stem or shown.name, *(str(Path(*shown.parts[-d:])) for d in range(1, len(shown.parts) + 1))]
+    if name is None:
+        return of_file
+    named = display_name(name)
+    return [*([named] if named else []), *of_file[: int(alone)], *(f"{longer}#{named}" for longer in of_file)]
 
 
-def read_corpus(references: Sequence[str], systems: Sequence[str]) -> Corpus:
-    """Read files, one segment per line, and check that they line up.
+def read_corpus(references: Sequence[str], systems: Sequence[str], input_format: str | None = None) -> Corpus:
+    """Read files and check that they line up.
+
+    Parameters
+    ----------
+    references, systems : sequences of str
+        ``FILE`` or ``FILE#NAME``, as for :func:`reshuffle.inputs.read_columns`. Segments of mteval files are brought
+        into the order of the first one.
+    input_format : str, optional
+        A name in :data:`reshuffle.inputs.INPUTS`, for all files; by default the ending of each tells.
+
+    Returns
+    -------
+    Corpus
 
     Raises
     ------
     InputError
-        As :func:`read_lines`; if line counts differ, with the count of each; if standard input is named twice.
+        As :func:`reshuffle.inputs.read_columns`; if numbers of segments differ, with the number of each; if a segment
+        of one mteval file is missing in another; if a system's segment is null; if standard input is named twice.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("all.tsv").write_text("ref\\ta\\tb\\nyes\\tyes\\tyep\\nno\\tno\\tno\\n")
+    >>> read_corpus(["all.tsv#ref"], ["all.tsv#a", "all.tsv#b"]).systems
+    {'a': ['yes', 'no'], 'b': ['yep', 'no']}
+    >>> Path("all.tsv").unlink()
     """
-    if [*references, *systems].count(STDIN) > 1:
-        raise InputError("standard input (-) can be read only once")
-    columns = [read_lines(path) for path in references]
-    outputs = dict(zip(system_names(systems), map(read_lines, systems), strict=True))
-    return Corpus(outputs, columns, tuple(map(display_name, references)))
+    columns = aligned(read_columns([*references, *systems], input_format))
+    of_references, of_systems = columns[: len(references)], columns[len(references) :]
+    for column in of_systems:
+        if None in column.lines:
+            segment = column.lines.index(None) + 1
+            raise InputError(f"{column.place(segment)}: expected a string, got null: only references may be missing")
+    return Corpus(
+        dict(zip(system_names(systems), (column.lines for column in of_systems), strict=True)),
+        [column.lines for column in of_references],
+        tuple(column.name for column in of_references),
+        tuple(columns),
+    )

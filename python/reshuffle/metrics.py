@@ -35,6 +35,10 @@ class Metric(ABC):
     def score(self, totals: ArrayLike) -> Scores:
         """The scores of summed counts: shape (…, K) in, shape (…) out, in the metric's units."""
 
+    def segment_scores(self, counts: ArrayLike) -> Scores:
+        """The scores of segments, each by itself: shape (…, K) in, shape (…) out. The corpus formula by default."""
+        return self.score(counts)
+
     def details(self, totals: Counts) -> Mapping[str, float]:
         """The parts that make up the score of one (K,) row of summed counts."""
         return {}
@@ -42,6 +46,10 @@ class Metric(ABC):
     @abstractmethod
     def signature(self, n_references: str | None = None) -> str:
         """The options that change a score, in one line; ``n_references`` is a number or ``var``."""
+
+    def segment_signature(self, n_references: str | None = None) -> str:
+        """The same for scores of segments, where it differs."""
+        return self.signature(n_references)
 
 
 MetricLike: TypeAlias = "str | Metric | Callable[[Counts], ArrayLike]"
@@ -122,6 +130,16 @@ class NativeMetric(Metric):
         flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
         return np.asarray(self.core.scores(flat).reshape(totals.shape[:-1]))
 
+    def segment_scores(self, counts: ArrayLike) -> Scores:
+        """See :meth:`Metric.segment_scores`. BLEU leaves out the orders for which a hypothesis is too short.
+
+        >>> metric("bleu").segment_scores([[2, 2, 2, 1, 0, 0, 2, 1, 0, 0]])
+        array([100.])
+        """
+        counts = counts_array(counts, "counts")
+        flat = np.ascontiguousarray(counts.reshape(-1, counts.shape[-1]))
+        return np.asarray(self.core.segment_scores(flat).reshape(counts.shape[:-1]))
+
     def details(self, totals: Counts) -> Mapping[str, float]:
         """See :meth:`Metric.details`."""
         return dict(self.core.details(np.ascontiguousarray(totals)))
@@ -132,9 +150,19 @@ class NativeMetric(Metric):
         >>> metric("bleu").signature("1")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp'
         """
-        parts = [f"{name}:{value}" for name, value in self.core.signature]
+        return self._signature(self.core.signature, n_references)
+
+    def segment_signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.segment_signature`.
+
+        >>> metric("bleu").segment_signature("1")
+        'BLEU|nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp'
+        """
+        return self._signature(self.core.segment_signature, n_references)
+
+    def _signature(self, options: Sequence[tuple[str, str]], n_references: str | None) -> str:
         nrefs = [] if n_references is None else [f"nrefs:{n_references}"]
-        return "|".join([self.name, *nrefs, *parts])
+        return "|".join([self.name, *nrefs, *(f"{name}:{value}" for name, value in options)])
 
 
 @dataclass(frozen=True)

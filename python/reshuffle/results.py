@@ -16,6 +16,7 @@ __all__ = [
     "Comparison",
     "ConfidenceInterval",
     "PairedDifference",
+    "SegmentTable",
     "SignificanceResult",
     "SystemScore",
     "UsedMetric",
@@ -221,3 +222,32 @@ class Comparison:
     def level(self) -> float:
         """1 − confidence_level, without float's last digits: a p-value of at most this is called significant."""
         return round(1 - (self.confidence_level or 0), 12)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentTable:
+    """The score of every segment of every system, each segment by itself.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        In the order given.
+    metrics : tuple of UsedMetric
+    scores : mapping of str to (k, S) ndarray
+        System by system, by the metric's name, or by its signature where two metrics share a name.
+    signature : str
+        One line that tells a reader how to repeat it.
+    version : str
+        Of reshuffle.
+    """
+
+    systems: tuple[str, ...]
+    metrics: tuple[UsedMetric, ...]
+    scores: Mapping[str, NDArray[np.float64]]
+    signature: str
+    version: str
+
+    @property
+    def n_segments(self) -> int:
+        """S."""
+        return int(next(iter(self.scores.values())).shape[1])

@@ -384,3 +384,36 @@ def _totals(data: Path) -> list[int]:
     corpus = read_corpus([str(folder / "ref.txt")], [str(folder / "sys/uedin-nmt.4722.txt")])
     counts = metric("bleu").suff_stats(list(corpus.systems.values()), corpus.references)
     return [int(total) for total in counts[0].sum(axis=0)]
+
+
+def test_columns_of_standard_input_are_taken_for_files_not_options(demo: Path) -> None:
+    names = ["reference", "baseline", "tuned"]
+    columns = [(demo / f"{name}.txt").read_text("utf-8").splitlines() for name in names]
+    # -#n: click would see the option -n.
+    table = "\n".join("\t".join(row) for row in [("ref", "n", "tuned"), *zip(*columns, strict=True)]) + "\n"
+    for args, nrefs in (
+        (("-#ref", "-#n", "-#tuned", "-n", "9", "--baseline", "-#tuned"), 1),
+        (("-n", "9", "-#ref", "-#n", "-#tuned", "--baseline", "tuned", "--refs", "-#tuned", "-#n"), 3),
+        (("-n", "9", "--baseline", "tuned", "--", "-#ref", "-#n", "-#tuned"), 1),
+    ):
+        command = [sys.executable, "-m", "reshuffle", "compare", "--input-format", "tsv", "--format", "csv", *args]
+        done = subprocess.run(command, input=table.encode(), capture_output=True, cwd=demo, check=True)
+        assert [row["system"] for row in csv.DictReader(io.StringIO(done.stdout.decode()))] == ["tuned", "n"]
+        command[command.index("csv")] = "text"
+        done = subprocess.run(command, input=table.encode(), capture_output=True, cwd=demo, check=True)
+        assert f"nrefs:{nrefs}|" in done.stdout.decode()
+
+
+def test_every_format_of_files_gives_the_same_comparison(demo: Path, run: Any) -> None:
+    columns = {name: (demo / f"{name}.txt").read_text("utf-8").splitlines() for name in ["reference", *SYSTEMS]}
+    rows = list(zip(*columns.values(), strict=True))
+    (demo / "all.tsv").write_text("".join("\t".join(row) + "\n" for row in [tuple(columns), *rows]), "utf-8")
+    objects = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
+    (demo / "all.ndjson").write_text("".join(objects), "utf-8")
+    for name, lines in columns.items():
+        of_set, of_doc = ("refset", "sysid='ref'") if name == "reference" else ("tstset", f"sysid='{name}'")
+        segments = [f"<seg id='{i}'>{line}</seg>\n" for i, line in enumerate(lines, 1)]
+        (demo / f"{name}.sgm").write_text(f"<{of_set}><doc docid='d' {of_doc}>{''.join(segments)}</doc></{of_set}>")
+    expected = run(*COMPARE).out
+    for form in ("all.tsv#{}", "all.ndjson#{}", "{}.sgm"):
+        assert expected == run("compare", *map(form.format, columns), "-n", "500").out

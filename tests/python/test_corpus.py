@@ -64,6 +64,7 @@ def test_standard_input_is_read_as_a_file(monkeypatch: pytest.MonkeyPatch) -> No
         (gzip.compress(b"one\ntwo\n" * 99)[:-20], "text looks like gzip but cannot be decompressed"),
         (b"\x1f\x8bnonsense", "text looks like gzip but cannot be decompressed"),
         (b"BZhnonsense", "text looks like bzip2 but cannot be decompressed"),
+        (bz2.compress(b"one\ntwo\n")[:-9], "text looks like bzip2 but cannot be decompressed"),
         (lzma.compress(b"one\n")[:-5], "text looks like xz but cannot be decompressed"),
     ],
 )

@@ -1,18 +1,20 @@
 """A comparison as something to read: pure functions from a result to a string.
 
-A new format is a function in a file here and an entry in :data:`FORMATS`.
+A new format is a function in a file here and an entry in :data:`FORMATS`, or for scores of segments in
+:data:`SEGMENT_FORMATS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ..errors import check_name
-from ..results import Comparison
+from ..results import Comparison, SegmentTable
 from .data import as_csv, as_json
+from .segments import segments_as_jsonl, segments_as_tsv
 from .table import Terminal, as_latex, as_markdown, as_text
 
-__all__ = ["FORMATS", "Terminal", "render"]
+__all__ = ["FORMATS", "SEGMENT_FORMATS", "Terminal", "render", "render_segments"]
 
 FORMATS: Mapping[str, Callable[[Comparison, Terminal], str]] = {
     "text": as_text,
@@ -20,6 +22,11 @@ FORMATS: Mapping[str, Callable[[Comparison, Terminal], str]] = {
     "csv": as_csv,
     "markdown": as_markdown,
     "latex": as_latex,
+}
+
+SEGMENT_FORMATS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
+    "tsv": segments_as_tsv,
+    "jsonl": segments_as_jsonl,
 }
 
 
@@ -30,3 +37,16 @@ def render(comparison: Comparison, fmt: str = "text", terminal: Terminal | None 
     """
     check_name("format", fmt, list(FORMATS))
     return FORMATS[fmt](comparison, terminal or Terminal())
+
+
+def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:
+    """The scores of segments in one of :data:`SEGMENT_FORMATS`, piece by piece: the whole may be large.
+
+    >>> from reshuffle import segment_scores
+    >>> table = segment_scores(["the cat sat on the mat"], {"a": ["the cat sat on the mat"]})
+    >>> print(*render_segments(table), sep="", end="")  # doctest: +NORMALIZE_WHITESPACE
+    segment system BLEU
+    1       a      100.0
+    """
+    check_name("format", fmt, list(SEGMENT_FORMATS))
+    return SEGMENT_FORMATS[fmt](table)

@@ -109,7 +109,7 @@ impl Bleu {
 
     /// The smoothed precisions, and how many orders the mean is over. Orders that cannot occur stay 0.
     #[inline(always)]
-    fn precisions(&self, totals: &[i64]) -> ([f64; MAX_ORDER], usize) {
+    fn precisions(&self, totals: &[i64], effective_order: bool) -> ([f64; MAX_ORDER], usize) {
         let (matches, possible) = totals[2..].split_at(self.order);
         let mut precisions = [0.0; MAX_ORDER];
         let mut effective = self.order;
@@ -126,7 +126,7 @@ impl Bleu {
                 }
                 break;
             }
-            if self.effective_order {
+            if effective_order {
                 effective = n + 1;
             }
             if matched == 0.0 {
@@ -142,6 +142,19 @@ impl Bleu {
             precisions[n] = matched / total;
         }
         (precisions, effective)
+    }
+
+    #[inline(always)]
+    fn score_with(&self, totals: &[i64], effective_order: bool) -> f64 {
+        // sacreBLEU issue 141: without any match the score is 0, whatever the smoothing.
+        let no_match = totals[2..2 + self.order].iter().all(|&matches| matches == 0);
+        if no_match && self.smoothing != Smoothing::Mteval {
+            return 0.0;
+        }
+        // A product under a root instead of a mean of logarithms: faster, and 100 comes out as 100.
+        let (precisions, effective) = self.precisions(totals, effective_order);
+        let product = precisions[..effective].iter().product();
+        100.0 * self.brevity_penalty(totals) * root(product, effective)
     }
 }
 
@@ -177,19 +190,29 @@ impl Metric for Bleu {
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
-        // sacreBLEU issue 141: without any match the score is 0, whatever the smoothing.
-        let no_match = totals[2..2 + self.order].iter().all(|&matches| matches == 0);
-        if no_match && self.smoothing != Smoothing::Mteval {
-            return 0.0;
-        }
-        // A product under a root instead of a mean of logarithms: faster, and 100 comes out as 100.
-        let (precisions, effective) = self.precisions(totals);
-        let product = precisions[..effective].iter().product();
-        100.0 * self.brevity_penalty(totals) * root(product, effective)
+        self.score_with(totals, self.effective_order)
+    }
+
+    /// Of the orders that can occur: a segment of three tokens has no 4-gram, and that is not its fault. As
+    /// sacreBLEU's `sentence_bleu`, which always sets `effective_order`. mteval-v13a counts on.
+    fn segment_score(&self, row: &[i64]) -> f64 {
+        self.score_with(row, self.effective_order || self.smoothing != Smoothing::Mteval)
+    }
+
+    fn segment_signature(&self) -> Vec<(&'static str, String)> {
+        self.signature()
+            .into_iter()
+            .map(|(key, value)| {
+                (
+                    key,
+                    if key == "eff" { yes(self.effective_order || self.smoothing != Smoothing::Mteval) } else { value },
+                )
+            })
+            .collect()
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
-        let (precisions, _) = self.precisions(totals);
+        let (precisions, _) = self.precisions(totals, self.effective_order);
         let numbered = precisions[..self.order].iter().zip(1..);
         let mut details: Vec<_> = numbered.map(|(p, n)| (format!("p_{n}"), 100.0 * p)).collect();
         let (hypothesis, reference) = (totals[0] as f64, totals[1] as f64);
@@ -312,6 +335,14 @@ mod tests {
         let totals = [2, 2, 2, 1, 0, 0, 2, 1, 0, 0];
         assert_eq!(0.0, bleu(&[]).score(&totals));
         assert_eq!(100.0, bleu(&[("effective_order", Value::Flag(true))]).score(&totals));
+    }
+
+    #[test]
+    fn a_segment_is_scored_by_the_orders_that_it_can_have() {
+        let totals = [2, 2, 2, 1, 0, 0, 2, 1, 0, 0];
+        assert_eq!(100.0, bleu(&[]).segment_score(&totals));
+        assert_eq!(("eff", "yes".to_owned()), bleu(&[]).segment_signature()[1]);
+        assert_eq!(0.0, bleu(&[]).segment_score(&[0, 2, 0, 0, 0, 0, 0, 0, 0, 0]));
     }
 
     #[test]

@@ -52,6 +52,11 @@ pub trait Metric: Send + Sync {
         self.score(row)
     }
 
+    /// [`Metric::signature`] for the scores of segments.
+    fn segment_signature(&self) -> Vec<(&'static str, String)> {
+        self.signature()
+    }
+
     /// The scores of consecutive rows of summed counts.
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
         let width = totals.len() / out.len().max(1);

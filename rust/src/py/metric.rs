@@ -61,6 +61,11 @@ impl Metric {
         self.inner.signature()
     }
 
+    #[getter]
+    fn segment_signature(&self) -> Vec<(&'static str, String)> {
+        self.inner.segment_signature()
+    }
+
     #[pyo3(signature = (systems, references, *, threads=0, progress=None))]
     fn count<'py>(
         &self,

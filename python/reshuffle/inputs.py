@@ -1,0 +1,470 @@
+"""Formats of files: from what people have to columns of segments.
+
+A new format is a function here and an entry in :data:`INPUTS`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from .errors import InputError, check_name, unknown_name
+from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
+from .mteval import read_sgm, read_xml
+
+__all__ = ["INPUTS", "Column", "Input", "Source", "read_columns", "read_conllu", "read_numbers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The segments of one file, or of one column, key or system in it.
+
+    Attributes
+    ----------
+    name : str
+        ``FILE`` or ``FILE#NAME``, as it was asked for.
+    lines : sequence of S str
+        None stands for a segment that is missing, as JSON's null.
+    first_lines : sequence of S int
+        On which line of the file each segment begins, from 1.
+    ids : sequence of S (str, str), or None
+        Document and number of each segment, where the format has them.
+    """
+
+    name: str
+    lines: Sequence[Any]
+    first_lines: Sequence[int]
+    ids: Sequence[tuple[str, str]] | None = None
+
+    def place(self, segment: int, line: int = 1) -> str:
+        """Where to look for a line of a segment, both from 1.
+
+        >>> Column("a.conllu", ["1\\tYes…", "# text = No\\n1\\tNo…"], [1, 3]).place(2, 2)
+        'a.conllu, line 4'
+        """
+        return f"{self.name}, line {self.first_lines[segment - 1] + line - 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that has been read and decompressed, for a format to make columns of."""
+
+    file: str
+    data: bytes
+
+    @property
+    def name(self) -> str:
+        """The file's name in messages."""
+        return display_name(self.file)
+
+    def label(self, name: str | None) -> str:
+        """A column's name in messages."""
+        return self.name if name is None else display_name(f"{self.name}#{name}")
+
+    def text(self) -> str:
+        """The whole of it. A byte order mark is not text where a format says what a file begins with."""
+        return decoded(self.data, self.name).removeprefix("\ufeff")
+
+    def fail(self, message: str, line: int | None = None) -> NoReturn:
+        """Raise :class:`InputError` for a line of the file."""
+        raise InputError(f"{self.name}: {message}" if line is None else f"{self.name}, line {line}: {message}")
+
+
+Names = Sequence["str | None"]
+T = TypeVar("T")
+
+
+def _text(source: Source, names: Names) -> list[Column]:
+    for name in names:
+        if name is not None:
+            source.fail(f"plain text has no columns that #{display_name(name)} could choose from")
+    lines = split_lines(decoded(source.data, source.name))
+    return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
+
+
+def _mteval(source: Source, names: Names) -> list[Column]:
+    ending = Path(uncompressed(source.file)).suffix.lower()
+    if ending == ".xml" or (ending not in INPUTS["mteval"].endings and source.data.lstrip().startswith(b"<?xml")):
+        systems = read_xml(source.data, source.name)
+    else:
+        systems = read_sgm(source.text(), source.name)
+
+    def column(name: str | None) -> Column:
+        chosen = systems[_choice(source, "system", name, list(systems))]
+        return Column(
+            source.label(name), [s.text for s in chosen.values()], [s.line for s in chosen.values()], list(chosen)
+        )
+
+    return [column(name) for name in names]
+
+
+def _tsv(source: Source, names: Names) -> list[Column]:
+    lines = split_lines(source.text())
+    header, rows = lines[0].split("\t"), lines[1:]
+    if not rows:
+        source.fail(f"expected a row for each segment after the header {lines[0]!r}, got none")
+    for number, row in enumerate(rows, 2):
+        if row.count("\t") != len(header) - 1:
+            fields = f"{len(header)} field{'s' * (len(header) != 1)} as in the header"
+            source.fail(f"expected {fields}, got {row.count(chr(9)) + 1}", number)
+
+    def column(name: str | None) -> Column:
+        chosen = _choice(source, "column", name, header)
+        if header.count(chosen) > 1:
+            source.fail(f"the header names the column {chosen!r} {header.count(chosen)} times")
+        index = header.index(chosen)
+        fields = rows if len(header) == 1 else [row.split("\t", index + 1)[index] for row in rows]
+        return Column(source.label(name), fields, range(2, len(rows) + 2))
+
+    return [column(name) for name in names]
+
+
+def _jsonl(source: Source, names: Names) -> list[Column]:
+    lines = split_lines(source.text())
+    first = _json(source, lines[0], 1)
+    # Lines need not be objects if no key was asked for: a line is then the value itself.
+    bare = not isinstance(first, dict)
+    keys = [None if bare and name is None else _key(source, name, first) for name in names]
+    columns: list[list[Any]] = [[] for _ in names]
+    for number, line in enumerate(lines, 1):
+        value = _json(source, line, number)
+        for key, column in zip(keys, columns, strict=True):
+            if key is None:
+                column.append(value)
+            elif not isinstance(value, dict):
+                source.fail(f"expected an object with the key {key!r}, got {_shown(value)}", number)
+            elif key not in value:
+                raise InputError(f"{source.name}, line {number}: {unknown_name('key', key, value)}")
+            else:
+                column.append(value[key])
+    return [
+        Column(source.label(name), column, range(1, len(lines) + 1))
+        for name, column in zip(names, columns, strict=True)
+    ]
+
+
+def _key(source: Source, name: str | None, first: Any) -> str:
+    if not isinstance(first, dict):
+        source.fail(f"expected an object with the key {name!r}, got {_shown(first)}", 1)
+    return _choice(source, "key", name, list(first))
+
+
+def _json(source: Source, line: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        shown = repr(line if len(line) <= 40 else line[:40] + "…")
+        got = f"{shown} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
+        source.fail(f"expected a JSON value, got {got}", number)
+    except (ValueError, RecursionError) as error:  # thousands of digits, thousands of brackets
+        source.fail(f"expected a JSON value, got one that cannot be read: {error}", number)
+
+
+def _shown(value: object) -> str:
+    """A JSON value in an error: its kind, and itself as far as it is short."""
+    if value is None:
+        return "null"
+    kinds = {bool: "", str: "the string ", int: "the number ", float: "the number ", list: "a list", dict: "an object"}
+    shown = "" if isinstance(value, list | dict) else json.dumps(value, ensure_ascii=False)
+    return kinds[type(value)] + (shown if len(shown) <= 40 else shown[:40] + "…")
+
+
+def _conllu(source: Source, names: Names) -> list[Column]:
+    for name in names:
+        if name is not None:
+            source.fail(f"CoNLL-U has no columns of segments that #{display_name(name)} could choose from")
+    lines = split_lines(source.text())
+    if lines[-1]:
+        source.fail("expected an empty line after the last sentence, got the end of the file", len(lines))
+    blocks: list[str] = []
+    first_lines: list[int] = []
+    start = 0
+    for number, line in enumerate(lines):
+        if line:
+            continue
+        if number == start:
+            source.fail(
+                "expected a sentence, got an empty line; a segment without words is a comment alone", number + 1
+            )
+        blocks.append("\n".join(lines[start:number]))
+        first_lines.append(start + 1)
+        start = number + 1
+    return [Column(source.name, blocks, first_lines) for _ in names]
+
+
+def _choice(source: Source, kind: str, name: str | None, known: Sequence[str]) -> str:
+    """The name itself if there is such a one, or the only one there is if none was asked for."""
+    if name is None:
+        if len(known) != 1:
+            hint = f": choose one as in '{source.file}#{known[0]}'" if known else ""
+            listed = f" ({', '.join(known)})" if known else ""
+            raise InputError(display_name(f"{source.name}: expected one {kind}, got {len(known)}{listed}{hint}"))
+        return known[0]
+    if name not in known:
+        raise InputError(f"{source.name}: {unknown_name(kind, display_name(name), known)}")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A format.
+
+    Attributes
+    ----------
+    about : str
+        What a file holds, in words.
+    endings : tuple of str
+        What the names of such files end in.
+    read : function
+        From a source and the names asked for (None where none was) to a column for each. Values that are not text are
+        left as they are.
+    numbers : type or None
+        What a number is read from: str, float for values that are numbers already, None if there are none.
+    """
+
+    about: str
+    endings: tuple[str, ...]
+    read: Callable[[Source, Names], list[Column]]
+    numbers: type | None = None
+
+
+INPUTS: Mapping[str, Input] = {
+    "text": Input("one segment per line", (), _text, str),
+    "mteval": Input("sets of documents of segments", (".sgm", ".sgml", ".xml"), _mteval),
+    "tsv": Input("a line with the names of the columns, then a line for each segment", (".tsv",), _tsv, str),
+    "jsonl": Input("one JSON value per line", (".jsonl", ".ndjson"), _jsonl, float),
+    "conllu": Input("sentences, each with an empty line after it", (".conllu",), _conllu),
+}
+
+
+def format_of(file: str) -> str:
+    """The format that a file's ending tells; ``text`` if it tells none.
+
+    >>> format_of("newstest.SGM.gz"), format_of("out/online-A.0"), format_of("-")
+    ('mteval', 'text', 'text')
+    """
+    ending = Path(uncompressed(file)).suffix.lower()
+    return next((name for name, made in INPUTS.items() if ending in made.endings), "text")
+
+
+def split_name(path: str) -> tuple[str, str | None]:
+    """``FILE#NAME`` as file and name. What exists is a file, as far as it goes; else the ending tells.
+
+    >>> split_name("scores.tsv#online-A"), split_name("-#mt"), split_name("C#.txt")
+    (('scores.tsv', 'online-A'), ('-', 'mt'), ('C#.txt', None))
+    """
+    if "#" not in path or _is_there(path):
+        return path, None
+    cuts = [i for i, character in enumerate(path) if character == "#" and i > 0]
+    for i in reversed(cuts):
+        if _is_there(path[:i]) and not Path(path[:i]).is_dir():
+            return path[:i], path[i + 1 :]
+    for i in cuts:
+        if path[:i] == STDIN or format_of(path[:i]) != "text":
+            return path[:i], path[i + 1 :]
+    return path, None
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # a name too long, a NUL in it
+        return False
+
+
+def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | None = None) -> list[Column]:
+    """Read columns of segments from files in any of :data:`INPUTS`; each file is read once.
+
+    Parameters
+    ----------
+    paths : iterable of str
+        ``FILE`` or ``FILE#NAME``, where NAME is a column of a TSV file, a key of JSON lines, or a system or reference
+        of an mteval file; it may be left out if there is only one. ``-`` is standard input.
+    input_format : str, optional
+        A name in :data:`INPUTS`, for all files. By default the ending tells, that of a compression left aside.
+
+    Returns
+    -------
+    list of Column
+        In the order of the paths.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or is not what its format wants, with the file and line; if a name does not exist,
+        with the nearest that does.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("example.tsv").write_text("source\\tmt\\nja\\tyes\\nnein\\tno\\n")
+    >>> read_columns(["example.tsv#mt"])
+    [Column(name='example.tsv#mt', lines=['yes', 'no'], first_lines=range(2, 4), ids=None)]
+    >>> Path("example.tsv").unlink()
+    """
+    columns = _read(paths, input_format)
+    for made, column in columns:
+        if made.numbers is float:
+            _check_strings(column)
+    return [column for _, column in columns]
+
+
+def _read(paths: Iterable[str | os.PathLike[str]], input_format: str | None) -> list[tuple[Input, Column]]:
+    if input_format is not None:
+        check_name("input format", input_format, list(INPUTS))
+    split = [split_name(os.fspath(path)) for path in paths]
+    if split.count((STDIN, None)) > 1:
+        raise InputError("standard input (-) can be read only once")
+    columns: list[tuple[Input, Column] | None] = [None] * len(split)
+    for file in dict.fromkeys(file for file, _ in split):
+        made = INPUTS[input_format or format_of(file)]
+        source = Source(file, read_bytes(file, made.about))
+        places = [i for i, (of, _) in enumerate(split) if of == file]
+        for i, column in zip(places, made.read(source, [split[i][1] for i in places]), strict=True):
+            columns[i] = made, column
+    return [column for column in columns if column is not None]
+
+
+def _check_strings(column: Column) -> None:
+    for segment, value in enumerate(column.lines, 1):
+        if isinstance(value, str):
+            if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+                raise InputError(f"{column.place(segment)}: not valid Unicode, it holds half of a surrogate pair")
+        elif value is not None:
+            raise InputError(f"{column.place(segment)}: expected a string, got {_shown(value)}")
+
+
+def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) -> list[float]:
+    """Read a column of numbers: lines of text, a column of a TSV file, or a key of JSON lines.
+
+    Parameters
+    ----------
+    path : str
+        ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
+    input_format : str, optional
+        ``text``, ``tsv`` or ``jsonl``; by default the ending tells.
+
+    Returns
+    -------
+    list of S float
+
+    Raises
+    ------
+    InputError
+        As :func:`read_columns`, and for what is not a finite number.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("comet.jsonl").write_text('{"id": 1, "score": 0.875}\\n{"id": 2, "score": -1}\\n')
+    >>> read_numbers("comet.jsonl#score")
+    [0.875, -1.0]
+    >>> Path("comet.jsonl").unlink()
+    """
+    if input_format is not None:
+        check_name("input format", input_format, list(INPUTS))
+    with_numbers = {name: made.numbers for name, made in INPUTS.items() if made.numbers is not None}
+    used = input_format or format_of(split_name(os.fspath(path))[0])
+    if used not in with_numbers:
+        raise InputError(
+            f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: "
+            f"{', '.join(with_numbers)}"
+        )
+    ((_, column),) = _read([path], input_format)
+    convert = _parsed if with_numbers[used] is str else _converted
+    numbers = [convert(value) for value in column.lines]
+    for segment, number in enumerate(numbers, 1):
+        if not math.isfinite(number):
+            value = column.lines[segment - 1]
+            shown = repr(value) if isinstance(value, str) and convert is _parsed else _shown(value)
+            raise InputError(f"{column.place(segment)}: expected a finite number, got {shown}")
+    return numbers
+
+
+def _parsed(text: str) -> float:
+    """NaN for what is no number; float() alone would take 1_000."""
+    try:
+        return math.nan if "_" in text else float(text)
+    except ValueError:
+        return math.nan
+
+
+def _converted(value: object) -> float:
+    try:
+        return math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+    except OverflowError:
+        return math.inf
+
+
+def read_conllu(path: str | os.PathLike[str]) -> list[str]:
+    """The sentences of a CoNLL-U file as one string each: their lines, comments among them, joined by LF.
+
+    One sentence is one segment. What stands in the lines is checked where words are counted; :func:`read_columns`
+    tells on which line of the file each sentence begins.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or sentences are not lines with an empty one after them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("a.conllu").write_text("# text =\\n\\n# text = Yes\\n1\\tYes\\tyes\\tINTJ\\t…\\n\\n")
+    >>> [sentence.count("\\n") for sentence in read_conllu("a.conllu")]
+    [0, 1]
+    >>> Path("a.conllu").unlink()
+    """
+    return list(read_columns([path], "conllu")[0].lines)
+
+
+def aligned(columns: Sequence[Column]) -> list[Column]:
+    """Columns with ids, in the order of the first that has any; others are left as they are.
+
+    Raises
+    ------
+    InputError
+        If a segment of one is missing in another.
+
+    Examples
+    --------
+    >>> one = Column("ref.sgm", ["x", "y"], [1, 2], [("d", "1"), ("d", "2")])
+    >>> two = Column("sys.sgm", ["Y", "X"], [1, 2], [("d", "2"), ("d", "1")])
+    >>> aligned([one, two])[1].lines
+    ['X', 'Y']
+    """
+    first = next((column for column in columns if column.ids is not None), None)
+    return [column if first is None or column is first else _aligned(first, column) for column in columns]
+
+
+def _aligned(first: Column, column: Column) -> Column:
+    if column.ids is None or first.ids is None or column.ids == first.ids:
+        return column
+    index = {key: i for i, key in enumerate(column.ids)}
+    _check_same(first, column, first.ids, index)
+    _check_same(column, first, column.ids, set(first.ids))
+    order = [index[key] for key in first.ids]
+    return Column(
+        column.name, [column.lines[i] for i in order], [column.first_lines[i] for i in order], list(first.ids)
+    )
+
+
+def _check_same(
+    having: Column, lacking: Column, ids: Sequence[tuple[str, str]], known: Iterable[tuple[str, str]]
+) -> None:
+    there = known if isinstance(known, dict | set) else set(known)
+    missing = [(segment, key) for segment, key in enumerate(ids, 1) if key not in there]
+    if not missing:
+        return
+    segment, (document, number) = missing[0]
+    if all(other != document for other, _ in there):
+        what = f"the document {document!r}"
+    else:
+        what = f"segment {number!r} of the document {document!r}"
+    more = f" ({len(missing):,} segments are missing)" if len(missing) > 1 else ""
+    raise InputError(f"{lacking.name} lacks {what}, which {having.place(segment)} has{more}")

@@ -1,0 +1,218 @@
+"""The files of NIST's mteval: sets of translations in documents of numbered segments, as SGML or XML.
+
+Read as mteval-v13a.pl does (mosesdecoder, ``scripts/generic``): SGML by looking for tags, without regard to case and
+with entities left to the tokenizer; XML by a parser. What that script passes over in silence, an element that is not
+closed or a segment that comes twice, is an error here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, NoReturn
+
+from .errors import InputError
+
+__all__ = ["Segment", "read_sgm", "read_xml"]
+
+SETS = ("srcset", "refset", "tstset")
+LEVELS: Mapping[str, int] = {**dict.fromkeys(SETS, 0), "doc": 1, "seg": 2}
+PARENTS = ("", "<refset> or <tstset>", "<doc>")
+
+# mteval takes what Perl takes for white space; Python's \s has four separators more.
+SPACE = re.compile(r"[^\S\x1c-\x1f]+")
+TAG = re.compile(rf"<(/?)({'|'.join(LEVELS)})(?=[\s>])\s*([^>]*)>", re.IGNORECASE)
+ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+
+
+class Segment(NamedTuple):
+    """The text of a segment, and the line of the file on which it begins."""
+
+    text: str
+    line: int
+
+
+class Element(NamedTuple):
+    tag: str
+    attributes: Mapping[str, str]
+    line: int
+
+
+class Sets:
+    """Puts together what one file holds, element by element: system → (docid, seg id) → segment."""
+
+    def __init__(self, name: str, first: str) -> None:
+        self.name = name
+        self.first = first
+        self.seen: set[str] = set()
+        self.open_elements: list[Element] = []
+        self.system = ""
+        self.n_segments = 0
+        self.systems: dict[str, dict[tuple[str, str], Segment]] = {}
+
+    def fail(self, line: int, message: str) -> NoReturn:
+        raise InputError(f"{self.name}, line {line}: {message}")
+
+    def open(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
+        """A start tag."""
+        level = LEVELS[tag]
+        if len(self.open_elements) > level:
+            inner = self.open_elements[-1]
+            self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got <{tag}>")
+        if len(self.open_elements) < level:
+            self.fail(line, f"expected {PARENTS[level]} around <{tag}>, got none")
+        self.open_elements.append(Element(tag, attributes, line))
+        self.seen.add(tag)
+        if tag == "doc":
+            self.n_segments = 0
+            self.required("docid")
+            if not self.is_source():
+                self.system = self.system_of_document()
+        elif tag == "seg":
+            self.required("id")
+
+    def close(self, tag: str, text: str, line: int) -> None:
+        """An end tag, with the text since the start tag."""
+        if not self.open_elements:
+            self.fail(line, f"expected <{tag}> first, got </{tag}>")
+        inner = self.open_elements[-1]
+        if inner.tag != tag:
+            self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got </{tag}>")
+        if tag == "seg":
+            self.n_segments += 1
+            if not self.is_source():
+                self.add(Segment(SPACE.sub(" ", text).strip(" "), inner.line))
+        elif tag == "doc" and not self.n_segments:
+            self.fail(inner.line, f"expected <seg> in the document {inner.attributes['docid']!r}, got none")
+        self.open_elements.pop()
+
+    def is_source(self) -> bool:
+        return self.open_elements[0].tag == "srcset"
+
+    def required(self, attribute: str) -> str:
+        element = self.open_elements[-1]
+        if attribute not in element.attributes:
+            self.fail(element.line, f'expected {attribute}="…" in <{element.tag}>, got none')
+        return element.attributes[attribute]
+
+    def system_of_document(self) -> str:
+        # SGML has named systems in their documents, XML in the set; mteval asks for the one or the other.
+        of_set, of_doc = self.open_elements
+        wanted = "refid" if of_set.tag == "refset" else "sysid"
+        places = (of_doc, of_set) if self.first == "doc" else (of_set, of_doc)
+        for element in places:
+            for attribute in (wanted, "sysid", "refid"):
+                if attribute in element.attributes:
+                    return element.attributes[attribute]
+        where = f'{wanted}="…" in the <{of_set.tag}> of line {of_set.line}'
+        return self.fail(of_doc.line, f'expected sysid="…" in <doc> or {where}')
+
+    def add(self, segment: Segment) -> None:
+        docid, key = self.open_elements[1].attributes["docid"], self.open_elements[2].attributes["id"]
+        segments = self.systems.setdefault(self.system, {})
+        earlier = segments.setdefault((docid, key), segment)
+        if earlier is not segment:
+            self.fail(
+                segment.line,
+                f"segment {key!r} of the document {docid!r} by {self.system!r} is given twice: first in line "
+                f"{earlier.line}",
+            )
+
+    def finish(self, line: int) -> dict[str, dict[tuple[str, str], Segment]]:
+        """Everything, once the file has ended."""
+        if self.open_elements:
+            inner = self.open_elements[-1]
+            self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got the end")
+        if not self.systems:
+            wanted = "<doc> with <seg> in it" if {"refset", "tstset"} & self.seen else "<refset> or <tstset>"
+            got = ", ".join(f"<{tag}>" for tag in SETS if tag in self.seen) or "none"
+            raise InputError(f"{self.name}: expected {wanted}, got {got}")
+        return self.systems
+
+
+def read_sgm(text: str, name: str) -> dict[str, dict[tuple[str, str], Segment]]:
+    """What an SGML file holds: system → (docid, seg id) → segment, all in the file's order.
+
+    Raises
+    ------
+    InputError
+        For elements that are not closed, not named or given twice, or if there are none; with the file and line.
+
+    Examples
+    --------
+    >>> read_sgm('<tstset><DOC docid="d" sysid=a><seg id="1"> x &amp;\\n y </seg></DOC></tstset>', "a.sgm")
+    {'a': {('d', '1'): Segment(text='x &amp; y', line=1)}}
+    """
+    sets = Sets(name, first="doc")
+    line, position, start = 1, 0, 0
+    for found in TAG.finditer(text):
+        line += text.count("\n", position, found.start())
+        position = found.start()
+        tag = found[2].lower()
+        if found[1]:
+            sets.close(tag, text[start:position], line)
+        else:
+            start = found.end()
+            sets.open(tag, _attributes(found[3]), line)
+    return sets.finish(line + text.count("\n", position, len(text) - 1))
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name.lower(): double or single or bare for name, double, single, bare in ATTRIBUTE.findall(text)}
+
+
+def read_xml(data: bytes, name: str) -> dict[str, dict[tuple[str, str], Segment]]:
+    """What an XML file holds: system → (docid, seg id) → segment, all in the file's order.
+
+    The parser decodes entities of XML; a file that declares others is refused, and nothing outside the file is read.
+
+    Raises
+    ------
+    InputError
+        As :func:`read_sgm`, and for what is not well-formed.
+
+    Examples
+    --------
+    >>> xml = b'<mteval><refset refid="r"><doc docid="d"><seg id="1">x &amp; y</seg></doc></refset></mteval>'
+    >>> read_xml(xml, "r.xml")
+    {'r': {('d', '1'): Segment(text='x & y', line=1)}}
+    """
+    from xml.parsers import expat
+
+    sets = Sets(name, first="set")
+    text: list[str] = []
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if tag.lower() in LEVELS:
+            text.clear()
+            lowered = {key.lower(): value for key, value in attributes.items()}
+            sets.open(tag.lower(), lowered, parser.CurrentLineNumber)
+
+    def end(tag: str) -> None:
+        if tag.lower() in LEVELS:
+            sets.close(tag.lower(), "".join(text), parser.CurrentLineNumber)
+
+    def declared(entity: str, *_: object) -> None:
+        sets.fail(parser.CurrentLineNumber, f"expected no declarations of entities, got one of {entity!r}")
+
+    def skipped(entity: str, *_: object) -> None:
+        sets.fail(parser.CurrentLineNumber, f"the entity &{entity}; is not one of XML: write the character itself")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text.append
+    parser.EntityDeclHandler = declared
+    parser.SkippedEntityHandler = skipped
+    try:
+        parser.Parse(data, True)
+    except InputError:
+        raise
+    except expat.ExpatError as error:
+        raise InputError(
+            f"{name}, line {error.lineno}: expected well-formed XML, got: {expat.ErrorString(error.code)}"
+        ) from None
+    except (LookupError, ValueError) as error:  # an encoding that the parser does not know
+        sets.fail(1, f"the encoding cannot be read: {error}; convert the file to UTF-8 first")
+    return sets.finish(parser.CurrentLineNumber)

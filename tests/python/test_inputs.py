@@ -1,0 +1,618 @@
+"""Formats of files: what is written comes back, in every format, and what is malformed is refused with its place."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import json
+import lzma
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import InputError, read_corpus, read_lines
+from reshuffle.corpus import system_names
+from reshuffle.inputs import INPUTS, Column, format_of, read_columns, read_conllu, read_numbers, split_name
+
+ANY = st.text(st.characters(exclude_categories=["Cs"]))
+FIELD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"))
+# What XML can hold; white space is squeezed, so it is left to a test of its own.
+WORD = st.text(st.characters(min_codepoint=0x21, exclude_categories=["Cs", "Cc", "Z", "Cn"]), min_size=1)
+WORDS = st.lists(WORD, max_size=5).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("inputs")
+
+
+@pytest.fixture(autouse=True)
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+
+
+def put(name: str, content: str | bytes) -> str:
+    """Write a file of the current directory."""
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return name
+
+
+def segments(path: str, input_format: str | None = None) -> list[Any]:
+    return list(read_columns([path], input_format)[0].lines)
+
+
+def sgm(segments: dict[tuple[str, str], str], kind: str = "tst", **attributes: str) -> str:
+    """An SGML file as WMT has published them: names of systems stand in the documents."""
+    of_documents = "".join(f' {k}="{v}"' for k, v in attributes.items())
+    parts = [f'<{kind}set setid="test" srclang="en" trglang="de">']
+    for document in dict.fromkeys(d for d, _ in segments):
+        parts.append(f'<doc docid="{document}" genre="news"{of_documents}>\n<hl>')
+        parts += [f'<seg id="{number}">{text}</seg>' for (d, number), text in segments.items() if d == document]
+        parts.append("</hl>\n</doc>")
+    return "\n".join([*parts, f"</{kind}set>", ""])
+
+
+def xml(systems: dict[str, dict[tuple[str, str], str]], kind: str = "tst") -> str:
+    """An XML file after NIST's DTD, which may lie on another machine."""
+    parts = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<!DOCTYPE mteval SYSTEM "http://127.0.0.1:9/x.dtd">',
+        "<mteval>",
+    ]
+    for system, of_system in systems.items():
+        attribute = "sysid" if kind == "tst" else "refid"
+        parts.append(f"<{kind}set setid='t' srclang='x' trglang='y' {attribute}={quoteattr(system)}>")
+        for document in dict.fromkeys(d for d, _ in of_system):
+            parts.append(f"<doc docid={quoteattr(document)}><p>")
+            parts += [f"<seg id='{n}'>{escape(t)}</seg>" for (d, n), t in of_system.items() if d == document]
+            parts.append("</p></doc>")
+        parts.append(f"</{kind}set>")
+    return "\n".join([*parts, "</mteval>"])
+
+
+KEYS = [("a", "1"), ("a", "2"), ("b", "1"), ("b", "x")]
+
+
+# What is written comes back.
+
+
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(FIELD, min_size=n, max_size=n), min_size=1, max_size=5)))
+def test_any_table_comes_back(rows: list[list[str]]) -> None:
+    names = [f"column {i}" for i in range(len(rows[0]))]
+    for end in ("\n", "\r\n"):
+        path = put("any.tsv", "".join("\t".join(row) + end for row in [names, *rows]))
+        columns = read_columns([f"{path}#{name}" for name in names])
+        assert [list(column) for column in zip(*rows, strict=True)] == [list(c.lines) for c in columns]
+        assert all(list(c.first_lines) == list(range(2, len(rows) + 2)) for c in columns)
+
+
+@given(st.lists(st.tuples(ANY, st.none() | ANY), min_size=1, max_size=5), st.booleans())
+def test_any_json_lines_come_back(rows: list[tuple[str, str | None]], ascii_only: bool) -> None:
+    text = "".join(json.dumps({"x": 1, "a": a, "b": b}, ensure_ascii=ascii_only) + "\n" for a, b in rows)
+    one, two = read_columns([f"{put('any.jsonl', text)}#{key}" for key in "ab"])
+    assert [a for a, _ in rows] == one.lines
+    assert [b for _, b in rows] == two.lines
+    bare = "".join(json.dumps(b, ensure_ascii=ascii_only) + "\n" for _, b in rows)
+    assert [b for _, b in rows] == segments(put("bare.ndjson", bare))
+
+
+@given(st.lists(WORDS, min_size=4, max_size=4), st.lists(WORDS, min_size=4, max_size=4))
+def test_any_segments_come_back_from_xml(one: list[str], two: list[str]) -> None:
+    both = {name: dict(zip(KEYS, texts, strict=True)) for name, texts in (("A & <B>", one), ("C", two))}
+    a, b = read_columns([f"{put('any.xml', xml(both))}#{name}" for name in both])
+    assert (one, two) == (a.lines, b.lines)
+    assert a.ids == KEYS
+
+
+@given(st.lists(WORDS, min_size=4, max_size=4))
+def test_any_segments_come_back_from_sgm_with_their_entities(texts: list[str]) -> None:
+    texts = [escape(text) for text in texts]
+    path = put("any.sgm", sgm(dict(zip(KEYS, texts, strict=True)), sysid="x"))
+    assert texts == segments(path)
+    assert texts == [text for *_, text in by_mteval(Path(path).read_text("utf-8"))]
+
+
+@given(st.lists(st.lists(FIELD.filter(bool), min_size=1, max_size=3), min_size=1, max_size=4))
+def test_any_sentences_come_back(blocks: list[list[str]]) -> None:
+    path = put("any.conllu", "".join("\n".join(lines) + "\n\n" for lines in blocks))
+    if not blocks[0][0].startswith("\ufeff"):
+        assert ["\n".join(lines) for lines in blocks] == read_conllu(path)
+
+
+def by_mteval(data: str, kind: str = "tst") -> list[tuple[str, str, str, str]]:
+    """(system, docid, seg id, text): the expressions and the order of mteval-v13a.pl's get_MT_data, before tokens."""
+
+    def spans(name: str, data: str) -> list[tuple[str, str]]:
+        return re.findall(rf"<{name}\s*([^>]*)>(.*?)</{name}\s*>", data, re.DOTALL | re.IGNORECASE)
+
+    def attribute(name: str, tag: str) -> str:
+        found = re.search(rf'{name}\s*=\s*"?([^"]*)"?', tag, re.DOTALL | re.IGNORECASE)
+        assert found
+        return found[1]
+
+    return [
+        (attribute("SysID", tag), attribute("DocID", tag), attribute("id", seg), text.strip())
+        for _, of_set in spans(f"{kind}set", data)
+        for tag, of_doc in spans("Doc", of_set)
+        for seg, text in spans("Seg", re.sub(r"[\s\n\r]+", " ", of_doc))
+    ]
+
+
+def test_sgm_is_read_as_mteval_reads_it() -> None:
+    text = (
+        '<!DOCTYPE tstset SYSTEM \'x\'>\n<TSTSET\n  SetID="s" SrcLang="any">\n'
+        '<DOC sysid = "one" docid="d&amp;1">\n<SEG ID="1">  A\tb &amp; c\n\n  d\u00a0\u3000e </SEG >\n<p>'
+        "<seg id=2></seg></p></DOC >"
+        '<Doc DOCID="d2" SYSID="one" genre="nw"><hl>'
+        '<seg id=" 7 "> <skipped> 3 < 4 > 2 -\nx</seg></hl></dOC>\n</tstset>\n'
+        '<tstset setid="s"><doc docid="d2" sysid="two"><seg id="1">z</seg></doc></tstset>\n'
+    )
+    path = put("wild.sgm", text)
+    one, two = read_columns([f"{path}#one", f"{path}#two"])
+    assert one.lines == ["A b &amp; c d e", "", "<skipped> 3 < 4 > 2 - x"]
+    assert one.ids == [("d&amp;1", "1"), ("d&amp;1", "2"), ("d2", " 7 ")]
+    assert (two.lines, two.ids) == (["z"], [("d2", "1")])
+    assert one.first_lines == [5, 8, 8]
+    read = [("one", *key, line) for key, line in zip(one.ids or [], one.lines, strict=True)]
+    by_script = [(system, doc, "2" if seg == "2" else seg, t) for system, doc, seg, t in by_mteval(text)]
+    assert [*read, ("two", "d2", "1", "z")] == by_script
+
+
+def test_white_space_in_a_segment_is_what_perl_takes_for_it() -> None:
+    path = put("space.xml", xml({"a": {("d", "1"): "\u2028 x\u00a0\t\u3000 y\u200bz \u0085"}}))
+    assert segments(path) == ["x y\u200bz"]
+    path = put("space.sgm", sgm({("d", "1"): "\u2028 x\x1fy \x0b\u0085"}, sysid="a"))
+    assert segments(path) == ["x\x1fy"]
+
+
+def test_names_of_mteval_systems_stand_in_documents_or_sets() -> None:
+    seg = '<seg id="1">x</seg>'
+    for text, name in [
+        (f'<refset refid="R"><doc docid="d">{seg}</doc></refset>', "R"),
+        (f'<refset><doc docid="d" sysid="ref">{seg}</doc></refset>', "ref"),
+        (f"<tstset sysid='S'><doc docid='d'>{seg}</doc></tstset>", "S"),
+        (f"<tstset sysid='S'><doc docid='d' sysid=T>{seg}</doc></tstset>", "T"),
+        (f"<srcset><doc docid='d'>{seg}</doc></srcset><tstset sysid=S><doc docid='d'>{seg}</doc></tstset>", "S"),
+    ]:
+        assert segments(f"{put('names.sgm', text)}#{name}") == ["x"]
+    text = f"<m><tstset sysid='S'><doc docid='d' sysid='T'>{seg}</doc></tstset></m>"
+    assert segments(f"{put('names.xml', text)}#S") == ["x"]
+
+
+def test_xml_is_known_by_its_ending_or_its_declaration() -> None:
+    document = xml({"a": {("d", "1"): "x & y"}})
+    for name in ("known.xml", "KNOWN.XML", "unknown"):
+        assert segments(put(name, document), "mteval") == ["x & y"]
+    assert segments(put("not.sgm", document)) == ["x &amp; y"]
+    latin = document.replace("UTF-8", "ISO-8859-1").replace(">x &amp;", ">é &amp;").encode("latin-1")
+    assert segments(put("latin.xml", latin)) == ["é & y"]
+
+
+def test_mteval_files_line_up_by_document_and_segment() -> None:
+    texts = {key: f"ref {' '.join(key)}" for key in KEYS}
+    other = {key: f"hyp {' '.join(key)}" for key in reversed(KEYS)}
+    ref, hyp = put("ref.sgm", sgm(texts, "ref", sysid="r")), put("hyp.xml", xml({"h": other}))
+    corpus = read_corpus([ref], [hyp])
+    assert corpus.systems["hyp"] == ["hyp a 1", "hyp a 2", "hyp b 1", "hyp b x"]
+    assert [1 + Path(hyp).read_text().split("\n").index(f"<seg id='{n}'>hyp {d} {n}</seg>") for d, n in KEYS] == list(
+        corpus.sources[1].first_lines
+    )
+    assert corpus.sources[1].ids == KEYS
+    # A plain file has no ids: its lines are in the order of the first file that has.
+    assert read_corpus([put("r.txt", "1\n2\n3\n4\n"), ref], [hyp]).systems["hyp"] == [
+        "hyp a 1",
+        "hyp a 2",
+        "hyp b 1",
+        "hyp b x",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.pop(KEYS[3]), "hyp.sgm lacks segment 'x' of the document 'b', which ref.sgm, line 11 has"),
+        (
+            lambda t: [t.pop(KEYS[2]), t.pop(KEYS[3])],
+            r"hyp.sgm lacks the document 'b', which ref.sgm, line 10 has \(2 segments are missing\)",
+        ),
+        (lambda t: t.update({("c", "1"): "z"}), "ref.sgm lacks the document 'c', which hyp.sgm, line 16 has"),
+        (
+            lambda t: t.update({("a", "3"): "z"}),
+            "ref.sgm lacks segment '3' of the document 'a', which hyp.sgm, line 6 has",
+        ),
+    ],
+)
+def test_mteval_files_that_do_not_line_up_are_refused(change: Any, message: str) -> None:
+    texts = dict.fromkeys(KEYS, "x")
+    ref = put("ref.sgm", sgm(texts, "ref", sysid="r"))
+    change(texts)
+    with pytest.raises(InputError, match=message):
+        read_corpus([ref], [put("hyp.sgm", sgm(texts, sysid="h"))])
+
+
+SEG = '<seg id="1">x</seg>'
+MALFORMED = {
+    "nothing": ("text\nonly\n", "expected <refset> or <tstset>, got none"),
+    "source": (f"<srcset><doc docid='d'>{SEG}</doc></srcset>", "expected <refset> or <tstset>, got <srcset>"),
+    "no documents": ("<tstset>\n</tstset>", "expected <doc> with <seg> in it, got <tstset>"),
+    "no segments": (
+        "<tstset>\n<doc docid='d' sysid='a'>\n</doc></tstset>",
+        "line 2: expected <seg> in the document 'd'",
+    ),
+    "no docid": (f"<tstset>\n<doc sysid='a'>{SEG}</doc></tstset>", 'line 2: expected docid="…" in <doc>, got none'),
+    "no id": ("<tstset>\n<doc docid='d' sysid='a'><seg>", 'line 2: expected id="…" in <seg>, got none'),
+    "no sysid": (
+        "<tstset>\n<doc docid='d'>",
+        'line 2: expected sysid="…" in <doc> or sysid="…" in the <tstset> of line 1',
+    ),
+    "no refid": ("<refset>\n<doc docid='d'>", 'expected sysid="…" in <doc> or refid="…" in the <refset> of line 1'),
+    "no document": (f"<tstset>\n{SEG}", "line 2: expected <doc> around <seg>, got none"),
+    "no set": (f"\n\n<doc docid='d' sysid='a'>{SEG}", "line 3: expected <refset> or <tstset> around <doc>, got none"),
+    "open segment": (
+        "<tstset>\n<doc docid='d' sysid='a'>\n<seg id='1'>x\n<seg id='2'>y</seg>",
+        "line 4: expected </seg> for the <seg> of line 3, got <seg>",
+    ),
+    "open last segment": (
+        "<tstset>\n<doc docid='d' sysid='a'>\n<seg id='1'>x\n</doc></tstset>",
+        "line 4: expected </seg> for the <seg> of line 3, got </doc>",
+    ),
+    "open set": (
+        f"<tstset>\n<doc docid='d' sysid='a'>{SEG}</doc>\n\n",
+        "line 3: expected </tstset> for the <tstset> of li",
+    ),
+    "closed before": ("</seg>", "line 1: expected <seg> first, got </seg>"),
+    "twice": (
+        f"<tstset>\n<doc docid='d' sysid='a'>\n{SEG}\n{SEG}</doc></tstset>",
+        "line 4: segment '1' of the document 'd' by 'a' is given twice: first in line 3",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), MALFORMED.values(), ids=MALFORMED.keys())
+def test_malformed_sgm_is_refused_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        segments(put("bad.sgm", text))
+    assert str(raised.value).startswith("bad.sgm")
+    assert message in str(raised.value)
+
+
+DOCUMENT = f"<tstset sysid='a'>\n<doc docid='d'>{SEG}</doc></tstset>"
+MALFORMED_XML = {
+    "not closed": (f"<m>{DOCUMENT[:-20]}", "line 2: expected well-formed XML, got: "),
+    "mismatched": ("<m>\n<a></b></m>", "line 2: expected well-formed XML, got: mismatched tag"),
+    "no XML": ("text", "line 1: expected well-formed XML, got: syntax error"),
+    "no docid": (DOCUMENT.replace("docid='d'", ""), 'line 2: expected docid="…" in <doc>, got none'),
+    "no sysid": (DOCUMENT.replace("sysid='a'", ""), 'line 2: expected sysid="…" in <doc> or sysid="…" in the <tstset>'),
+    "WMT's": ("<dataset>\n<doc id='d'><src><p><seg id='1'>x", "line 2: expected <refset> or <tstset> around <doc>"),
+    "entities": (
+        f'<!DOCTYPE m [\n<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>{DOCUMENT.replace("x", "&b;")}',
+        "line 2: expected no declarations of entities, got one of 'a'",
+    ),
+    "external entity": (
+        f'<!DOCTYPE m [<!ENTITY a SYSTEM "file:///etc/passwd">]>{DOCUMENT.replace("x", "&a;")}',
+        "line 1: expected no declarations of entities, got one of 'a'",
+    ),
+    "skipped entity": (
+        f'<!DOCTYPE m SYSTEM "m.dtd">{DOCUMENT.replace("x", "&nbsp;")}',
+        "line 2: the entity &nbsp; is not one of XML: write the character itself",
+    ),
+    "unknown entity": (DOCUMENT.replace("x", "&nbsp;"), "line 2: expected well-formed XML, got: undefined entity"),
+    "encoding": (f'<?xml version="1.0" encoding="klingon"?>{DOCUMENT}', "line 1: "),
+    "wide encoding": (f'<?xml version="1.0" encoding="gbk"?>{DOCUMENT}', "line 1: the encoding cannot be read"),
+    "bad UTF-8": (DOCUMENT.encode().replace(b"x", b"\xff"), "line 2: expected well-formed XML, got: not well-formed"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), MALFORMED_XML.values(), ids=MALFORMED_XML.keys())
+def test_malformed_xml_is_refused_with_its_line(text: str | bytes, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        segments(put("bad.xml", text))
+    assert str(raised.value).startswith("bad.xml")
+    assert message in str(raised.value)
+
+
+# Tables, JSON lines, sentences.
+
+
+def test_the_quote_is_text_in_a_table() -> None:
+    put("quotes.tsv", 'a\tb\n"\tx\n"a "" b\ty\n\t"\n')
+    assert segments("quotes.tsv#a") == ['"', '"a "" b', ""]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_structure() -> None:
+    put("bom.tsv", "\ufeffa\tb\n\ufeffx\ty\n")
+    assert segments("bom.tsv#a") == ["\ufeffx"]
+    assert segments(put("bom.jsonl", '\ufeff"x"\n')) == ["x"]
+    assert read_conllu(put("bom.conllu", "\ufeff# x\n\n")) == ["# x"]
+    assert segments(put("bom.txt", "\ufeffx\n")) == ["\ufeffx"]
+
+
+def test_one_column_or_key_need_not_be_named() -> None:
+    assert segments(put("one.tsv", "a\nx\n\n")) == ["x", ""]
+    assert segments(put("one.jsonl", '{"a": "x"}\n{"b": 1, "a": "y"}')) == ["x", "y"]
+
+
+def test_json_null_is_a_missing_reference_but_no_system() -> None:
+    path = put("null.jsonl", '{"r": null, "s": "x", "t": "z"}\n{"r": "y", "s": "y", "t": null}\n')
+    corpus = read_corpus([f"{path}#r", f"{path}#t"], [f"{path}#s"])
+    assert corpus.references == [[None, "y"], ["z", None]]
+    with pytest.raises(InputError, match=r"null\.jsonl#r, line 1: expected a string, got null: only references may be"):
+        read_corpus([f"{path}#t"], [f"{path}#r"])
+
+
+def test_sentences_know_their_lines() -> None:
+    path = put("a.conllu", "# newdoc\n1\tA\n\n# text =\n\n1\tB\r\n2\tC\r\n\r\n")
+    (column,) = read_columns([path])
+    assert ["# newdoc\n1\tA", "# text =", "1\tB\n2\tC"] == column.lines == read_conllu(path)
+    assert column.first_lines == [1, 4, 6]
+    assert column.place(3, 2) == "a.conllu, line 7"
+
+
+def test_the_parses_of_the_real_data_are_one_block_per_sentence(data: Path) -> None:
+    folder = data / "depparse-wmt13-en-fr-derived"
+    corpus = read_corpus([str(folder / "ref.conllu")], sorted(map(str, (folder / "sys").glob("*.conllu"))))
+    assert (corpus.n_segments, len(corpus.systems)) == (500, 6)
+    for source in corpus.sources:
+        lines = read_lines(source.name)
+        assert all(lines[n - 1].startswith("# sent_id = ") for n in source.first_lines)
+        assert all(lines[n - 2] == "" for n in list(source.first_lines)[1:])
+    assert len(read_conllu(data / "conll18-en_pud/gold.conllu")) == 1000
+    with pytest.raises(InputError, match=r"gold.conllu has 1,000, HUJI has 1,032"):
+        read_corpus([str(data / "conll18-en_pud/gold.conllu")], [str(data / "conll18-en_pud/HUJI.conllu")])
+
+
+BAD: dict[str, tuple[str, str, str | bytes, str]] = {
+    "fields": ("x.tsv", "#a", "a\tb\nx\ty\nx\n", "x.tsv, line 3: expected 2 fields as in the header, got 1"),
+    "field": ("x.tsv", "", "a\nx\ty\n", "x.tsv, line 2: expected 1 field as in the header, got 2"),
+    "blank row": ("x.tsv", "#a", "a\tb\nx\ty\n\n", "x.tsv, line 3: expected 2 fields as in the header, got 1"),
+    "no rows": ("x.tsv", "#a", "a\tb\n", r"x.tsv: expected a row for each segment after the header 'a\tb', got none"),
+    "column": ("x.tsv", "#reff", "ref\tb\nx\ty\n", "x.tsv: unknown column 'reff': did you mean 'ref'? Known: ref, b"),
+    "columns": ("x.tsv", "", "a\tb\nx\ty\n", "x.tsv: expected one column, got 2 (a, b): choose one as in 'x.tsv#a'"),
+    "column twice": ("x.tsv", "#a", "a\ta\nx\ty\n", "x.tsv: the header names the column 'a' 2 times"),
+    "empty table": ("x.tsv", "#a", "", "x.tsv is empty: expected a line with the names of the columns"),
+    "bad UTF-8": ("x.tsv", "#a", b"a\n\xff\n", "x.tsv, line 2, byte 1: 0xff is not valid UTF-8"),
+    "no JSON": (
+        "x.jsonl",
+        "#a",
+        '{"a": "x"}\n{"a": x}\n',
+        "x.jsonl, line 2: expected a JSON value, got '{\"a\": x}' (Exp",
+    ),
+    "blank line": (
+        "x.jsonl",
+        "#a",
+        '{"a": "x"}\n\n{"a": "x"}\n',
+        "x.jsonl, line 2: expected a JSON value, got an empty",
+    ),
+    "blank first": ("x.jsonl", "", '\n"x"\n', "x.jsonl, line 1: expected a JSON value, got an empty line"),
+    "no object": (
+        "x.jsonl",
+        "#a",
+        '{"a": "x"}\n["a"]\n',
+        "x.jsonl, line 2: expected an object with the key 'a', got a list",
+    ),
+    "bare and key": (
+        "x.jsonl",
+        "#a",
+        '"x"\n',
+        "x.jsonl, line 1: expected an object with the key 'a', got the string \"x\"",
+    ),
+    "bare, then not": ("x.jsonl", "", '"x"\n{"a": 1}\n', "x.jsonl, line 2: expected a string, got an object"),
+    "keys": (
+        "x.jsonl",
+        "",
+        '{"a": "x", "b": "y"}\n',
+        "x.jsonl: expected one key, got 2 (a, b): choose one as in 'x.jsonl#a'",
+    ),
+    "no keys": ("x.jsonl", "", "{}\n", "x.jsonl: expected one key, got 0"),
+    "key": ("x.jsonl", "#reff", '{"ref": "x"}\n', "x.jsonl: unknown key 'reff': did you mean 'ref'? Known: ref"),
+    "key later": ("x.jsonl", "#a", '{"a": "x"}\n{"b": "y"}\n', "x.jsonl, line 2: unknown key 'a': Known: b"),
+    "number": ("x.jsonl", "#a", '{"a": 1.5}\n', "x.jsonl#a, line 1: expected a string, got the number 1.5"),
+    "boolean": ("x.jsonl", "#a", '{"a": true}\n', "x.jsonl#a, line 1: expected a string, got true"),
+    "list": ("x.jsonl", "#a", '{"a": ["x"]}\n', "x.jsonl#a, line 1: expected a string, got a list"),
+    "surrogate": (
+        "x.jsonl",
+        "",
+        '"\\ud800"\n',
+        "x.jsonl, line 1: not valid Unicode, it holds half of a surrogate pair",
+    ),
+    "deep": ("x.jsonl", "", "[" * 100_000, "x.jsonl, line 1: expected a JSON value, got"),
+    "long": ("x.jsonl", "", "9" * 5000, "x.jsonl, line 1: expected a"),
+    "systems": (
+        "x.xml",
+        "",
+        xml({"a": {("d", "1"): "x"}, "b": {("d", "1"): "y"}}),
+        "x.xml: expected one system, got 2 (a, b): choose one as in 'x.xml#a'",
+    ),
+    "system": (
+        "x.xml",
+        "#onlineA",
+        xml({"online-A": {("d", "1"): "x"}}),
+        "x.xml: unknown system 'onlineA': did you mean 'on",
+    ),
+    "text": ("x.txt", "#a", "x\n", "x.txt: plain text has no columns that #a could choose from"),
+    "parse": ("x.conllu", "#a", "# x\n\n", "x.conllu: CoNLL-U has no columns of segments that #a could choose from"),
+    "no end": (
+        "x.conllu",
+        "",
+        "# x\n\n1\tA\n",
+        "x.conllu, line 3: expected an empty line after the last sentence, got the end",
+    ),
+    "two blanks": ("x.conllu", "", "# x\n\n\n# y\n\n", "x.conllu, line 3: expected a sentence, got an empty line"),
+    "blank before": ("x.conllu", "", "\n# y\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
+    "empty": ("x.conllu", "", "", "x.conllu is empty: expected sentences, each with an empty line after it"),
+}
+
+
+@pytest.mark.parametrize(("file", "name", "content", "message"), BAD.values(), ids=BAD.keys())
+def test_malformed_files_are_refused_with_what_was_expected(
+    file: str, name: str, content: str | bytes, message: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        segments(put(file, content) + name)
+    assert message in str(raised.value)
+
+
+@given(st.sampled_from(sorted(INPUTS)), st.binary(max_size=40) | ANY.map(str.encode), st.sampled_from(["", "#a"]))
+def test_nothing_but_input_errors_comes_of_nonsense(input_format: str, content: bytes, name: str) -> None:
+    structures = [
+        b"",
+        b"a\tb\n",
+        b'{"a": ',
+        b"<tstset sysid='a'><doc docid='d'><seg id='1'>",
+        b"<?xml version='1.0'?><m>",
+    ]
+    for structure in structures:
+        path = put("nonsense", structure + content) + name
+        for read in (read_columns, lambda paths, of: read_numbers(paths[0], of)):
+            with contextlib.suppress(InputError):
+                read([path], input_format)
+
+
+# Numbers.
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_any_numbers_come_back(numbers: list[float]) -> None:
+    text = put("numbers.txt", "".join(f"{x!r}\n" for x in numbers))
+    table = put("numbers.tsv", "id\tscore\n" + "".join(f"{i}\t{x!r}\n" for i, x in enumerate(numbers)))
+    objects = put("numbers.jsonl", "".join(json.dumps({"id": "x", "score": x}) + "\n" for x in numbers))
+    bare = put("bare.jsonl", "".join(json.dumps(x) + "\n" for x in numbers))
+    for path in (text, f"{table}#score", f"{objects}#score", bare):
+        assert list(map(repr, numbers)) == list(map(repr, read_numbers(path)))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("x.txt", "1\nnan\n", "x.txt, line 2: expected a finite number, got 'nan'"),
+        ("x.txt", "1\n-inf\n", "x.txt, line 2: expected a finite number, got '-inf'"),
+        ("x.txt", "1\n1e999\n", "x.txt, line 2: expected a finite number, got '1e999'"),
+        ("x.txt", "1_000\n", "x.txt, line 1: expected a finite number, got '1_000'"),
+        ("x.txt", "0,5\n", "x.txt, line 1: expected a finite number, got '0,5'"),
+        ("x.txt", "1\n\n", "x.txt, line 2: expected a finite number, got ''"),
+        ("x.tsv", "a\n1\nx\n", "x.tsv, line 3: expected a finite number, got 'x'"),
+        ("x.jsonl", "1\nNaN\n", "x.jsonl, line 2: expected a finite number, got the number NaN"),
+        ("x.jsonl", "1\n1e999\n", "x.jsonl, line 2: expected a finite number, got the number Infinity"),
+        ("x.jsonl", "1" + "0" * 400 + "\n", "x.jsonl, line 1: expected a finite number, got the number 1000"),
+        ("x.jsonl", '1\n"1"\n', 'x.jsonl, line 2: expected a finite number, got the string "1"'),
+        ("x.jsonl", "1\ntrue\n", "x.jsonl, line 2: expected a finite number, got true"),
+        ("x.jsonl", "1\nnull\n", "x.jsonl, line 2: expected a finite number, got null"),
+        ("x.jsonl", "1\n[1]\n", "x.jsonl, line 2: expected a finite number, got a list"),
+        ("x.sgm", "1\n", "x.sgm: files of the format mteval hold no numbers; these do: text, tsv, jsonl"),
+    ],
+)
+def test_what_is_no_finite_number_is_refused(file: str, content: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read_numbers(put(file, content))
+    assert message in str(raised.value)
+    with pytest.raises(InputError, match="unknown input format 'tvs': did you mean 'tsv'"):
+        read_numbers("x", "tvs")
+
+
+# Which file, which format, which name.
+
+
+def test_the_ending_tells_the_format_and_a_name_overrides_it() -> None:
+    endings = {
+        "a.sgm": "mteval",
+        "a.SGML.bz2": "mteval",
+        "a.xml.gz": "mteval",
+        "a.tsv.xz": "tsv",
+        "a.b.ndjson": "jsonl",
+    }
+    assert list(endings.values()) == [format_of(name) for name in endings]
+    assert {"text"} == {format_of(name) for name in ("tsv", "a.tsv.txt", "a", "-", ".gz", "a.conll")}
+    path = put("table.tsv", "a\tb\nx\ty\n")
+    assert segments(path, "text") == ["a\tb", "x\ty"]
+    put("table", "a\tb\nx\ty\n")
+    assert segments("table#b", "tsv") == ["y"]
+    with pytest.raises(InputError, match="unknown input format 'TSV': did you mean 'tsv'"):
+        segments(path, "TSV")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files_and_standard_input_are_read_in_every_format(
+    compress: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "text": "x\n",
+        "tsv": "a\nx\n",
+        "jsonl": '{"a": "x"}\n',
+        "mteval": sgm({("d", "1"): "x"}, sysid="a"),
+        "conllu": "x\n\n",
+    }
+    assert list(INPUTS) == sorted(files, key=list(INPUTS).index)
+    for name, content in files.items():
+        data = compress(content.encode())
+        assert segments(put("compressed", data), name) == ["x"]
+        for path in ["-", "-#a"][: 1 if name in ("text", "conllu") else 2]:
+            monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+            assert segments(path, name) == ["x"]
+
+
+def test_standard_input_is_read_once_for_all_its_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"r\ta\tb\n1\t2\t3\n")))
+    corpus = read_corpus(["-#r"], ["-#a", "-#b"], "tsv")
+    assert (corpus.references, corpus.systems) == ([["1"]], {"a": ["2"], "b": ["3"]})
+    assert list(corpus.reference_names) == ["standard input#r"]
+    with pytest.raises(InputError, match="only once"):
+        read_corpus(["-"], ["-"], "tsv")
+
+
+def test_what_exists_is_a_file_as_far_as_it_goes(folder: Path) -> None:
+    for name in ("x#1.txt", "t", "t#a", "c#.tsv", "c#.tsv#d"):
+        put(name, "x\n")
+    (folder / "dir").mkdir(exist_ok=True)
+    assert split_name("x#1.txt") == ("x#1.txt", None)
+    assert split_name("t#a") == ("t#a", None)
+    assert split_name("t#b") == ("t", "b")
+    assert split_name("t#a#b") == ("t#a", "b")
+    assert split_name("c#.tsv#d") == ("c#.tsv#d", None)
+    assert split_name("c#.tsv#e#f") == ("c#.tsv", "e#f")
+    assert split_name("missing.tsv.gz#a#b") == ("missing.tsv.gz", "a#b")
+    assert split_name("-#") == ("-", "")
+    for path in ("missing#1", "#", "#a.tsv", "dir#a", "a\0#b", "x" * 5000 + "#y", "missing"):
+        assert (path, None) == split_name(path)
+    with pytest.raises(InputError, match=r"missing\.tsv: no such file"):
+        segments("missing.tsv#a")
+
+
+def test_systems_are_named_by_their_columns_where_these_tell_them_apart() -> None:
+    assert system_names(["data.tsv#a", "data.tsv#b"]) == ["a", "b"]
+    assert system_names(["a.jsonl#mt", "b.jsonl#mt"]) == ["a", "b"]
+    assert system_names(["a.jsonl#mt"]) == ["mt"]
+    assert system_names(["a.jsonl#mt", "a.jsonl#pe", "b.jsonl#mt", "b.jsonl#pe"]) == ["a#mt", "a#pe", "b#mt", "b#pe"]
+    assert system_names(["x/a.jsonl#mt", "y/a.jsonl#mt"]) == ["x/a.jsonl#mt", "y/a.jsonl#mt"]
+    assert system_names(["a.txt", "data.tsv#a"]) == ["a.txt", "data"]
+    assert system_names(["-#a", "-"]) == ["a", "stdin"]
+    assert system_names(["data.tsv#a", "data.tsv#a"]) == ["a", "a#2"]
+    assert system_names(["data.tsv.gz#x#y"]) == ["x#y"]
+    assert system_names(["data.tsv#"]) == ["data"]
+
+
+@given(
+    st.lists(st.sampled_from(["a.tsv#a", "b.tsv#a", "a.tsv#b", "x/a.tsv#a", "a.txt", "-#a", "-", "a.tsv#"]), max_size=8)
+)
+def test_names_of_systems_are_unique_with_columns(paths: Sequence[str]) -> None:
+    assert len(set(system_names(paths))) == len(paths)
+
+
+def test_numbers_of_segments_must_agree_across_formats() -> None:
+    ref, system = put("ref.txt", "a\nb\n"), put("out.tsv", "id\tmt\n1\ta\n")
+    with pytest.raises(InputError, match=r"numbers of segments differ: ref\.txt has 2, mt has 1"):
+        read_corpus([ref], [f"{system}#mt"])
+    with pytest.raises(InputError, match=r"ref\.txt has 2, out\.tsv#id has 1"):
+        read_corpus([ref, f"{system}#id"], [f"{system}#mt"])
+
+
+def test_a_column_says_where_a_segment_is() -> None:
+    assert Column("f", ["x", "y"], range(2, 4)).place(2) == "f, line 3"

@@ -1,0 +1,171 @@
+"""Scores of segments: sacreBLEU's on real and invented ones, the same from Python and the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
+
+from reshuffle import Corpus, Formula, InputError, SegmentTable, UsedMetric, metric, segment_scores
+from reshuffle.report import render_segments
+
+LINES = st.lists(st.sampled_from(["a", "b", "A", "a-b", "1,5", "c.", "&amp;", "Σ"]), max_size=8).map(" ".join)
+SMOOTHING: st.SearchStrategy[dict[str, Any]] = st.one_of(
+    st.builds(dict, smooth_method=st.sampled_from(["none", "exp", "floor", "add-k"])),
+    st.builds(dict, smooth_method=st.sampled_from(["floor", "add-k"]), smooth_value=st.sampled_from([0.01, 0.5, 1, 2])),
+)
+
+REFERENCES = ["the cat sat on the mat", "no", "it rained"]
+SYSTEMS = {"a": ["the cat sat on a mat", "no", ""], "b": ["a cat", "no no", "it rained all day"]}
+
+
+@given(LINES, st.lists(LINES, min_size=1, max_size=3), SMOOTHING, st.integers(1, 5))
+def test_any_segment_scores_as_sacrebleus_sentence(
+    hypothesis: str, references: list[str], smoothing: dict[str, Any], order: int
+) -> None:
+    expected = SacreBLEU(effective_order=True, max_ngram_order=order, **smoothing)
+    bleu = metric("bleu", max_ngram_order=order, **smoothing)
+    got = segment_scores([[r] for r in references], [[hypothesis]], bleu).scores["BLEU"]
+    assert got.shape == (1, 1)
+    assert got.item() == pytest.approx(expected.sentence_score(hypothesis, references).score, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", ["none", "floor", "add-k", "exp"])
+def test_a_thousand_real_segments_score_as_sacrebleus_sentences(wmt17: Corpus, method: str) -> None:
+    # sacrebleu 2.6.0: sacrebleu.sentence_bleu(hypothesis, [reference], smooth_method=method)
+    names = list(wmt17.systems)
+    reference = [wmt17.references[0][i] for i in range(1000)]
+    lines = [wmt17.systems[names[i % len(names)]][i] for i in range(1000)]
+    got = segment_scores(reference, {"mixed": lines}, metric("bleu", smooth_method=method)).scores["BLEU"][0]
+    expected = [
+        sacrebleu.sentence_bleu(h, [r], smooth_method=method).score for h, r in zip(lines, reference, strict=True)
+    ]
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_the_table_says_what_made_it() -> None:
+    table = segment_scores(REFERENCES, SYSTEMS, ["bleu", metric("bleu", lowercase=True)])
+    assert (table.systems, table.n_segments) == (("a", "b"), 3)
+    mixed, lower = (f"BLEU|nrefs:1|case:{case}|eff:yes|tok:13a|smooth:exp" for case in ("mixed", "lc"))
+    assert [m.signature for m in table.metrics] == list(table.scores) == [mixed, lower]
+    assert table.signature == f"{mixed}|{lower}|version:reshuffle-{table.version}"
+    assert all(scores.shape == (2, 3) for scores in table.scores.values())
+    assert list(segment_scores(REFERENCES, SYSTEMS).scores) == ["BLEU"]
+    with pytest.raises(InputError, match=r"references\[0\] has 3, x has 1"):
+        segment_scores(REFERENCES, {"x": ["a"]})
+
+
+def test_a_formula_scores_segments_by_its_own_words() -> None:
+    accuracy = Formula("accuracy", lambda totals: totals[..., 0] / totals[..., 1])
+    np.testing.assert_array_equal([[0.5, 1.0]], accuracy.segment_scores([[[1, 2], [3, 3]]]))
+    assert accuracy.segment_signature("1") == accuracy.signature("1")
+    bleu = metric("bleu")
+    counts = bleu.suff_stats(list(SYSTEMS.values()), [REFERENCES])
+    one_by_one = [[bleu.segment_scores(row) for row in rows] for rows in counts]
+    np.testing.assert_array_equal(one_by_one, bleu.segment_scores(counts))
+
+
+def test_formats_hold_every_number_in_full() -> None:
+    table = segment_scores(REFERENCES, SYSTEMS, ["bleu", metric("bleu", lowercase=True)])
+    expected = [
+        (s + 1, name, {m: float(scores[k, s]) for m, scores in table.scores.items()})
+        for s in range(3)
+        for k, name in enumerate(table.systems)
+    ]
+    rows = csv.DictReader("".join(render_segments(table)).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    assert expected == [
+        (int(row.pop("segment")), row.pop("system"), {m: float(x) for m, x in row.items()}) for row in rows
+    ]
+    objects = map(json.loads, "".join(render_segments(table, "jsonl")).splitlines())
+    assert expected == [tuple(o.values()) for o in objects]
+    with pytest.raises(InputError, match="unknown format 'jsno': did you mean 'jsonl'"):
+        render_segments(table, "jsno")
+
+
+def test_names_that_a_table_cannot_hold_are_for_json() -> None:
+    table = segment_scores(["x"], {'a\t"b"\n': ["x"]})
+    assert json.loads("".join(render_segments(table, "jsonl")))["system"] == 'a\t"b"\n'
+    with pytest.raises(InputError, match="tsv cannot hold a tab or an end of line"):
+        "".join(render_segments(table))
+
+
+@pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
+def test_large_tables_come_in_small_pieces_and_whole(fmt: str) -> None:
+    scores = np.arange(2 * 20_000, dtype=np.float64).reshape(2, -1)
+    table = SegmentTable(("a", "b"), (UsedMetric("M", "M", True),), {"M": scores}, "M", "0")
+    pieces = list(render_segments(table, fmt))
+    assert max(map(len, pieces)) < 10**6
+    lines = "".join(pieces).splitlines()[-40_000:]
+    assert [int(line.split("\t")[0]) if fmt == "tsv" else json.loads(line)["segment"] for line in lines] == [
+        s for s in range(1, 20_001) for _ in "ab"
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    rows = zip(REFERENCES, *SYSTEMS.values(), strict=True)
+    Path("all.tsv").write_text("".join("\t".join(row) + "\n" for row in [("ref", *SYSTEMS), *rows]))
+    yield tmp_path
+    assert not list(tmp_path.glob(".*"))
+
+
+FILES = ("all.tsv#ref", "all.tsv#a", "all.tsv#b")
+
+
+def run(capfd: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
+    from reshuffle.cli import main
+
+    with pytest.raises(SystemExit) as stopped:
+        main(args)
+    assert isinstance(stopped.value.code, int)
+    return (stopped.value.code, *capfd.readouterr())
+
+
+def test_the_command_writes_what_the_api_returns(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for fmt in ("tsv", "jsonl"):
+        expected = "".join(render_segments(segment_scores(REFERENCES, SYSTEMS), fmt))
+        assert run(capfd, "score", *FILES, "--segments", "--format", fmt) == (0, expected, "")
+    expected = "".join(render_segments(segment_scores(REFERENCES, SYSTEMS)))
+    assert run(capfd, "score", *FILES, "--segments", "-o", "out") == (0, "", "")
+    assert Path("out").read_text() == expected
+    # What is written can be read.
+    assert run(capfd, "score", "out#BLEU", "out#system", "--input-format", "tsv")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("score", *FILES, "--segments", "--format", "csv"), "--segments is written as tsv or jsonl, not as csv"),
+        (
+            ("score", *FILES, "--format", "tsv"),
+            "--format tsv is for scores of segments: add --segments, or choose text",
+        ),
+        (("compare", *FILES, "--format", "jsonl"), "unknown format 'jsonl': did you mean 'json'"),
+        (("score", *FILES, "--segments", "--confidence", "0.9"), "--segments gives no intervals: leave out --confi"),
+        (("score", *FILES, "--segments", "-o", "all.tsv"), "all.tsv is one of the inputs"),
+        (("score", "all.tsv#rfe", "all.tsv#a"), "all.tsv: unknown column 'rfe': did you mean 'ref'?"),
+        (("score", *FILES, "--input-format", "tvs"), "unknown input format 'tvs': did you mean 'tsv'?"),
+        (("score", *FILES, "--input-format", "text"), "all.tsv: plain text has no columns that #ref could choose"),
+        (("score", "all.tsv", "all.tsv#a"), "all.tsv: expected one column, got 3 (ref, a, b): choose one as in"),
+    ],
+)
+def test_what_cannot_be_asked_for_gets_one_sentence(
+    folder: Path, capfd: pytest.CaptureFixture[str], args: tuple[str, ...], message: str
+) -> None:
+    before = Path("all.tsv").read_bytes()
+    code, out, err = run(capfd, *args)
+    assert (code, out) == (2, "")
+    assert err.startswith("reshuffle: error: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert before == Path("all.tsv").read_bytes()
