@@ -34,6 +34,7 @@
 //! Counts are integers until the formula, and replicate r is a pure function of the seed and r. So results are the same
 //! bytes for any number of threads and any block size, and equal sums are equal scores.
 
+mod edit;
 pub mod error;
 pub mod metric;
 mod ngram;

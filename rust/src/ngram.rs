@@ -22,7 +22,7 @@ fn hash(value: impl Hash) -> u64 {
 
 /// Numbers the distinct tokens of a segment's references.
 #[derive(Default)]
-struct Vocabulary {
+pub(crate) struct Vocabulary {
     table: HashTable<(u64, Token)>,
     text: String,
     ends: Vec<usize>,
@@ -36,7 +36,7 @@ impl Vocabulary {
     }
 
     /// The token's number, a new one if it is new.
-    fn intern(&mut self, spelling: &str) -> Token {
+    pub(crate) fn intern(&mut self, spelling: &str) -> Token {
         let hash = hash(spelling);
         let Vocabulary { table, text, ends } = self;
         let same = |&(h, token): &(u64, Token)| h == hash && Self::spelling(text, ends, token) == spelling;
@@ -51,7 +51,7 @@ impl Vocabulary {
     }
 
     /// The token's number, or [`UNSEEN`].
-    fn find(&self, spelling: &str) -> Token {
+    pub(crate) fn find(&self, spelling: &str) -> Token {
         let hash = hash(spelling);
         self.table
             .find(hash, |&(h, token)| h == hash && Self::spelling(&self.text, &self.ends, token) == spelling)
@@ -59,11 +59,12 @@ impl Vocabulary {
     }
 
     /// How many distinct tokens there are.
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    fn clear(&mut self) {
+    /// Forgets the segment.
+    pub(crate) fn clear(&mut self) {
         self.table.clear();
         self.text.clear();
         self.ends.clear();

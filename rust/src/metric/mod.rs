@@ -2,13 +2,20 @@
 //! shuffles, draws, intervals and reports follow from what the entry says.
 
 mod bleu;
+mod error_rate;
 mod options;
+mod per;
+mod ter;
+mod wer;
 
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run};
 
 pub use bleu::Bleu;
 pub use options::{Kind, OptionSpec, Options, Value};
+pub use per::Per;
+pub use ter::Ter;
+pub use wer::Wer;
 
 /// An automatic metric whose corpus score is a function of summed counts.
 pub trait Metric: Send + Sync {
@@ -100,7 +107,7 @@ pub struct MetricSpec {
 }
 
 /// Every metric there is, in the order in which they are listed.
-pub static METRICS: &[MetricSpec] = &[bleu::SPEC];
+pub static METRICS: &[MetricSpec] = &[bleu::SPEC, ter::SPEC, wer::SPEC, per::SPEC];
 
 /// Makes a metric from its name and the options given.
 ///
