@@ -8,6 +8,8 @@
 mod sacrebleu;
 mod search;
 mod tercom;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use super::error_rate::{self, Edits, RowCounter, Space};
