@@ -35,6 +35,7 @@
 //! bytes for any number of threads and any block size, and equal sums are equal scores.
 
 pub mod conllu;
+mod edit;
 pub mod error;
 pub mod metric;
 mod ngram;

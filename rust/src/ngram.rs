@@ -68,7 +68,8 @@ impl Vocabulary {
         self.ends.len()
     }
 
-    fn clear(&mut self) {
+    /// Forgets the segment.
+    pub(crate) fn clear(&mut self) {
         self.table.clear();
         self.text.clear();
         self.ends.clear();

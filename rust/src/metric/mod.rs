@@ -4,12 +4,16 @@
 mod bleu;
 mod chrf;
 mod depf;
+mod error_rate;
 mod length;
 mod mean;
 mod nist;
 mod options;
+mod per;
 mod sentbleu;
+mod ter;
 mod text;
+mod wer;
 
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run};
@@ -21,7 +25,10 @@ pub use length::Length;
 pub use mean::Mean;
 pub use nist::Nist;
 pub use options::{Kind, OptionSpec, Options, Value};
+pub use per::Per;
 pub use sentbleu::SentBleu;
+pub use ter::Ter;
+pub use wer::Wer;
 
 /// An automatic metric whose corpus score is a function of summed counts.
 pub trait Metric: Send + Sync {
@@ -141,8 +148,18 @@ pub struct MetricSpec {
 }
 
 /// Every metric there is, in the order in which they are listed.
-pub static METRICS: &[MetricSpec] =
-    &[bleu::SPEC, sentbleu::SPEC, chrf::CHRF, chrf::CHRF_PLUS_PLUS, nist::SPEC, length::SPEC, depf::SPEC];
+pub static METRICS: &[MetricSpec] = &[
+    bleu::SPEC,
+    sentbleu::SPEC,
+    nist::SPEC,
+    chrf::CHRF,
+    chrf::CHRF_PLUS_PLUS,
+    ter::SPEC,
+    wer::SPEC,
+    per::SPEC,
+    length::SPEC,
+    depf::SPEC,
+];
 
 /// Makes a metric from its name and the options given.
 ///

@@ -1,7 +1,7 @@
 //! Tokenizers. A new one is a file here and an entry in [`TOKENIZERS`].
 
 mod none;
-mod v13a;
+pub(crate) mod v13a;
 
 use crate::error::{Error, Result};
 

@@ -80,7 +80,13 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
-fn scan(line: &str, emit: &mut dyn FnMut(&str)) {
+/// Is it one of the ASCII punctuation marks that step 1 separates?
+pub(crate) fn is_symbol(byte: u8) -> bool {
+    CLASSES[byte as usize] == Class::Symbol
+}
+
+/// The four substitutions. Every token is a slice of `line`.
+pub(crate) fn scan(line: &str, emit: &mut dyn FnMut(&str)) {
     let bytes = line.as_bytes();
     let digit_at = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
     let mut start = 0;

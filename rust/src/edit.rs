@@ -1,0 +1,374 @@
+//! Edit distance between short sequences of numbered words, 64 cells of the matrix at a time.
+//!
+//! Row i of the matrix D holds the distances of the first i words of the hypothesis to every prefix of the reference.
+//! Neighbours in a row differ by −1, 0 or 1, so a row is two bit vectors, and one word of the hypothesis turns a row into
+//! the next with a dozen operations on each 64 columns (Myers 1999, doi:10.1145/316542.316550, in the form of Hyyrö
+//! 2003, Nordic J. Comput. 10). A row depends only on the words before it, so rows of a common prefix are shared.
+
+/// A word's number within one segment.
+pub(crate) type Word = u32;
+
+/// Where two neighbours in a row differ, per 64 columns: bit j − 1 tells of D\[i\]\[j\] − D\[i\]\[j − 1\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Row {
+    /// The difference is 1.
+    up: u64,
+    /// The difference is −1.
+    down: u64,
+}
+
+/// Row 0: D\[0\]\[j\] = j.
+const FIRST: Row = Row { up: !0, down: 0 };
+
+/// How row i came about, per 64 columns. Enough to walk back through the matrix.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    /// D\[i\]\[j\] = D\[i − 1\]\[j − 1\].
+    level: u64,
+    /// D\[i\]\[j\] = D\[i − 1\]\[j\] + 1.
+    rise: u64,
+}
+
+/// One word of the hypothesis over 64 columns. `rise` and `fall` say how the column to the left of them changes and
+/// afterwards how the last of them does.
+#[inline(always)]
+fn advance(same: u64, row: &mut Row, rise: &mut u64, fall: &mut u64) -> Step {
+    let Row { up, down } = *row;
+    let reach = same | *fall;
+    let level = (((reach & up).wrapping_add(up)) ^ up) | reach | down;
+    let rises = down | !(level | up);
+    let falls = level & up;
+    let (rising, falling) = ((rises << 1) | *rise, (falls << 1) | *fall);
+    (*rise, *fall) = (rises >> 63, falls >> 63);
+    *row = Row { up: falling | !(level | rising), down: level & rising };
+    Step { level, rise: rises }
+}
+
+/// The reference of a distance: its words, and the columns of each word as bits.
+#[derive(Default)]
+pub(crate) struct Reference {
+    words: Vec<Word>,
+    /// How many times 64 columns there are.
+    blocks: usize,
+    /// `blocks` masks for each word of the vocabulary, then as many zeros for a word that is not in it.
+    masks: Vec<u64>,
+    last: u64,
+}
+
+impl Reference {
+    /// Takes a reference whose words are numbered below `vocabulary`. A hypothesis may have the word `vocabulary` too,
+    /// which stands for all words that this reference has not.
+    pub(crate) fn set(&mut self, words: &[Word], vocabulary: usize) {
+        self.words.clear();
+        self.words.extend_from_slice(words);
+        self.blocks = words.len().div_ceil(64).max(1);
+        self.last = if words.is_empty() { 0 } else { !0 >> (words.len().wrapping_neg() % 64) };
+        self.masks.clear();
+        self.masks.resize((vocabulary + 1) * self.blocks, 0);
+        for (j, &word) in words.iter().enumerate() {
+            self.masks[word as usize * self.blocks + j / 64] |= 1 << (j % 64);
+        }
+    }
+
+    pub(crate) fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    fn masks(&self, word: Word) -> &[u64] {
+        &self.masks[word as usize * self.blocks..][..self.blocks]
+    }
+
+    /// The columns between `from` and `to` that hold `word`.
+    #[inline]
+    pub(crate) fn columns(&self, word: Word, from: usize, to: usize) -> impl Iterator<Item = usize> {
+        let (first, masks) = (from / 64, self.masks(word));
+        let masks = masks.get(first..to.div_ceil(64).min(masks.len())).unwrap_or(&[]);
+        masks.iter().zip(first..).flat_map(move |(&mask, block)| {
+            let mut rest = mask;
+            if block == first {
+                rest &= !0 << (from % 64);
+            }
+            std::iter::from_fn(move || {
+                let column = block * 64 + rest.trailing_zeros() as usize;
+                (rest != 0 && column < to).then(|| {
+                    rest &= rest - 1;
+                    column
+                })
+            })
+        })
+    }
+
+    /// D\[rows\]\[length of the reference\], given its row.
+    #[inline]
+    fn corner(&self, rows: usize, row: &[Row]) -> usize {
+        let mut distance = rows as i64;
+        for (block, Row { up, down }) in row.iter().enumerate() {
+            let mask = if block + 1 == self.blocks { self.last } else { !0 };
+            distance += i64::from((up & mask).count_ones()) - i64::from((down & mask).count_ones());
+        }
+        distance as usize
+    }
+
+    /// Levenshtein's distance of a hypothesis.
+    pub(crate) fn distance(&self, hypothesis: &[Word], scratch: &mut Vec<Row>) -> usize {
+        scratch.clear();
+        scratch.resize(self.blocks, FIRST);
+        self.resume(scratch, hypothesis.len(), [hypothesis])
+    }
+
+    /// The distance of a hypothesis of `rows` words, given the row before the `parts` it ends with.
+    #[inline]
+    fn resume<const N: usize>(&self, row: &mut [Row], rows: usize, parts: [&[Word]; N]) -> usize {
+        if let [row] = row {
+            let mut bits = *row;
+            for part in parts {
+                for &word in part {
+                    advance(self.masks[word as usize], &mut bits, &mut 1, &mut 0);
+                }
+            }
+            return self.corner(rows, &[bits]);
+        }
+        for part in parts {
+            for &word in part {
+                let (mut rise, mut fall) = (1, 0);
+                for (row, &same) in row.iter_mut().zip(self.masks(word)) {
+                    advance(same, row, &mut rise, &mut fall);
+                }
+            }
+        }
+        self.corner(rows, row)
+    }
+}
+
+/// The fewest edits that any order of the words could need: the longer of both lengths less the words in common.
+/// `counts` is scratch, zeros before and after.
+pub(crate) fn edits_of_bags(
+    hypothesis: &[Word],
+    reference: &[Word],
+    vocabulary: usize,
+    counts: &mut Vec<u32>,
+) -> usize {
+    counts.resize(counts.len().max(vocabulary + 1), 0);
+    for &word in reference {
+        counts[word as usize] += 1;
+    }
+    let mut common = 0;
+    for &word in hypothesis {
+        let left = &mut counts[word as usize];
+        common += usize::from(*left > 0);
+        *left = left.saturating_sub(1);
+    }
+    for &word in reference {
+        counts[word as usize] = 0;
+    }
+    hypothesis.len().max(reference.len()) - common
+}
+
+/// What becomes of a word on the way back through the matrix.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Edit {
+    /// A word of the hypothesis stands for the same word of the reference.
+    Match,
+    /// A word of the hypothesis stands for another word of the reference.
+    Substitution,
+    /// A word of the hypothesis stands for none.
+    Extra,
+    /// A word of the reference has none.
+    Missing,
+}
+
+/// All rows of one hypothesis, for distances of hypotheses that begin like it and for the way back.
+#[derive(Default)]
+pub(crate) struct Matrix {
+    rows: Vec<Row>,
+    steps: Vec<Step>,
+    scratch: Vec<Row>,
+}
+
+impl Matrix {
+    /// Computes all rows, of which the first `known` words' are known from before, and gives the distance.
+    pub(crate) fn fill(&mut self, reference: &Reference, hypothesis: &[Word], known: usize) -> usize {
+        let blocks = reference.blocks;
+        if known == 0 {
+            self.rows.clear();
+            self.rows.resize(blocks, FIRST);
+        }
+        self.rows.resize((hypothesis.len() + 1) * blocks, FIRST);
+        self.steps.resize(hypothesis.len() * blocks, Step { level: 0, rise: 0 });
+        for (i, &word) in hypothesis.iter().enumerate().skip(known) {
+            let (done, row) = self.rows.split_at_mut((i + 1) * blocks);
+            let (mut rise, mut fall) = (1, 0);
+            for (block, &same) in reference.masks(word).iter().enumerate() {
+                row[block] = done[i * blocks + block];
+                self.steps[i * blocks + block] = advance(same, &mut row[block], &mut rise, &mut fall);
+            }
+        }
+        reference.corner(hypothesis.len(), &self.rows[hypothesis.len() * blocks..])
+    }
+
+    /// The distance of a hypothesis of `rows` words that has the first `known` of them in common with the one of
+    /// [`Matrix::fill`] and goes on with `parts`.
+    #[inline]
+    pub(crate) fn distance<const N: usize>(
+        &mut self,
+        reference: &Reference,
+        rows: usize,
+        known: usize,
+        parts: [&[Word]; N],
+    ) -> usize {
+        let blocks = reference.blocks;
+        if blocks == 1 {
+            return reference.resume(&mut [self.rows[known]], rows, parts);
+        }
+        self.scratch.clear();
+        self.scratch.extend_from_slice(&self.rows[known * blocks..][..blocks]);
+        reference.resume(&mut self.scratch, rows, parts)
+    }
+
+    /// Walks back from the corner along a cheapest way: of equally cheap ones the one that prefers a match or a
+    /// substitution, then an extra word, then a missing one.
+    #[inline]
+    pub(crate) fn walk(&self, reference: &Reference, hypothesis: &[Word], mut visit: impl FnMut(Edit)) {
+        let (mut i, mut j) = (hypothesis.len(), reference.len());
+        while i > 0 || j > 0 {
+            let edit = if i == 0 {
+                Edit::Missing
+            } else if j == 0 {
+                Edit::Extra
+            } else if hypothesis[i - 1] == reference.words[j - 1] {
+                Edit::Match
+            } else {
+                let step = self.steps[(i - 1) * reference.blocks + (j - 1) / 64];
+                let bit = 1 << ((j - 1) % 64);
+                if step.level & bit == 0 {
+                    Edit::Substitution
+                } else if step.rise & bit != 0 {
+                    Edit::Extra
+                } else {
+                    Edit::Missing
+                }
+            };
+            i -= usize::from(edit != Edit::Missing);
+            j -= usize::from(edit != Edit::Extra);
+            visit(edit);
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The distances of all prefixes, cell by cell.
+    pub(crate) fn distances(hypothesis: &[Word], reference: &[Word]) -> Vec<Vec<usize>> {
+        let mut d = vec![vec![0; reference.len() + 1]; hypothesis.len() + 1];
+        for i in 0..=hypothesis.len() {
+            for j in 0..=reference.len() {
+                d[i][j] = match (i, j) {
+                    (0, _) => j,
+                    (_, 0) => i,
+                    _ => {
+                        let differ = usize::from(hypothesis[i - 1] != reference[j - 1]);
+                        (d[i - 1][j - 1] + differ).min(d[i - 1][j] + 1).min(d[i][j - 1] + 1)
+                    }
+                };
+            }
+        }
+        d
+    }
+
+    fn walk_back(hypothesis: &[Word], reference: &[Word]) -> Vec<Edit> {
+        let d = distances(hypothesis, reference);
+        let (mut i, mut j, mut edits) = (hypothesis.len(), reference.len(), Vec::new());
+        while i > 0 || j > 0 {
+            let same = i > 0 && j > 0 && hypothesis[i - 1] == reference[j - 1];
+            if i > 0 && j > 0 && d[i][j] == d[i - 1][j - 1] + usize::from(!same) {
+                edits.push(if same { Edit::Match } else { Edit::Substitution });
+                (i, j) = (i - 1, j - 1);
+            } else if i > 0 && d[i][j] == d[i - 1][j] + 1 {
+                edits.push(Edit::Extra);
+                i -= 1;
+            } else {
+                edits.push(Edit::Missing);
+                j -= 1;
+            }
+        }
+        edits
+    }
+
+    fn words(vocabulary: Word, longest: usize) -> impl Strategy<Value = Vec<Word>> {
+        prop::collection::vec(0..vocabulary, 0..longest)
+    }
+
+    #[test]
+    fn worked_by_hand() {
+        let mut reference = Reference::default();
+        let numbered = |word: &str| word.bytes().map(|b| u32::from(b - b'a')).collect::<Vec<_>>();
+        for (a, b, expected) in [("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("", "", 0), ("ab", "ba", 2)]
+        {
+            reference.set(&numbered(b), 26);
+            assert_eq!(expected, reference.distance(&numbered(a), &mut Vec::new()), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn bags_know_no_order() {
+        for (a, b, expected) in
+            [(vec![0, 1, 2], vec![2, 1, 0], 0), (vec![0, 0, 3], vec![0, 1], 2), (vec![], vec![0], 1)]
+        {
+            let mut counts = Vec::new();
+            assert_eq!(expected, edits_of_bags(&a, &b, 3, &mut counts));
+            assert!(counts.iter().all(|&c| c == 0));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bits_are_the_matrix(short in words(4, 12), long in words(5, 300), longer in words(4, 300)) {
+            let mut reference = Reference::default();
+            let mut matrix = Matrix::default();
+            for (hypothesis, of) in [(&short, &short), (&long, &short), (&long, &longer), (&short, &longer)] {
+                let of: Vec<Word> = of.iter().map(|w| w % 4).collect();
+                reference.set(&of, 4);
+                let d = distances(hypothesis, &of);
+                prop_assert_eq!(d[hypothesis.len()][of.len()], reference.distance(hypothesis, &mut Vec::new()));
+                prop_assert_eq!(d[hypothesis.len()][of.len()], matrix.fill(&reference, hypothesis, 0));
+                let mut edits = Vec::new();
+                matrix.walk(&reference, hypothesis, |edit| edits.push(edit));
+                prop_assert_eq!(walk_back(hypothesis, &of), edits);
+                let bound = edits_of_bags(hypothesis, &of, 4, &mut Vec::new());
+                prop_assert!(bound <= d[hypothesis.len()][of.len()]);
+            }
+        }
+
+        #[test]
+        fn common_prefixes_are_not_computed_twice(
+            prefix in words(3, 90), old in words(3, 90), new in words(3, 90), reference in words(3, 150),
+        ) {
+            let mut of = Reference::default();
+            let mut matrix = Matrix::default();
+            of.set(&reference, 3);
+            matrix.fill(&of, &[&prefix[..], &old].concat(), 0);
+            let whole = [&prefix[..], &new].concat();
+            let (left, right) = new.split_at(new.len() / 2);
+            let expected = of.distance(&whole, &mut Vec::new());
+            prop_assert_eq!(expected, matrix.distance(&of, whole.len(), prefix.len(), [left, right]));
+            prop_assert_eq!(expected, matrix.fill(&of, &whole, prefix.len()));
+        }
+
+        #[test]
+        fn columns_are_where_the_word_is(reference in words(3, 200), word in 0..4u32, from in 0..220usize, more in 0..220usize) {
+            let mut of = Reference::default();
+            of.set(&reference, 3);
+            let expected: Vec<usize> =
+                (from..(from + more).min(reference.len())).filter(|&j| reference[j] == word).collect();
+            let found: Vec<usize> = of.columns(word, from, from + more).collect();
+            prop_assert_eq!(expected, found);
+        }
+    }
+}

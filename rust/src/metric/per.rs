@@ -1,0 +1,98 @@
+//! Position-independent error rate: word error rate between bags of words.
+//!
+//! Introduced by Tillmann et al. 1997 (Eurospeech). The definition is that of Popović & Ney 2007 (W07-0707), section 2,
+//! ½ (|N_ref − N_hyp| + Σ_w |n(w, ref) − n(w, hyp)|), which is max(N_ref, N_hyp) less the words in common, each counted
+//! as often as both have it; Moses' PER is the same. So a word too many or too few is one edit, two that differ are one.
+
+use super::error_rate::{self, Edits, RowCounter, Space};
+use super::wer::{self, Lines};
+use super::{Counters, Metric, MetricSpec, References};
+use crate::edit::{self, Reference, Word};
+use crate::error::Result;
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "per",
+    about: "position-independent error rate: word error rate without regard to the order of words",
+    source: "W07-0707",
+    options: wer::OPTIONS,
+    build: |options| Ok(Box::new(Per { lines: Lines::new(options)? })),
+};
+
+/// PER. A row is `[edits, ref_len]`.
+pub struct Per {
+    lines: Lines,
+}
+
+impl Metric for Per {
+    fn name(&self) -> &str {
+        "PER"
+    }
+
+    fn columns(&self) -> Vec<String> {
+        error_rate::columns()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        self.lines.signature()
+    }
+
+    fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
+        let units = error_rate::units(references)?;
+        Ok(Box::new(move || {
+            let (words, edits, space) = (self.lines, Bags::default(), Space::default());
+            Box::new(RowCounter { units, words, edits, space })
+        }))
+    }
+
+    fn score(&self, totals: &[i64]) -> f64 {
+        error_rate::score(totals)
+    }
+
+    fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+}
+
+#[derive(Default)]
+struct Bags {
+    counts: Vec<u32>,
+}
+
+impl Edits for Bags {
+    fn edits(&mut self, hypothesis: &[Word], reference: &Reference, vocabulary: usize) -> usize {
+        edit::edits_of_bags(hypothesis, reference.words(), vocabulary, &mut self.counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::metric::{count_segment, metric};
+    use proptest::prelude::*;
+
+    #[test]
+    fn worked_by_hand() {
+        let per = metric("per", &[]).unwrap();
+        let row = |reference: &str, hypothesis: &str| count_segment(per.as_ref(), &[reference], hypothesis);
+        assert_eq!(vec![0, 3], row("a b c", "c a b"));
+        // `a` is in common once, `b` for `c` is one edit, the second `a` another.
+        assert_eq!(vec![2, 2], row("a c", "a a b"));
+        assert_eq!(vec![2, 0], row("", "a b"));
+        assert_eq!(vec![2, 2], row("a b", ""));
+    }
+
+    proptest! {
+        #[test]
+        fn edits_are_those_of_the_formula(hypothesis in "([a-c] ){0,12}", reference in "([a-d] ){0,12}") {
+            let n = |word: char, line: &str| line.chars().filter(|&c| c == word).count() as i64;
+            let length = |line: &str| line.split_whitespace().count() as i64;
+            let unlike: i64 = ('a'..='d').map(|w| (n(w, &reference) - n(w, &hypothesis)).abs()).sum();
+            let edits = ((length(&reference) - length(&hypothesis)).abs() + unlike) / 2;
+            let per = metric("per", &[]).unwrap();
+            prop_assert_eq!(vec![edits, length(&reference)], count_segment(per.as_ref(), &[&reference], &hypothesis));
+        }
+    }
+}

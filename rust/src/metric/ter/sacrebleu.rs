@@ -1,0 +1,171 @@
+//! The shifts and the matrix of sacreBLEU 2.6.0.
+
+use std::ops::Range;
+
+use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
+use crate::edit::{Edit, Reference, Word};
+
+/// How many shifts are looked at for one hypothesis. The round that reaches the number does not count.
+const MAX_SHIFTS: usize = 1000;
+
+/// Half the width of the band in columns.
+const WIDTH: usize = 25;
+
+#[derive(Default)]
+pub(super) struct SacreBleu {
+    looked_at: usize,
+    band: Band,
+}
+
+impl Variant for SacreBleu {
+    const STOPS: bool = false;
+
+    fn begin(&mut self) {
+        self.looked_at = 0;
+    }
+
+    /// A way through D\[i\]\[j\] costs at least |k| + |δ − k|, where k = j − i and δ is the difference of the lengths:
+    /// so many words more are missing than extra before the cell, and after it. The band leaves out no cell with
+    /// −26 < k − iδ/i_max < 24 (one less than its width for each of two roundings down), which for |δ| ≤ 24 makes any
+    /// way through a cell left out cost at least 48 − |δ|. A longer hypothesis only makes the band wider. (That the way
+    /// back is the same follows: a cheaper neighbour of a cell on a cheapest way is on one, too.)
+    fn is_exact(&self, hypothesis: usize, reference: usize, distance: usize) -> bool {
+        reference < WIDTH || distance + hypothesis.abs_diff(reference) < 2 * (WIDTH - 1)
+    }
+
+    fn distance(&mut self, hypothesis: &[Word], reference: &Reference) -> usize {
+        self.band.fill(hypothesis, reference.words())
+    }
+
+    fn walk(&self, hypothesis: &[Word], reference: &Reference, visit: impl FnMut(Edit)) {
+        self.band.walk(hypothesis, reference.words(), visit);
+    }
+
+    fn gather(
+        &mut self,
+        hypothesis: &[Word],
+        reference: &Reference,
+        alignment: &Alignment,
+        shifts: &mut Shifts,
+    ) -> bool {
+        let words = reference.words();
+        let Alignment { places, wrong, wrong_reference, .. } = alignment;
+        for (i, &word) in hypothesis.iter().enumerate() {
+            let first_wrong = wrong[i] as usize - i;
+            if first_wrong >= MAX_SIZE {
+                continue;
+            }
+            for j in reference.columns(word, i.saturating_sub(MAX_DISTANCE), i + MAX_DISTANCE + 1) {
+                // Both phrases need a wrong word, so they have at least `shortest` words.
+                let shortest = first_wrong.max(wrong_reference[j] as usize - j) + 1;
+                // The target is not to be in the phrase, so it has at most `longest` words.
+                let longest = usize::try_from(places[j] - i as i32).unwrap_or(MAX_SIZE).min(MAX_SIZE);
+                if shortest > longest {
+                    continue;
+                }
+                let same = hypothesis[i..].iter().zip(&words[j..]).take(longest).take_while(|(a, b)| a == b).count();
+                for length in shortest..=same {
+                    let before = if j == 0 { -1 } else { places[j - 1] };
+                    let mut previous = None;
+                    for &place in std::iter::once(&before).chain(&places[j..j + length]) {
+                        if previous != Some(place) {
+                            previous = Some(place);
+                            self.looked_at += 1;
+                            shifts[length - 1].push(Shift { start: i as u32, target: (place + 1) as u32 });
+                        }
+                    }
+                }
+                if self.looked_at >= MAX_SHIFTS {
+                    return false;
+                }
+            }
+        }
+        for shifts in shifts {
+            if !shifts.is_sorted() {
+                shifts.sort_unstable();
+            }
+        }
+        true
+    }
+
+    fn swap(words: usize, shift: Shift, length: usize) -> Swap {
+        let (start, target) = (shift.start as usize, shift.target as usize);
+        let end = start + length;
+        if target < start {
+            Swap { from: target, middle: start, to: end }
+        } else if target > end {
+            Swap { from: start, middle: end, to: target }
+        } else {
+            // A target within the phrase: it moves on by as many words, as far as there are any.
+            Swap { from: start, middle: end, to: (length + target).min(words) }
+        }
+    }
+}
+
+/// The distance over a band around the line from corner to corner.
+#[derive(Default)]
+struct Band {
+    /// The cells of all rows, and for each row where its cells begin and which columns they are.
+    cells: Vec<u32>,
+    rows: Vec<(usize, Range<usize>)>,
+}
+
+const OUTSIDE: u32 = u32::MAX / 2;
+
+impl Band {
+    fn at(&self, i: usize, j: usize) -> u32 {
+        let (start, columns) = &self.rows[i];
+        if columns.contains(&j) { self.cells[start + j - columns.start] } else { OUTSIDE }
+    }
+
+    fn fill(&mut self, hypothesis: &[Word], reference: &[Word]) -> usize {
+        let (rows, columns) = (hypothesis.len(), reference.len() + 1);
+        self.cells.clear();
+        self.rows.clear();
+        self.cells.extend(0..columns as u32);
+        self.rows.push((0, 0..columns));
+        let slope = reference.len() as f64 / rows as f64;
+        let mut width = WIDTH;
+        if (WIDTH as f64) < slope / 2.0 {
+            width = (slope / 2.0 + WIDTH as f64).ceil() as usize;
+        }
+        for (i, &word) in (1..).zip(hypothesis) {
+            let middle = (i as f64 * slope).floor() as usize;
+            let from = middle.saturating_sub(width);
+            let to = if i == rows { columns } else { columns.min(middle + width) };
+            let (above, above_columns) = self.rows[i - 1].clone();
+            let start = self.cells.len();
+            // In the row above, columns from `from` on: those beyond its end and the one before its beginning are
+            // outside.
+            let mut diagonal = if from == 0 { OUTSIDE } else { self.at(i - 1, from - 1) };
+            let mut left = OUTSIDE;
+            for j in from..to {
+                let up = if j < above_columns.end { self.cells[above + j - above_columns.start] } else { OUTSIDE };
+                let across = if j == 0 { OUTSIDE } else { diagonal + u32::from(word != reference[j - 1]) };
+                left = across.min(up + 1).min(left + 1);
+                self.cells.push(left);
+                diagonal = up;
+            }
+            self.rows.push((start, from..to));
+        }
+        self.at(rows, columns - 1) as usize
+    }
+
+    fn walk(&self, hypothesis: &[Word], reference: &[Word], mut visit: impl FnMut(Edit)) {
+        let (mut i, mut j) = (hypothesis.len(), reference.len());
+        while i > 0 || j > 0 {
+            let here = self.at(i, j);
+            let same = i > 0 && j > 0 && hypothesis[i - 1] == reference[j - 1];
+            let edit = if i > 0 && j > 0 && here == self.at(i - 1, j - 1) + u32::from(!same) {
+                if same { Edit::Match } else { Edit::Substitution }
+            } else if i > 0 && here == self.at(i - 1, j) + 1 {
+                Edit::Extra
+            } else {
+                Edit::Missing
+            };
+            i -= usize::from(edit != Edit::Missing);
+            j -= usize::from(edit != Edit::Extra);
+            visit(edit);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Word error rate: Levenshtein's distance in words, without shifts and without a beam.
+//!
+//! Formula, several references and PER: Popović & Ney 2007 (W07-0707), section 2; "multi-reference WER" is of Nießen et
+//! al. 2000 (LREC). They divide by the length of the nearest reference; here, as in TER, by the mean length of all, so
+//! that the three rates of one text have one denominator.
+
+use super::error_rate::{self, Edits, RowCounter, Space, Words};
+use super::{Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use crate::edit::{Reference, Row, Word};
+use crate::error::Result;
+use crate::tokenize::{self, TOKENIZERS, Tokenizer};
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "wer",
+    about: "word error rate: insertions, deletions and substitutions per word of the reference",
+    source: "W07-0707",
+    options: OPTIONS,
+    build: |options| Ok(Box::new(Wer { lines: Lines::new(options)? })),
+};
+
+pub(super) const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "tokenize",
+        kind: Kind::Choice(|| TOKENIZERS.iter().map(|t| t.name()).collect()),
+        default: || Value::Name("13a".into()),
+        about: "how lines are cut into tokens",
+    },
+    OptionSpec {
+        name: "lowercase",
+        kind: Kind::Flag,
+        default: || Value::Flag(false),
+        about: "compare without regard to case",
+    },
+];
+
+/// How lines become words for WER and PER.
+#[derive(Clone, Copy)]
+pub(super) struct Lines {
+    tokenizer: &'static dyn Tokenizer,
+    lowercase: bool,
+}
+
+impl Lines {
+    pub(super) fn new(options: &Options) -> Result<Self> {
+        let tokenizer = tokenize::tokenizer(options.name("tokenize"))?;
+        Ok(Lines { tokenizer, lowercase: options.flag("lowercase") })
+    }
+
+    pub(super) fn signature(&self) -> Vec<(&'static str, String)> {
+        let case = if self.lowercase { "lc" } else { "mixed" };
+        vec![("case", case.into()), ("tok", self.tokenizer.name().into())]
+    }
+}
+
+impl Words for Lines {
+    /// As in BLEU, the case changes first, then white space at the end goes.
+    fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
+        if self.lowercase {
+            self.tokenizer.tokenize(line.to_lowercase().trim_end_matches(tokenize::is_space), emit);
+        } else {
+            self.tokenizer.tokenize(line.trim_end_matches(tokenize::is_space), emit);
+        }
+    }
+}
+
+/// WER. A row is `[edits, ref_len]`.
+pub struct Wer {
+    lines: Lines,
+}
+
+impl Metric for Wer {
+    fn name(&self) -> &str {
+        "WER"
+    }
+
+    fn columns(&self) -> Vec<String> {
+        error_rate::columns()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        self.lines.signature()
+    }
+
+    fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
+        let units = error_rate::units(references)?;
+        Ok(Box::new(move || {
+            let (words, edits, space) = (self.lines, Levenshtein::default(), Space::default());
+            Box::new(RowCounter { units, words, edits, space })
+        }))
+    }
+
+    fn score(&self, totals: &[i64]) -> f64 {
+        error_rate::score(totals)
+    }
+
+    fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+}
+
+#[derive(Default)]
+struct Levenshtein {
+    rows: Vec<Row>,
+}
+
+impl Edits for Levenshtein {
+    fn edits(&mut self, hypothesis: &[Word], reference: &Reference, _: usize) -> usize {
+        reference.distance(hypothesis, &mut self.rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::tests::distances;
+    use crate::metric::{count_segment, metric};
+    use proptest::prelude::*;
+
+    #[test]
+    fn worked_by_hand() {
+        let wer = metric("wer", &[]).unwrap();
+        let row = |reference: &str, hypothesis: &str| count_segment(wer.as_ref(), &[reference], hypothesis);
+        // One word replaced, one missing; the full stop is a word of its own.
+        assert_eq!(vec![2, 6], row("the boat leaves at nine.", "the ship leaves nine."));
+        // A shift of one word costs two edits, and the rate may pass 100.
+        assert_eq!(vec![2, 3], row("a b c", "c a b"));
+        assert_eq!(300.0, wer.score(&row("a", "b c d")));
+        assert_eq!(vec![2, 0], row("", "a b"));
+        assert_eq!(vec![2, 2], row("a b", " "));
+    }
+
+    #[test]
+    fn case_and_tokens_are_options_and_are_in_the_signature() {
+        let given = [("lowercase".into(), Value::Flag(true)), ("tokenize".into(), Value::Name("none".into()))];
+        let wer = metric("wer", &given).unwrap();
+        assert_eq!(vec![1, 2], count_segment(wer.as_ref(), &["It RAINS."], "it rains"));
+        assert_eq!(vec![("case", "lc".to_owned()), ("tok", "none".into())], wer.signature());
+        assert!(!wer.higher_is_better());
+    }
+
+    proptest! {
+        #[test]
+        fn edits_are_those_of_the_matrix(hypothesis in "[a-c ]{0,30}", references in prop::collection::vec("[a-d ]{0,30}", 1..4)) {
+            let numbers = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            let mut all: Vec<_> = std::iter::once(&hypothesis).chain(&references).flat_map(|l| numbers(l)).collect();
+            all.sort();
+            let number = |line: &str| -> Vec<Word> {
+                numbers(line).iter().map(|w| all.binary_search(w).map_or(0, |i| all[..i].iter().filter(|v| *v != w).count() as u32)).collect()
+            };
+            let number = |line: &str| number(line);
+            let hyp = number(&hypothesis);
+            let edits = references.iter().map(|r| *distances(&hyp, &number(r)).last().unwrap().last().unwrap()).min().unwrap();
+            let length: usize = references.iter().map(|r| number(r).len()).sum();
+            let wer = metric("wer", &[]).unwrap();
+            let lines: Vec<&str> = references.iter().map(String::as_str).collect();
+            let row = count_segment(wer.as_ref(), &lines, &hypothesis);
+            prop_assert_eq!(vec![(edits * references.len()) as i64, length as i64], row);
+        }
+    }
+}

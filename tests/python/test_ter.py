@@ -1,0 +1,316 @@
+"""TER, WER and PER: by hand, against sacreBLEU 2.6.0 on any text and on real systems, and Tercom's own counts."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811
+
+from reshuffle import InputError, metric, read_corpus, read_lines
+
+References = Sequence[Sequence[str | None]]
+
+FLAGS = ("normalized", "no_punct", "asian_support", "case_sensitive")
+OPTIONS = [dict(zip(FLAGS, flags, strict=True)) for flags in itertools.product([False, True], repeat=4)]
+
+# Python's and Rust's Unicode tables are of different versions: a letter that one does not know has no lower case there.
+ASSIGNED = st.characters(exclude_categories=("Cs", "Cn"))
+PIECES = st.sampled_from(
+    "a b A ab . , ! ? : ; ( ) \" - 's 'S s' 1 2.5 1, 5- &amp; &lt; &quot; &AMP; \n \n- İ Σ ΑΣ É".split(" ")
+    + list("日本々、。〈〟「」・｡･．，？：；！＂（）かナーㇰ㌀㈱豈︰⺀㇀䷀㐀")
+)
+SPACES = st.sampled_from([" ", "", "\t", "\u2028", "\x1c", "\xa0", "\r", "\n", "\u3000"])
+LINES = st.text(ASSIGNED, max_size=20) | st.lists(st.tuples(PIECES, SPACES), max_size=14).map(
+    lambda pairs: "".join(piece + space for piece, space in pairs)
+)
+
+
+def sacrebleu_rows(hypotheses: Sequence[str], references: References, **options: Any) -> list[list[float]]:
+    rows = SacreTER(**options)._extract_corpus_statistics(hypotheses, references)
+    return [list(row) for row in rows]
+
+
+def units_of(references: References) -> int:
+    """The least common multiple of the numbers of references that segments have."""
+    numbers = [sum(line is not None for line in lines) for lines in zip(*references, strict=True)]
+    return int(np.lcm.reduce(numbers))
+
+
+def assert_equal_to_sacrebleu(hypotheses: Sequence[str], references: References, **options: Any) -> None:
+    ours = metric("ter", **options)
+    counts = ours.suff_stats([hypotheses], references)[0]
+    expected = sacrebleu_rows(hypotheses, references, **options)
+    # Mean lengths are whole in units of 1/L; sacreBLEU has rounded them, by far less than half of that.
+    scaled = np.array(expected) * units_of(references)
+    np.testing.assert_allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9)
+    np.testing.assert_array_equal(np.rint(scaled), counts)
+    score = SacreTER(**options)._aggregate_and_compute(expected).score
+    assert score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-12)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
+def test_any_text_gives_sacrebleus_counts_under_every_option(options: dict[str, bool]) -> None:
+    @settings(max_examples=60)
+    @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4))
+    def check(segments: list[tuple[str, str]]) -> None:
+        hypotheses, references = zip(*segments, strict=True)
+        assert_equal_to_sacrebleu(hypotheses, [references], **options)
+
+    check()
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
+def test_every_character_is_cut_as_in_sacrebleu(options: dict[str, bool]) -> None:
+    # Between letters, after a digit and before a full stop. As many edits as words, for the reference is empty.
+    from unicodedata import category
+
+    known = [c for c in map(chr, range(0x11000)) if category(c) not in ("Cs", "Cn")]
+    lines = [f"a{c}b 1{c}. x{c}'s" for c in known]
+    tokenizer = SacreTER(**options).tokenizer
+    expected = [len(tokenizer.__class__.__call__.__wrapped__(tokenizer, line.rstrip()).split()) for line in lines]
+    rows = metric("ter", **options).suff_stats([lines], [[""] * len(lines)])[0]
+    assert [c for c, words, row in zip(known, expected, rows, strict=True) if words != row[0]] == []
+
+
+@given(st.data(), st.sampled_from(OPTIONS))
+def test_any_references_give_sacrebleus_counts(data: st.DataObject, options: dict[str, bool]) -> None:
+    n_references = data.draw(st.integers(1, 4))
+    reference = st.none() | LINES
+    segment = st.lists(reference, min_size=n_references, max_size=n_references).filter(lambda s: set(s) != {None})
+    segments = data.draw(st.lists(st.tuples(LINES, segment), min_size=1, max_size=3))
+    hypotheses = [hypothesis for hypothesis, _ in segments]
+    columns = [list(column) for column in zip(*(references for _, references in segments), strict=True)]
+    assert_equal_to_sacrebleu(hypotheses, columns, **options)
+
+
+def mangled(words: list[str], rng: random.Random) -> list[str]:
+    """The words with some phrases elsewhere, some words replaced and some gone."""
+    words = words[:]
+    for _ in range(rng.randrange(6)):
+        start, length = rng.randrange(len(words) + 1), rng.randint(1, 12)
+        phrase = words[start : start + length]
+        del words[start : start + length]
+        at = rng.randrange(len(words) + 1)
+        words[at:at] = phrase
+    for _ in range(rng.randrange(12)):
+        at = rng.randrange(len(words) + 1)
+        words[at : at + rng.randrange(2)] = rng.choice([[], ["x"], [str(rng.randrange(9))]])
+    return words
+
+
+def corner_cases(n: int) -> list[tuple[str, str]]:
+    """Segments for the limits: long ones, of few words (too many candidates), of very different lengths (the band)."""
+    rng = random.Random(7)
+
+    def words(longest: int, vocabulary: int) -> list[str]:
+        return [str(int(vocabulary * rng.random() ** 2)) for _ in range(rng.randint(1, longest))]
+
+    segments = []
+    for i in range(n):
+        vocabulary = rng.choice([3, 20, 300])
+        reference = words(rng.choice([15, 60, 130]), vocabulary)
+        hypothesis = mangled(reference, rng) if i % 2 else words(rng.choice([15, 60, 130]), vocabulary)
+        if i % 10 == 0:
+            hypothesis, reference = words(4, 4), words(300, 9)
+        if i % 10 == 5:
+            hypothesis, reference = words(300, 9), words(4, 4)
+        if i % 10 == 7 and len(reference) > 40:
+            hypothesis = reference[30:] + ["x"] + reference[:30]
+        segments.append((" ".join(hypothesis), " ".join(reference)))
+    return segments
+
+
+@pytest.mark.parametrize("n", [150, pytest.param(5000, marks=pytest.mark.slow)])
+def test_limits_of_candidates_band_and_distance_are_sacrebleus(n: int) -> None:
+    hypotheses, references = zip(*corner_cases(n), strict=True)
+    assert_equal_to_sacrebleu(hypotheses, [references])
+
+
+@pytest.mark.parametrize("size", [1500, 4000])
+def test_very_long_segments_are_counted_soon(size: int) -> None:
+    # sacreBLEU finds a thousand candidates at once and gives its distance over the band.
+    rng = random.Random(size)
+    reference = [rng.choice("abcdefgh") for _ in range(size)]
+    hypothesis = mangled(reference, rng)
+    assert_equal_to_sacrebleu([" ".join(hypothesis)], [[" ".join(reference)]])
+
+
+def turkcorpus(data: Path) -> tuple[list[str], References]:
+    folder = data / "turkcorpus-simplification-8refs"
+    references = [read_lines(str(folder / f"test.8turkers.tok.turk.{i}")) for i in range(8)]
+    return read_lines(str(sorted((folder / "sys").iterdir())[0])), references
+
+
+def wmt19(data: Path) -> tuple[list[str], References]:
+    folder = data / "wmt19-en-de"
+    references = [read_lines(str(path)) for path in sorted(folder.glob("ref*.txt"))]
+    return read_lines(str(sorted((folder / "sys").iterdir())[0])), references
+
+
+@pytest.mark.parametrize(
+    ("corpus", "n_references", "n_segments"),
+    [(turkcorpus, 8, 150), (wmt19, 7, 150)],
+    ids=["turkcorpus", "wmt19"],
+)
+def test_many_references_equal_sacrebleu(data: Path, corpus: Any, n_references: int, n_segments: int) -> None:
+    hypotheses, references = corpus(data)
+    assert len(references) == n_references
+    assert_equal_to_sacrebleu(hypotheses[:n_segments], [column[:n_segments] for column in references])
+    # And with holes, so that the numbers of references differ.
+    holes = [[line if (s + k) % 3 or k == 0 else None for s, line in enumerate(c[:60])] for k, c in enumerate(references)]
+    assert_equal_to_sacrebleu(hypotheses[:60], holes, normalized=True, no_punct=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"normalized": True, "case_sensitive": True}, {"no_punct": True}], ids=str)
+@pytest.mark.parametrize("form", ["", ".detok"])
+def test_ted_equals_sacrebleu(data: Path, form: str, options: dict[str, Any]) -> None:
+    ted = data / "compare-mt-ted-slk-en"
+    reference = read_lines(str(ted / f"ted.ref{form}.eng"))[:500]
+    for system in ("sys1", "sys2"):
+        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng"))[:500], [reference], **options)
+
+
+@pytest.mark.parametrize("options", [{"normalized": True, "asian_support": True}, dict.fromkeys(FLAGS, True)], ids=str)
+def test_japanese_equals_sacrebleu(data: Path, options: dict[str, Any]) -> None:
+    ted = data / "compare-mt-ted-slk-en"
+    hypotheses, reference = (read_lines(str(ted / f"multited.{name}.jpn"))[:150] for name in ("sys1", "ref"))
+    assert_equal_to_sacrebleu(hypotheses, [reference], **options)
+
+
+@pytest.mark.parametrize("index", [0, 9])
+def test_wmt17_equals_sacrebleu(wmt17: Any, index: int) -> None:
+    hypotheses = list(wmt17.systems.values())[index]
+    assert_equal_to_sacrebleu(hypotheses[1000:2000], [column[1000:2000] for column in wmt17.references])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["wmt17-en-de", "wmt21-en-de", "wmt13-fr-en", "wmt08-cz-en"])
+def test_every_system_equals_sacrebleu(data: Path, name: str) -> None:
+    references = sorted(map(str, (data / name).glob("ref*.txt")))
+    corpus = read_corpus(references, sorted(map(str, (data / name / "sys").iterdir())))
+    for hypotheses in corpus.systems.values():
+        assert_equal_to_sacrebleu(hypotheses, corpus.references)
+
+
+# Counts per segment of Tercom 7.25 and sacreBLEU 2.6.0, made by
+# `java -jar tercom.7.25.jar -r ref -h hyp -n out -o ter` and `TER()._extract_corpus_statistics`.
+GOLDEN = {
+    ("baseline", "opt0"): (41129, 41130),
+    ("baseline", "opt1"): (41362, 41362),
+    ("baseline", "opt2"): (41155, 41158),
+    ("sys1", "opt0"): (40287, 40287),
+    ("sys1", "opt1"): (41016, 41015),
+    ("sys1", "opt2"): (40761, 40757),
+}
+
+
+@pytest.mark.parametrize(("system", "run"), GOLDEN, ids="-".join)
+def test_both_variants_have_the_counts_of_their_tool(data: Path, system: str, run: str) -> None:
+    folder = data / "multeval-newstest2010-optreps"
+    hypotheses, reference = read_lines(str(folder / system / f"{run}.txt")), read_lines(str(folder / "ref.txt"))
+    golden = data.parent / "golden" / "ter" / f"{system}.{run}.tercom_vs_sacrebleu.tsv"
+    with golden.open(encoding="utf-8") as file:
+        segments = list(csv.DictReader(file, delimiter="\t"))
+    for variant, total in zip(("tercom", "sacrebleu"), GOLDEN[system, run], strict=True):
+        counts = metric("ter", variant=variant).suff_stats([hypotheses], [reference])[0]
+        expected = [[float(row[f"{variant}_{column}"]) for column in ("edits", "words")] for row in segments]
+        np.testing.assert_array_equal(expected, counts)
+        assert counts.sum(axis=0).tolist() == [total, 62774]
+
+
+def matrix_distance(a: list[str], b: list[str]) -> int:
+    row = list(range(len(b) + 1))
+    for i, word in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, other in enumerate(b, 1):
+            before, row[j] = row[j], min(before + (word != other), row[j] + 1, row[j - 1] + 1)
+    return row[-1]
+
+
+@given(st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3), st.booleans())
+def test_wer_and_per_are_their_definitions(segments: list[tuple[str, str, str]], lowercase: bool) -> None:
+    def words(line: str) -> list[str]:
+        return (line.lower() if lowercase else line).split()
+
+    def bags(a: list[str], b: list[str]) -> int:
+        return max(len(a), len(b)) - sum(min(a.count(word), b.count(word)) for word in set(a))
+
+    hypotheses, *references = map(list, zip(*segments, strict=True))
+    for name, edits in (("wer", matrix_distance), ("per", bags)):
+        expected = [
+            [2 * min(edits(words(h), words(r)) for r in refs), sum(len(words(r)) for r in refs)]
+            for h, *refs in segments
+        ]
+        rows = metric(name, tokenize="none", lowercase=lowercase).suff_stats([hypotheses], references)[0]
+        assert rows.tolist() == expected
+
+
+def test_wer_of_long_segments_and_the_order_of_the_rates(wmt17: Any) -> None:
+    rng = random.Random(3)
+    for size in (63, 64, 65, 128, 700):
+        reference = [rng.choice("abcdefgh") for _ in range(size)]
+        hypothesis = mangled(reference, rng)
+        rows = metric("wer").suff_stats([[" ".join(hypothesis)]], [[" ".join(reference)]])
+        assert rows[0, 0].tolist() == [matrix_distance(hypothesis, reference), size]
+    edits: dict[str, NDArray[np.int64]] = {}
+    hypotheses = list(wmt17.systems.values())[2]
+    for name in ("per", "wer"):
+        edits[name] = metric(name, tokenize="none", lowercase=True).suff_stats([hypotheses], wmt17.references)[0, :, 0]
+    edits["ter"] = metric("ter").suff_stats([hypotheses], wmt17.references)[0, :, 0]
+    assert (edits["per"] <= edits["ter"]).all()
+    assert (edits["per"] <= edits["wer"]).all()
+    # The beam may cost TER an edit, never here.
+    assert (edits["ter"] <= edits["wer"]).all()
+
+
+def test_scores_of_no_words_follow_sacrebleu() -> None:
+    for row in ([0, 0], [3, 0], [5, 4], [4, 5], [0, 9]):
+        expected = SacreTER()._compute_score_from_stats(row).score
+        for name in ("ter", "wer", "per"):
+            assert float(metric(name).score(row)) == expected
+
+
+def test_signatures_are_sacrebleus() -> None:
+    for options in OPTIONS:
+        ter = SacreTER(**options)
+        sentence = ter.corpus_score(["a"], [["a"]])
+        assert sentence.score == 0
+        expected = ter.get_signature().format(short=False).removesuffix("|version:2.6.0").removeprefix("nrefs:1|")
+        assert metric("ter", **options).signature() == f"TER|{expected}"
+    assert metric("ter", variant="tercom").signature().endswith("|asian:no|variant:tercom")
+    assert metric("wer", lowercase=True).signature() == "WER|case:lc|tok:13a"
+    assert metric("per").signature("2") == "PER|nrefs:2|case:mixed|tok:13a"
+
+
+@pytest.mark.parametrize("name", ["ter", "wer", "per"])
+def test_fewer_edits_are_better_and_counts_have_names(name: str) -> None:
+    made = metric(name)
+    assert not made.higher_is_better
+    assert made.columns == ["edits", "ref_len"]
+    assert made.name == name.upper()
+
+
+def test_too_large_a_multiple_of_the_numbers_of_references_is_refused() -> None:
+    columns = [[("a" if k <= s else None) for s in range(23)] for k in range(23)]
+    assert metric("ter").suff_stats([["a"] * 22], [c[:22] for c in columns[:22]])[0, 0].tolist() == [0, 232792560]
+    with pytest.raises(InputError, match="the numbers of references of the segments have no common multiple"):
+        metric("ter").suff_stats([["a"] * 23], columns)
+
+
+@pytest.mark.parametrize("options", [{}, {"variant": "tercom"}], ids=["sacrebleu", "tercom"])
+def test_counts_are_the_same_for_any_number_of_threads(wmt17: Any, options: dict[str, Any]) -> None:
+    ter = metric("ter", **options)
+    outputs = list(wmt17.systems.values())[:2]
+    expected = ter.suff_stats(outputs, wmt17.references, threads=1)
+    for threads in (2, 3, 8):
+        np.testing.assert_array_equal(expected, ter.suff_stats(outputs, wmt17.references, threads=threads))
