@@ -16,6 +16,7 @@ from .compare import compare, score, segment_scores
 from .corpus import Corpus, read_corpus
 from .errors import InputError
 from .files import read_lines
+from .given import CorpusFunction, FromCounts, SegmentScores, f_score
 from .intervals import bootstrap_interval
 from .metrics import Formula, Metric, NativeMetric, metric, tokenize
 from .multiplicity import experimentwise_error
@@ -37,12 +38,15 @@ __all__ = [
     "Comparison",
     "ConfidenceInterval",
     "Corpus",
+    "CorpusFunction",
     "Formula",
+    "FromCounts",
     "InputError",
     "Metric",
     "NativeMetric",
     "PairedDifference",
     "Progress",
+    "SegmentScores",
     "SegmentTable",
     "SignificanceResult",
     "SystemScore",
@@ -54,6 +58,7 @@ __all__ = [
     "bootstrap_test",
     "compare",
     "experimentwise_error",
+    "f_score",
     "metric",
     "read_corpus",
     "read_lines",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -11,25 +12,27 @@ from . import _core
 from ._core import Progress
 from .corpus import Corpus, Lines
 from .errors import InputError, check_level, unknown_name
+from .given import CorpusFunction, GivenCounts
 from .intervals import INTERVALS
 from .metrics import NativeMetric, metric
 from .multiplicity import experimentwise_error
-from .resampling import Family, Replicates
+from .resampling import AnyFamily, Family, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
 from .significance import check_test, run_signature, run_test
 
 __all__ = ["compare", "score", "segment_scores"]
 
-References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]]"
-Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines]"
-Metrics: TypeAlias = "str | NativeMetric | Sequence[str | NativeMetric]"
+References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | None"
+Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | None"
+AnyMetric: TypeAlias = NativeMetric | GivenCounts | CorpusFunction
+Metrics: TypeAlias = "str | AnyMetric | Sequence[str | AnyMetric]"
 
 INTERVAL = "percentile"
 
 
 def compare(
-    references: References,
-    systems: Systems,
+    references: References = None,
+    systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
     test: str = "ar",
@@ -52,8 +55,9 @@ def compare(
         None stands for a reference that is missing; every segment needs at least one.
     systems : mapping of str to S hypotheses, or sequence of these
         At least two. Without names they are called ``system 1``, ``system 2`` …
-    metrics : str, NativeMetric, or sequence of these
-        See :func:`reshuffle.metric`.
+    metrics : str, metric, or sequence of these
+        By name or from :func:`reshuffle.metric`; or :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts`
+        and :class:`~reshuffle.CorpusFunction`. With the first two alone no texts are needed.
     test : str
         A name in :data:`reshuffle.significance.TESTS`.
     n_resamples : int
@@ -101,8 +105,8 @@ def compare(
     """
     chosen = check_test(test, alternative)
     confidence_level = check_level("confidence_level", confidence_level)
-    corpus = Corpus.of(references, systems)
-    names = tuple(corpus.systems)
+    data = _Data.of(references, systems, metrics)
+    names = data.names
     if len(names) < 2:
         raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
     if all_pairs and baseline is not None:
@@ -113,7 +117,7 @@ def compare(
         baseline = names[0] if baseline is None else baseline
         names = (baseline, *(name for name in names if name != baseline))
 
-    families = _count(corpus, names, metrics, threads, progress)
+    families = data.count(names, threads, progress)
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
@@ -131,12 +135,12 @@ def compare(
         for (a, b), result in zip(pairs, of_metric, strict=True)
     ]
     record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates)
-    return _comparison(corpus, names, families, replicates, confidence_level, baseline, record, comparisons)
+    return _comparison(data, names, families, replicates, confidence_level, baseline, record, comparisons)
 
 
 def score(
-    references: References,
-    systems: Systems,
+    references: References = None,
+    systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
     confidence_level: float | None = None,
@@ -165,19 +169,19 @@ def score(
     >>> round(result.scores[0].score, 2)
     53.73
     """
-    corpus = Corpus.of(references, systems)
-    names = tuple(corpus.systems)
-    families = _count(corpus, names, metrics, threads, progress)
+    data = _Data.of(references, systems, metrics)
+    names = data.names
+    families = data.count(names, threads, progress)
     if confidence_level is None:
-        return _comparison(corpus, names, families, None, None)
+        return _comparison(data, names, families, None, None)
     confidence_level = check_level("confidence_level", confidence_level)
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
-    return _comparison(corpus, names, families, replicates, confidence_level)
+    return _comparison(data, names, families, replicates, confidence_level)
 
 
 def segment_scores(
-    references: References,
-    systems: Systems,
+    references: References = None,
+    systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
     threads: int | None = None,
@@ -208,54 +212,96 @@ def segment_scores(
     >>> table.scores["BLEU"].round(2)
     array([[ 53.73, 100.  ]])
     """
-    corpus = Corpus.of(references, systems)
-    names = tuple(corpus.systems)
-    families = _count(corpus, names, metrics, threads, progress)
-    nrefs = corpus.n_references
+    data = _Data.of(references, systems, metrics)
+    families = data.count(data.names, threads, progress)
+    nrefs = data.n_references
     used = tuple(
         UsedMetric(f.metric.name, f.metric.segment_signature(nrefs), f.metric.higher_is_better) for f in families
     )
     shared = {name for name, n in Counter(m.name for m in used).items() if n > 1}
     return SegmentTable(
-        systems=names,
+        systems=data.names,
         metrics=used,
         scores={
-            m.signature if m.name in shared else m.name: f.metric.segment_scores(f.counts)
-            for m, f in zip(used, families, strict=True)
+            m.signature if m.name in shared else m.name: f.segment_scores for m, f in zip(used, families, strict=True)
         },
         signature="|".join([*(m.signature for m in used), f"version:reshuffle-{_core.VERSION}"]),
         version=_core.VERSION,
     )
 
 
-def _count(
-    corpus: Corpus, names: Sequence[str], metrics: Metrics, threads: int | None, progress: Progress | None
-) -> list[Family]:
-    chosen = list(metrics) if isinstance(metrics, Sequence) and not isinstance(metrics, str) else [metrics]
-    resolved: list[Any] = [metric(m) if isinstance(m, str) else m for m in chosen]
-    if not resolved:
-        raise InputError("no metrics: at least one is needed")
-    for m in resolved:
-        if not isinstance(m, NativeMetric):
-            raise InputError(f"a metric that counts texts is made by reshuffle.metric(name), got {m!r}")
-    labels = [m.signature() for m in resolved]
-    if len(set(labels)) < len(labels):
-        raise InputError(f"the same metric is given twice: {', '.join(labels)}")
-    outputs = [corpus.systems[name] for name in names]
-    return [Family(m, m.suff_stats(outputs, corpus.references, threads=threads, progress=progress)) for m in resolved]
+@dataclass(frozen=True)
+class _Data:
+    """What is to be scored: metrics, and texts unless all metrics bring their counts along."""
+
+    corpus: Corpus | None
+    metrics: Sequence[AnyMetric]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, references: References, systems: Systems, metrics: Metrics) -> _Data:
+        chosen = list(metrics) if isinstance(metrics, Sequence) and not isinstance(metrics, str) else [metrics]
+        resolved: list[Any] = [metric(m) if isinstance(m, str) else m for m in chosen]
+        if not resolved:
+            raise InputError("no metrics: at least one is needed")
+        for m in resolved:
+            if not isinstance(m, NativeMetric | GivenCounts | CorpusFunction):
+                raise InputError(
+                    "a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts or CorpusFunction, "
+                    f"got {m!r}"
+                )
+        labels = [m.signature() for m in resolved]
+        if len(set(labels)) < len(labels):
+            raise InputError(f"the same metric is given twice: {', '.join(labels)}")
+        if references is not None and systems is not None:
+            corpus = Corpus.of(references, systems)
+            return cls(corpus, resolved, tuple(corpus.systems))
+        if references is not None or systems is not None:
+            there, missing = ("references", "systems") if systems is None else ("systems", "references")
+            raise InputError(f"{there} without {missing}: give both, or neither if all scores are given")
+        needy = [m.name for m in resolved if not isinstance(m, GivenCounts)]
+        if needy:
+            raise InputError(f"{', '.join(needy)} needs texts: give references and systems")
+        return cls(None, resolved, tuple(resolved[0].counts))
+
+    @property
+    def n_references(self) -> str | None:
+        """References per segment as signatures give them."""
+        return None if self.corpus is None else self.corpus.n_references
+
+    def count(self, names: Sequence[str], threads: int | None, progress: Progress | None) -> list[AnyFamily]:
+        """The counts of these systems under every metric."""
+        families = [self._family(m, names, threads, progress) for m in self.metrics]
+        whole = families[0].n_segments if self.corpus is None else self.corpus.n_segments
+        for family in families:
+            if family.n_segments != whole:
+                other = families[0].metric.name if self.corpus is None else "the texts"
+                raise InputError(
+                    f"{family.metric.name} has {family.n_segments:,} segments, {other} {whole:,}: they must be the same"
+                )
+        return families
+
+    def _family(self, m: AnyMetric, names: Sequence[str], threads: int | None, progress: Progress | None) -> AnyFamily:
+        if isinstance(m, GivenCounts):
+            return Family(m, m.counts_of(names))
+        assert self.corpus is not None  # of() has seen to it
+        outputs = [self.corpus.systems[name] for name in names]
+        if isinstance(m, CorpusFunction):
+            return TextFamily(m, outputs, self.corpus.references)
+        return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
 
 
 def _comparison(
-    corpus: Corpus,
+    data: _Data,
     names: tuple[str, ...],
-    families: Sequence[Family],
+    families: Sequence[AnyFamily],
     replicates: Replicates | None,
     confidence_level: float | None,
     baseline: str | None = None,
     test: UsedTest | None = None,
     comparisons: Sequence[PairedDifference] = (),
 ) -> Comparison:
-    nrefs = corpus.n_references
+    nrefs = data.n_references
 
     def interval(m: int, s: int) -> ConfidenceInterval | None:
         if replicates is None or confidence_level is None:
@@ -268,12 +314,20 @@ def _comparison(
             metric=family.metric.name,
             score=float(family.scores[s]),
             confidence_interval=interval(m, s),
-            details=family.metric.details(family.totals[s]),
+            details=family.details(s),
         )
         for m, family in enumerate(families)
         for s, name in enumerate(names)
     ]
-    metrics = [UsedMetric(f.metric.name, f.metric.signature(nrefs), f.metric.higher_is_better) for f in families]
+    metrics = [
+        UsedMetric(
+            f.metric.name,
+            f.metric.signature(nrefs),
+            f.metric.higher_is_better,
+            f.calls if isinstance(f, TextFamily) else None,
+        )
+        for f in families
+    ]
     run = f"version:reshuffle-{_core.VERSION}"
     if replicates is not None:
         used = None if test is None else (test.name, test.alternative)
@@ -289,8 +343,8 @@ def _comparison(
         baseline=baseline,
         test=test,
         experimentwise_error=error,
-        n_segments=corpus.n_segments,
-        n_references=len(corpus.references),
+        n_segments=families[0].n_segments,
+        n_references=0 if data.corpus is None else len(data.corpus.references),
         n_resamples=None if replicates is None else replicates.n_resamples,
         confidence_level=confidence_level,
         seed=None if replicates is None else replicates.seed,

@@ -26,10 +26,14 @@ Scores: TypeAlias = NDArray[np.float64]
 
 
 class Metric(ABC):
-    """A corpus score that is a function of summed integer counts."""
+    """A corpus score that is a function of summed integer counts.
+
+    ``core`` is its formula in Rust, if it has one there.
+    """
 
     name: str
     higher_is_better: bool = True
+    core: _core.Metric | None = None
 
     @abstractmethod
     def score(self, totals: ArrayLike) -> Scores:

@@ -1,12 +1,13 @@
 """Replicates of observed counts: shuffles for tests, draws for intervals and tests.
 
-A native metric is summed and scored in Rust. A :class:`~reshuffle.metrics.Formula` is summed in Rust and scored here,
-batch by batch, by its own function. Both see the same flips and the same draws.
+A metric with a formula in Rust is summed and scored there. A :class:`~reshuffle.metrics.Formula` is summed in Rust and
+scored here, batch by batch, by its own function; a :class:`~reshuffle.given.CorpusFunction` sees the texts themselves,
+one replicate at a time. All see the same flips and the same draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -17,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._core import Progress
 from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer
-from .metrics import Counts, Metric, NativeMetric, Scores, counts_array, thread_count
+from .given import CorpusFunction
+from .metrics import Counts, Metric, Scores, counts_array, thread_count
 
-__all__ = ["Family", "Replicates"]
+__all__ = ["AnyFamily", "Family", "Replicates", "Replication", "TextFamily"]
 
 Pairs: TypeAlias = Sequence[tuple[int, int]]
 
@@ -62,6 +64,11 @@ class Family:
             )
         return cls(metric, np.stack([first, second]))
 
+    @property
+    def n_segments(self) -> int:
+        """S."""
+        return int(self.counts.shape[1])
+
     @cached_property
     def totals(self) -> Counts:
         """The sums over all segments: (k, K)."""
@@ -71,6 +78,124 @@ class Family:
     def scores(self) -> Scores:
         """The observed score of each system: (k,)."""
         return self.metric.score(self.totals)
+
+    @property
+    def segment_scores(self) -> Scores:
+        """The score of every segment by itself: (k, S)."""
+        return self.metric.segment_scores(self.counts)
+
+    def details(self, system: int) -> Mapping[str, float]:
+        """The parts that make up a system's score."""
+        return self.metric.details(self.totals[system])
+
+    @property
+    def batch(self) -> int:
+        """How many replicates to make at a time."""
+        return max(1, BATCH_CELLS // self.totals.size)
+
+    def shuffled(self, pairs: Pairs, replicates: Replication) -> Scores:
+        """The statistic of every pair on every shuffle: (pairs, n)."""
+        n = replicates.n
+        sums = replicates.of(_core.shuffle_sums, self.counts)
+        flipped = sums.reshape(n, *self.totals.shape)
+        statistics = np.empty((len(pairs), n))
+        for index, (x, y) in enumerate(pairs):
+            moved = flipped[:, x] - flipped[:, y]
+            statistics[index] = self.metric.score(self.totals[x] - moved) - self.metric.score(self.totals[y] + moved)
+        return statistics
+
+    def drawn(self, replicates: Replication) -> Scores:
+        """The score of every system on every draw: (k, n)."""
+        sums = replicates.of(_core.draw_sums, self.counts)
+        return self.metric.score(sums.reshape(replicates.n, *self.totals.shape)).T
+
+
+class TextFamily:
+    """The outputs of k systems under a function that looks at texts, which is called anew for every replicate."""
+
+    batch = 1
+
+    def __init__(
+        self, metric: CorpusFunction, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str | None]]
+    ) -> None:
+        self.metric = metric
+        self.systems = [list(lines) for lines in systems]
+        self.references = [list(column) for column in references]
+        self.calls = 0
+
+    def _evaluate(self, hypotheses: list[str], references: list[list[str | None]]) -> float:
+        self.calls += 1
+        return self.metric.evaluate(hypotheses, references)
+
+    @property
+    def n_segments(self) -> int:
+        """S."""
+        return len(self.references[0])
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The observed score of each system: (k,)."""
+        return np.array([self._evaluate(list(lines), [*map(list, self.references)]) for lines in self.systems])
+
+    @property
+    def segment_scores(self) -> Scores:
+        """The function on one segment at a time: (k, S)."""
+        rows = list(zip(*self.references, strict=True))
+        return np.array(
+            [
+                [self._evaluate([line], [[r] for r in row]) for line, row in zip(lines, rows, strict=True)]
+                for lines in self.systems
+            ]
+        )
+
+    def details(self, system: int) -> Mapping[str, float]:
+        """None: nothing is known about the function."""
+        return {}
+
+    def shuffled(self, pairs: Pairs, replicates: Replication) -> Scores:
+        """The statistic of every pair on every shuffle: (pairs, n)."""
+        statistics = np.empty((len(pairs), replicates.n))
+        for column, r in enumerate(range(replicates.first, replicates.first + replicates.n)):
+            words = _core.stream_words(replicates.seed, "shuffle", r, -(-self.n_segments // 64))
+            swapped = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[: self.n_segments]
+            for index, (x, y) in enumerate(pairs):
+                lines = [(b, a) if swap else (a, b) for a, b, swap in zip(*self._pair(x, y), swapped, strict=True)]
+                left, right = ([pair[side] for pair in lines] for side in (0, 1))
+                statistics[index, column] = self._evaluate(left, [*map(list, self.references)]) - self._evaluate(
+                    right, [*map(list, self.references)]
+                )
+        return statistics
+
+    def _pair(self, x: int, y: int) -> tuple[list[str], list[str]]:
+        return self.systems[x], self.systems[y]
+
+    def drawn(self, replicates: Replication) -> Scores:
+        """The score of every system on every draw: (k, n)."""
+        scores = np.empty((len(self.systems), replicates.n))
+        for column, r in enumerate(range(replicates.first, replicates.first + replicates.n)):
+            weights = _core.draw_weights(replicates.seed, r, self.n_segments)
+            segments = np.repeat(np.arange(self.n_segments), weights).tolist()
+            for index, lines in enumerate(self.systems):
+                references = [[column_[s] for s in segments] for column_ in self.references]
+                scores[index, column] = self._evaluate([lines[s] for s in segments], references)
+        return scores
+
+
+AnyFamily: TypeAlias = Family | TextFamily
+
+
+@dataclass(frozen=True)
+class Replication:
+    """Some consecutive replicates: n of them from number ``first``."""
+
+    seed: int
+    first: int
+    n: int
+    threads: int
+
+    def of(self, sums: Callable[..., Counts], counts: Counts) -> Counts:
+        """The sums of these replicates, by one of the core's functions."""
+        return sums([counts], n=self.n, seed=self.seed, first=self.first, threads=self.threads)
 
 
 class Replicates:
@@ -90,7 +215,7 @@ class Replicates:
 
     def __init__(
         self,
-        families: Sequence[Family],
+        families: Sequence[AnyFamily],
         *,
         n_resamples: int,
         seed: int,
@@ -102,7 +227,7 @@ class Replicates:
         self.seed = check_integer("seed", seed, 0, MAX_SEED)
         self._threads = thread_count(threads)
         self._progress = progress
-        if self.families[0].counts.shape[1] < 2:
+        if self.families[0].n_segments < 2:
             raise InputError("one segment only: there is nothing to shuffle or draw, at least 2 segments are needed")
 
     def tally(self, pairs: Pairs, thresholds: Scores, alternative: str) -> NDArray[np.int64]:
@@ -112,7 +237,7 @@ class Replicates:
         if native:
             indices = list(native)
             counts[indices] = _core.shuffle_tally(
-                self._pack(native),
+                list(native.values()),
                 list(pairs),
                 alternative,
                 np.ascontiguousarray(thresholds[indices]),
@@ -121,8 +246,9 @@ class Replicates:
                 threads=self._threads,
                 progress=self._progress,
             )
-        for index, family in self._formulas().items():
-            for _, statistics in self._formula_shuffles(family, pairs):
+        for index, family in self._others().items():
+            for replicates in self._batches(family, "shuffling"):
+                statistics = family.shuffled(pairs, replicates)
                 counts[index] += reached(statistics, thresholds[index][:, None], alternative).sum(axis=1)
         return counts
 
@@ -132,16 +258,16 @@ class Replicates:
         native = self._native()
         if native:
             out[list(native)] = _core.shuffle_statistics(
-                self._pack(native),
+                list(native.values()),
                 list(pairs),
                 n=self.n_resamples,
                 seed=self.seed,
                 threads=self._threads,
                 progress=self._progress,
             )
-        for index, family in self._formulas().items():
-            for batch, statistics in self._formula_shuffles(family, pairs):
-                out[index, :, batch] = statistics
+        for index, family in self._others().items():
+            for batch in self._batches(family, "shuffling"):
+                out[index, :, batch.first : batch.first + batch.n] = family.shuffled(pairs, batch)
         return out
 
     @cached_property
@@ -151,50 +277,36 @@ class Replicates:
         native = self._native()
         if native:
             drawn = _core.draw_scores(
-                self._pack(native),
+                list(native.values()),
                 n=self.n_resamples,
                 seed=self.seed,
                 threads=self._threads,
                 progress=self._progress,
             )
-            ends = np.cumsum([len(family.counts) for family in native.values()])[:-1]
+            ends = np.cumsum([len(counts) for _, counts in native.values()])[:-1]
             out.update(zip(native, np.split(drawn, ends), strict=True))
-        for index, family in self._formulas().items():
-            out[index] = np.empty((len(family.counts), self.n_resamples))
+        for index, family in self._others().items():
+            out[index] = np.empty((len(family.scores), self.n_resamples))
             for batch in self._batches(family, "drawing"):
-                n = batch.stop - batch.start
-                sums = _core.draw_sums([family.counts], n=n, seed=self.seed, first=batch.start, threads=self._threads)
-                out[index][:, batch] = family.metric.score(sums.reshape(n, *family.totals.shape)).T
+                out[index][:, batch.first : batch.first + batch.n] = family.drawn(batch)
         return tuple(out[index] for index in range(len(self.families)))
 
-    def _native(self) -> dict[int, Family]:
-        return {i: f for i, f in enumerate(self.families) if isinstance(f.metric, NativeMetric)}
+    def _native(self) -> dict[int, tuple[_core.Metric, Counts]]:
+        """What is summed and scored in Rust."""
+        return {
+            i: (f.metric.core, f.counts)
+            for i, f in enumerate(self.families)
+            if isinstance(f, Family) and f.metric.core is not None
+        }
 
-    def _formulas(self) -> dict[int, Family]:
-        return {i: f for i, f in enumerate(self.families) if not isinstance(f.metric, NativeMetric)}
+    def _others(self) -> dict[int, AnyFamily]:
+        """What is scored here."""
+        return {i: f for i, f in enumerate(self.families) if i not in self._native()}
 
-    @staticmethod
-    def _pack(native: dict[int, Family]) -> list[tuple[_core.Metric, Counts]]:
-        return [(f.metric.core, f.counts) for f in native.values() if isinstance(f.metric, NativeMetric)]
-
-    def _batches(self, family: Family, stage: str) -> Iterator[slice]:
-        size = max(1, BATCH_CELLS // family.totals.size)
+    def _batches(self, family: AnyFamily, stage: str) -> Iterator[Replication]:
         progress = self._progress or Progress()
         progress.begin(stage, self.n_resamples)
-        for first in range(0, self.n_resamples, size):
-            stop = min(first + size, self.n_resamples)
-            yield slice(first, stop)
-            progress.update(stop)
-
-    def _formula_shuffles(self, family: Family, pairs: Pairs) -> Iterator[tuple[slice, Scores]]:
-        """Batches of replicates with the statistic of each pair: (pairs, replicates)."""
-        for batch in self._batches(family, "shuffling"):
-            n = batch.stop - batch.start
-            sums = _core.shuffle_sums([family.counts], n=n, seed=self.seed, first=batch.start, threads=self._threads)
-            flipped = sums.reshape(n, *family.totals.shape)
-            statistics = np.empty((len(pairs), n))
-            for index, (x, y) in enumerate(pairs):
-                moved = flipped[:, x] - flipped[:, y]
-                shuffled = family.totals[x] - moved, family.totals[y] + moved
-                statistics[index] = family.metric.score(shuffled[0]) - family.metric.score(shuffled[1])
-            yield batch, statistics
+        for first in range(0, self.n_resamples, family.batch):
+            n = min(family.batch, self.n_resamples - first)
+            yield Replication(self.seed, first, n, self._threads)
+            progress.update(first + n)

@@ -156,11 +156,15 @@ class PairedDifference:
 
 @dataclass(frozen=True, slots=True)
 class UsedMetric:
-    """A metric as it was used: its name, its signature, and whether a higher score is a better one."""
+    """A metric as it was used: its name, its signature, and whether a higher score is a better one.
+
+    ``evaluations``: how often a function of texts was called; None for metrics that are summed.
+    """
 
     name: str
     signature: str
     higher_is_better: bool
+    evaluations: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

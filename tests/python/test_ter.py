@@ -125,7 +125,7 @@ def corner_cases(n: int) -> list[tuple[str, str]]:
         if i % 10 == 5:
             hypothesis, reference = words(300, 9), words(4, 4)
         if i % 10 == 7 and len(reference) > 40:
-            hypothesis = reference[30:] + ["x"] + reference[:30]
+            hypothesis = [*reference[30:], "x", *reference[:30]]
         segments.append((" ".join(hypothesis), " ".join(reference)))
     return segments
 
@@ -167,7 +167,9 @@ def test_many_references_equal_sacrebleu(data: Path, corpus: Any, n_references: 
     assert len(references) == n_references
     assert_equal_to_sacrebleu(hypotheses[:n_segments], [column[:n_segments] for column in references])
     # And with holes, so that the numbers of references differ.
-    holes = [[line if (s + k) % 3 or k == 0 else None for s, line in enumerate(c[:60])] for k, c in enumerate(references)]
+    holes = [
+        [line if (s + k) % 3 or k == 0 else None for s, line in enumerate(c[:60])] for k, c in enumerate(references)
+    ]
     assert_equal_to_sacrebleu(hypotheses[:60], holes, normalized=True, no_punct=True)
 
 

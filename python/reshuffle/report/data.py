@@ -29,6 +29,7 @@ def as_json(comparison: Comparison, terminal: Terminal) -> str:
         "experimentwise_error": comparison.experimentwise_error,
         "metrics": [
             {"name": m.name, "signature": m.signature, "higher_is_better": m.higher_is_better}
+            | ({} if m.evaluations is None else {"evaluations": m.evaluations})
             for m in comparison.metrics
         ],
         "systems": systems,

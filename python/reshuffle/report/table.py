@@ -132,6 +132,9 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 def notes(comparison: Comparison) -> Iterator[str]:
     """What a reader has to know to read the tables."""
+    for metric in comparison.metrics:
+        if metric.evaluations is not None:
+            yield f"{metric.name}: a function of texts, called {metric.evaluations:,} times."
     if comparison.n_resamples is None or comparison.confidence_level is None:
         return
     level = comparison.level
@@ -162,9 +165,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
 def _title(comparison: Comparison, metric: UsedMetric) -> str:
     arrow = "" if metric.higher_is_better else ", lower is better"
     segments = "segment" if comparison.n_segments == 1 else "segments"
-    references = "reference" if comparison.n_references == 1 else "references"
+    n = comparison.n_references
+    references = f"{n} reference{'s' * (n != 1)}, " if n else ""
     return (
-        f"{metric.name}{arrow}: {comparison.n_segments:,} {segments}, {comparison.n_references} {references}, "
+        f"{metric.name}{arrow}: {comparison.n_segments:,} {segments}, {references}"
         f"{len(comparison.systems)} system{'s' * (len(comparison.systems) != 1)}"
     )
 

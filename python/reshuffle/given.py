@@ -1,0 +1,303 @@
+"""Metrics whose counts or scores come from elsewhere: all of them work in every test, interval and report.
+
+- :class:`SegmentScores`: a score for every segment, from COMET, BLEURT, human raters …; the corpus score is the mean.
+- :class:`FromCounts`: integers for every segment and a function over their sums.
+- :class:`CorpusFunction`: any function over texts, evaluated anew for every replicate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .errors import InputError
+from .metrics import Counts, Formula, Metric, MetricLike, NativeMetric, Scores, counts_array, resolve
+
+__all__ = ["CorpusFunction", "FromCounts", "GivenCounts", "SegmentScores", "f_score"]
+
+PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike]"
+
+# Sums over segments stay below this, so that the core never refuses what was accepted here.
+LARGEST_SUM = 2.0**61
+MOST_DECIMALS = 15
+
+
+class GivenCounts(Metric):
+    """A metric that brings the counts of its systems along, so that no text is needed."""
+
+    counts: Mapping[str, Counts]
+
+    def counts_of(self, names: Sequence[str]) -> Counts:
+        """The counts of these systems: (k, S, K). Others that it has counts of are left out."""
+        missing = [name for name in names if name not in self.counts]
+        if missing:
+            raise InputError(
+                f"{self.name} has nothing for system {missing[0]!r}: expected one of {', '.join(self.counts)}"
+            )
+        return np.stack([self.counts[name] for name in names])
+
+
+@dataclass(frozen=True)
+class SegmentScores(GivenCounts):
+    """Scores of segments that came from elsewhere; a system's score is their mean.
+
+    Scores are kept as integers, so that sums are exact and ties are ties. The unit is the largest power of ten of which
+    all scores are whole multiples: ratings from 0 to 100 with two decimals are counted in hundredths. Scores that no
+    unit of at least 10⁻¹⁵ fits, such as single-precision floats, are counted in the smallest power of two whose sums
+    still fit 64 bits, which changes a score by a few parts in 10¹⁶ at most.
+
+    Parameters
+    ----------
+    name : str
+        What to call the metric in tables and signatures.
+    scores : mapping of str to S numbers, or sequence of these
+        By system. Without names systems are called ``system 1``, ``system 2`` …
+    higher_is_better : bool
+
+    Raises
+    ------
+    InputError
+        If there are no scores, a score is not finite, or numbers of segments differ.
+
+    Examples
+    --------
+    >>> ratings = SegmentScores("rating", {"a": [1.5, 2, 0], "b": [2.5, 2, 1]})
+    >>> ratings.counts["b"].tolist(), ratings.signature()
+    ([[25, 1], [20, 1], [10, 1]], 'rating|mean:segments|units:1e1')
+    >>> from reshuffle import score
+    >>> [s.score for s in score(metrics=ratings).scores]
+    [1.1666666666666667, 1.8333333333333333]
+    """
+
+    name: str
+    scores: PerSystem = field(repr=False)
+    higher_is_better: bool = True
+    core: _core.Metric = field(init=False, repr=False, compare=False)
+    counts: Mapping[str, Counts] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        arrays = {system: self._checked(system, scores) for system, scores in _by_system(self.scores)}
+        if not arrays:
+            raise InputError(f"{self.name}: no scores, at least one system is needed")
+        _same_length(self.name, arrays)
+        every = np.concatenate(list(arrays.values()))
+        scale = _scale(every, len(next(iter(arrays.values()))))
+        counts = {}
+        for system, scores in arrays.items():
+            counts[system] = np.ones((len(scores), 2), dtype=np.int64)
+            counts[system][:, 0] = np.rint(scores * scale)
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
+
+    def _checked(self, system: str, scores: ArrayLike) -> Scores:
+        try:
+            array = np.asarray(scores, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.name}, system {system}: expected a number for every segment: {error}") from None
+        if array.ndim != 1 or array.size == 0:
+            raise InputError(
+                f"{self.name}, system {system}: expected a number for every segment, got shape {array.shape}"
+            )
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            raise InputError(
+                f"{self.name}, system {system}, segment {bad[0] + 1}: expected a finite number, got {array[bad[0]]}"
+            )
+        return array
+
+    def score(self, totals: ArrayLike) -> Scores:
+        """See :meth:`Metric.score`."""
+        totals = counts_array(totals, "totals")
+        flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
+        return np.asarray(self.core.scores(flat).reshape(totals.shape[:-1]))
+
+    def signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.signature`. References are none of its business."""
+        return "|".join([self.name, *(f"{name}:{value}" for name, value in self.core.signature)])
+
+
+def _scale(scores: Scores, segments: int) -> float:
+    """How many units make 1."""
+    largest = float(np.abs(scores).max())
+    for decimals in range(MOST_DECIMALS + 1):
+        scale = 10.0**decimals
+        if largest * scale * segments > LARGEST_SUM:
+            break
+        if np.array_equal(np.round(scores, decimals), scores):
+            return scale
+    # The largest float is 2^1024, so that even its units are a float.
+    exponent = math.floor(math.log2(LARGEST_SUM / segments) - math.log2(largest)) if largest else 0
+    return 2.0 ** min(exponent, 1000)
+
+
+@dataclass(frozen=True)
+class FromCounts(GivenCounts):
+    """Integer counts for every segment that came from elsewhere, and what makes a score of their sums.
+
+    Parameters
+    ----------
+    name : str
+        What to call the metric in tables and signatures.
+    counts : mapping of str to (S, K) integers, or sequence of these
+        By system. Without names systems are called ``system 1``, ``system 2`` …
+    scoring : function, str or Metric
+        A function from summed counts, shape (…, K), to scores, shape (…), called on thousands of replicates at once; or
+        a metric whose formula is to be used, such as ``"bleu"``.
+    higher_is_better : bool, optional
+        By default what the metric says whose formula is used, or True.
+
+    Raises
+    ------
+    InputError
+        If counts are not integers or shapes differ.
+
+    Examples
+    --------
+    Precision, recall and F from three counts:
+
+    >>> counts = {"a": [[3, 5, 4], [0, 2, 2]], "b": [[4, 4, 4], [1, 2, 2]]}
+    >>> f1 = FromCounts("F1", counts, f_score)
+    >>> from reshuffle import compare
+    >>> compare(metrics=f1).comparisons[0].difference
+    37.179487179487175
+    """
+
+    name: str
+    counts: Mapping[str, Counts] = field(repr=False)
+    scoring: MetricLike
+    higher_is_better: bool | None = None  # type: ignore[assignment]
+    formula: Metric = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        counts = {
+            system: np.ascontiguousarray(counts_array(rows, f"{self.name}, system {system}", ndim=2))
+            for system, rows in _by_system(self.counts)
+        }
+        if not counts:
+            raise InputError(f"{self.name}: no counts, at least one system is needed")
+        _same_length(self.name, counts)
+        widths = {system: rows.shape[1] for system, rows in counts.items()}
+        if len(set(widths.values())) > 1:
+            raise InputError(f"{self.name}: numbers of counts differ: {widths}")
+        formula = resolve(self.scoring)
+        width = next(iter(widths.values()))
+        if isinstance(formula, NativeMetric) and len(formula.columns) != width:
+            raise InputError(
+                f"{self.name}: a row of {formula.name} holds {len(formula.columns)} counts, got {width}; "
+                f"expected {', '.join(formula.columns)}"
+            )
+        if isinstance(formula, Formula):
+            formula = Formula(self.name, formula.function)
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "formula", formula)
+        object.__setattr__(self, "core", formula.core)
+        if self.higher_is_better is None:
+            object.__setattr__(self, "higher_is_better", formula.higher_is_better)
+
+    def score(self, totals: ArrayLike) -> Scores:
+        """See :meth:`Metric.score`."""
+        return self.formula.score(totals)
+
+    def segment_scores(self, counts: ArrayLike) -> Scores:
+        """See :meth:`Metric.segment_scores`."""
+        return self.formula.segment_scores(counts)
+
+    def details(self, totals: Counts) -> Mapping[str, float]:
+        """See :meth:`Metric.details`."""
+        return self.formula.details(totals)
+
+    def signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.signature`: the formula's, if it has one. References were counted elsewhere."""
+        if isinstance(self.formula, Formula):
+            return f"{self.name}|counts:given"
+        return f"{self.name}|counts:given|{self.formula.signature()}"
+
+
+@dataclass(frozen=True)
+class CorpusFunction:
+    """A score of a whole corpus from a function that looks at texts: a black box.
+
+    There is nothing to add up, so the function is called again for every replicate: for k systems, R replicates and one
+    baseline 2·(k − 1)·R times for a test by shuffling, and k·R times for the intervals. With a function that takes a
+    second, 10,000 replicates of two systems take eleven hours; counts per segment (:class:`FromCounts`) would take
+    milliseconds. Calls are made one after the other, on one thread: nothing is known about the function.
+
+    Parameters
+    ----------
+    name : str
+        What to call the metric in tables and signatures.
+    function : callable
+        ``function(hypotheses, references) -> float``: S hypotheses and a list of columns of S references, as
+        sacreBLEU's ``corpus_score`` takes them. It is given new lists, with segments swapped, left out or repeated.
+    higher_is_better : bool
+
+    Examples
+    --------
+    >>> def words(hypotheses, references):
+    ...     return sum(len(line.split()) for line in hypotheses) / len(hypotheses)
+    >>> from reshuffle import compare
+    >>> texts = {"a": ["a b", "c d e", "f"], "b": ["a", "c d", "f"]}
+    >>> comparison = compare(["a", "b", "c"], texts, CorpusFunction("words", words), n_resamples=99)
+    >>> comparison.comparisons[0].difference
+    -0.6666666666666667
+    """
+
+    name: str
+    function: Callable[[list[str], list[list[str | None]]], float]
+    higher_is_better: bool = True
+
+    def evaluate(self, hypotheses: list[str], references: list[list[str | None]]) -> float:
+        """Call the function.
+
+        Raises
+        ------
+        InputError
+            If it gives anything but a finite number.
+        """
+        value = self.function(hypotheses, references)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise InputError(f"{self.name}: the function gave {value!r}, expected a number") from None
+        if not math.isfinite(number):
+            raise InputError(f"{self.name}: the function gave {number}, expected a finite number")
+        return number
+
+    def signature(self, n_references: str | None = None) -> str:
+        """The name; a function has no options that could be told."""
+        return self.name if n_references is None else f"{self.name}|nrefs:{n_references}"
+
+    segment_signature = signature
+
+
+def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
+    """F in per cent from summed counts (…, 3): matches, items of the hypothesis, items of the reference.
+
+    F = (1 + β²)·P·R/(β²·P + R) with precision P = matches/hypothesis and recall R = matches/reference (van Rijsbergen
+    1979). 0 where neither side has an item. For another β pass ``functools.partial(f_score, beta=2)``.
+
+    >>> f_score(np.array([[3, 4, 6], [0, 0, 0]]))
+    array([60.,  0.])
+    """
+    matches, hypothesis, reference = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
+    items = hypothesis + beta**2 * reference
+    return np.asarray(100 * (1 + beta**2) * matches / np.where(items == 0, 1, items))
+
+
+def _by_system(values: Any) -> list[tuple[str, Any]]:
+    if isinstance(values, Mapping):
+        return [(str(name), value) for name, value in values.items()]
+    return [(f"system {i}", value) for i, value in enumerate(values, 1)]
+
+
+def _same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    lengths = {system: len(array) for system, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{system} has {length:,}" for system, length in lengths.items())
+        raise InputError(f"{name}: numbers of segments differ: {listed}")
