@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -113,15 +114,17 @@ def _tsv(source: Source, names: Names) -> list[Column]:
             fields = f"{len(header)} field{'s' * (len(header) != 1)} as in the header"
             source.fail(f"expected {fields}, got {row.count(chr(9)) + 1}", number)
 
-    def column(name: str | None) -> Column:
-        chosen = _choice(source, "column", name, header)
-        if header.count(chosen) > 1:
-            source.fail(f"the header names the column {chosen!r} {header.count(chosen)} times")
-        index = header.index(chosen)
-        fields = rows if len(header) == 1 else [row.split("\t", index + 1)[index] for row in rows]
-        return Column(source.label(name), fields, range(2, len(rows) + 2))
-
-    return [column(name) for name in names]
+    chosen = [_choice(source, "column", name, header) for name in names]
+    for name in chosen:
+        if header.count(name) > 1:
+            source.fail(f"the header names the column {name!r} {header.count(name)} times")
+    # One more than are asked for, so that there are always several and the getter gives a tuple.
+    pick = itemgetter(0, *map(header.index, chosen))
+    columns = list(zip(*(pick(row.split("\t")) for row in rows), strict=True))[1:]
+    return [
+        Column(source.label(name), list(fields), range(2, len(rows) + 2))
+        for name, fields in zip(names, columns, strict=True)
+    ]
 
 
 def _jsonl(source: Source, names: Names) -> list[Column]:

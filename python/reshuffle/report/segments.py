@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,31 +20,37 @@ def segments_as_tsv(table: SegmentTable) -> Iterator[str]:
         if any(c in name for c in "\t\n\r"):
             raise InputError(f"tsv cannot hold a tab or an end of line, as in the name {name!r}: choose jsonl")
     yield "\t".join(["segment", "system", *table.scores]) + "\n"
-    for segment, scores in _blocks(table):
-        yield "".join(
-            "\t".join([str(s), system, *map(repr, row)]) + "\n"
-            for s, rows in enumerate(scores, segment)
-            for system, row in zip(table.systems, rows, strict=True)
-        )
+    rows = ["\t".join(["{0}", _literal(name), *_fields(table, k)]) for k, name in enumerate(table.systems)]
+    yield from _filled(table, rows)
 
 
 def segments_as_jsonl(table: SegmentTable) -> Iterator[str]:
     """A line for each segment and system: ``{"segment": 1, "system": "a", "scores": {"BLEU": 41.2}}``."""
-    systems = [json.dumps(name, ensure_ascii=False) for name in table.systems]
-    metrics = [json.dumps(name, ensure_ascii=False) for name in table.scores]
-    for segment, scores in _blocks(table):
-        # By hand: json.dumps would take most of the time. repr of a finite float is JSON.
-        yield "".join(
-            f'{{"segment": {s}, "system": {system}, "scores": {{'
-            + ", ".join(f"{metric}: {score!r}" for metric, score in zip(metrics, row, strict=True))
-            + "}}\n"
-            for s, rows in enumerate(scores, segment)
-            for system, row in zip(systems, rows, strict=True)
-        )
+    metrics = [_literal(json.dumps(name, ensure_ascii=False)) for name in table.scores]
+    rows = []
+    for k, name in enumerate(table.systems):
+        scores = ", ".join(f"{m}: {field}" for m, field in zip(metrics, _fields(table, k), strict=True))
+        system = _literal(json.dumps(name, ensure_ascii=False))
+        rows.append(f'{{{{"segment": {{0}}, "system": {system}, "scores": {{{{{scores}}}}}}}}}')
+    yield from _filled(table, rows)
 
 
-def _blocks(table: SegmentTable) -> Iterator[tuple[int, list[list[list[float]]]]]:
-    """The number of a block's first segment, from 1, and its scores: segment, system, metric."""
+def _literal(name: str) -> str:
+    """A name inside a format string."""
+    return name.replace("{", "{{").replace("}", "}}")
+
+
+def _fields(table: SegmentTable, system: int) -> list[str]:
+    """The fields for a system's scores. repr tells a float in full, and is JSON as long as the float is finite."""
+    n_metrics = len(table.scores)
+    return [f"{{{1 + system * n_metrics + m}!r}}" for m in range(n_metrics)]
+
+
+def _filled(table: SegmentTable, rows: Sequence[str]) -> Iterator[str]:
+    """The rows of every segment, block by block. Field 0 is the segment's number, from 1."""
+    # One format string for all rows of a segment: with ten systems a quarter of the time of joining row by row.
+    fill = "".join(f"{row}\n" for row in rows).format
     for start in range(0, table.n_segments, BLOCK):
         block = np.stack([scores[:, start : start + BLOCK].T for scores in table.scores.values()], axis=-1)
-        yield start + 1, block.tolist()
+        flat = block.reshape(len(block), -1).tolist()
+        yield "".join(fill(segment, *scores) for segment, scores in enumerate(flat, start + 1))
