@@ -26,7 +26,9 @@ OPTIONS = [dict(zip(FLAGS, flags, strict=True)) for flags in itertools.product([
 # Python's and Rust's Unicode tables are of different versions: a letter that one does not know has no lower case there.
 ASSIGNED = st.characters(exclude_categories=("Cs", "Cn"))
 PIECES = st.sampled_from(
-    "a b A ab . , ! ? : ; ( ) \" - 's 'S s' 1 2.5 1, 5- &amp; &lt; &quot; &AMP; \n \n- İ Σ ΑΣ É".split(" ")
+    "a b A ab . , ! ? : ; ( ) \" - 's 'S it's, s' 1 2.5 1, 5- &amp; &lt; &amp;amp; &quot; &AMP; \n \n- İ Σ ΑΣ É".split(
+        " "
+    )
     + list("日本々、。〈〟「」・｡･．，？：；！＂（）かナーㇰ㌀㈱豈︰⺀㇀䷀㐀")
 )
 SPACES = st.sampled_from([" ", "", "\t", "\u2028", "\x1c", "\xa0", "\r", "\n", "\u3000"])
@@ -130,7 +132,7 @@ def corner_cases(n: int) -> list[tuple[str, str]]:
     return segments
 
 
-@pytest.mark.parametrize("n", [150, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [50, pytest.param(2000, marks=pytest.mark.slow)])
 def test_limits_of_candidates_band_and_distance_are_sacrebleus(n: int) -> None:
     hypotheses, references = zip(*corner_cases(n), strict=True)
     assert_equal_to_sacrebleu(hypotheses, [references])
@@ -159,7 +161,7 @@ def wmt19(data: Path) -> tuple[list[str], References]:
 
 @pytest.mark.parametrize(
     ("corpus", "n_references", "n_segments"),
-    [(turkcorpus, 8, 150), (wmt19, 7, 150)],
+    [(turkcorpus, 8, 150), (wmt19, 7, 80)],
     ids=["turkcorpus", "wmt19"],
 )
 def test_many_references_equal_sacrebleu(data: Path, corpus: Any, n_references: int, n_segments: int) -> None:
@@ -177,22 +179,22 @@ def test_many_references_equal_sacrebleu(data: Path, corpus: Any, n_references: 
 @pytest.mark.parametrize("form", ["", ".detok"])
 def test_ted_equals_sacrebleu(data: Path, form: str, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
-    reference = read_lines(str(ted / f"ted.ref{form}.eng"))[:500]
+    reference = read_lines(str(ted / f"ted.ref{form}.eng"))[:250]
     for system in ("sys1", "sys2"):
-        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng"))[:500], [reference], **options)
+        assert_equal_to_sacrebleu(read_lines(str(ted / f"ted.{system}{form}.eng"))[:250], [reference], **options)
 
 
 @pytest.mark.parametrize("options", [{"normalized": True, "asian_support": True}, dict.fromkeys(FLAGS, True)], ids=str)
 def test_japanese_equals_sacrebleu(data: Path, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
-    hypotheses, reference = (read_lines(str(ted / f"multited.{name}.jpn"))[:150] for name in ("sys1", "ref"))
+    hypotheses, reference = (read_lines(str(ted / f"multited.{name}.jpn"))[:25] for name in ("sys1", "ref"))
     assert_equal_to_sacrebleu(hypotheses, [reference], **options)
 
 
 @pytest.mark.parametrize("index", [0, 9])
 def test_wmt17_equals_sacrebleu(wmt17: Any, index: int) -> None:
     hypotheses = list(wmt17.systems.values())[index]
-    assert_equal_to_sacrebleu(hypotheses[1000:2000], [column[1000:2000] for column in wmt17.references])
+    assert_equal_to_sacrebleu(hypotheses[1000:1500], [column[1000:1500] for column in wmt17.references])
 
 
 @pytest.mark.slow
@@ -204,28 +206,27 @@ def test_every_system_equals_sacrebleu(data: Path, name: str) -> None:
         assert_equal_to_sacrebleu(hypotheses, corpus.references)
 
 
-# Counts per segment of Tercom 7.25 and sacreBLEU 2.6.0, made by
-# `java -jar tercom.7.25.jar -r ref -h hyp -n out -o ter` and `TER()._extract_corpus_statistics`.
-GOLDEN = {
-    ("baseline", "opt0"): (41129, 41130),
-    ("baseline", "opt1"): (41362, 41362),
-    ("baseline", "opt2"): (41155, 41158),
-    ("sys1", "opt0"): (40287, 40287),
-    ("sys1", "opt1"): (41016, 41015),
-    ("sys1", "opt2"): (40761, 40757),
-}
-
-
-@pytest.mark.parametrize(("system", "run"), GOLDEN, ids="-".join)
-def test_both_variants_have_the_counts_of_their_tool(data: Path, system: str, run: str) -> None:
+@pytest.mark.parametrize(
+    ("run", "tercom", "sacrebleu"),
+    [
+        ("baseline-opt0", 41129, 41130),
+        ("baseline-opt1", 41362, 41362),
+        ("baseline-opt2", 41155, 41158),
+        ("sys1-opt0", 40287, 40287),
+        ("sys1-opt1", 41016, 41015),
+        ("sys1-opt2", 40761, 40757),
+    ],
+)
+def test_both_variants_have_the_counts_of_their_tool(data: Path, run: str, tercom: int, sacrebleu: int) -> None:
     folder = data / "multeval-newstest2010-optreps"
-    hypotheses, reference = read_lines(str(folder / system / f"{run}.txt")), read_lines(str(folder / "ref.txt"))
-    golden = data.parent / "golden" / "ter" / f"{system}.{run}.tercom_vs_sacrebleu.tsv"
-    with golden.open(encoding="utf-8") as file:
-        segments = list(csv.DictReader(file, delimiter="\t"))
-    for variant, total in zip(("tercom", "sacrebleu"), GOLDEN[system, run], strict=True):
+    hypotheses = read_lines(str(folder / run.replace("-", "/")) + ".txt")
+    reference = read_lines(str(folder / "ref.txt"))
+    golden = (Path(__file__).parents[1] / "data" / "ter.tsv").read_text(encoding="utf-8").splitlines()[2:]
+    segments = list(csv.DictReader(golden, delimiter="\t"))
+    assert len(segments) == 2489
+    for variant, which, total in (("tercom", 0, tercom), ("sacrebleu", -1, sacrebleu)):
+        expected = [[int(row[run].split("/")[which]), int(row["words"])] for row in segments]
         counts = metric("ter", variant=variant).suff_stats([hypotheses], [reference])[0]
-        expected = [[float(row[f"{variant}_{column}"]) for column in ("edits", "words")] for row in segments]
         np.testing.assert_array_equal(expected, counts)
         assert counts.sum(axis=0).tolist() == [total, 62774]
 

@@ -58,6 +58,11 @@ pub(super) fn score(totals: &[i64]) -> f64 {
 pub(super) trait Words {
     /// Calls `emit` with every word of the line.
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str));
+
+    /// The same of a reference.
+    fn reference_words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
+        self.words(line, emit);
+    }
 }
 
 /// Counts the edits between two sequences of words.
@@ -91,7 +96,7 @@ impl<W: Words, E: Edits> Counter for RowCounter<W, E> {
         numbers.clear();
         ends.clear();
         for line in references {
-            self.words.words(line, &mut |word| numbers.push(vocabulary.intern(word)));
+            self.words.reference_words(line, &mut |word| numbers.push(vocabulary.intern(word)));
             ends.push(numbers.len());
         }
         let n_words = vocabulary.len();

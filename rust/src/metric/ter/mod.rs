@@ -67,13 +67,15 @@ pub struct Ter {
 impl Ter {
     /// TER with these options.
     pub fn new(options: &Options) -> Self {
-        let words = TerWords::new(
+        let tercom = options.name("variant") == TERCOM;
+        let mut words = TerWords::new(
             options.flag("normalized"),
             options.flag("no_punct"),
             options.flag("asian_support"),
             options.flag("case_sensitive"),
         );
-        Ter { words, tercom: options.name("variant") == TERCOM }
+        words.references_twice = !tercom;
+        Ter { words, tercom }
     }
 
     fn counter<V: Variant + Default>(&self, units: i64) -> RowCounter<TerWords, Search<V>> {

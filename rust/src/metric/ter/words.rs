@@ -4,6 +4,10 @@
 //! they are 13a's four substitutions, between the first and second of which `'s` before a space is cut off; then every
 //! Chinese or Japanese character of some ranges becomes a word; then punctuation goes from within words. Its rules for
 //! runs of kana never apply, since they ask for the beginning of a line that has been padded with a space.
+//!
+//! sacreBLEU does all this to a hypothesis once and to a reference twice. Only `normalized` does something the second
+//! time: `&amp;amp;` loses another layer, and `Ann's, too` has become `Ann's , too`, in which `'s` is cut off. That is a
+//! slip (Tercom treats both sides alike), kept in the variant that has sacreBLEU's name.
 
 use crate::metric::error_rate::Words;
 use crate::tokenize::{is_space, v13a};
@@ -15,6 +19,8 @@ pub(super) struct TerWords {
     pub(super) no_punct: bool,
     pub(super) asian_support: bool,
     pub(super) case_sensitive: bool,
+    /// Are references normalised twice?
+    pub(super) references_twice: bool,
     line: String,
     word: String,
 }
@@ -27,8 +33,7 @@ impl TerWords {
 
 impl Words for TerWords {
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
-        let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest } = self;
-        let line = line.trim_end_matches(is_space);
+        let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
         let line = if *case_sensitive {
             line
         } else {
@@ -58,27 +63,50 @@ impl Words for TerWords {
                 finish(word);
             }
         };
-        normalize(line, &mut cut);
+        normalize(line.trim_end_matches(is_space), &mut cut);
+    }
+
+    fn reference_words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
+        if !(self.normalized && self.references_twice) {
+            return self.words(line, emit);
+        }
+        let mut once = String::with_capacity(2 * line.len());
+        self.words(line, &mut |word| {
+            once.push_str(word);
+            once.push(' ');
+        });
+        self.words(&once, emit);
     }
 }
 
+/// What white space separates.
 fn split(line: &str, emit: &mut dyn FnMut(&str)) {
-    if line.is_ascii() {
-        let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | 0x1c..=b' ');
-        let mut start = 0;
-        for (i, byte) in line.bytes().enumerate() {
-            if is_space(&byte) {
-                if start < i {
-                    emit(&line[start..i]);
+    let (mut start, mut i) = (0, 0);
+    while i < line.len() {
+        let width = match line.as_bytes()[i] {
+            b'\t'..=b'\r' | 0x1c..=b' ' => 1,
+            // The first bytes of characters that may be white space outside ASCII.
+            0xc2 | 0xe1..=0xe3 => {
+                let c = line[i..].chars().next().expect("a lead byte begins a character");
+                if !is_space(c) {
+                    i += c.len_utf8();
+                    continue;
                 }
-                start = i + 1;
+                c.len_utf8()
             }
+            _ => {
+                i += 1;
+                continue;
+            }
+        };
+        if start < i {
+            emit(&line[start..i]);
         }
-        if start < line.len() {
-            emit(&line[start..]);
-        }
-    } else {
-        line.split(is_space).filter(|word| !word.is_empty()).for_each(emit);
+        i += width;
+        start = i;
+    }
+    if start < line.len() {
+        emit(&line[start..]);
     }
 }
 
@@ -220,6 +248,28 @@ mod tests {
             }
         }
         line.split(is_space).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn references_are_normalised_twice_where_sacrebleu_does() {
+        for (references_twice, expected) in
+            [(false, ["ann's", ",", "&", "lt", ";"].as_slice()), (true, &["ann", "'s", ",", "&", "lt", ";"])]
+        {
+            let mut ter = TerWords { references_twice, ..TerWords::new(true, false, false, false) };
+            let mut words = Vec::new();
+            ter.reference_words("Ann's, &amp;lt ;", &mut |word| words.push(word.to_owned()));
+            assert_eq!(expected, words);
+        }
+    }
+
+    #[test]
+    fn white_space_is_pythons() {
+        for c in (0..0x11_0000).filter_map(char::from_u32) {
+            let expected = if is_space(c) { 2 } else { 1 };
+            let mut words = 0;
+            split(&format!("a{c}b"), &mut |_| words += 1);
+            assert_eq!(expected, words, "{c:?}");
+        }
     }
 
     #[test]
