@@ -63,7 +63,7 @@ class Progress:
 
     @property
     def stage(self) -> str:
-        """What is being done: ``counting``, ``shuffling`` or ``drawing``; empty before the first call."""
+        """What is being done: ``tokenizing``, ``counting``, ``shuffling`` or ``drawing``; empty at first."""
 
     @property
     def total(self) -> int:
