@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "GENERATOR",
+    "UNICODE_VERSION",
     "VERSION",
     "Metric",
     "MetricSpec",
@@ -34,6 +35,9 @@ __all__ = [
 
 GENERATOR: Final[str]
 """The generator of the random words, as signatures name it."""
+
+UNICODE_VERSION: Final[str]
+"""The version of Unicode that ``intl`` and ``mteval-intl`` take their classes of characters from."""
 
 VERSION: Final[str]
 """The version of the package."""
@@ -59,7 +63,7 @@ class Progress:
 
     @property
     def stage(self) -> str:
-        """What is being done: ``counting``, ``shuffling`` or ``drawing``; empty before the first call."""
+        """What is being done: ``tokenizing``, ``counting``, ``shuffling`` or ``drawing``; empty at first."""
 
     @property
     def total(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import _core
-from .metrics import metric
+from .metrics import OptionSpec, metric, metric_specs, tokenizer_specs
 from .report import Terminal
 from .significance import TESTS
 
@@ -29,9 +29,10 @@ def catalogue() -> dict[str, Any]:
                     {"name": o.name, "takes": _takes(o), "default": o.default, "about": o.about} for o in spec.options
                 ],
             }
-            for spec in _core.metrics()
+            for spec in metric_specs()
         ],
-        "tokenizers": [{"name": spec.name, "about": spec.about} for spec in _core.tokenizers()],
+        "tokenizers": [{"name": spec.name, "about": spec.about} for spec in tokenizer_specs()],
+        "unicode": _core.UNICODE_VERSION,
         "tests": [
             {
                 "name": test.name,
@@ -44,9 +45,11 @@ def catalogue() -> dict[str, Any]:
     }
 
 
-def _takes(option: _core.OptionSpec) -> str:
+def _takes(option: OptionSpec) -> str:
     if option.kind == "choice":
         return ", ".join(option.choices)
+    if option.kind == "path":
+        return "a file"
     if option.kind == "integer":
         return f"{option.minimum:.0f} to {option.maximum:.0f}"
     return f"a number of at least {option.minimum:g}" if option.kind == "real" else "yes or no"
@@ -69,7 +72,13 @@ def _sections() -> list[tuple[str, list[str], list[list[str]]]]:
         title = f"{m['name']}: {m['about']} ({m['source']})"
         sections.append((title, ["Option", "Takes", "Default", "About"], options))
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
-    sections.append(("Tokenizers (--tokenize)", ["Name", "About"], tokenizers))
+    sections.append(
+        (
+            f"Tokenizers (--tokenize), classes of characters from Unicode {found['unicode']}",
+            ["Name", "About"],
+            tokenizers,
+        )
+    )
     tests = [[t["name"], t["about"], t["source"]] for t in found["tests"]]
     sections.append(("Tests (--test)", ["Name", "About", "Source"], tests))
     return sections
@@ -108,7 +117,7 @@ def as_markdown(terminal: Terminal) -> str:
 
 
 def as_json(terminal: Terminal) -> str:
-    """One object with the lists ``metrics``, ``tokenizers`` and ``tests``."""
+    """One object with the lists ``metrics``, ``tokenizers`` and ``tests``, and the version of ``unicode``."""
     return json.dumps(catalogue(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -31,7 +31,7 @@ from .errors import (
 )
 from .files import STDIN, display_name
 from .inputs import INPUTS, split_name
-from .metrics import NativeMetric, metric
+from .metrics import NativeMetric, OptionSpec, metric, metric_specs
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
 from .significance import ALTERNATIVES, TESTS
@@ -91,9 +91,9 @@ class GreedyRefs(click.Command):
         return spread
 
 
-def _metric_options() -> list[_core.OptionSpec]:
+def _metric_options() -> list[OptionSpec]:
     """Every option of any metric, once."""
-    return list({option.name: option for spec in _core.metrics() for option in spec.options}.values())
+    return list({option.name: option for spec in metric_specs() for option in spec.options}.values())
 
 
 def _metric_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,12 +105,13 @@ def _metric_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             "integer": {"type": int},
             "real": {"type": float},
             "choice": {"type": Name(option.name, option.choices)},
+            "path": {"metavar": "FILE"},
         }
         flag = "--" + option.name.replace("_", "-")
         command = click.option(
             flag, option.name, default=None, help=f"{option.about}{default}".capitalize(), **kinds[option.kind]
         )(command)
-    metrics = [spec.name for spec in _core.metrics()]
+    metrics = [spec.name for spec in metric_specs()]
     return click.option(
         "-m",
         "--metric",
@@ -318,7 +319,7 @@ def demo_command(directory: str | None) -> None:
 
 def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric]:
     """Takes the metrics' own options out of ``options`` and gives each metric those that it has."""
-    known = {spec.name: [option.name for option in spec.options] for spec in _core.metrics()}
+    known = {spec.name: [option.name for option in spec.options] for spec in metric_specs()}
     for name in names:
         if name not in known:
             raise unknown_name("metric", name, known)

@@ -6,8 +6,9 @@ summed counts is a metric too.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
@@ -17,9 +18,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import Progress
-from .errors import MAX_THREADS, InputError, check_integer
+from .errors import MAX_THREADS, InputError, check_integer, check_name
+from .tokenizers import EXTERNAL, LoadedTokenizer, load
 
-__all__ = ["Formula", "Metric", "MetricLike", "NativeMetric", "metric", "resolve", "tokenize"]
+__all__ = [
+    "Formula",
+    "Metric",
+    "MetricLike",
+    "MetricSpec",
+    "NativeMetric",
+    "OptionSpec",
+    "TokenizerSpec",
+    "metric",
+    "metric_specs",
+    "resolve",
+    "tokenize",
+    "tokenizer_specs",
+]
 
 Counts: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
@@ -66,11 +81,30 @@ class NativeMetric(Metric):
     key: str
     options: Mapping[str, Any]
     core: _core.Metric = field(init=False, repr=False, compare=False)
+    _told: Mapping[str, str] = field(init=False, repr=False, compare=False)
+    _cut: Callable[[str], str] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "core", _core.Metric(self.key, dict(self.options)))
-        object.__setattr__(self, "name", self.core.name)
-        object.__setattr__(self, "higher_is_better", self.core.higher_is_better)
+        options = dict(self.options)
+        defaults = _checked_names(self.key, options)
+        tokenizer = _external(options.get("tokenize"), options.pop("tokenizer_model", None))
+        if tokenizer is not None:
+            options["tokenize"] = "none"
+        core = _core.Metric(self.key, options)
+        told: dict[str, str] = {}  # what the signature says that the core does not know
+        cut = None
+        if tokenizer is not None:
+            told["tok"] = tokenizer.signature
+            lowercase = "lowercase" in defaults and bool(options.get("lowercase", defaults["lowercase"]))
+            cut = partial(_cut, tokenizer, lowercase)
+            if lowercase:  # not again: tokens are compared in the case that the tokenizer gives them
+                core = _core.Metric(self.key, {**options, "lowercase": False})
+                told["case"] = "lc"
+        object.__setattr__(self, "core", core)
+        object.__setattr__(self, "_told", told)
+        object.__setattr__(self, "_cut", cut)
+        object.__setattr__(self, "name", core.name)
+        object.__setattr__(self, "higher_is_better", core.higher_is_better)
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
@@ -120,7 +154,8 @@ class NativeMetric(Metric):
         """
         columns = ([list(column) for column in systems], [list(column) for column in references])
         try:
-            return self.core.count(*columns, threads=thread_count(threads), progress=progress)
+            tokenized = columns if self._cut is None else _tokenized(self._cut, *columns, progress)
+            return self.core.count(*tokenized, threads=thread_count(threads), progress=progress)
         except (TypeError, UnicodeError) as error:
             raise _explain(*columns, error) from None
 
@@ -154,7 +189,7 @@ class NativeMetric(Metric):
         >>> metric("bleu").signature("1")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp'
         """
-        return self._signature(self.core.signature, n_references)
+        return self._tell(self.core.signature, n_references)
 
     def segment_signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.segment_signature`.
@@ -162,11 +197,11 @@ class NativeMetric(Metric):
         >>> metric("bleu").segment_signature("1")
         'BLEU|nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp'
         """
-        return self._signature(self.core.segment_signature, n_references)
+        return self._tell(self.core.segment_signature, n_references)
 
-    def _signature(self, options: Sequence[tuple[str, str]], n_references: str | None) -> str:
+    def _tell(self, options: Sequence[tuple[str, str]], n_references: str | None) -> str:
         nrefs = [] if n_references is None else [f"nrefs:{n_references}"]
-        return "|".join([self.name, *nrefs, *(f"{name}:{value}" for name, value in options)])
+        return "|".join([self.name, *nrefs, *(f"{name}:{self._told.get(name, value)}" for name, value in options)])
 
 
 @dataclass(frozen=True)
@@ -231,13 +266,128 @@ def resolve(like: MetricLike) -> Metric:
     raise InputError(f"a metric is a name, a Metric or a function over summed counts, got {like!r}")
 
 
-def tokenize(lines: Iterable[str], tokenizer: str = "13a") -> list[list[str]]:
-    """The tokens of each line.
+def tokenize(
+    lines: Iterable[str], tokenizer: str = "13a", *, tokenizer_model: str | os.PathLike[str] | None = None
+) -> list[list[str]]:
+    """The tokens of each line. ``tokenizer_model`` is the model's file, for ``flores101`` and ``flores200``.
 
     >>> tokenize(["Hello, world."])
     [['Hello', ',', 'world', '.']]
     """
-    return _core.tokenize(list(lines), tokenizer)
+    check_name("tokenizer", tokenizer, [spec.name for spec in tokenizer_specs()])
+    external = _external(tokenizer, tokenizer_model)
+    if external is None:
+        return _core.tokenize(list(lines), tokenizer)
+    return [external(line).split() for line in lines]
+
+
+@dataclass(frozen=True)
+class OptionSpec:
+    """What the registry knows of an option.
+
+    ``kind`` is ``flag``, ``integer``, ``real``, ``choice`` or ``path``; ``minimum`` and ``maximum`` are a number's,
+    ``choices`` are a choice's.
+    """
+
+    name: str
+    about: str
+    kind: str
+    minimum: float | None
+    maximum: float | None
+    choices: list[str]
+    default: bool | int | float | str | None
+
+
+@dataclass(frozen=True)
+class MetricSpec:
+    """What the registry knows of a metric; ``source`` is an ACL id or DOI."""
+
+    name: str
+    about: str
+    source: str
+    options: list[OptionSpec]
+
+
+@dataclass(frozen=True)
+class TokenizerSpec:
+    """What the registries know of a tokenizer."""
+
+    name: str
+    about: str
+
+
+def tokenizer_specs() -> list[TokenizerSpec]:
+    """Every tokenizer there is: the core's, then those of other packages."""
+    core = [TokenizerSpec(t.name, t.about) for t in _core.tokenizers()]
+    return core + [TokenizerSpec(t.name, t.about) for t in EXTERNAL.values()]
+
+
+def metric_specs() -> list[MetricSpec]:
+    """Every metric of the core. One that tokenizes takes the tokenizers of other packages too, and their models."""
+    return [MetricSpec(m.name, m.about, m.source, list(_options(m))) for m in _core.metrics()]
+
+
+def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:
+    for o in metric.options:
+        choices = [*o.choices, *EXTERNAL] if o.name == "tokenize" else o.choices
+        yield OptionSpec(o.name, o.about, o.kind, o.minimum, o.maximum, choices, o.default)
+        if o.name == "tokenize":
+            models = " or ".join(name for name, tokenizer in EXTERNAL.items() if tokenizer.takes_model)
+            about = f"the model's file, for {models}"
+            yield OptionSpec("tokenizer_model", about, "path", None, None, [], None)
+
+
+def _checked_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of a metric's options, once those given are known to exist.
+
+    The core checks all the rest, and the metric's own name, but does not know of other packages' tokenizers.
+    """
+    known = {option.name: option for spec in metric_specs() if spec.name == key for option in spec.options}
+    for option in options if known else ():
+        check_name(f"option of {key}", option, list(known))
+        if option == "tokenize" and isinstance(options[option], str):
+            check_name(option, options[option], known[option].choices)
+    return {option.name: option.default for option in known.values()}
+
+
+def _external(name: object, model: object) -> LoadedTokenizer | None:
+    """The tokenizer of another package, or None for one of the core or none at all."""
+    tokenizer = EXTERNAL.get(name) if isinstance(name, str) else None
+    if model is not None and (tokenizer is None or not tokenizer.takes_model):
+        takers = " or ".join(name for name, tokenizer in EXTERNAL.items() if tokenizer.takes_model)
+        raise InputError(f"tokenizer_model means nothing unless tokenize is {takers}: leave it out")
+    return None if tokenizer is None else load(tokenizer.name, model)
+
+
+def _cut(tokenizer: LoadedTokenizer, lowercase: bool, line: str) -> str:
+    """The tokens of a line. sacreBLEU changes the case first, then drops white space at the end."""
+    return tokenizer((line.lower() if lowercase else line).rstrip())
+
+
+def _tokenized(
+    cut: Callable[[str], str],
+    systems: list[list[str]],
+    references: list[list[str | None]],
+    progress: Progress | None,
+) -> tuple[list[list[str]], list[list[str | None]]]:
+    """All columns with spaces between tokens; every distinct line is cut once."""
+    columns: list[Sequence[str | None]] = [*systems, *references]
+    distinct = {line for column in columns for line in column if line is not None}
+    tokens: dict[str, str] = {}
+    if progress is not None:
+        progress.begin("tokenizing", len(distinct))
+    for done, line in enumerate(distinct, 1):
+        if not isinstance(line, str):
+            raise TypeError(line)
+        line.encode()  # UnicodeError from here and not from within a tokenizer
+        tokens[line] = cut(line)
+        if progress is not None:
+            progress.update(done)
+    # What is missing stays so: the core says whether it may.
+    return (
+        [[tokens.get(line, line) for line in column] for column in systems],
+        [[None if line is None else tokens[line] for line in column] for column in references],
+    )
 
 
 def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Counts:

@@ -292,10 +292,12 @@ def test_the_demo_shows_a_gain_a_loss_and_a_difference_by_chance(demo: Path) -> 
 def test_metrics_lists_what_the_registries_hold(run: Any) -> None:
     text = run("metrics").out
     document = json.loads(run("metrics", "--format", "json").out)
+    assert document["unicode"] in text
     for names in (document["metrics"], document["tokenizers"], document["tests"]):
         assert all(entry["name"] in text for entry in names)
     assert [entry["name"] for entry in document["metrics"][0]["options"]] == [
         "tokenize",
+        "tokenizer_model",
         "lowercase",
         "smooth_method",
         "smooth_value",

@@ -25,4 +25,10 @@ mod _core {
     const GENERATOR: &str = crate::stream::GENERATOR;
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use pyo3::types::PyModuleMethods;
+        module.add("UNICODE_VERSION", crate::tokenize::unicode_version())
+    }
 }

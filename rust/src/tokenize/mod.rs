@@ -1,12 +1,22 @@
 //! Tokenizers. A new one is a file here and an entry in [`TOKENIZERS`].
 
+mod char;
+mod intl;
+mod mteval_intl;
 mod none;
+mod unicode;
 pub(crate) mod v13a;
+mod zh;
 
 use crate::error::{Error, Result};
 
+pub use self::char::Char;
+pub use intl::Intl;
+pub use mteval_intl::MtevalIntl;
 pub use none::NoTokenizer;
+pub use unicode::unicode_version;
 pub use v13a::V13a;
+pub use zh::{Zh, ZhFixed};
 
 /// Cuts a line into tokens.
 pub trait Tokenizer: Sync {
@@ -14,12 +24,13 @@ pub trait Tokenizer: Sync {
     fn name(&self) -> &'static str;
     /// One line for `--help` and the documentation.
     fn about(&self) -> &'static str;
-    /// Calls `emit` with every token of `line`, in order. No token is empty or holds white space.
+    /// Calls `emit` with every token of `line`, in order. No token is empty, or holds what its tokenizer
+    /// takes for white space.
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str));
 }
 
 /// Every tokenizer there is, in the order in which they are listed.
-pub static TOKENIZERS: &[&dyn Tokenizer] = &[&V13a, &NoTokenizer];
+pub static TOKENIZERS: &[&dyn Tokenizer] = &[&V13a, &Intl, &MtevalIntl, &Zh, &ZhFixed, &Char, &NoTokenizer];
 
 /// Looks a tokenizer up by name.
 ///
@@ -37,4 +48,31 @@ pub fn tokenizer(name: &str) -> Result<&'static dyn Tokenizer> {
 #[inline]
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
+}
+
+#[cfg(test)]
+mod testing {
+    use super::Tokenizer;
+    use regex::Regex;
+    use std::sync::LazyLock;
+
+    /// Substitutions, one after the other: the slow, obvious way of every tokenizer that is a script.
+    pub type Steps = LazyLock<Vec<(Regex, String)>>;
+
+    /// Reads patterns, in which a dot is any character, and what to put in their places.
+    pub fn compile(steps: &[(&str, &str)]) -> Vec<(Regex, String)> {
+        steps.iter().map(|(pattern, to)| (Regex::new(&format!("(?s){pattern}")).unwrap(), (*to).into())).collect()
+    }
+
+    /// The line after all substitutions.
+    pub fn substitute(line: &str, steps: &[(Regex, String)]) -> String {
+        steps.iter().fold(line.into(), |line, (pattern, to)| pattern.replace_all(&line, to).into_owned())
+    }
+
+    /// The tokens of a line.
+    pub fn tokens(tokenizer: &dyn Tokenizer, line: &str) -> Vec<String> {
+        let mut tokens = Vec::new();
+        tokenizer.tokenize(line, &mut |token| tokens.push(token.to_owned()));
+        tokens
+    }
 }

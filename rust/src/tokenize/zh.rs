@@ -1,0 +1,161 @@
+use super::v13a::{ASCII, Class, Script, scan};
+use super::{Tokenizer, is_space};
+
+/// sacreBLEU's `zh` (by Shujian Huang): every Chinese character is a token, and the rest is cut by the substitutions of
+/// [`V13a`](super::V13a), without its padding and entities.
+///
+/// What counts as Chinese are ranges of characters. Two of them are mistyped there: `'\u20000'` is not U+20000 but
+/// U+2000 and a zero. Compared as strings, the ranges come out as U+2001 to U+2A6D, which holds general punctuation,
+/// currency, arrows and mathematics, and U+2F81 to U+2FA1, while Extension B and the compatibility supplement are left
+/// out. `zh` has the ranges as they work, so that its scores are sacreBLEU's; [`ZhFixed`] has them as they are meant.
+pub struct Zh;
+
+/// [`Zh`] with the ranges that its author meant.
+pub struct ZhFixed;
+
+impl Tokenizer for Zh {
+    fn name(&self) -> &'static str {
+        "zh"
+    }
+
+    fn about(&self) -> &'static str {
+        "Chinese characters by themselves, the rest by 13a's rules; with sacreBLEU's two mistyped ranges"
+    }
+
+    fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
+        scan::<Self>(line.trim_matches(is_space), emit);
+    }
+}
+
+impl Tokenizer for ZhFixed {
+    fn name(&self) -> &'static str {
+        "zh-fixed"
+    }
+
+    fn about(&self) -> &'static str {
+        "zh with the ranges that were meant: U+20000 to U+2A6D6 and U+2F800 to U+2FA1D are Chinese"
+    }
+
+    fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
+        scan::<Self>(line.trim_matches(is_space), emit);
+    }
+}
+
+impl Script for Zh {
+    const PADDED: bool = false;
+    const CLASSES: [Class; 256] = BYTES;
+
+    #[inline]
+    fn class(c: char) -> Class {
+        class(c, matches!(c, '\u{2001}'..='\u{2a6d}' | '\u{2f81}'..='\u{2fa1}'))
+    }
+}
+
+impl Script for ZhFixed {
+    const PADDED: bool = false;
+    const CLASSES: [Class; 256] = BYTES;
+
+    #[inline]
+    fn class(c: char) -> Class {
+        class(c, matches!(c, '\u{20000}'..='\u{2a6d6}' | '\u{2f800}'..='\u{2fa1d}'))
+    }
+}
+
+#[inline]
+fn class(c: char, is_disputed: bool) -> Class {
+    if is_space(c) {
+        Class::Space
+    } else if is_disputed || is_chinese(c) {
+        Class::Symbol
+    } else {
+        Class::Plain
+    }
+}
+
+/// The ranges that both have.
+#[inline]
+fn is_chinese(c: char) -> bool {
+    matches!(c,
+        '\u{2600}'..='\u{27bf}' // miscellaneous symbols, dingbats
+        | '\u{2e80}'..='\u{2eff}' // radicals
+        | '\u{2f00}'..='\u{2fdf}'
+        | '\u{2ff0}'..='\u{2fff}' // how characters are made up
+        | '\u{3000}'..='\u{303f}' // punctuation
+        | '\u{3100}'..='\u{312f}' // bopomofo
+        | '\u{31a0}'..='\u{31bf}'
+        | '\u{31c0}'..='\u{31ef}' // strokes
+        | '\u{3200}'..='\u{33ff}' // enclosed characters, units
+        | '\u{3400}'..='\u{4db5}' // Extension A
+        | '\u{4e00}'..='\u{9fbb}' // unified ideographs
+        | '\u{f900}'..='\u{fa2d}' // compatibility ideographs
+        | '\u{fa30}'..='\u{fa6a}'
+        | '\u{fa70}'..='\u{fad9}'
+        | '\u{fe10}'..='\u{fe1f}' // vertical forms
+        | '\u{fe30}'..='\u{fe4f}'
+        | '\u{ff00}'..='\u{ffef}' // full and half width
+    )
+}
+
+/// The first bytes of white space and of all ranges.
+const BYTES: [Class; 256] = {
+    let mut classes = ASCII;
+    let mut byte = 0xe1;
+    while byte <= 0xf0 {
+        classes[byte] = Class::Lead;
+        byte += 1;
+    }
+    classes
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenize::{testing::tokens, v13a};
+    use proptest::prelude::*;
+
+    /// sacreBLEU's way: spaces around every Chinese character of the stripped line, then 13a's four substitutions.
+    fn by_substitution(line: &str, disputed: &[std::ops::RangeInclusive<char>]) -> Vec<String> {
+        let is_chinese = |c: &char| is_chinese(*c) || disputed.iter().any(|range| range.contains(c));
+        let apart = |c: char| if is_chinese(&c) { format!(" {c} ") } else { c.to_string() };
+        v13a::tests::four_substitutions(&line.trim_matches(is_space).chars().map(apart).collect::<String>())
+    }
+
+    #[test]
+    fn worked_by_hand() {
+        let cases: [(&str, &[&str], &[&str]); 6] = [
+            ("我爱你, OK?", &["我", "爱", "你", ",", "OK", "?"], &["我", "爱", "你", ",", "OK", "?"]),
+            ("共5.5元。", &["共", "5.5", "元", "。"], &["共", "5.5", "元", "。"]),
+            (" .5 5. ", &[".5", "5."], &[".5", "5."]),
+            ("a—b€c", &["a", "—", "b", "€", "c"], &["a—b€c"]),
+            ("a\u{20000}b", &["a\u{20000}b"], &["a", "\u{20000}", "b"]),
+            ("&amp;\u{3000}x", &["&", "amp", ";", "x"], &["&", "amp", ";", "x"]),
+        ];
+        for (line, expected, fixed) in cases {
+            assert_eq!(expected, tokens(&Zh, line), "{line:?}");
+            assert_eq!(fixed, tokens(&ZhFixed, line), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn first_bytes_lead_to_every_range() {
+        for c in '\u{80}'..=char::MAX {
+            let mut bytes = [0; 4];
+            c.encode_utf8(&mut bytes);
+            let looked_up = BYTES[bytes[0] as usize] == Class::Lead;
+            assert!(looked_up || (Zh::class(c) == Class::Plain && ZhFixed::class(c) == Class::Plain), "{c:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn one_pass_equals_the_substitutions(line in r"[ .,\-0-9ab'&我。—€é\n\u{a0}\u{2000}-\u{2003}\u{20000}\u{2f81}]{0,24}|\PC{0,40}") {
+            prop_assert_eq!(by_substitution(&line, &['\u{2001}'..='\u{2a6d}', '\u{2f81}'..='\u{2fa1}']), tokens(&Zh, &line));
+            prop_assert_eq!(
+                by_substitution(&line, &['\u{20000}'..='\u{2a6d6}', '\u{2f800}'..='\u{2fa1d}']),
+                tokens(&ZhFixed, &line)
+            );
+        }
+    }
+}

