@@ -20,6 +20,7 @@ __all__ = [
     "OptionSpec",
     "Progress",
     "TokenizerSpec",
+    "broken_parse",
     "draw_scores",
     "draw_sums",
     "draw_weights",
@@ -170,6 +171,10 @@ class MetricSpec:
         """Where it was defined: ACL id or DOI."""
 
     @property
+    def of_parses(self) -> bool:
+        """Does it read parses in CoNLL-U in the place of texts?"""
+
+    @property
     def options(self) -> list[OptionSpec]:
         """Its options."""
 
@@ -190,6 +195,9 @@ def metrics() -> list[MetricSpec]:
 
 def tokenizers() -> list[TokenizerSpec]:
     """Every tokenizer there is."""
+
+def broken_parse(blocks: Sequence[str]) -> tuple[int, int, str, str] | None:
+    """The first block that is not CoNLL-U: its number from 0, the line in it from 1, what was expected, what came."""
 
 def tokenize(lines: Sequence[str], tokenizer: str) -> list[list[str]]:
     """The tokens of each line."""

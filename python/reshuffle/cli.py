@@ -7,7 +7,8 @@ import os
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -30,7 +31,8 @@ from .errors import (
     unknown_name,
 )
 from .files import STDIN, display_name
-from .inputs import INPUTS, split_name
+from .given import SegmentScores
+from .inputs import INPUTS, Column, read_numbers, split_name
 from .metrics import NativeMetric, OptionSpec, metric, metric_specs
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
@@ -63,11 +65,12 @@ class Name(StrParam):
         return str(value)
 
 
-class GreedyRefs(click.Command):
-    """A command whose ``--refs`` takes every file up to the next option, and whose files may be ``-#NAME``."""
+class Greedy(click.Command):
+    """A command whose ``--refs`` and ``--scores`` take every file up to the next option; a file may be ``-#NAME``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # No argument can hold a NUL: before -#NAME it keeps click from seeing options there.
+        # No argument can hold a NUL: before -#NAME it keeps click from seeing options there, and within --scores it
+        # stands between the name and the files.
         rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in self._spread(args)])
         for name, value in ctx.params.items():
             if isinstance(value, str):
@@ -77,49 +80,79 @@ class GreedyRefs(click.Command):
         return rest
 
     def _spread(self, args: list[str]) -> list[str]:
-        """Every file after ``--refs`` with a ``--refs`` of its own."""
+        """Every file after ``--refs`` with a ``--refs`` of its own, all after ``--scores`` as one argument."""
         spread: list[str] = []
-        greedy = False
+        greedy = ""
         for index, arg in enumerate(args):
             if arg == "--":
                 return spread + args[index:]
-            is_option = arg.startswith("-") and arg != STDIN and not arg.startswith("-#")
-            if greedy and not is_option and spread[-1] != "--refs":
-                spread.append("--refs")
-            greedy = arg == "--refs" or (greedy and not is_option)
+            if arg.startswith("-") and arg != STDIN and not arg.startswith("-#"):
+                greedy = arg if arg in ("--refs", "--scores") else ""
+            elif greedy == "--refs" and spread[-1] != greedy:
+                spread.append(greedy)
+            elif greedy == "--scores" and spread[-1] != greedy:
+                spread[-1] += f"\0{arg}"
+                continue
             spread.append(arg)
         return spread
 
 
-def _metric_options() -> list[OptionSpec]:
-    """Every option of any metric, once."""
-    return list({option.name: option for spec in metric_specs() for option in spec.options}.values())
+@dataclass(frozen=True)
+class Flag:
+    """An option that one or more metrics have under one name."""
+
+    option: OptionSpec
+    metrics: list[str]
+    choices: list[str]
+    help: str
+
+
+def _flags() -> list[Flag]:
+    """Every option of any metric, once, whatever it means to each."""
+    takers: dict[str, list[tuple[str, OptionSpec]]] = {}
+    for spec in metric_specs():
+        for option in spec.options:
+            takers.setdefault(option.name, []).append((spec.name, option))
+
+    def flag(of_metrics: list[tuple[str, OptionSpec]]) -> Flag:
+        meanings: dict[str, list[str]] = {}
+        for metric_name, option in of_metrics:
+            default = "" if option.kind == "flag" or option.default is None else f"  [default: {option.default}]"
+            meanings.setdefault(option.about + default, []).append(metric_name)
+        told = [f"{', '.join(names)}: {meaning}" for meaning, names in meanings.items()]
+        choices = dict.fromkeys(choice for _, option in of_metrics for choice in option.choices)
+        return Flag(of_metrics[0][1], [name for name, _ in of_metrics], list(choices), "; ".join(told))
+
+    return [flag(of_metrics) for of_metrics in takers.values()]
 
 
 def _metric_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """A flag for every option of any metric."""
-    for option in reversed(_metric_options()):
-        default = "" if option.kind == "flag" or option.default is None else f"  [default: {option.default}]"
+    for flag in reversed(_flags()):
+        name = flag.option.name
         kinds: dict[str, Any] = {
             "flag": {"is_flag": True},
             "integer": {"type": int},
             "real": {"type": float},
-            "choice": {"type": Name(option.name, option.choices)},
+            "choice": {"type": Name(name, flag.choices)},
             "path": {"metavar": "FILE"},
         }
-        flag = "--" + option.name.replace("_", "-")
-        command = click.option(
-            flag, option.name, default=None, help=f"{option.about}{default}".capitalize(), **kinds[option.kind]
-        )(command)
+        option = click.option(
+            "--" + name.replace("_", "-"), name, default=None, help=flag.help, **kinds[flag.option.kind]
+        )
+        command = option(command)
+    return command
+
+
+def _metric_option(command: Callable[..., Any]) -> Callable[..., Any]:
     metrics = [spec.name for spec in metric_specs()]
     return click.option(
         "-m",
         "--metric",
         "metrics",
         multiple=True,
-        default=["bleu"],
         metavar="|".join(metrics),
-        help="Metric; may be repeated.  [default: bleu]",
+        help="Metric; may be repeated.  [default: bleu, if there are texts]",
     )(command)
 
 
@@ -133,6 +166,16 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="FILE...",
             help="More references: every FILE up to the next option. Put it last.",
+        ),
+        click.option(
+            "--scores",
+            multiple=True,
+            metavar="NAME FILE...",
+            help="Segment scores of NAME from elsewhere (COMET, ratings …): for each SYS a FILE with a number per "
+            "segment, up to the next option. Alone, without REF and SYS, the files are the systems.",
+        ),
+        click.option(
+            "--lower-is-better", multiple=True, metavar="NAME", help="Of the scores called NAME lower ones are better."
         ),
         click.option(
             "--input-format",
@@ -165,17 +208,20 @@ def cli() -> None:
 
 @cli.command(
     "compare",
-    cls=GreedyRefs,
+    cls=Greedy,
     epilog="""\b
 Examples:
   reshuffle compare ref.txt baseline.txt new.txt
   reshuffle compare ref.txt *.out --baseline online-B --test bootstrap -n 100000
   reshuffle compare ref.txt a.txt.gz b.txt.gz --all-pairs --format json -o result.json
-  reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt""",
+  reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt
+  reshuffle compare ref.txt a.txt b.txt -m bleu -m chrf --scores COMET comet.tsv#a comet.tsv#b
+  reshuffle compare --scores rating a.ratings b.ratings
+  reshuffle compare ref.conllu a.conllu b.conllu -m depf""",
 )
-@click.argument("reference", metavar="REF")
+@click.argument("reference", metavar="REF", required=False)
 @click.argument("systems", metavar="SYS SYS...", nargs=-1)
-@_metric_flags
+@_metric_option
 @click.option("--test", type=Name("test", list(TESTS)), default="ar", show_default=True, help="Significance test.")
 @click.option(
     "--alternative",
@@ -193,13 +239,11 @@ Examples:
 )
 @_shared_options
 @_format_option(list(FORMATS), "text")
+@_metric_flags
 def compare_command(
-    reference: str,
+    reference: str | None,
     systems: tuple[str, ...],
-    metrics: tuple[str, ...],
     baseline: str | None,
-    refs: tuple[str, ...],
-    input_format: str | None,
     fmt: str | None,
     output: str | None,
     **options: Any,
@@ -212,25 +256,18 @@ def compare_command(
     first one unless --baseline names another. p is the probability of a difference as large as the one observed if it
     made no difference which system produced which output.
     """
-    chosen = _metrics(metrics, options)
-    inputs = [reference, *refs, *systems]
-    _check_numbers(options)
-    _check_systems(systems, refs, at_least=2)
-    with _destination(output, inputs) as write:
-        corpus = read_corpus([reference, *refs], systems, input_format)
-        by_path = dict(zip(systems, system_names(systems), strict=True))
-        if baseline is not None and baseline not in corpus.systems:
-            baseline = by_path.get(baseline, baseline)
+    job = Job.of(reference, systems, options, at_least=2)
+    with _destination(output, job.files) as write:
+        texts, metrics = job.read()
+        baseline = job.system(baseline)
         with _bar() as progress:
-            comparison = compare(
-                corpus.references, corpus.systems, chosen, baseline=baseline, progress=progress, **options
-            )
+            comparison = compare(*texts, metrics, baseline=baseline, progress=progress, **options)
         write(comparison, fmt or "text")
 
 
 @cli.command(
     "score",
-    cls=GreedyRefs,
+    cls=Greedy,
     epilog="""\b
 Examples:
   reshuffle score ref.txt system.txt
@@ -238,20 +275,18 @@ Examples:
   reshuffle score all.tsv#ref all.tsv#a all.tsv#b --segments -o segments.tsv
   zcat system.txt.gz | reshuffle score ref.txt - --lowercase --format json""",
 )
-@click.argument("reference", metavar="REF")
+@click.argument("reference", metavar="REF", required=False)
 @click.argument("systems", metavar="SYS...", nargs=-1)
-@_metric_flags
+@_metric_option
 @click.option("--confidence", "confidence_level", type=float, help="Give intervals at this level.  [default: none]")
 @click.option("--segments", is_flag=True, help="Write the score of every segment instead, as tsv or jsonl.")
 @_shared_options
 @_format_option([*FORMATS, *SEGMENT_FORMATS], "text; tsv with --segments")
+@_metric_flags
 def score_command(
-    reference: str,
+    reference: str | None,
     systems: tuple[str, ...],
-    metrics: tuple[str, ...],
     segments: bool,
-    refs: tuple[str, ...],
-    input_format: str | None,
     fmt: str | None,
     output: str | None,
     **options: Any,
@@ -260,19 +295,15 @@ def score_command(
 
     Files are as for 'reshuffle compare'.
     """
-    chosen = _metrics(metrics, options)
-    _check_numbers(options)
-    _check_systems(systems, refs, at_least=1)
+    job = Job.of(reference, systems, options, at_least=1)
     fmt = _score_format(fmt, segments, options)
-    with _destination(output, [reference, *refs, *systems]) as write:
-        corpus = read_corpus([reference, *refs], systems, input_format)
+    with _destination(output, job.files) as write:
+        texts, metrics = job.read()
         with _bar() as progress:
             if segments:
-                threads = options["threads"]
-                table = segment_scores(corpus.references, corpus.systems, chosen, threads=threads, progress=progress)
+                write(segment_scores(*texts, metrics, threads=options["threads"], progress=progress), fmt)
             else:
-                result = score(corpus.references, corpus.systems, chosen, progress=progress, **options)
-        write(table if segments else result, fmt)
+                write(score(*texts, metrics, progress=progress, **options), fmt)
 
 
 def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> str:
@@ -317,19 +348,118 @@ def demo_command(directory: str | None) -> None:
     click.echo(f"Wrote {len(paths)} files of {demo_corpus().n_segments} lines. Now try:\n  {command}")
 
 
+@dataclass(frozen=True)
+class Job:
+    """What the command line asks to be scored: files of texts, metrics, files of scores."""
+
+    reference: str | None
+    refs: Sequence[str]
+    systems: Sequence[str]
+    metrics: Sequence[NativeMetric]
+    scores: Mapping[str, Sequence[str]]
+    lower_is_better: Sequence[str]
+    input_format: str | None
+
+    @classmethod
+    def of(cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], at_least: int) -> Job:
+        """Check all that can be checked before a file is read; takes what it uses out of ``options``."""
+        refs, lower = options.pop("refs"), options.pop("lower_is_better")
+        scores: dict[str, list[str]] = {}
+        for given in options.pop("scores"):
+            name, *files = given.split("\0")
+            if not files:
+                raise InputError(f"--scores {name}: expected a name and a file for each system, got the name alone")
+            if name in scores:
+                raise InputError(f"--scores {name} is given twice")
+            scores[name] = files
+        for name in lower:
+            check_name("scores", name, list(scores))
+        names = options.pop("metrics") or (["bleu"] if reference is not None else [])
+        metrics = _metrics(names, options)
+        _check_numbers(options)
+        if reference is None:
+            if metrics or not scores:
+                raise InputError("no reference and no systems: give files, or scores from elsewhere by --scores")
+            if refs:
+                raise InputError("--refs without REF: put the first reference in front of the systems")
+            systems = next(iter(scores.values()))
+        _check_systems(systems, refs, at_least)
+        for name, files in scores.items():
+            if len(files) != len(systems):
+                raise InputError(
+                    f"--scores {name}: expected a file for each of {len(systems)} systems, got {len(files)}; it takes "
+                    "every file up to the next option, so put it last"
+                )
+        return cls(reference, refs, systems, metrics, scores, lower, options.pop("input_format"))
+
+    @property
+    def files(self) -> list[str]:
+        """Everything that will be read."""
+        texts = [] if self.reference is None else [self.reference, *self.refs, *self.systems]
+        return texts + [file for files in self.scores.values() for file in files]
+
+    @property
+    def names(self) -> list[str]:
+        """What the systems are called."""
+        return system_names(self.systems)
+
+    def system(self, name: str | None) -> str | None:
+        """A system by its name or file."""
+        if name is None or name in self.names:
+            return name
+        return dict(zip(self.systems, self.names, strict=True)).get(name, name)
+
+    def read(self) -> tuple[tuple[Any, Any], list[NativeMetric | SegmentScores]]:
+        """References and systems, None without texts, and the metrics."""
+        if self.files.count(STDIN) > 1:
+            raise InputError("standard input (-) can be read only once")
+        texts: tuple[Any, Any] = (None, None)
+        if self.reference is not None:
+            corpus = read_corpus([self.reference, *self.refs], self.systems, self.input_format)
+            self._check_kinds(corpus.sources)
+            texts = corpus.references, corpus.systems
+        given = [
+            SegmentScores(
+                name,
+                dict(zip(self.names, (read_numbers(f, self._number_format(f)) for f in files), strict=True)),
+                higher_is_better=name not in self.lower_is_better,
+            )
+            for name, files in self.scores.items()
+        ]
+        return texts, [*self.metrics, *given]
+
+    def _number_format(self, file: str) -> str | None:
+        # --input-format is about texts where there are any; numbers beside them are told by their endings.
+        return self.input_format if self.reference is None else None
+
+    def _check_kinds(self, columns: Sequence[Column]) -> None:
+        of_parses = {spec.name for spec in metric_specs() if spec.of_parses}
+        for m in self.metrics:
+            for column in columns:
+                if (m.key in of_parses) != (column.format == "conllu"):
+                    wanted, came = (
+                        ("parses in CoNLL-U", "text") if m.key in of_parses else ("text", "parses in CoNLL-U")
+                    )
+                    raise InputError(
+                        f"{m.name} reads {wanted}, but {column.name} holds {came}; formats are told by the ending or "
+                        "by --input-format"
+                    )
+
+
 def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric]:
     """Takes the metrics' own options out of ``options`` and gives each metric those that it has."""
-    known = {spec.name: [option.name for option in spec.options] for spec in metric_specs()}
+    flags = {flag.option.name: flag for flag in _flags()}
+    known = [spec.name for spec in metric_specs()]
     for name in names:
         if name not in known:
             raise unknown_name("metric", name, known)
-    given = {option.name: options.pop(option.name) for option in _metric_options()}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {option: options.pop(option) for option in flags}
+    given = {option: value for option, value in given.items() if value is not None}
     for option in given:
-        if not any(option in known[name] for name in names):
+        if not set(flags[option].metrics).intersection(names):
             flag = "--" + option.replace("_", "-")
-            raise InputError(f"{flag} means nothing to {', '.join(names)}: leave it out")
-    return [metric(name, **{o: v for o, v in given.items() if o in known[name]}) for name in names]
+            raise InputError(f"{flag} means nothing to {', '.join(names) or 'scores from elsewhere'}: leave it out")
+    return [metric(name, **{o: v for o, v in given.items() if name in flags[o].metrics}) for name in names]
 
 
 def _check_numbers(options: dict[str, Any]) -> None:

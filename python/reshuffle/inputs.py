@@ -14,6 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from . import _core
 from .errors import InputError, check_name, unknown_name
 from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
 from .mteval import read_sgm, read_xml
@@ -35,12 +36,15 @@ class Column:
         On which line of the file each segment begins, from 1.
     ids : sequence of S (str, str), or None
         Document and number of each segment, where the format has them.
+    format : str
+        ``conllu`` for parses, ``text`` for everything else.
     """
 
     name: str
     lines: Sequence[Any]
     first_lines: Sequence[int]
     ids: Sequence[tuple[str, str]] | None = None
+    format: str = "text"
 
     def place(self, segment: int, line: int = 1) -> str:
         """Where to look for a line of a segment, both from 1.
@@ -197,7 +201,11 @@ def _conllu(source: Source, names: Names) -> list[Column]:
         blocks.append("\n".join(lines[start:number]))
         first_lines.append(start + 1)
         start = number + 1
-    return [Column(source.name, blocks, first_lines) for _ in names]
+    broken = _core.broken_parse(blocks)
+    if broken is not None:
+        block, line_of_block, expected, got = broken
+        source.fail(f"expected {expected}, got {got}", first_lines[block] + line_of_block - 1)
+    return [Column(source.name, blocks, first_lines, format="conllu") for _ in names]
 
 
 def _choice(source: Source, kind: str, name: str | None, known: Sequence[str]) -> str:
@@ -307,7 +315,7 @@ def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | No
     >>> from pathlib import Path
     >>> _ = Path("example.tsv").write_text("source\\tmt\\nja\\tyes\\nnein\\tno\\n")
     >>> read_columns(["example.tsv#mt"])
-    [Column(name='example.tsv#mt', lines=['yes', 'no'], first_lines=range(2, 4), ids=None)]
+    [Column(name='example.tsv#mt', lines=['yes', 'no'], first_lines=range(2, 4), ids=None, format='text')]
     >>> Path("example.tsv").unlink()
     """
     columns = _read(paths, input_format)

@@ -300,11 +300,15 @@ class OptionSpec:
 
 @dataclass(frozen=True)
 class MetricSpec:
-    """What the registry knows of a metric; ``source`` is an ACL id or DOI."""
+    """What the registry knows of a metric.
+
+    ``source`` is an ACL id or DOI; ``of_parses`` tells whether it reads parses in CoNLL-U in the place of texts.
+    """
 
     name: str
     about: str
     source: str
+    of_parses: bool
     options: list[OptionSpec]
 
 
@@ -324,7 +328,7 @@ def tokenizer_specs() -> list[TokenizerSpec]:
 
 def metric_specs() -> list[MetricSpec]:
     """Every metric of the core. One that tokenizes takes the tokenizers of other packages too, and their models."""
-    return [MetricSpec(m.name, m.about, m.source, list(_options(m))) for m in _core.metrics()]
+    return [MetricSpec(m.name, m.about, m.source, m.of_parses, list(_options(m))) for m in _core.metrics()]
 
 
 def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:

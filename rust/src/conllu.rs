@@ -3,7 +3,27 @@
 //! A segment is a block of lines: one sentence, or several with blank lines between them. Comments, multiword tokens
 //! and empty nodes are read over.
 
-use crate::error::{Error, Result};
+use crate::error::Error;
+
+/// A line that is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The line's number in its block, from 1.
+    pub line: usize,
+    /// What should stand there.
+    pub expected: String,
+    /// What stands there.
+    pub got: String,
+}
+
+impl From<Broken> for Error {
+    fn from(broken: Broken) -> Self {
+        let Broken { line, expected, got } = broken;
+        Error::Malformed { place: format!("line {line}"), expected, got }
+    }
+}
+
+type Result<T> = std::result::Result<T, Broken>;
 
 /// A word of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,9 +44,9 @@ const COLUMNS: [&str; 10] = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HE
 /// Calls `sentence` with the words of every sentence of a block.
 ///
 /// # Errors
-/// [`Error::Malformed`] with the line of the block for a line that has not ten columns, an ID out of order, and a HEAD
+/// [`Broken`] for a line that has not ten columns, an ID out of order, and a HEAD
 /// that is no word of the sentence.
-pub fn sentences<'a>(block: &'a str, mut sentence: impl FnMut(&[Word<'a>])) -> Result<()> {
+pub fn sentences<'a>(block: &'a str, mut sentence: impl FnMut(&[Word<'a>])) -> std::result::Result<(), Broken> {
     let (mut words, mut lines) = (Vec::new(), Vec::new());
     for (number, line) in
         block.split('\n').enumerate().map(|(i, line)| (i + 1, line.strip_suffix('\r').unwrap_or(line)))
@@ -57,8 +77,8 @@ fn finish<'a>(words: &mut Vec<Word<'a>>, lines: &mut Vec<usize>, sentence: &mut 
     Ok(())
 }
 
-fn malformed(line: usize, expected: String, got: String) -> Error {
-    Error::Malformed { place: format!("line {line}"), expected, got }
+fn malformed(line: usize, expected: String, got: String) -> Broken {
+    Broken { line, expected, got }
 }
 
 /// The word on a line; none for multiword tokens (`3-4`) and empty nodes (`3.1`).
@@ -107,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
-        let message = |block: &str| heads(block).unwrap_err().to_string();
+        let message = |block: &str| Error::from(heads(block).unwrap_err()).to_string();
         assert_eq!(
             "line 2: expected 10 columns of CoNLL-U, separated by tabs, got 2: \"1\\ta\"",
             message("# comment\n1\ta\n")

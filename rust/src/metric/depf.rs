@@ -17,6 +17,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "depf",
     about: "F-score over dependency relations (parses in CoNLL-U in the place of texts)",
     source: "W05-0908",
+    of_parses: true,
     options: &[
         OptionSpec {
             name: "unlabelled",

@@ -9,6 +9,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "length",
     about: "length of the hypotheses over that of the closest references, in tokens",
     source: "P02-1040",
+    of_parses: false,
     options: &[TOKENIZE],
     build: |options| Ok(Box::new(Length::new(options)?)),
 };

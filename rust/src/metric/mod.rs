@@ -141,6 +141,8 @@ pub struct MetricSpec {
     pub about: &'static str,
     /// Where it was defined: ACL id or DOI.
     pub source: &'static str,
+    /// Does it read parses in CoNLL-U in the place of texts?
+    pub of_parses: bool,
     /// Its options.
     pub options: &'static [OptionSpec],
     /// Makes one.

@@ -20,6 +20,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "nist",
     about: "information of the n-grams that match, per n-gram, times a length penalty",
     source: "doi:10.5555/1289189.1289273",
+    of_parses: false,
     options: &[
         TOKENIZE,
         LOWERCASE,
@@ -30,16 +31,14 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             about: "the longest n-gram",
         },
         OptionSpec {
-            name: "variant",
-            kind: Kind::Choice(|| VARIANTS.to_vec()),
-            default: || Value::Name(VARIANTS[0].into()),
-            about: "as defined, or with the two slips of mteval-v13a.pl",
+            name: "mteval_quirks",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "with the slips of mteval-v13a.pl: pairs after the word 0, lower case of ASCII only",
         },
     ],
     build: |options| Ok(Box::new(Nist::new(options)?)),
 };
-
-const VARIANTS: [&str; 2] = ["standard", "mteval"];
 
 /// Information is counted in units of 2^-28 bit: fine enough for ten digits of the score, coarse enough for sums over
 /// a million segments of a thousand words.
@@ -65,7 +64,7 @@ impl Nist {
     /// # Errors
     /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
     pub fn new(options: &Options) -> Result<Self> {
-        let mteval = options.name("variant") == "mteval";
+        let mteval = options.flag("mteval_quirks");
         let mut words = Words::new(options)?;
         words.ascii_case |= mteval && words.tokenizer.name() != "mteval-intl";
         Ok(Nist { words, order: options.integer("max_ngram_order"), mteval })
@@ -111,7 +110,7 @@ impl Metric for Nist {
     fn signature(&self) -> Vec<(&'static str, String)> {
         let mut signature = vec![self.words.case(), self.words.tok(), ("order", self.order.to_string())];
         if self.mteval {
-            signature.push(("variant", "mteval".into()));
+            signature.push(("quirks", "mteval".into()));
         }
         signature
     }
@@ -266,9 +265,9 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn nist(variant: &str, order: usize) -> Box<dyn Metric> {
+    fn nist(quirks: bool, order: usize) -> Box<dyn Metric> {
         let options = [
-            ("variant".into(), Value::Name(variant.into())),
+            ("mteval_quirks".into(), Value::Flag(quirks)),
             ("tokenize".into(), Value::Name("none".into())),
             ("max_ngram_order".into(), Value::Integer(order as i64)),
         ];
@@ -317,7 +316,7 @@ mod tests {
     fn worked_by_hand() {
         // Five words, "a" twice: log2(5/2) + log2(5) bits for "a b", and 1 bit for b behind a.
         let references = [vec![Some("a b".to_owned()), Some("c a d".to_owned())]];
-        let rows = rows(nist("standard", 2).as_ref(), &["a b".to_owned(), "b".to_owned()], &references);
+        let rows = rows(nist(false, 2).as_ref(), &["a b".to_owned(), "b".to_owned()], &references);
         let bits = |column: usize| fixed::to_real(rows[column], BITS);
         assert!((bits(0) - (2.5_f64.log2() + 5_f64.log2())).abs() < 1e-8);
         assert_eq!((1.0, &[2, 1, 2, 2][..], &[0, 0, 1, 0, 1, 3][..]), (bits(1), &rows[2..6], &rows[6..]));
@@ -333,7 +332,7 @@ mod tests {
     fn lengths_are_means_over_references_that_stay_integers() {
         let some = |text: &str| Some(text.to_owned());
         let references = [vec![some("a b"), some("a")], vec![some("c"), some("b c")], vec![None, some("d e f")]];
-        let rows = rows(nist("standard", 1).as_ref(), &["a".to_owned(), "a a".to_owned()], &references);
+        let rows = rows(nist(false, 1).as_ref(), &["a".to_owned(), "a a".to_owned()], &references);
         assert_eq!(([6, 9], [12, 12]), ([rows[2], rows[3]], [rows[6], rows[7]]));
     }
 
@@ -341,7 +340,7 @@ mod tests {
         #[test]
         fn the_table_is_the_definition(
             segments in prop::collection::vec(("[0ab ]{0,10}", "[0ab ]{0,10}", prop::option::of("[0ab ]{0,10}")), 1..5),
-            variant in prop::sample::select(VARIANTS.to_vec()),
+            quirks in any::<bool>(),
         ) {
             let spaced = |text: &String| text.chars().map(|c| format!("{c} ")).collect::<String>();
             let hypotheses: Vec<_> = segments.iter().map(|s| spaced(&s.0)).collect();
@@ -350,11 +349,11 @@ mod tests {
                 segments.iter().map(|s| s.2.as_ref().map(spaced)).collect(),
             ];
             let corpus: Vec<_> = references.iter().flatten().flatten().collect();
-            let rows = rows(nist(variant, 3).as_ref(), &hypotheses, &references);
+            let rows = rows(nist(quirks, 3).as_ref(), &hypotheses, &references);
             for (s, row) in rows.chunks(8).enumerate() {
                 let of_segment: Vec<_> = references.iter().filter_map(|c| c[s].as_ref()).collect();
                 for n in 1..=3 {
-                    let expected = information(&hypotheses[s], &of_segment, &corpus, n, variant == "mteval");
+                    let expected = information(&hypotheses[s], &of_segment, &corpus, n, quirks);
                     prop_assert!((expected - fixed::to_real(row[n - 1], BITS)).abs() < 1e-6);
                 }
             }

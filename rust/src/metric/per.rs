@@ -14,6 +14,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "per",
     about: "position-independent error rate: word error rate without regard to the order of words",
     source: "W07-0707",
+    of_parses: false,
     options: wer::OPTIONS,
     build: |options| Ok(Box::new(Per { lines: Lines::new(options)? })),
 };

@@ -7,6 +7,7 @@ use pyo3::types::PyDict;
 
 use super::call::{Progress, long, raise};
 use super::convert::{options, shaped, to_python};
+use crate::conllu;
 use crate::error::Error;
 use crate::metric::{self as core, Kind, METRICS};
 use crate::tokenize::{self as core_tokenize, TOKENIZERS};
@@ -112,6 +113,7 @@ pub struct MetricSpec {
     name: &'static str,
     about: &'static str,
     source: &'static str,
+    of_parses: bool,
     options: Vec<Py<OptionSpec>>,
 }
 
@@ -149,7 +151,7 @@ pub fn metrics(py: Python<'_>) -> PyResult<Vec<MetricSpec>> {
     };
     let metric = |spec: &core::MetricSpec| {
         let options = spec.options.iter().map(option).collect::<PyResult<_>>()?;
-        Ok(MetricSpec { name: spec.name, about: spec.about, source: spec.source, options })
+        Ok(MetricSpec { name: spec.name, about: spec.about, source: spec.source, of_parses: spec.of_parses, options })
     };
     METRICS.iter().map(metric).collect()
 }
@@ -168,4 +170,14 @@ pub fn tokenize(py: Python<'_>, lines: Vec<PyBackedStr>, tokenizer: &str) -> PyR
         tokens
     };
     Ok(py.detach(|| lines.iter().map(tokens).collect()))
+}
+
+/// The first block that is not CoNLL-U: its number, the line in it, what was expected, what came.
+#[pyfunction]
+pub fn broken_parse(py: Python<'_>, blocks: Vec<PyBackedStr>) -> Option<(usize, usize, String, String)> {
+    py.detach(|| {
+        let broken = |block: &PyBackedStr| conllu::sentences(block, |_| ()).err();
+        let (i, broken) = blocks.iter().enumerate().find_map(|(i, block)| Some((i, broken(block)?)))?;
+        Some((i, broken.line, broken.expected, broken.got))
+    })
 }

@@ -14,7 +14,7 @@ mod _core {
     #[pymodule_export]
     use super::call::Progress;
     #[pymodule_export]
-    use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, metrics, tokenize, tokenizers};
+    use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers};
     #[pymodule_export]
     use super::resample::{
         draw_scores, draw_sums, draw_weights, shuffle_statistics, shuffle_sums, shuffle_tally, stream_indices,

@@ -25,6 +25,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "ter",
     about: "translation edit rate: word error rate in which moving a phrase is one edit",
     source: "2006.amta-papers.25",
+    of_parses: false,
     options: &[
         OptionSpec {
             name: "normalized",
