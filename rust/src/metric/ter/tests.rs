@@ -6,6 +6,9 @@ use proptest::prelude::*;
 
 type Text = Vec<Word>;
 
+/// From hypothesis, reference, places and which words of either are wrong.
+type FindShifts = fn(&[Word], &[Word], &[i32], &[bool], &[bool]) -> Vec<(usize, usize, usize)>;
+
 const NEVER: u32 = 1_000_000;
 
 /// What the twins differ in.
@@ -13,7 +16,7 @@ struct Twin {
     /// The matrix, cells left out being NEVER.
     matrix: fn(&[Word], &[Word]) -> Vec<Vec<u32>>,
     /// The shifts as (start, length, target), in the order of preference.
-    shifts: fn(&[Word], &[Word], &[i32], &[bool], &[bool]) -> Vec<(usize, usize, usize)>,
+    shifts: FindShifts,
     shifted: fn(&[Word], (usize, usize, usize)) -> Text,
     /// How many shifts may be looked at, and whether a gain of more than 2L ends the search at length L.
     most: usize,
