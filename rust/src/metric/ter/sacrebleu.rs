@@ -20,7 +20,7 @@ pub(super) struct SacreBleu {
 impl Variant for SacreBleu {
     const STOPS: bool = false;
 
-    fn begin(&mut self) {
+    fn begin(&mut self, _: &[Word], _: &Reference) {
         self.looked_at = 0;
     }
 

@@ -10,7 +10,9 @@
 //!
 //! Shifts that cannot be chosen are not evaluated at all. A shift swaps two neighbouring pieces of the hypothesis, so
 //! it changes the true distance by at most twice the length of the shorter piece; and no order of the words comes
-//! closer than their bag does.
+//! closer than their bag does, which also ends the search of one segment in six before its first shift.
+//!
+//! What each of these is worth was measured on wmt17-en-de and is in BENCH_NOTE.
 
 use crate::edit::{self, Edit, Matrix, Reference, Word};
 
@@ -22,8 +24,8 @@ pub(super) const MAX_DISTANCE: usize = 50;
 
 /// What tercom and sacreBLEU do differently.
 pub(super) trait Variant {
-    /// Begins a hypothesis.
-    fn begin(&mut self);
+    /// Begins a hypothesis, whose words stay the same whatever is shifted.
+    fn begin(&mut self, hypothesis: &[Word], reference: &Reference);
 
     /// Is the distance over the cut matrix, and the way back through it, that of the full matrix if the distance over
     /// the full one is `distance`?
@@ -128,7 +130,7 @@ impl<V: Variant> Search<V> {
         if hypothesis.is_empty() || reference.len() == 0 {
             return hypothesis.len().max(reference.len());
         }
-        self.variant.begin();
+        self.variant.begin(hypothesis, reference);
         self.current.clear();
         self.current.extend_from_slice(hypothesis);
         let floor = edit::edits_of_bags(hypothesis, reference.words(), vocabulary, &mut self.counts);
