@@ -82,6 +82,11 @@ impl Reference {
         &self.masks[word as usize * self.blocks..][..self.blocks]
     }
 
+    /// Does the word occur?
+    pub(crate) fn has(&self, word: Word) -> bool {
+        self.masks(word).iter().any(|&mask| mask != 0)
+    }
+
     /// The columns between `from` and `to` that hold `word`.
     #[inline]
     pub(crate) fn columns(&self, word: Word, from: usize, to: usize) -> impl Iterator<Item = usize> {

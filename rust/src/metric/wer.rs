@@ -145,17 +145,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn edits_are_those_of_the_matrix(hypothesis in "[a-c ]{0,30}", references in prop::collection::vec("[a-d ]{0,30}", 1..4)) {
-            let numbers = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-            let mut all: Vec<_> = std::iter::once(&hypothesis).chain(&references).flat_map(|l| numbers(l)).collect();
-            all.sort();
-            let number = |line: &str| -> Vec<Word> {
-                numbers(line).iter().map(|w| all.binary_search(w).map_or(0, |i| all[..i].iter().filter(|v| *v != w).count() as u32)).collect()
-            };
-            let number = |line: &str| number(line);
-            let hyp = number(&hypothesis);
-            let edits = references.iter().map(|r| *distances(&hyp, &number(r)).last().unwrap().last().unwrap()).min().unwrap();
-            let length: usize = references.iter().map(|r| number(r).len()).sum();
+        fn edits_are_those_of_the_matrix(
+            hypothesis in "([a-c] ){0,20}",
+            references in prop::collection::vec("([a-d] ){0,20}", 1..4),
+        ) {
+            let words = |line: &str| line.split_whitespace().map(|w| u32::from(w.as_bytes()[0])).collect::<Vec<Word>>();
+            let hyp = words(&hypothesis);
+            let edits = references.iter().map(|r| distances(&hyp, &words(r))[hyp.len()][words(r).len()]).min().unwrap();
+            let length: usize = references.iter().map(|r| words(r).len()).sum();
             let wer = metric("wer", &[]).unwrap();
             let lines: Vec<&str> = references.iter().map(String::as_str).collect();
             let row = count_segment(wer.as_ref(), &lines, &hypothesis);

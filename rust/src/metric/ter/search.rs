@@ -11,6 +11,10 @@
 //! Shifts that cannot be chosen are not evaluated at all. A shift swaps two neighbouring pieces of the hypothesis, so
 //! it changes the true distance by at most twice the length of the shorter piece; and no order of the words comes
 //! closer than their bag does.
+//!
+//! On wmt17-en-de (16 systems of 3,004 segments, one thread) a system takes 5.5 ms; 26 ms if the cut matrix is built for
+//! every shift that the true distance lets pass; 6.3 ms if all shifts are evaluated; 5.9 ms without the rows that a shift
+//! leaves as they are. What is left is about 40 % search, 15 % the rows of hypotheses, 35 % cutting and numbering words.
 
 use crate::edit::{self, Edit, Matrix, Reference, Word};
 
@@ -22,8 +26,8 @@ pub(super) const MAX_DISTANCE: usize = 50;
 
 /// What tercom and sacreBLEU do differently.
 pub(super) trait Variant {
-    /// Begins a hypothesis.
-    fn begin(&mut self);
+    /// Begins a hypothesis, whose words stay the same whatever is shifted.
+    fn begin(&mut self, hypothesis: &[Word], reference: &Reference);
 
     /// Is the distance over the cut matrix, and the way back through it, that of the full matrix if the distance over
     /// the full one is `distance`?
@@ -128,7 +132,7 @@ impl<V: Variant> Search<V> {
         if hypothesis.is_empty() || reference.len() == 0 {
             return hypothesis.len().max(reference.len());
         }
-        self.variant.begin();
+        self.variant.begin(hypothesis, reference);
         self.current.clear();
         self.current.extend_from_slice(hypothesis);
         let floor = edit::edits_of_bags(hypothesis, reference.words(), vocabulary, &mut self.counts);

@@ -10,16 +10,22 @@ const WIDTH: u32 = 20;
 pub(super) struct Tercom {
     beam: Beam,
     targets: Vec<u32>,
+    /// How many words of the hypothesis the reference has not.
+    strangers: usize,
 }
 
 impl Variant for Tercom {
     const STOPS: bool = true;
 
-    fn begin(&mut self) {}
+    fn begin(&mut self, hypothesis: &[Word], reference: &Reference) {
+        self.strangers = hypothesis.iter().filter(|&&word| !reference.has(word)).count();
+    }
 
-    /// No cell on a way that costs 20 in all costs more than 20.
+    /// Every word that the reference has not costs an edit. With u of them so far and U in all, the best cell of a column
+    /// costs u at least, and a cell on a cheapest way at most `distance` − (U − u). So it is at most `distance` − U
+    /// worse, and stays if that is no more than 20.
     fn is_exact(&self, _: usize, _: usize, distance: usize) -> bool {
-        distance <= WIDTH as usize
+        distance <= WIDTH as usize + self.strangers
     }
 
     fn distance(&mut self, hypothesis: &[Word], reference: &Reference) -> usize {

@@ -6,6 +6,9 @@ use proptest::prelude::*;
 
 type Text = Vec<Word>;
 
+/// From hypothesis, reference, places and which words of either are wrong.
+type FindShifts = fn(&[Word], &[Word], &[i32], &[bool], &[bool]) -> Vec<(usize, usize, usize)>;
+
 const NEVER: u32 = 1_000_000;
 
 /// What the twins differ in.
@@ -13,7 +16,7 @@ struct Twin {
     /// The matrix, cells left out being NEVER.
     matrix: fn(&[Word], &[Word]) -> Vec<Vec<u32>>,
     /// The shifts as (start, length, target), in the order of preference.
-    shifts: fn(&[Word], &[Word], &[i32], &[bool], &[bool]) -> Vec<(usize, usize, usize)>,
+    shifts: FindShifts,
     shifted: fn(&[Word], (usize, usize, usize)) -> Text,
     /// How many shifts may be looked at, and whether a gain of more than 2L ends the search at length L.
     most: usize,
@@ -323,19 +326,39 @@ proptest! {
 
     #[test]
     fn cut_matrices_are_those_of_the_twins(hypothesis in text(40, 90), reference in text(40, 150)) {
-        prop_assume!(!hypothesis.is_empty() && !reference.is_empty());
-        let mut of = Reference::default();
-        of.set(&reference, 40);
-        let corner = |matrix: Vec<Vec<u32>>| matrix[hypothesis.len()][reference.len()] as usize;
-        let full = crate::edit::tests::distances(&hypothesis, &reference)[hypothesis.len()][reference.len()];
-        let (mut band, mut beam) = (SacreBleu::default(), Tercom::default());
-        prop_assert_eq!(corner((SACREBLEU_TWIN.matrix)(&hypothesis, &reference)), band.distance(&hypothesis, &of));
-        prop_assert_eq!(corner((TERCOM_TWIN.matrix)(&hypothesis, &reference)), beam.distance(&hypothesis, &of));
-        if band.is_exact(hypothesis.len(), reference.len(), full) {
-            prop_assert_eq!(full, band.distance(&hypothesis, &of));
-        }
-        if beam.is_exact(hypothesis.len(), reference.len(), full) {
-            prop_assert_eq!(full, beam.distance(&hypothesis, &of));
-        }
+        check_cut_matrices(&hypothesis, &reference)?;
     }
+
+    #[test]
+    fn words_that_the_reference_has_not_widen_the_beam(
+        (mut hypothesis, reference) in moved(90),
+        strangers in prop::collection::vec(prop::bool::weighted(0.4), 90),
+    ) {
+        for (word, _) in hypothesis.iter_mut().zip(strangers).filter(|&(_, stranger)| stranger) {
+            *word = STRANGER;
+        }
+        check_cut_matrices(&hypothesis, &reference)?;
+        prop_assert_eq!(TERCOM_TWIN.edits(&hypothesis, &reference), edits("tercom", &hypothesis, &reference));
+    }
+}
+
+/// Above every number that a reference has.
+const STRANGER: Word = 200;
+
+fn check_cut_matrices(hypothesis: &[Word], reference: &[Word]) -> std::result::Result<(), TestCaseError> {
+    if hypothesis.is_empty() || reference.is_empty() {
+        return Ok(());
+    }
+    let mut of = Reference::default();
+    of.set(reference, STRANGER as usize);
+    let (rows, columns) = (hypothesis.len(), reference.len());
+    let full = crate::edit::tests::distances(hypothesis, reference)[rows][columns];
+    let (mut band, mut beam) = (SacreBleu::default(), Tercom::default());
+    beam.begin(hypothesis, &of);
+    let (in_band, in_beam) = (band.distance(hypothesis, &of), beam.distance(hypothesis, &of));
+    prop_assert_eq!((SACREBLEU_TWIN.matrix)(hypothesis, reference)[rows][columns] as usize, in_band);
+    prop_assert_eq!((TERCOM_TWIN.matrix)(hypothesis, reference)[rows][columns] as usize, in_beam);
+    prop_assert!(full == in_band || !band.is_exact(rows, columns, full));
+    prop_assert!(full == in_beam || !beam.is_exact(rows, columns, full));
+    Ok(())
 }
