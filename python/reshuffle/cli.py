@@ -378,7 +378,11 @@ class Job:
         metrics = _metrics(names, options)
         _check_numbers(options)
         if reference is None:
-            if metrics or not scores:
+            if metrics:
+                raise InputError(
+                    f"{', '.join(names)} needs texts, and scores from elsewhere no -m: give REF and SYS or leave it out"
+                )
+            if not scores:
                 raise InputError("no reference and no systems: give files, or scores from elsewhere by --scores")
             if refs:
                 raise InputError("--refs without REF: put the first reference in front of the systems")

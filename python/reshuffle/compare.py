@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -127,11 +127,11 @@ def compare(
         PairedDifference(
             baseline=names[b],
             system=names[a],
-            metric=family.metric.name,
+            metric=label,
             test=result,
             confidence_interval=INTERVALS[INTERVAL](draws[a] - draws[b], confidence_level),
         )
-        for family, draws, of_metric in zip(families, all_draws, results, strict=True)
+        for label, draws, of_metric in zip(data.labels, all_draws, results, strict=True)
         for (a, b), result in zip(pairs, of_metric, strict=True)
     ]
     record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates)
@@ -216,15 +216,13 @@ def segment_scores(
     families = data.count(data.names, threads, progress)
     nrefs = data.n_references
     used = tuple(
-        UsedMetric(f.metric.name, f.metric.segment_signature(nrefs), f.metric.higher_is_better) for f in families
+        UsedMetric(label, f.metric.segment_signature(nrefs), f.metric.higher_is_better)
+        for label, f in zip(data.labels, families, strict=True)
     )
-    shared = {name for name, n in Counter(m.name for m in used).items() if n > 1}
     return SegmentTable(
         systems=data.names,
         metrics=used,
-        scores={
-            m.signature if m.name in shared else m.name: f.segment_scores for m, f in zip(used, families, strict=True)
-        },
+        scores={label: f.segment_scores for label, f in zip(data.labels, families, strict=True)},
         signature="|".join([*(m.signature for m in used), f"version:reshuffle-{_core.VERSION}"]),
         version=_core.VERSION,
     )
@@ -250,9 +248,9 @@ class _Data:
                     "a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts or CorpusFunction, "
                     f"got {m!r}"
                 )
-        labels = [m.signature() for m in resolved]
-        if len(set(labels)) < len(labels):
-            raise InputError(f"the same metric is given twice: {', '.join(labels)}")
+        signatures = [m.signature() for m in resolved]
+        if len(set(signatures)) < len(signatures):
+            raise InputError(f"the same metric is given twice: {', '.join(signatures)}")
         if references is not None and systems is not None:
             corpus = Corpus.of(references, systems)
             return cls(corpus, resolved, tuple(corpus.systems))
@@ -263,6 +261,21 @@ class _Data:
         if needy:
             raise InputError(f"{', '.join(needy)} needs texts: give references and systems")
         return cls(None, resolved, tuple(resolved[0].counts))
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """What to call the metrics: their names, and what tells those of one name apart.
+
+        >>> bleus = [metric("bleu"), metric("bleu", lowercase=True, tokenize="intl"), metric("chrf")]
+        >>> _Data.of([""], [[""]], bleus).labels
+        ['BLEU case:mixed tok:13a', 'BLEU case:lc tok:intl', 'chrF2']
+        """
+        parts = [m.signature().split("|")[1:] for m in self.metrics]
+        labels = []
+        for m, own in zip(self.metrics, parts, strict=True):
+            rivals = [others for n, others in zip(self.metrics, parts, strict=True) if n.name == m.name]
+            labels.append(" ".join([m.name, *(part for part in own if any(part not in others for others in rivals))]))
+        return labels
 
     @property
     def n_references(self) -> str | None:
@@ -311,7 +324,7 @@ def _comparison(
     scores = [
         SystemScore(
             system=name,
-            metric=family.metric.name,
+            metric=data.labels[m],
             score=float(family.scores[s]),
             confidence_interval=interval(m, s),
             details=family.details(s),
@@ -321,12 +334,12 @@ def _comparison(
     ]
     metrics = [
         UsedMetric(
-            f.metric.name,
+            label,
             f.metric.signature(nrefs),
             f.metric.higher_is_better,
             f.calls if isinstance(f, TextFamily) else None,
         )
-        for f in families
+        for label, f in zip(data.labels, families, strict=True)
     ]
     run = f"version:reshuffle-{_core.VERSION}"
     if replicates is not None:

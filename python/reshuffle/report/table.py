@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -125,7 +125,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             yield _scores_with_details(comparison, metric, scores)
         elif comparison.baseline is None:
             yield _scores(comparison, metric, scores, {})
-            yield _pairs(comparison, metric, pairs)
+            yield _pairs(comparison, metric, pairs, _decimals(scores))
         else:
             yield _scores(comparison, metric, scores, {p.system: p for p in pairs})
 
@@ -188,22 +188,23 @@ def _scores(
     if tested:
         header += ["Δ", _level(comparison), "p"]
     table = Table(_title(comparison, metric), header)
+    decimals = _decimals(scores)
     for score in scores:
-        cells = [score.system, f"{score.score:.2f}", _ends(score.confidence_interval)]
+        cells = [score.system, f"{score.score:.{decimals}f}", _ends(score.confidence_interval, decimals)]
         pair = tested.get(score.system)
         if pair is not None:
-            cells += _tested(comparison, pair)
+            cells += _tested(comparison, pair, decimals)
         elif tested:
             cells += ["baseline", "", ""]
         table.add(cells, pair is not None and _significant(comparison, pair))
     return table
 
 
-def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference]) -> Table:
+def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], decimals: int) -> Table:
     header = ["System", "compared with", "Δ", _level(comparison), "p"]
     table = Table(f"{metric.name}: {len(pairs)} pairs", header, n_names=2)
     for pair in pairs:
-        table.add([pair.system, pair.baseline, *_tested(comparison, pair)], _significant(comparison, pair))
+        table.add([pair.system, pair.baseline, *_tested(comparison, pair, decimals)], _significant(comparison, pair))
     return table
 
 
@@ -213,9 +214,12 @@ def _scores_with_details(comparison: Comparison, metric: UsedMetric, scores: Seq
     table = Table(
         _title(comparison, metric), ["System", metric.name, *([_level(comparison)] if intervals else []), *names]
     )
+    decimals = _decimals(scores)
     for score in scores:
-        interval = [_ends(score.confidence_interval)] if intervals else []
-        table.add([score.system, f"{score.score:.2f}", *interval, *(_detail(score.details[name]) for name in names)])
+        interval = [_ends(score.confidence_interval, decimals)] if intervals else []
+        table.add(
+            [score.system, f"{score.score:.{decimals}f}", *interval, *(_detail(score.details[name]) for name in names)]
+        )
     return table
 
 
@@ -225,14 +229,20 @@ def _detail(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.3f}"
 
 
-def _ends(interval: ConfidenceInterval | None, form: Callable[[float], str] = "{:.2f}".format) -> str:
-    return "" if interval is None else f"{form(interval.low)} to {form(interval.high)}"
+def _decimals(scores: Sequence[SystemScore]) -> int:
+    """How many decimals show a metric: two for scores in the tens, four for shares of 1."""
+    largest = max(abs(score.score) for score in scores)
+    return 2 if largest >= 10 else 3 if largest > 1 else 4
 
 
-def _tested(comparison: Comparison, pair: PairedDifference) -> list[str]:
-    signed = "{:+.2f}".format
+def _ends(interval: ConfidenceInterval | None, decimals: int, sign: str = "") -> str:
+    return "" if interval is None else f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"
+
+
+def _tested(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
     mark = "*" if _significant(comparison, pair) else " "
-    return [signed(pair.difference), _ends(pair.confidence_interval, signed), _pvalue(pair) + mark]
+    difference = f"{pair.difference:+.{decimals}f}"
+    return [difference, _ends(pair.confidence_interval, decimals, "+"), _pvalue(pair) + mark]
 
 
 def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
