@@ -1,44 +1,13 @@
 //! What TER, WER and PER share: a row `[edits, ref_len]`, whose score is their ratio in percent.
 //!
 //! Of several references a segment has the fewest edits to any of them and their mean length. To stay with integers both
-//! counts are in units of 1/L, where L is the least common multiple of the numbers of references that the segments of
-//! the corpus have: 1 with one reference, 8 with eight of them everywhere, 6 if some segments have two and some three.
+//! counts are in units of 1/L ([`References::common_multiple`]).
 
-use super::{Counter, References};
+use super::Counter;
+use super::text::Words;
 use crate::edit::{Reference, Word};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ngram::Vocabulary;
-
-/// So large that the count of 2^31 words stays far from the end of the 64-bit integers.
-const LARGEST: i64 = 1 << 31;
-
-/// L of a corpus.
-///
-/// # Errors
-/// [`Error::References`] if it is too large. With fewer than 23 references it never is.
-pub(super) fn units(references: &References<'_>) -> Result<i64> {
-    let mut units = 1;
-    let mut seen = 0;
-    for segment in 0..references.segments() {
-        let n = references.of(segment).count() as i64;
-        if n != seen {
-            units = lcm(units, n);
-            seen = n;
-        }
-        if units > LARGEST {
-            return Err(Error::References { limit: LARGEST });
-        }
-    }
-    Ok(units)
-}
-
-fn lcm(a: i64, b: i64) -> i64 {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x * b
-}
 
 /// The columns of a row.
 pub(super) fn columns() -> Vec<String> {
@@ -55,13 +24,19 @@ pub(super) fn score(totals: &[i64]) -> f64 {
 }
 
 /// Cuts lines into words.
-pub(super) trait Words {
+pub(super) trait Cut {
     /// Calls `emit` with every word of the line.
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str));
 
     /// The same of a reference.
     fn reference_words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         self.words(line, emit);
+    }
+}
+
+impl Cut for Words {
+    fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
+        self.tokens(line, emit);
     }
 }
 
@@ -89,7 +64,7 @@ pub(super) struct Space {
     ends: Vec<usize>,
 }
 
-impl<W: Words, E: Edits> Counter for RowCounter<W, E> {
+impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
         let Space { vocabulary, references: prepared, numbers, ends } = &mut self.space;
         vocabulary.clear();
@@ -124,11 +99,6 @@ mod tests {
     use super::*;
     use crate::metric::{count, count_segment, metric};
     use crate::pool::Run;
-
-    #[test]
-    fn multiples_are_the_least() {
-        assert_eq!([1, 6, 12, 24, 7], [(1, 1), (2, 3), (4, 6), (8, 3), (7, 7)].map(|(a, b)| lcm(a, b)));
-    }
 
     #[test]
     fn scores_are_ratios_with_a_convention_for_no_words() {

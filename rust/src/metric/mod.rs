@@ -109,28 +109,38 @@ impl<'a> References<'a> {
         (0..self.columns).filter_map(move |column| get(column, segment))
     }
 
-    /// L, the least common multiple of the numbers of references that segments have. What is a mean over references
-    /// stays an integer if it is counted L times; a ratio of two counts does not see L.
+    /// L, the least common multiple of the numbers of references that segments have: 1 with one reference, 8 with eight
+    /// of them everywhere, 6 if some segments have two and some three. What is a mean over references stays an integer
+    /// if it is counted L times, and a ratio of two such counts does not see L.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if L passes 2^20.
+    /// [`Error::References`] if it is too large. With fewer than 23 references it never is.
     pub fn common_multiple(&self) -> Result<i64> {
-        let mut numbers: Vec<i64> = (0..self.segments).map(|s| self.of(s).count() as i64).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let gcd = |mut a: i64, mut b: i64| {
-            while b != 0 {
-                (a, b) = (b, a % b);
+        let mut multiple = 1;
+        let mut seen = 0;
+        for segment in 0..self.segments {
+            let n = self.of(segment).count() as i64;
+            if n != seen {
+                multiple = lcm(multiple, n);
+                seen = n;
             }
-            a
-        };
-        let multiple = numbers.iter().try_fold(1, |l: i64, &n| Some(l / gcd(l, n) * n).filter(|&l| l <= 1 << 20));
-        multiple.ok_or_else(|| Error::Malformed {
-            place: "references".into(),
-            expected: "numbers per segment with a common multiple of at most 2^20".into(),
-            got: numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
-        })
+            if multiple > LARGEST_MULTIPLE {
+                return Err(Error::References { limit: LARGEST_MULTIPLE });
+            }
+        }
+        Ok(multiple)
     }
+}
+
+/// So large that the count of 2^31 words stays far from the end of the 64-bit integers.
+const LARGEST_MULTIPLE: i64 = 1 << 31;
+
+fn lcm(a: i64, b: i64) -> i64 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
 }
 
 /// What the registry knows of a metric.
@@ -290,6 +300,11 @@ mod tests {
         }
         let error = metric("blue", &[]).err().unwrap();
         assert!(error.to_string().starts_with("unknown metric \"blue\"; known: bleu"));
+    }
+
+    #[test]
+    fn multiples_are_the_least() {
+        assert_eq!([1, 6, 12, 24, 7], [(1, 1), (2, 3), (4, 6), (8, 3), (7, 7)].map(|(a, b)| lcm(a, b)));
     }
 
     #[test]

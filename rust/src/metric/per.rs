@@ -5,7 +5,8 @@
 //! as often as both have it; Moses' PER is the same. So a word too many or too few is one edit, two that differ are one.
 
 use super::error_rate::{self, Edits, RowCounter, Space};
-use super::wer::{self, Lines};
+use super::text::Words;
+use super::wer;
 use super::{Counters, Metric, MetricSpec, References};
 use crate::edit::{self, Reference, Word};
 use crate::error::Result;
@@ -16,12 +17,12 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "W07-0707",
     of_parses: false,
     options: wer::OPTIONS,
-    build: |options| Ok(Box::new(Per { lines: Lines::new(options)? })),
+    build: |options| Ok(Box::new(Per { words: Words::new(options)? })),
 };
 
 /// PER. A row is `[edits, ref_len]`.
 pub struct Per {
-    lines: Lines,
+    words: Words,
 }
 
 impl Metric for Per {
@@ -38,13 +39,13 @@ impl Metric for Per {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        self.lines.signature()
+        vec![self.words.case(), self.words.tok()]
     }
 
     fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
-        let units = error_rate::units(references)?;
+        let units = references.common_multiple()?;
         Ok(Box::new(move || {
-            let (words, edits, space) = (self.lines, Bags::default(), Space::default());
+            let (words, edits, space) = (self.words, Bags::default(), Space::default());
             Box::new(RowCounter { units, words, edits, space })
         }))
     }

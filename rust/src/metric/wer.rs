@@ -4,11 +4,11 @@
 //! al. 2000 (LREC). They divide by the length of the nearest reference; here, as in TER, by the mean length of all, so
 //! that the three rates of one text have one denominator.
 
-use super::error_rate::{self, Edits, RowCounter, Space, Words};
-use super::{Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::error_rate::{self, Edits, RowCounter, Space};
+use super::text::{LOWERCASE, TOKENIZE, Words};
+use super::{Counters, Metric, MetricSpec, OptionSpec, References};
 use crate::edit::{Reference, Row, Word};
 use crate::error::Result;
-use crate::tokenize::{self, TOKENIZERS, Tokenizer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "wer",
@@ -16,57 +16,15 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "W07-0707",
     of_parses: false,
     options: OPTIONS,
-    build: |options| Ok(Box::new(Wer { lines: Lines::new(options)? })),
+    build: |options| Ok(Box::new(Wer { words: Words::new(options)? })),
 };
 
-pub(super) const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "tokenize",
-        kind: Kind::Choice(|| TOKENIZERS.iter().map(|t| t.name()).collect()),
-        default: || Value::Name("13a".into()),
-        about: "how lines are cut into tokens",
-    },
-    OptionSpec {
-        name: "lowercase",
-        kind: Kind::Flag,
-        default: || Value::Flag(false),
-        about: "compare without regard to case",
-    },
-];
-
-/// How lines become words for WER and PER.
-#[derive(Clone, Copy)]
-pub(super) struct Lines {
-    tokenizer: &'static dyn Tokenizer,
-    lowercase: bool,
-}
-
-impl Lines {
-    pub(super) fn new(options: &Options) -> Result<Self> {
-        let tokenizer = tokenize::tokenizer(options.name("tokenize"))?;
-        Ok(Lines { tokenizer, lowercase: options.flag("lowercase") })
-    }
-
-    pub(super) fn signature(&self) -> Vec<(&'static str, String)> {
-        let case = if self.lowercase { "lc" } else { "mixed" };
-        vec![("case", case.into()), ("tok", self.tokenizer.name().into())]
-    }
-}
-
-impl Words for Lines {
-    /// As in BLEU, the case changes first, then white space at the end goes.
-    fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
-        if self.lowercase {
-            self.tokenizer.tokenize(line.to_lowercase().trim_end_matches(tokenize::is_space), emit);
-        } else {
-            self.tokenizer.tokenize(line.trim_end_matches(tokenize::is_space), emit);
-        }
-    }
-}
+/// Of WER and PER.
+pub(super) const OPTIONS: &[OptionSpec] = &[TOKENIZE, LOWERCASE];
 
 /// WER. A row is `[edits, ref_len]`.
 pub struct Wer {
-    lines: Lines,
+    words: Words,
 }
 
 impl Metric for Wer {
@@ -83,13 +41,13 @@ impl Metric for Wer {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        self.lines.signature()
+        vec![self.words.case(), self.words.tok()]
     }
 
     fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
-        let units = error_rate::units(references)?;
+        let units = references.common_multiple()?;
         Ok(Box::new(move || {
-            let (words, edits, space) = (self.lines, Levenshtein::default(), Space::default());
+            let (words, edits, space) = (self.words, Levenshtein::default(), Space::default());
             Box::new(RowCounter { units, words, edits, space })
         }))
     }
@@ -116,6 +74,7 @@ impl Edits for Levenshtein {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Value;
     use super::*;
     use crate::edit::tests::distances;
     use crate::metric::{count_segment, metric};

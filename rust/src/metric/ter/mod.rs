@@ -114,7 +114,7 @@ impl Metric for Ter {
     }
 
     fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
-        let units = error_rate::units(references)?;
+        let units = references.common_multiple()?;
         Ok(if self.tercom {
             Box::new(move || Box::new(self.counter::<Tercom>(units)))
         } else {

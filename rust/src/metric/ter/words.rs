@@ -9,7 +9,7 @@
 //! time: `&amp;amp;` loses another layer, and `Ann's, too` has become `Ann's , too`, in which `'s` is cut off. That is a
 //! slip (Tercom treats both sides alike), kept in the variant that has sacreBLEU's name.
 
-use crate::metric::error_rate::Words;
+use crate::metric::error_rate::Cut;
 use crate::tokenize::{is_space, v13a};
 
 /// The options, and a line in lower case.
@@ -31,7 +31,7 @@ impl TerWords {
     }
 }
 
-impl Words for TerWords {
+impl Cut for TerWords {
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
         let line = if *case_sensitive {
