@@ -61,6 +61,12 @@ fn bench(c: &mut Criterion) {
         });
     });
     group.bench_function("count BLEU", |b| b.iter(|| counts(bleu.as_ref(), &systems[..1], &references)));
+    // TER searches, WER is the distance alone: the difference is what the shifts cost.
+    for name in ["ter", "wer"] {
+        let metric = metric::metric(name, &[]).unwrap();
+        let title = format!("count {}", metric.name());
+        group.bench_function(title, |b| b.iter(|| counts(metric.as_ref(), &systems[..1], &references)));
+    }
     group.finish();
 
     // Random words bound both kernels from below.

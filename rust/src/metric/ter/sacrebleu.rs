@@ -1,4 +1,7 @@
 //! The shifts and the matrix of sacreBLEU 2.6.0.
+//!
+//! Its cache of 10,000 rows has no say in the result. A row depends on the words before it and on the two lengths, which
+//! no shift changes, so a row found is the row that would be computed, and a full cache only computes it again.
 
 use std::ops::Range;
 

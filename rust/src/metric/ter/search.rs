@@ -10,9 +10,11 @@
 //!
 //! Shifts that cannot be chosen are not evaluated at all. A shift swaps two neighbouring pieces of the hypothesis, so
 //! it changes the true distance by at most twice the length of the shorter piece; and no order of the words comes
-//! closer than their bag does, which also ends the search of one segment in six before its first shift.
+//! closer than their bag does.
 //!
-//! What each of these is worth was measured on wmt17-en-de and is in BENCH_NOTE.
+//! On wmt17-en-de (16 systems of 3,004 segments, one thread) a system takes 5.5 ms; 26 ms if the cut matrix is built for
+//! every shift that the true distance lets pass; 6.3 ms if all shifts are evaluated; 5.9 ms without the rows that a shift
+//! leaves as they are. What is left is about 40 % search, 10 % the rows of hypotheses, a third cutting and numbering words.
 
 use crate::edit::{self, Edit, Matrix, Reference, Word};
 
