@@ -378,14 +378,12 @@ class Job:
         metrics = _metrics(names, options)
         _check_numbers(options)
         if reference is None:
-            if metrics:
-                raise InputError(
-                    f"{', '.join(names)} needs texts, and scores from elsewhere no -m: give REF and SYS or leave it out"
-                )
-            if not scores:
-                raise InputError("no reference and no systems: give files, or scores from elsewhere by --scores")
             if refs:
-                raise InputError("--refs without REF: put the first reference in front of the systems")
+                raise InputError("no REF: --refs takes every file up to the next option, so put it last")
+            if metrics:
+                raise InputError(f"-m {names[0]} needs texts: give REF and SYS; scores from elsewhere need no -m")
+            if not scores:
+                raise InputError("no reference and no systems: give REF and SYS, or scores from elsewhere by --scores")
             systems = next(iter(scores.values()))
         _check_systems(systems, refs, at_least)
         for name, files in scores.items():

@@ -415,18 +415,18 @@ def _converted(value: object) -> float:
 def read_conllu(path: str | os.PathLike[str]) -> list[str]:
     """The sentences of a CoNLL-U file as one string each: their lines, comments among them, joined by LF.
 
-    One sentence is one segment. What stands in the lines is checked where words are counted; :func:`read_columns`
-    tells on which line of the file each sentence begins.
+    One sentence is one segment. :func:`read_columns` tells on which line of the file each begins.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or sentences are not lines with an empty one after them.
+        If the file cannot be read or is not CoNLL-U, with the line.
 
     Examples
     --------
     >>> from pathlib import Path
-    >>> _ = Path("a.conllu").write_text("# text =\\n\\n# text = Yes\\n1\\tYes\\tyes\\tINTJ\\t…\\n\\n")
+    >>> word = "\\t".join("1 Yes yes INTJ _ _ 0 root _ _".split())
+    >>> _ = Path("a.conllu").write_text(f"# text =\\n\\n# text = Yes\\n{word}\\n\\n")
     >>> [sentence.count("\\n") for sentence in read_conllu("a.conllu")]
     [0, 1]
     >>> Path("a.conllu").unlink()

@@ -56,7 +56,8 @@ def test_the_table_says_what_made_it() -> None:
     table = segment_scores(REFERENCES, SYSTEMS, ["bleu", metric("bleu", lowercase=True)])
     assert (table.systems, table.n_segments) == (("a", "b"), 3)
     mixed, lower = (f"BLEU|nrefs:1|case:{case}|eff:yes|tok:13a|smooth:exp" for case in ("mixed", "lc"))
-    assert [m.signature for m in table.metrics] == list(table.scores) == [mixed, lower]
+    assert [m.signature for m in table.metrics] == [mixed, lower]
+    assert [m.name for m in table.metrics] == list(table.scores) == ["BLEU case:mixed", "BLEU case:lc"]
     assert table.signature == f"{mixed}|{lower}|version:reshuffle-{table.version}"
     assert all(scores.shape == (2, 3) for scores in table.scores.values())
     assert list(segment_scores(REFERENCES, SYSTEMS).scores) == ["BLEU"]
