@@ -267,7 +267,7 @@ class _Data:
         """What to call the metrics: their names, and what tells those of one name apart.
 
         >>> bleus = [metric("bleu"), metric("bleu", lowercase=True, tokenize="intl"), metric("chrf")]
-        >>> _Data.of([""], [[""]], bleus).labels
+        >>> _Data.of(["a"], [["a"]], bleus).labels
         ['BLEU case:mixed tok:13a', 'BLEU case:lc tok:intl', 'chrF2']
         """
         parts = [m.signature().split("|")[1:] for m in self.metrics]

@@ -35,7 +35,7 @@ class Corpus:
     Raises
     ------
     InputError
-        If nothing is given or lengths differ.
+        If nothing is given, lengths differ, or no reference holds any text.
     """
 
     systems: Mapping[str, Lines]
@@ -58,6 +58,8 @@ class Corpus:
         if odd:
             others = ", ".join(f"{name} has {length:,}" for name, length in odd)
             raise InputError(f"numbers of segments differ: {first_name} has {expected:,}, {others}")
+        if not any(line and not line.isspace() for column in self.references for line in column):
+            raise InputError(f"all references are empty: there is nothing to compare with in {', '.join(names)}")
 
     @property
     def n_segments(self) -> int:

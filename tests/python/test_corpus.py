@@ -146,3 +146,9 @@ def test_texts_in_memory_are_taken_in_the_shapes_people_have(tmp_path: Path) -> 
 def test_texts_in_memory_that_do_not_line_up_are_refused(references: Any, systems: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Corpus.of(references, systems)
+
+
+def test_references_without_any_text_are_refused() -> None:
+    with pytest.raises(InputError, match=r"all references are empty: .* in references\[0\], references\[1\]"):
+        Corpus.of([["", " "], [None, "\u3000"]], {"a": ["x", "y"]})
+    assert Corpus.of(["", "a"], {"a": ["x", "y"]}).n_segments == 2
