@@ -4,6 +4,7 @@ use super::text::{LOWERCASE, TOKENIZE, Words, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::ngram::Ngrams;
+use crate::pool::Run;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "bleu",
@@ -186,7 +187,7 @@ impl Metric for Bleu {
         signature
     }
 
-    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(BleuCounter { bleu: self, references: Ngrams::default() })))
     }
 

@@ -10,6 +10,7 @@ use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
 use crate::ngram::Ngrams;
+use crate::pool::Run;
 use crate::tokenize::is_space;
 
 pub(super) const CHRF: MetricSpec = MetricSpec {
@@ -175,7 +176,7 @@ impl Metric for Chrf {
         ]
     }
 
-    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(ChrfCounter::new(self))))
     }
 

@@ -12,6 +12,7 @@ use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::conllu;
 use crate::error::{Error, Result};
+use crate::pool::Run;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "depf",
@@ -119,7 +120,7 @@ impl Metric for DepF {
         ]
     }
 
-    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(DepFCounter { depf: self })))
     }
 

@@ -4,6 +4,7 @@ use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Metric, MetricSpec, Options, References};
 use crate::error::Result;
 use crate::ngram::Ngrams;
+use crate::pool::Run;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "length",
@@ -45,7 +46,7 @@ impl Metric for Length {
         vec![self.words.tok()]
     }
 
-    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(LengthCounter { words: self.words, references: Ngrams::default() })))
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Counters, Metric, References};
 use crate::error::{Error, Result};
+use crate::pool::Run;
 
 /// A mean. A row is `[score, 1]`, the score in units of 1/`scale`.
 pub struct Mean {
@@ -34,7 +35,7 @@ impl Metric for Mean {
         vec![("mean", "segments".into()), ("units", format!("{:e}", self.scale))]
     }
 
-    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Err(Error::Malformed {
             place: self.name.clone(),
             expected: "scores of segments".into(),

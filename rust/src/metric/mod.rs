@@ -45,11 +45,11 @@ pub trait Metric: Send + Sync {
     fn signature(&self) -> Vec<(&'static str, String)>;
 
     /// Learns what has to be known of all references before the first segment is counted, if anything, and gives a
-    /// maker of counters: every block of segments makes its own.
+    /// maker of counters: every block of segments makes its own. What takes long is done by [`pool::run`].
     ///
     /// # Errors
-    /// What the metric cannot make of these references.
-    fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>>;
+    /// What the metric cannot make of these references, and what [`pool::run`] returns.
+    fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>>;
 
     /// The corpus score of summed counts.
     fn score(&self, totals: &[i64]) -> f64;
@@ -204,7 +204,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     let segments = check(systems, references)?;
     let get = |column: usize, segment: usize| references[column][segment].as_ref().map(AsRef::as_ref);
     let of_corpus = References { columns: references.len(), segments, get: &get };
-    let counters = metric.counters(&of_corpus)?;
+    let counters = metric.counters(&of_corpus, run)?;
     let width = metric.columns().len();
     let (n_systems, row) = (systems.len(), systems.len() * width);
     let mut out = vec![0; n_systems * segments * width];

@@ -14,6 +14,7 @@ use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::ngram::{Children, Ngrams, Token, Vocabulary};
+use crate::pool::{self, Blocks, Run};
 use crate::stats::fixed;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -115,9 +116,9 @@ impl Metric for Nist {
         signature
     }
 
-    fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
         let multiple = references.common_multiple()?;
-        let information = Arc::new(Information::of(self, references));
+        let information = Arc::new(Information::of(self, references, run)?);
         Ok(Box::new(move || {
             let (information, ngrams) = (information.clone(), Ngrams::default());
             Box::new(NistCounter { nist: self, multiple, information, ngrams, worth: Vec::new(), known: Vec::new() })
@@ -144,19 +145,75 @@ struct Information {
     worth: Vec<i64>,
 }
 
+/// All references as numbers, one after the other, and where each ends.
+#[derive(Default)]
+struct Tokens {
+    vocabulary: Vocabulary,
+    tokens: Vec<Token>,
+    ends: Vec<usize>,
+}
+
+impl Tokens {
+    /// Lines are cut in parallel, words numbered in order.
+    fn of(words: &Words, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
+        let mut all = Tokens::default();
+        pool::run(
+            Blocks { items: references.segments(), size: 256, cost: 2000 },
+            run,
+            |range, stop| {
+                let mut block = Cut::default();
+                for segment in range {
+                    if stop.requested() {
+                        return None;
+                    }
+                    for reference in references.of(segment) {
+                        words.tokens(reference, &mut |token| block.push(token));
+                        block.references.push(block.ends.len());
+                    }
+                }
+                Some(block)
+            },
+            |_, block| {
+                let mut start = 0;
+                let mut words = block.ends.iter().map(|&end| {
+                    let word = &block.text[start..end];
+                    start = end;
+                    word
+                });
+                let mut before = 0;
+                for &end in &block.references {
+                    all.tokens.extend(words.by_ref().take(end - before).map(|word| all.vocabulary.intern(word)));
+                    all.ends.push(all.tokens.len());
+                    before = end;
+                }
+            },
+        )?;
+        Ok(all)
+    }
+}
+
+/// Some references cut into words: the words without anything between them, where each ends, and how many words there
+/// are at the end of each reference.
+#[derive(Default)]
+struct Cut {
+    text: String,
+    ends: Vec<usize>,
+    references: Vec<usize>,
+}
+
+impl Cut {
+    fn push(&mut self, word: &str) {
+        self.text.push_str(word);
+        self.ends.push(self.text.len());
+    }
+}
+
 /// Stands for n-grams whose extensions are worth nothing.
 const SPENT: u32 = u32::MAX;
 
 impl Information {
-    fn of(nist: &Nist, references: &References<'_>) -> Self {
-        let mut vocabulary = Vocabulary::default();
-        let (mut tokens, mut ends) = (Vec::new(), Vec::new());
-        for segment in 0..references.segments() {
-            for reference in references.of(segment) {
-                nist.words.tokens(reference, &mut |token| tokens.push(vocabulary.intern(token)));
-                ends.push(tokens.len());
-            }
-        }
+    fn of(nist: &Nist, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
+        let Tokens { vocabulary, tokens, ends } = Tokens::of(&nist.words, references, run)?;
         let mut counts = vec![0_u32; vocabulary.len()];
         tokens.iter().for_each(|&token| counts[token as usize] += 1);
         let total = tokens.len() as f64;
@@ -170,8 +227,7 @@ impl Information {
         for n in 1..nist.order {
             let first_new = counts.len();
             let mut prefixes = Vec::new();
-            let mut start = 0;
-            for &end in &ends {
+            let mut extend = |start: usize, end: usize| {
                 for i in start..end {
                     let prefix = nodes[i];
                     nodes[i] = SPENT;
@@ -185,13 +241,20 @@ impl Information {
                         counts[nodes[i] as usize] += 1;
                     }
                 }
-                start = end;
-            }
+            };
+            // One reference after the other, on this thread; between blocks the pool looks whether to stop.
+            let blocks = Blocks { items: ends.len(), size: 4096, cost: 0 };
+            pool::run(
+                blocks,
+                run,
+                |_, _| Some(()),
+                |range, ()| range.for_each(|r| extend(if r == 0 { 0 } else { ends[r - 1] }, ends[r])),
+            )?;
             worth.extend(counts[first_new..].iter().zip(&prefixes).map(|(&count, &prefix)| {
                 bits(count, if prefix == zero { total } else { f64::from(counts[prefix as usize]) })
             }));
         }
-        Information { vocabulary, children, worth }
+        Ok(Information { vocabulary, children, worth })
     }
 
     fn worth(&self, node: u32) -> i64 {

@@ -10,6 +10,7 @@ use super::wer;
 use super::{Counters, Metric, MetricSpec, References};
 use crate::edit::{self, Reference, Word};
 use crate::error::Result;
+use crate::pool::Run;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "per",
@@ -42,7 +43,7 @@ impl Metric for Per {
         vec![self.words.case(), self.words.tok()]
     }
 
-    fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         let units = references.common_multiple()?;
         Ok(Box::new(move || {
             let (words, edits, space) = (self.words, Bags::default(), Space::default());

@@ -20,6 +20,7 @@ use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::ngram::Ngrams;
+use crate::pool::Run;
 use crate::stats::fixed;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -280,7 +281,7 @@ impl Metric for SentBleu {
         signature
     }
 
-    fn counters<'a>(&'a self, _: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Ok(Box::new(|| Box::new(SentBleuCounter { bleu: self, references: Ngrams::default() })))
     }
 

@@ -9,6 +9,7 @@ use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counters, Metric, MetricSpec, OptionSpec, References};
 use crate::edit::{Reference, Row, Word};
 use crate::error::Result;
+use crate::pool::Run;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "wer",
@@ -44,7 +45,7 @@ impl Metric for Wer {
         vec![self.words.case(), self.words.tok()]
     }
 
-    fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         let units = references.common_multiple()?;
         Ok(Box::new(move || {
             let (words, edits, space) = (self.words, Levenshtein::default(), Space::default());

@@ -16,6 +16,7 @@ use super::error_rate::{self, Edits, RowCounter, Space};
 use super::{Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::edit::{Reference, Word};
 use crate::error::Result;
+use crate::pool::Run;
 use sacrebleu::SacreBleu;
 use search::{Search, Variant};
 use tercom::Tercom;
@@ -113,7 +114,7 @@ impl Metric for Ter {
         signature
     }
 
-    fn counters<'a>(&'a self, references: &References<'a>) -> Result<Counters<'a>> {
+    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         let units = references.common_multiple()?;
         Ok(if self.tercom {
             Box::new(move || Box::new(self.counter::<Tercom>(units)))
