@@ -130,6 +130,8 @@ pub struct Ngrams {
     ends: Vec<usize>,
     nodes: Vec<Node>,
     children: Children,
+    /// The prefix and last word of every node that is not a word itself.
+    extensions: Vec<(u32, Token)>,
     /// The texts counted since `clear`, so that counts left by another are known as such.
     texts: u32,
     hypothesis: Vec<Token>,
@@ -143,6 +145,7 @@ impl Ngrams {
         self.ends.clear();
         self.nodes.clear();
         self.children.0.clear();
+        self.extensions.clear();
         self.texts = 0;
     }
 
@@ -180,10 +183,11 @@ impl Ngrams {
                     if n + 1 == order || i + n + 1 == reference.len() {
                         break;
                     }
-                    let next = self.nodes.len() as u32;
-                    node = self.children.get_or_insert(node, reference[i + n + 1], next);
-                    if node == next {
+                    let (prefix, word, new) = (node, reference[i + n + 1], self.nodes.len() as u32);
+                    node = self.children.get_or_insert(prefix, word, new);
+                    if node == new {
                         self.nodes.push(Node::default());
+                        self.extensions.push((prefix, word));
                     }
                 }
             }
@@ -241,10 +245,10 @@ impl Ngrams {
         (0..self.vocabulary.len() as Token).map(|token| self.vocabulary.get(token))
     }
 
-    /// The longer n-grams of the references as (prefix, last word, node), in no particular order; a prefix' node is
-    /// smaller than those of its extensions.
-    pub fn extensions(&self) -> impl Iterator<Item = (usize, usize, usize)> {
-        self.children.0.iter().map(|&(prefix, word, node)| (prefix as usize, word as usize, node as usize))
+    /// The longer n-grams of the references as prefix and last word, in the order of their nodes, which follow those
+    /// of the words; a prefix comes before its extensions.
+    pub fn extensions(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.extensions.iter().map(|&(prefix, word)| (prefix as usize, word as usize))
     }
 }
 

@@ -283,10 +283,7 @@ impl NistCounter<'_> {
         let NistCounter { information, ngrams, worth, known, .. } = self;
         known.clear();
         known.extend(ngrams.words().map(|word| information.vocabulary.find(word)));
-        let mut extensions: Vec<_> = ngrams.extensions().collect();
-        extensions.sort_unstable_by_key(|&(_, _, node)| node);
-        for (prefix, word, node) in extensions {
-            debug_assert_eq!(known.len(), node);
+        for (prefix, word) in ngrams.extensions() {
             known.push(information.extend(known[prefix], known[word]));
         }
         worth.clear();
