@@ -123,9 +123,10 @@ class TextFamily:
         self.references = [list(column) for column in references]
         self.calls = 0
 
-    def _evaluate(self, hypotheses: list[str], references: list[list[str | None]]) -> float:
+    def _evaluate(self, hypotheses: list[str], segments: Sequence[int]) -> float:
+        """The function's value for hypotheses of these segments."""
         self.calls += 1
-        return self.metric.evaluate(hypotheses, references)
+        return self.metric.evaluate(hypotheses, [[column[s] for s in segments] for column in self.references])
 
     @property
     def n_segments(self) -> int:
@@ -135,18 +136,12 @@ class TextFamily:
     @cached_property
     def scores(self) -> Scores:
         """The observed score of each system: (k,)."""
-        return np.array([self._evaluate(list(lines), [*map(list, self.references)]) for lines in self.systems])
+        return np.array([self._evaluate(list(lines), range(self.n_segments)) for lines in self.systems])
 
     @property
     def segment_scores(self) -> Scores:
         """The function on one segment at a time: (k, S)."""
-        rows = list(zip(*self.references, strict=True))
-        return np.array(
-            [
-                [self._evaluate([line], [[r] for r in row]) for line, row in zip(lines, rows, strict=True)]
-                for lines in self.systems
-            ]
-        )
+        return np.array([[self._evaluate([line], [s]) for s, line in enumerate(lines)] for lines in self.systems])
 
     def details(self, system: int) -> Mapping[str, float]:
         """None: nothing is known about the function."""
@@ -154,30 +149,25 @@ class TextFamily:
 
     def shuffled(self, pairs: Pairs, replicates: Replication) -> Scores:
         """The statistic of every pair on every shuffle: (pairs, n)."""
+        everything = range(self.n_segments)
         statistics = np.empty((len(pairs), replicates.n))
-        for column, r in enumerate(range(replicates.first, replicates.first + replicates.n)):
+        for column, r in enumerate(replicates.numbers):
             words = _core.stream_words(replicates.seed, "shuffle", r, -(-self.n_segments // 64))
-            swapped = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[: self.n_segments]
+            swap = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").tolist()
             for index, (x, y) in enumerate(pairs):
-                lines = [(b, a) if swap else (a, b) for a, b, swap in zip(*self._pair(x, y), swapped, strict=True)]
-                left, right = ([pair[side] for pair in lines] for side in (0, 1))
-                statistics[index, column] = self._evaluate(left, [*map(list, self.references)]) - self._evaluate(
-                    right, [*map(list, self.references)]
-                )
+                both = self.systems[x], self.systems[y]
+                left, right = ([both[side ^ swap[s]][s] for s in everything] for side in (0, 1))
+                statistics[index, column] = self._evaluate(left, everything) - self._evaluate(right, everything)
         return statistics
-
-    def _pair(self, x: int, y: int) -> tuple[list[str], list[str]]:
-        return self.systems[x], self.systems[y]
 
     def drawn(self, replicates: Replication) -> Scores:
         """The score of every system on every draw: (k, n)."""
         scores = np.empty((len(self.systems), replicates.n))
-        for column, r in enumerate(range(replicates.first, replicates.first + replicates.n)):
+        for column, r in enumerate(replicates.numbers):
             weights = _core.draw_weights(replicates.seed, r, self.n_segments)
             segments = np.repeat(np.arange(self.n_segments), weights).tolist()
             for index, lines in enumerate(self.systems):
-                references = [[column_[s] for s in segments] for column_ in self.references]
-                scores[index, column] = self._evaluate([lines[s] for s in segments], references)
+                scores[index, column] = self._evaluate([lines[s] for s in segments], segments)
         return scores
 
 
@@ -192,6 +182,11 @@ class Replication:
     first: int
     n: int
     threads: int
+
+    @property
+    def numbers(self) -> range:
+        """Their numbers."""
+        return range(self.first, self.first + self.n)
 
     def of(self, sums: Callable[..., Counts], counts: Counts) -> Counts:
         """The sums of these replicates, by one of the core's functions."""

@@ -149,6 +149,7 @@ def test_texts_in_memory_that_do_not_line_up_are_refused(references: Any, system
 
 
 def test_references_without_any_text_are_refused() -> None:
+    blank: list[list[str | None]] = [["", " "], [None, "\u3000"]]
     with pytest.raises(InputError, match=r"all references are empty: .* in references\[0\], references\[1\]"):
-        Corpus.of([["", " "], [None, "\u3000"]], {"a": ["x", "y"]})
+        Corpus.of(blank, {"a": ["x", "y"]})
     assert Corpus.of(["", "a"], {"a": ["x", "y"]}).n_segments == 2

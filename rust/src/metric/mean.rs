@@ -32,7 +32,10 @@ impl Metric for Mean {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        vec![("mean", "segments".into()), ("units", format!("{:e}", self.scale))]
+        let (base, exponent) =
+            if self.scale.log2().fract() == 0.0 { (2, self.scale.log2()) } else { (10, self.scale.log10()) };
+        let units = if self.scale == 1.0 { "1".into() } else { format!("{base}^-{exponent:.0}").replace("--", "") };
+        vec![("mean", "segments".into()), ("units", units)]
     }
 
     fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
@@ -55,6 +58,13 @@ impl Metric for Mean {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_are_powers_of_two_or_ten() {
+        let units = |scale: f64| Mean::new(String::new(), scale, true).signature()[1].1.clone();
+        let powers = [1.0, 1000.0, 1e15, 2.0_f64.powi(49), 0.125].map(units);
+        assert_eq!(["1", "10^-3", "10^-15", "2^-49", "2^3"].map(String::from), powers);
+    }
 
     #[test]
     fn sums_are_divided_by_units_and_segments() {
