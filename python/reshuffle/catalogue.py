@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from . import _core
 from .metrics import OptionSpec, metric, metric_specs, tokenizer_specs
@@ -61,67 +61,85 @@ def _default(value: object) -> str:
     )
 
 
-def _sections() -> list[tuple[str, list[str], list[list[str]]]]:
-    """Title, header and rows of each table."""
-    found = catalogue()
-    sections = []
-    for m in found["metrics"]:
-        options = [
-            ["--" + o["name"].replace("_", "-"), o["takes"], _default(o["default"]), o["about"]] for o in m["options"]
-        ]
-        title = f"{m['name']}: {m['about']} ({m['source']})"
-        sections.append((title, ["Option", "Takes", "Default", "About"], options))
-    tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
-    sections.append(
+Section: TypeAlias = tuple[str, list[str], list[list[str]]]
+"""Title, header and rows of a table."""
+
+
+def _metrics(names: Sequence[str]) -> list[Section]:
+    """The options of some metrics, a table for each."""
+    return [
         (
-            f"Tokenizers (--tokenize), classes of characters from Unicode {found['unicode']}",
-            ["Name", "About"],
-            tokenizers,
+            f"{m['name']}: {m['about']} ({m['source']})",
+            ["Option", "Takes", "Default", "About"],
+            [
+                ["--" + o["name"].replace("_", "-"), o["takes"], _default(o["default"]), o["about"]]
+                for o in m["options"]
+            ],
         )
-    )
+        for m in catalogue()["metrics"]
+        if m["name"] in names
+    ]
+
+
+def _others() -> list[Section]:
+    """What else can be chosen."""
+    found = catalogue()
+    tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
+    classes = f"classes of characters from Unicode {found['unicode']}"
     tests = [[t["name"], t["about"], t["source"]] for t in found["tests"]]
-    sections.append(("Tests (--test)", ["Name", "About", "Source"], tests))
-    return sections
+    return [
+        (f"Tokenizers (--tokenize), {classes}", ["Name", "About"], tokenizers),
+        ("Tests (--test)", ["Name", "About", "Source"], tests),
+    ]
 
 
-def as_text(terminal: Terminal) -> str:
-    """Tables that fit the terminal."""
+def as_text(terminal: Terminal, names: Sequence[str]) -> str:
+    """Tables that fit the terminal: of some metrics their options, or else an overview of all there is."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     out = io.StringIO()
     console = terminal.console(out)
-    for title, header, rows in _sections():
+    sections = _metrics(names)
+    if not names:
+        listed = [[m["name"], m["about"], m["source"]] for m in catalogue()["metrics"]]
+        sections = [("Metrics (-m)", ["Name", "About", "Source"], listed), *_others()]
+    for title, header, rows in sections:
         table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for index, name in enumerate(header):
             table.add_column(Text(name), no_wrap=index == 0)
         for row in rows:
             table.add_row(*map(Text, row))
         console.print(table)
+    if not names:
+        console.print(Text("'reshuffle metrics NAME' lists a metric's options."))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def as_markdown(terminal: Terminal) -> str:
-    """docs/metrics.md."""
+def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:
+    """docs/metrics.md, or the part of it that is about some metrics."""
+    metrics = [m for m in catalogue()["metrics"] if m["name"] in names or not names]
     parts = [
         "# Metrics, tokenizers and tests",
         "This page is made by `reshuffle metrics --format markdown`; a test keeps it true.",
     ]
-    for title, header, rows in _sections():
+    for title, header, rows in [*_metrics([m["name"] for m in metrics]), *([] if names else _others())]:
         lines = [header, ["---"] * len(header), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
         parts += [f"## {title}", "\n".join("| " + " | ".join(line) + " |" for line in lines)]
-    for m in catalogue()["metrics"]:
+    for m in metrics:
         parts.append(f"A row of `{m['name']}` holds: {', '.join(m['columns'])}. Signature: `{m['signature']}`.")
     return "\n\n".join(parts) + "\n"
 
 
-def as_json(terminal: Terminal) -> str:
+def as_json(terminal: Terminal, names: Sequence[str]) -> str:
     """One object with the lists ``metrics``, ``tokenizers`` and ``tests``, and the version of ``unicode``."""
-    return json.dumps(catalogue(), indent=2, ensure_ascii=False) + "\n"
+    found = catalogue()
+    found["metrics"] = [m for m in found["metrics"] if m["name"] in names or not names]
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
-CATALOGUE_FORMATS: Mapping[str, Callable[[Terminal], str]] = {
+CATALOGUE_FORMATS: Mapping[str, Callable[[Terminal, Sequence[str]], str]] = {
     "text": as_text,
     "json": as_json,
     "markdown": as_markdown,

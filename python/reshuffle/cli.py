@@ -319,6 +319,7 @@ def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> s
 
 
 @cli.command("metrics")
+@click.argument("names", metavar="[NAME...]", nargs=-1, type=Name("metric", [spec.name for spec in metric_specs()]))
 @click.option(
     "--format",
     "fmt",
@@ -327,9 +328,9 @@ def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> s
     show_default=True,
     help="Output.",
 )
-def metrics_command(fmt: str) -> None:
-    """List metrics with their options, tokenizers and tests."""
-    click.echo(CATALOGUE_FORMATS[fmt](_terminal()), nl=False)
+def metrics_command(names: tuple[str, ...], fmt: str) -> None:
+    """List metrics, tokenizers and tests, or the options of the metrics named."""
+    click.echo(CATALOGUE_FORMATS[fmt](_terminal(), names), nl=False)
 
 
 @cli.command("demo")

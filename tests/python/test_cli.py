@@ -306,6 +306,18 @@ def test_metrics_lists_what_the_registries_hold(run: Any) -> None:
     ]
 
 
+def test_metrics_lists_the_options_of_those_that_are_named(run: Any) -> None:
+    text = run("metrics", "ter", "chrf++").out
+    assert "--variant" in text
+    assert "--word-order" in text
+    assert "--smooth-method" not in text
+    document = json.loads(run("metrics", "ter", "--format", "json").out)
+    assert [m["name"] for m in document["metrics"]] == ["ter"]
+    assert run("metrics", "chrf", "--format", "markdown").out.count("\n## ") == 1
+    outcome = run("metrics", "trr")
+    assert (outcome.code, outcome.err.split(":")[2].strip()) == (2, "unknown metric 'trr'")
+
+
 @pytest.mark.parametrize("command", ["compare", "score", "metrics", "demo"])
 def test_help_is_there_and_has_examples(run: Any, command: str) -> None:
     out = run(command, "--help").out
