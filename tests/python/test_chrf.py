@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.chrf import CHRF
-from texts import LINES, Columns, corpora, lines_of
 
 from reshuffle import InputError, metric, segment_scores
+from texts import LINES, Columns, corpora, lines_of
 
 OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},

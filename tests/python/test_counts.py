@@ -13,9 +13,9 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
-from texts import LINES, Columns, corpora
 
 from reshuffle import InputError, metric, read_corpus, read_lines, tokenize
+from texts import LINES, Columns, corpora
 
 OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {

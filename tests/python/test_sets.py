@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811
-from texts import Columns
 
 from reshuffle import metric, read_lines
+from texts import Columns
 
 Systems: TypeAlias = "dict[str, list[str]]"
 
@@ -111,7 +111,7 @@ def compare_ter(texts: Real, **options: Any) -> None:
     def scaled(rows: NDArray[np.float64]) -> NDArray[np.float64]:
         # A mean length is whole in these units but for sacreBLEU's rounding.
         np.testing.assert_allclose(rows * units, np.rint(rows * units), rtol=1e-12, atol=1e-9)
-        return np.rint(rows * units)
+        return np.asarray(np.rint(rows * units))
 
     assert_equal("ter", texts, SacreTER(references=texts.references, **options), options, scaled)
 
