@@ -95,6 +95,9 @@ class SegmentScores(GivenCounts):
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.scores, self.higher_is_better)
+
     def _checked(self, system: str, scores: ArrayLike) -> Scores:
         try:
             array = np.asarray(scores, dtype=np.float64)
@@ -199,6 +202,9 @@ class FromCounts(GivenCounts):
         object.__setattr__(self, "core", formula.core)
         if self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", formula.higher_is_better)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.counts, self.scoring, self.higher_is_better)
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
