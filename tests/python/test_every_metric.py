@@ -347,6 +347,7 @@ def test_the_length_ratio_is_that_of_bleu(segments: list[tuple[str, str, str]], 
         ({"a": [1, 2], "b": [1]}, "rating: numbers of segments differ: a has 2, b has 1"),
         ({"a": [1, None]}, "rating, system a"),
         ({"a": ["good", "bad"]}, "rating, system a: expected a number for every segment"),
+        ({"a": [10**400, 1]}, "rating, system a: expected a number for every segment: int too large"),
         ({"a": [[1, 2]]}, r"rating, system a: expected a number for every segment, got shape \(1, 2\)"),
         ([[1, 2], [1]], "rating: numbers of segments differ: system 1 has 2, system 2 has 1"),
     ],
@@ -460,6 +461,12 @@ def test_counts_of_bleu_from_elsewhere_are_bleu() -> None:
         ({}, f_score, "x: no counts, at least one system is needed"),
         ({"a": [[1.5, 2, 2]]}, f_score, "x, system a"),
         ({"a": [1, 2, 3]}, f_score, "x, system a"),
+        (
+            {"a": [[1, 2**61, 2]] * 2},
+            f_score,
+            "x, system a: the counts of column 1 are too large: their sum would pass",
+        ),
+        ({"a": [[1, 2, -(2**63)]]}, f_score, "x, system a: the counts of column 2 are too large: their sum would pass"),
         ({"a": [[1, 2, 2]], "b": [[1, 2, 2]] * 2}, f_score, "x: numbers of segments differ: a has 1, b has 2"),
         ({"a": [[1, 2, 2]], "b": [[1, 2]]}, f_score, "x: numbers of counts differ"),
         ({"a": [[1, 2, 2]]}, "bleu", "x: a row of BLEU holds 10 counts, got 3; expected hyp_len, ref_len, match_1"),
@@ -531,7 +538,7 @@ def test_a_function_of_real_texts_counts_the_same_replicates(wmt17: Corpus) -> N
         assert a.test.exceedances == b.test.exceedances
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, "much", None, [1.0, 2.0]])
+@pytest.mark.parametrize("value", [math.nan, math.inf, "much", None, [1.0, 2.0], 10**400])
 def test_a_function_that_gives_no_number_is_named(value: Any) -> None:
     def broken(hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> Any:
         return value
