@@ -143,3 +143,19 @@ def test_an_order_that_the_reference_lacks_counts_nothing() -> None:
 def test_options_that_chrf_has_not_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         metric("chrf", **options)
+
+
+@pytest.mark.parametrize("order", [1, 2, 5, 6, 7, 11, 16])
+@pytest.mark.parametrize("alphabet", [1, 2, 15, 16, 17, 63, 64, 255, 1023, 1024, 1100, 5000])
+def test_any_number_of_different_characters_gives_sacrebleus_counts(alphabet: int, order: int) -> None:
+    # As many bits as a reference's characters need, times the order, pass 64 somewhere.
+    rng = np.random.default_rng(alphabet)
+
+    def line(length: int) -> str:
+        every = np.arange(alphabet) if length >= alphabet else rng.integers(0, alphabet, length)
+        numbers = np.concatenate([every, rng.integers(0, alphabet, length)])
+        return "".join(chr(0x4E00 + number) for number in rng.permutation(numbers))
+
+    first, second = line(alphabet), line(30)
+    hypotheses = [first[3:] + second, second + "x" + first[::-1], "x" * 20 + second]
+    assert_equal_to_sacrebleu(hypotheses, [[first + second] * 3, [second, first, second + "x"]], char_order=order)
