@@ -95,10 +95,13 @@ class SegmentScores(GivenCounts):
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.scores, self.higher_is_better)
+
     def _checked(self, system: str, scores: ArrayLike) -> Scores:
         try:
             array = np.asarray(scores, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{self.name}, system {system}: expected a number for every segment: {error}") from None
         if array.ndim != 1 or array.size == 0:
             raise InputError(
@@ -182,6 +185,12 @@ class FromCounts(GivenCounts):
         if not counts:
             raise InputError(f"{self.name}: no counts, at least one system is needed")
         _same_length(self.name, counts)
+        for system, rows in counts.items():
+            largest = np.maximum(rows.max(axis=0).astype(float), -rows.min(axis=0).astype(float))
+            bad = np.flatnonzero(largest * len(rows) > LARGEST_SUM)
+            if bad.size:
+                column = f"{self.name}, system {system}: the counts of column {bad[0]}"
+                raise InputError(f"{column} are too large: their sum would pass 2^61")
         widths = {system: rows.shape[1] for system, rows in counts.items()}
         if len(set(widths.values())) > 1:
             raise InputError(f"{self.name}: numbers of counts differ: {widths}")
@@ -199,6 +208,9 @@ class FromCounts(GivenCounts):
         object.__setattr__(self, "core", formula.core)
         if self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", formula.higher_is_better)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.counts, self.scoring, self.higher_is_better)
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
@@ -263,7 +275,7 @@ class CorpusFunction:
         value = self.function(hypotheses, references)
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"{self.name}: the function gave {value!r}, expected a number") from None
         if not math.isfinite(number):
             raise InputError(f"{self.name}: the function gave {number}, expected a finite number")

@@ -36,6 +36,18 @@ def data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def golden(data: Path) -> Path:
+    """Numbers that other tools printed, beside the data."""
+    path = data.parent / "golden"
+    if not path.is_dir():
+        reason = f"no numbers of other tools: {path} is not there"
+        if "RESHUFFLE_REQUIRE_DATA" in os.environ:
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+@pytest.fixture(scope="session")
 def wmt17(data: Path) -> Corpus:
     """The main set: sixteen systems, 3,004 segments, one reference."""
     return read_corpus([str(data / "wmt17-en-de/ref.txt")], sorted(map(str, (data / "wmt17-en-de/sys").iterdir())))

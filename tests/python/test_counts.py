@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
 from reshuffle import InputError, metric, read_corpus, read_lines, tokenize
+from texts import LINES, Columns, corpora
 
 OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
@@ -28,16 +29,6 @@ OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 SMOOTHING: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.builds(dict, smooth_method=st.sampled_from(["none", "exp", "floor", "add-k"])),
     st.builds(dict, smooth_method=st.sampled_from(["floor", "add-k"]), smooth_value=st.sampled_from([0.01, 0.5, 1, 2])),
-)
-
-# Python's and Rust's Unicode tables are of different versions: a letter that one does not know has no lower case there.
-ASSIGNED = st.characters(exclude_categories=("Cs", "Cn"))
-WORDS = st.sampled_from(
-    ["a", "A", "b", "ab", ".", ",", "-", "1", "2.5", "1,", "&amp;", "&lt;", "<skipped>", "\n", "Σ", "İ"]
-)
-SPACES = st.sampled_from([" ", "", "\t", "\u2028", "\x1c", "\xa0", "\r", "\u3000"])
-LINES = st.text(ASSIGNED, max_size=20) | st.lists(st.tuples(WORDS, SPACES), max_size=12).map(
-    lambda pairs: "".join(word + space for word, space in pairs)
 )
 
 
@@ -109,15 +100,11 @@ def test_any_text_gives_sacrebleus_counts_and_score(
     assert_equal_to_sacrebleu(hypotheses, [references], **options, **smoothing)
 
 
-@given(st.data(), OPTIONS)
-def test_any_references_give_sacrebleus_counts_and_score(data: st.DataObject, options: dict[str, Any]) -> None:
-    n_references = data.draw(st.integers(1, 4))
-    reference = st.none() | LINES
-    segment = st.lists(reference, min_size=n_references, max_size=n_references).filter(lambda s: set(s) != {None})
-    segments = data.draw(st.lists(st.tuples(LINES, segment), min_size=1, max_size=3))
-    hypotheses = [hypothesis for hypothesis, _ in segments]
-    columns = [list(column) for column in zip(*(references for _, references in segments), strict=True)]
-    assert_equal_to_sacrebleu(hypotheses, columns, **options)
+@given(corpora(), OPTIONS)
+def test_any_references_give_sacrebleus_counts_and_score(
+    corpus: tuple[list[str], Columns], options: dict[str, Any]
+) -> None:
+    assert_equal_to_sacrebleu(*corpus, **options)
 
 
 @given(st.lists(st.integers(0, 30), min_size=10, max_size=10), st.booleans(), SMOOTHING)

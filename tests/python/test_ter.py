@@ -17,24 +17,20 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811
 
 from reshuffle import InputError, metric, read_corpus, read_lines
+from texts import SPACES, Columns, corpora, lines_of
 
 References = Sequence[Sequence[str | None]]
 
 FLAGS = ("normalized", "no_punct", "asian_support", "case_sensitive")
 OPTIONS = [dict(zip(FLAGS, flags, strict=True)) for flags in itertools.product([False, True], repeat=4)]
 
-# Python's and Rust's Unicode tables are of different versions: a letter that one does not know has no lower case there.
-ASSIGNED = st.characters(exclude_categories=("Cs", "Cn"))
 PIECES = st.sampled_from(
     "a b A ab . , ! ? : ; ( ) \" - 's 'S it's, s' 1 2.5 1, 5- &amp; &lt; &amp;amp; &quot; &AMP; \n \n- İ Σ ΑΣ É".split(
         " "
     )
     + list("日本々、。〈〟「」・｡･．，？：；！＂（）かナーㇰ㌀㈱豈︰⺀㇀䷀㐀")
 )
-SPACES = st.sampled_from([" ", "", "\t", "\u2028", "\x1c", "\xa0", "\r", "\n", "\u3000"])
-LINES = st.text(ASSIGNED, max_size=20) | st.lists(st.tuples(PIECES, SPACES), max_size=14).map(
-    lambda pairs: "".join(piece + space for piece, space in pairs)
-)
+LINES = lines_of(PIECES, SPACES | st.just("\n"))
 
 
 def sacrebleu_rows(hypotheses: Sequence[str], references: References, **options: Any) -> list[list[float]]:
@@ -84,15 +80,10 @@ def test_every_character_is_cut_as_in_sacrebleu(options: dict[str, bool]) -> Non
     assert [c for c, words, row in zip(known, expected, rows, strict=True) if words != row[0]] == []
 
 
-@given(st.data(), st.sampled_from(OPTIONS))
-def test_any_references_give_sacrebleus_counts(data: st.DataObject, options: dict[str, bool]) -> None:
-    n_references = data.draw(st.integers(1, 4))
-    reference = st.none() | LINES
-    segment = st.lists(reference, min_size=n_references, max_size=n_references).filter(lambda s: set(s) != {None})
-    segments = data.draw(st.lists(st.tuples(LINES, segment), min_size=1, max_size=3))
-    hypotheses = [hypothesis for hypothesis, _ in segments]
-    columns = [list(column) for column in zip(*(references for _, references in segments), strict=True)]
-    assert_equal_to_sacrebleu(hypotheses, columns, **options)
+@given(corpora(LINES), st.sampled_from(OPTIONS))
+def test_any_references_give_sacrebleus_counts(corpus: tuple[list[str], Columns], options: dict[str, bool]) -> None:
+    hypotheses, references = corpus
+    assert_equal_to_sacrebleu(hypotheses, references, **options)
 
 
 def mangled(words: list[str], rng: random.Random) -> list[str]:

@@ -14,7 +14,7 @@
 //!
 //! `nltk-4` to `nltk-7` are what NLTK 3.10 makes of them instead: 4 has 2^i K / ln |T| in the place of (K / ln |T|)^i and
 //! leaves out orders without a match where |T| = 1; 5 and 7 average precisions and can pass 1; 6 raises an error where
-//! no three words match in a row (the score is 0 here) and so leaves out nothing else.
+//! no three words match in a row (the score is 0 here), and of three words its fourth precision is the prior.
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
@@ -106,7 +106,7 @@ const SMOOTHINGS: [(&str, Smoothing); 12] = [
     ("3", |bleu, p, _| bleu.precisions(&bleu.in_the_place_of_none(p, |i| 0.5_f64.powi(i)), p)),
     ("4", |bleu, p, hypothesis| bleu.precisions(&bleu.by_length(p, hypothesis), p)),
     ("5", |bleu, p, _| bleu.precisions(&bleu.neighbours(&p.matches), p)),
-    ("6", |bleu, p, _| bleu.interpolated(p)),
+    ("6", |bleu, p, _| bleu.interpolated(p, |n| p.possible[n - 1])),
     ("7", |bleu, p, hypothesis| {
         let mut matches = bleu.by_length(p, hypothesis);
         if !bleu.extra {
@@ -116,9 +116,14 @@ const SMOOTHINGS: [(&str, Smoothing); 12] = [
     }),
     ("nltk-4", |bleu, p, hypothesis| bleu.by_length_of_nltk(p, hypothesis)),
     ("nltk-5", |bleu, p, _| bleu.neighbours(&bleu.extended(|n| p.of(n)))),
-    ("nltk-6", |bleu, p, _| {
-        // Priors are of precisions as smoothed, whatever the option says.
-        if bleu.order > 2 && p.matches[2] == 0.0 { [0.0; MAX_ORDER + 1] } else { bleu.interpolated(p) }
+    ("nltk-6", |bleu, p, hypothesis| {
+        // Priors are of precisions as smoothed, whatever the option says, and all there is where the hypothesis is too
+        // short for an order.
+        if bleu.order > 2 && p.matches[2] == 0.0 {
+            [0.0; MAX_ORDER + 1]
+        } else {
+            bleu.interpolated(p, |n| (hypothesis + 1.0 - n as f64).max(0.0))
+        }
     }),
     ("nltk-7", |bleu, p, hypothesis| {
         let mut precisions = bleu.by_length_of_nltk(p, hypothesis);
@@ -216,14 +221,14 @@ impl SentBleu {
         out
     }
 
-    /// Smoothing 6.
-    fn interpolated(&self, p: &Precisions) -> [f64; MAX_ORDER + 1] {
+    /// Smoothing 6, with so many n-grams of each order.
+    fn interpolated(&self, p: &Precisions, possible: impl Fn(usize) -> f64) -> [f64; MAX_ORDER + 1] {
         let mut out = self.each(|n| p.of(n));
         for n in 2..self.order {
             let prior = |p: &[f64]| if p[n - 2] == 0.0 { 0.0 } else { p[n - 1] * p[n - 1] / p[n - 2] };
             let prior = if self.raw_prior { prior(&self.each(|n| p.of(n))) } else { prior(&out) };
-            let denominator = p.possible[n] + self.alpha;
-            out[n] = (p.matches[n] + self.alpha * prior) / denominator;
+            let denominator = possible(n + 1) + self.alpha;
+            out[n] = if denominator == 0.0 { 0.0 } else { (p.matches[n] + self.alpha * prior) / denominator };
         }
         out
     }
@@ -357,6 +362,12 @@ mod tests {
     fn a_single_word_scores_nothing_by_its_length() {
         assert_eq!(0.0, score("4", "a", "a"));
         close(1.0, score("nltk-4", "a", "a"));
+    }
+
+    #[test]
+    fn where_there_is_no_ngram_nltk_has_the_prior_alone() {
+        close((5.0_f64 / 6.0).powf(0.25), score("6", "a b c", "a b c"));
+        close(1.0, score("nltk-6", "a b c", "a b c"));
     }
 
     #[test]

@@ -1,0 +1,161 @@
+"""chrF and chrF++ against sacreBLEU 2.6.0: every count, every score and every signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics.chrf import CHRF
+
+from reshuffle import InputError, metric, segment_scores
+from texts import LINES, Columns, corpora, lines_of
+
+OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {},
+    optional={
+        "char_order": st.integers(1, 7),
+        "word_order": st.integers(0, 3),
+        "beta": st.sampled_from([1, 2, 3]),
+        "lowercase": st.booleans(),
+        "whitespace": st.booleans(),
+        "eps_smoothing": st.booleans(),
+    },
+)
+
+# Words with punctuation at either end, which chrF++ takes off.
+PUNCTUATED = lines_of(st.sampled_from(["(hi)", "hi", "hi!", '"', '""', "a,b", "...", "'s", "hi.", "¿hi", "(", "-a-"]))
+
+
+def counts_and_score(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], **options: Any
+) -> tuple[Any, float]:
+    chrf = CHRF(**options)
+    counts = chrf._extract_corpus_statistics(hypotheses, references)
+    return np.array(counts), chrf._aggregate_and_compute(counts).score
+
+
+def assert_equal_to_sacrebleu(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str | None]], **options: Any
+) -> None:
+    ours = metric("chrf", **options)
+    counts = ours.suff_stats([hypotheses], references)[0]
+    expected_counts, expected_score = counts_and_score(hypotheses, references, **options)
+    np.testing.assert_array_equal(expected_counts, counts)
+    assert expected_score == pytest.approx(float(ours.score(counts.sum(axis=0))), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=300)
+@given(corpora(LINES | PUNCTUATED, max_segments=4, max_references=1), OPTIONS)
+def test_any_text_gives_sacrebleus_counts_and_score(corpus: tuple[list[str], Columns], options: dict[str, Any]) -> None:
+    assert_equal_to_sacrebleu(*corpus, **options)
+
+
+@settings(max_examples=300)
+@given(corpora(LINES | PUNCTUATED), OPTIONS)
+def test_any_references_give_sacrebleus_counts_and_score(
+    corpus: tuple[list[str], Columns], options: dict[str, Any]
+) -> None:
+    assert_equal_to_sacrebleu(*corpus, **options)
+
+
+@given(corpora(PUNCTUATED, max_references=2), OPTIONS)
+def test_segments_score_as_sacrebleus_sentences(corpus: tuple[list[str], Columns], options: dict[str, Any]) -> None:
+    hypotheses, columns = corpus
+    chrf = CHRF(**options)
+    expected = [
+        chrf.sentence_score(hypothesis, [line for line in references if line is not None]).score
+        for hypothesis, references in zip(hypotheses, zip(*columns, strict=True), strict=True)
+    ]
+    (got,) = segment_scores(columns, [hypotheses], metric("chrf", **options)).scores.values()
+    np.testing.assert_allclose(got[0], expected, rtol=1e-9, atol=1e-9)
+
+
+@given(st.data(), OPTIONS)
+def test_any_sums_give_sacrebleus_score(data: st.DataObject, options: dict[str, Any]) -> None:
+    ours = metric("chrf", **options)
+    # Of each order the hypothesis, the reference and what they share; both may lack an order.
+    total = st.integers(0, 40) | st.just(0) | st.integers(0, 10**9)
+    sums: list[int] = []
+    for _ in range(len(ours.columns) // 3):
+        hypothesis, reference = data.draw(total), data.draw(total)
+        sums += [hypothesis, reference, data.draw(st.integers(0, min(hypothesis, reference)))]
+    expected = CHRF(**options)._compute_f_score(sums)
+    assert expected == pytest.approx(float(ours.score(sums)), rel=1e-12, abs=1e-12)
+
+
+@given(OPTIONS)
+def test_signatures_are_sacrebleus(options: dict[str, Any]) -> None:
+    chrf = CHRF(**options)
+    score = chrf.corpus_score(["a"], [["a"], ["b"]])
+    ours = metric("chrf", **options)
+    name, *parts = ours.signature("2").split("|")
+    assert name == score.name == ours.name
+    # The last part is the version, which reports give once for all metrics.
+    assert "|".join(parts) == chrf.get_signature().format().rsplit("|", 1)[0]
+
+
+def test_chrf_plus_plus_is_chrf_with_words_and_word_pairs() -> None:
+    plus, plain = metric("chrf++"), metric("chrf", word_order=2)
+    assert plus.signature("1") == plain.signature("1") == "chrF2++|nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no"
+    texts = (["(hi) there, world!"], [["(hi) their world!!"]])
+    np.testing.assert_array_equal(plus.suff_stats([texts[0]], texts[1]), plain.suff_stats([texts[0]], texts[1]))
+
+
+def test_one_punctuation_mark_goes_from_a_word_and_the_last_before_the_first() -> None:
+    assert CHRF(word_order=1)._remove_punctuation("(hi) ( !!") == ["(hi", ")", "(", "!", "!"]
+    words = metric("chrf", char_order=0, word_order=1)
+    assert words.suff_stats([["(hi) ( !!"]], [["(hi) ! ( !"]])[0, 0].tolist() == [5, 5, 5]
+    assert words.suff_stats([["(hi)"]], [["( hi )"]])[0, 0].tolist() == [2, 3, 1]
+
+
+def test_white_space_is_what_python_splits_at() -> None:
+    every = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+    rows = metric("chrf", char_order=1).suff_stats([[f"a{c}" for c in every]], [["a"] * len(every)])[0]
+    assert [len("".join(f"a{c}".split())) for c in every] == rows[:, 0].tolist()
+
+
+def test_of_equally_good_references_the_first_counts() -> None:
+    chrf = metric("chrf", char_order=1, beta=1)
+    # 1 of 1 and 1 of 2 either way round: F is 2/3 of both.
+    rows = chrf.suff_stats([["ab"]], [["a"], ["b"]])[0]
+    assert rows.tolist() == [[2, 1, 1]]
+    assert_equal_to_sacrebleu(["ab"], [["a"], ["ba"], ["ab"]], char_order=1)
+
+
+def test_an_order_that_the_reference_lacks_counts_nothing() -> None:
+    row = metric("chrf", char_order=3).suff_stats([["abc"]], [["ab"]])[0, 0].reshape(3, 3)
+    assert row.tolist() == [[3, 2, 2], [2, 1, 1], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"char_order": 0}, "char_order must be at least 1 when word_order is 0, got 0"),
+        ({"beta": -1}, "beta must be a finite number of at least 0"),
+        ({"char_ordr": 6}, "unknown option of chrf 'char_ordr': did you mean 'char_order'"),
+        ({"tokenize": "13a"}, "unknown option of chrf 'tokenize'"),
+    ],
+)
+def test_options_that_chrf_has_not_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        metric("chrf", **options)
+
+
+@pytest.mark.parametrize("order", [1, 2, 5, 6, 7, 11, 16])
+@pytest.mark.parametrize("alphabet", [1, 2, 15, 16, 17, 63, 64, 255, 1023, 1024, 1100, 5000])
+def test_any_number_of_different_characters_gives_sacrebleus_counts(alphabet: int, order: int) -> None:
+    # As many bits as a reference's characters need, times the order, pass 64 somewhere.
+    rng = np.random.default_rng(alphabet)
+
+    def line(length: int) -> str:
+        every = np.arange(alphabet) if length >= alphabet else rng.integers(0, alphabet, length)
+        numbers = np.concatenate([every, rng.integers(0, alphabet, length)])
+        return "".join(chr(0x4E00 + number) for number in rng.permutation(numbers))
+
+    first, second = line(alphabet), line(30)
+    hypotheses = [first[3:] + second, second + "x" + first[::-1], "x" * 20 + second]
+    assert_equal_to_sacrebleu(hypotheses, [[first + second] * 3, [second, first, second + "x"]], char_order=order)

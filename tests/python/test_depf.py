@@ -1,0 +1,193 @@
+"""F over dependency relations: against a slow twin on real parses, CoNLL 2018's examples, and what is not CoNLL-U."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reshuffle import InputError, compare, metric
+from reshuffle.inputs import read_conllu
+
+FLAGS = ("unlabelled", "lemma", "lowercase", "ignore_punct")
+OPTIONS = [dict(zip(FLAGS, flags, strict=True)) for flags in itertools.product([False, True], repeat=4)]
+PARSED = "depparse-wmt13-en-fr-derived"
+
+
+def sentences(block: str) -> Iterator[list[list[str]]]:
+    """The words of each sentence of a block, without multiword tokens and empty nodes, as lists of columns."""
+    for sentence in re.split(r"\n\n+", block):
+        rows = [line.split("\t") for line in sentence.split("\n") if line and not line.startswith("#")]
+        yield [row for row in rows if row[0].isdecimal()]
+
+
+def relations(
+    block: str, unlabelled: bool = False, lemma: bool = False, lowercase: bool = False, ignore_punct: bool = False
+) -> Counter[tuple[str | None, str, str]]:
+    """W05-0908, section 3: the multiset of (head, relation, dependent); None is the head of a root."""
+    counts: Counter[tuple[str | None, str, str]] = Counter()
+    for words in sentences(block):
+        spelled = [word[2] if lemma else word[1] for word in words]
+        if lowercase:
+            spelled = [word.lower() for word in spelled]
+        for word, dependent in zip(words, spelled, strict=True):
+            if ignore_punct and word[7].split(":")[0] == "punct":
+                continue
+            head = None if word[6] == "0" else spelled[int(word[6]) - 1]
+            counts[head, "" if unlabelled else word[7], dependent] += 1
+    return counts
+
+
+def row(hypothesis: str, references: Sequence[str], **options: bool) -> list[int]:
+    """Of the reference with the best F, of equally good ones the first."""
+    ours = relations(hypothesis, **options)
+    rows = [
+        [(ours & theirs).total(), ours.total(), theirs.total()]
+        for theirs in (relations(r, **options) for r in references)
+    ]
+    return max(rows, key=lambda r: 2 * r[0] / max(r[1] + r[2], 1))
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
+def test_real_parses_give_the_twins_counts_under_every_option(data: Path, options: dict[str, bool]) -> None:
+    reference = read_conllu(data / PARSED / "ref.conllu")
+    systems = [read_conllu(path) for path in sorted((data / PARSED / "sys").glob("*.conllu"))]
+    assert (len(systems), len(reference)) == (6, 500)
+    depf = metric("depf", **options)
+    counts = depf.suff_stats(systems, [reference])
+    expected = [[row(h, [r], **options) for h, r in zip(lines, reference, strict=True)] for lines in systems]
+    np.testing.assert_array_equal(expected, counts)
+    for totals, score in zip(counts.sum(axis=1), depf.score(counts.sum(axis=1)), strict=True):
+        precision, recall = totals[0] / totals[1], totals[0] / totals[2]
+        assert score == pytest.approx(100 * 2 * precision * recall / (precision + recall), rel=1e-12)
+
+
+FORMS = st.sampled_from(["a", "A", "b", "Ä", "ä"])
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> str:
+    """One sentence or two, of few words so that relations match, with comments, multiword tokens and empty nodes."""
+    lines: list[str] = []
+    for _ in range(draw(st.integers(1, 2))):
+        n = draw(st.integers(0, 4))
+        lines += ["# text = 1-2"] * draw(st.booleans())
+        for i in range(1, n + 1):
+            if draw(st.integers(0, 5)) == 0:
+                lines.append(f"{i}-{i + 1}\tx" + "\t_" * 8)
+            relation = draw(st.sampled_from(["nsubj", "punct", "punct:x", "punctual"]))
+            fields = [str(i), draw(FORMS), draw(FORMS), "_", "_", "_", str(draw(st.integers(0, n))), relation, "_", "_"]
+            lines.append("\t".join(fields))
+            if draw(st.integers(0, 5)) == 0:
+                lines.append(f"{i}.1\ty" + "\t_" * 8)
+        lines.append("")
+    return "\n".join(lines[:-1])
+
+
+@settings(max_examples=200)
+@given(blocks(), st.lists(blocks(), min_size=1, max_size=3), st.sampled_from(OPTIONS))
+def test_any_parses_give_the_twins_counts(hypothesis: str, references: list[str], options: dict[str, bool]) -> None:
+    counts = metric("depf", **options).suff_stats([[hypothesis]], [[reference] for reference in references])
+    assert counts[0, 0].tolist() == row(hypothesis, references, **options)
+
+
+def coarse(blocks: Sequence[str]) -> list[str]:
+    """Relations without their subtypes: the script of CoNLL 2018 drops what follows the colon."""
+    return [re.sub(r"^((?:[^\t\n]*\t){7}[^\t:\n]*):[^\t\n]*", r"\1", block, flags=re.M) for block in blocks]
+
+
+# conll18_ud_eval.py -v, of CoNLL 2018: correct, gold and predicted words by LAS, from its func-expected.counts and, in
+# per cent, *-expected.results. It compares the relations of aligned words, position by position, and ours multisets of
+# relations between forms: equal where no relation stands elsewhere in the other file and no head keeps its form but not
+# its place. So it is here, even with sys2, which cuts a sentence in two: each file is one segment.
+LAS = {
+    ("func-gold", "func-sys"): (6, 7, 7, {}),
+    ("gold", "sys1"): (13, 15, 14, {}),
+    ("gold", "sys2"): (11, 15, 15, {}),
+    ("gold", "sys-space"): (11, 15, 14, {}),
+    ("case-gold", "case-sys"): (10, 10, 10, {"lowercase": True}),
+}
+
+
+@pytest.mark.parametrize("files", LAS, ids="/".join)
+def test_conll_2018s_examples_have_its_counts(data: Path, files: tuple[str, str]) -> None:
+    folder = data / "conll18-eval-script-tests/tests"
+    gold, system = ("\n\n".join(coarse(read_conllu(folder / f"{name}.conllu"))) for name in files)
+    correct, in_gold, predicted, options = LAS[files]
+    depf = metric("depf", **options)
+    totals = depf.suff_stats([[system]], [[gold]])[0, 0]
+    assert totals.tolist() == [correct, predicted, in_gold]
+    printed = folder / f"{files[1].removesuffix('-sys')}-expected.results"
+    if printed.exists():
+        las = next(line for line in printed.read_text(encoding="utf-8").splitlines() if line.startswith("LAS"))
+        precision, recall, f1 = (float(cell) for cell in las.split("|")[1:4])
+        details = depf.details(totals)
+        got = [details["precision"], details["recall"], float(depf.score(totals))]
+        np.testing.assert_allclose(got, [precision, recall, f1], rtol=0, atol=0.005001)
+
+
+def test_two_systems_of_the_same_output_differ_by_nothing(data: Path) -> None:
+    # Of CoNLL 2018's parsers of English PUD one sent in the baseline's output.
+    folder = data / "conll18-en_pud"
+    names = ("Fudan", "conll18-baseline", "AntNLP", "TurkuNLP-18")
+    fudan, baseline, other, reference = (read_conllu(folder / f"{name}.conllu") for name in names)
+    counts = metric("depf").suff_stats([fudan, baseline, other], [reference])
+    np.testing.assert_array_equal(counts[0], counts[1])
+    assert (counts[0] != counts[2]).any()
+    comparison = compare(reference, {"baseline": baseline, "Fudan": fudan}, "depf", n_resamples=200)
+    assert comparison.comparisons[0].test.pvalue == 1
+    assert comparison.comparisons[0].difference == 0
+
+
+# Fields that may be right, wrong, or right somewhere else.
+IDS = st.sampled_from(["1", "2", "3", "0", "-1", "01", "1-2", "2-1", "1.1", "0.1", "-", ".", "x", "", "9" * 30, "１"])
+FIELDS = st.sampled_from(["a", "_", "", " ", "\u2028", "nsubj", "punct", "\x00"])
+LINES = st.one_of(
+    st.tuples(IDS, FIELDS, FIELDS, FIELDS, FIELDS, FIELDS, IDS, FIELDS, FIELDS, FIELDS).map("\t".join),
+    st.lists(IDS | FIELDS, max_size=12).map("\t".join),
+    st.sampled_from(["", "#", "# text = a", "\r", "1\ta\ta\t_\t_\t_\t0\troot\t_\t_\r"]),
+    st.text(max_size=30),
+)
+
+
+@settings(max_examples=500)
+@given(st.lists(LINES, max_size=5).map("\n".join), st.lists(LINES, max_size=5).map("\n".join))
+def test_what_is_not_conllu_is_an_input_error_or_a_count(hypothesis: str, reference: str) -> None:
+    try:
+        counts = metric("depf").suff_stats([[hypothesis]], [[reference]])[0, 0]
+    except InputError as error:
+        message = str(error)
+    else:
+        assert 0 <= counts[0] <= min(counts[1:])
+        return
+    assert re.search(r"(system|reference) 1, .*line \d+", message)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1\ta\ta", r"line 2: expected 10 columns of CoNLL-U, separated by tabs, got 3"),
+        ("2\ta\ta\t_\t_\t_\t0\troot\t_\t_", r"line 2: expected ID 1, got \"2\""),
+        ("1\ta\ta\t_\t_\t_\t_\troot\t_\t_", r"line 2: expected a number as HEAD, got \"_\""),
+        ("1\ta\ta\t_\t_\t_\t2\troot\t_\t_", r"line 2: expected HEAD from 0 to 1, the number of words in the sentence"),
+    ],
+)
+def test_the_line_that_is_wrong_is_named(line: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        metric("depf").suff_stats([["# text\n" + line]], [[""]])
+    with pytest.raises(InputError, match=message):
+        metric("depf").suff_stats([[""]], [["# text\n" + line]])
+
+
+def test_nothing_against_nothing_scores_0() -> None:
+    depf = metric("depf")
+    counts = depf.suff_stats([["", "# text ="]], [["", ""]])[0]
+    assert counts.tolist() == [[0, 0, 0]] * 2
+    assert depf.segment_scores(counts).tolist() == [0, 0]

@@ -1,0 +1,559 @@
+"""What holds for every metric, whether it counts in Rust or its counts, scores or function come from elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import pickle
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
+from sacrebleu.metrics.chrf import CHRF
+
+from reshuffle import (
+    Comparison,
+    Corpus,
+    CorpusFunction,
+    FromCounts,
+    InputError,
+    NativeMetric,
+    SegmentScores,
+    _core,
+    approximate_randomization,
+    bootstrap_interval,
+    bootstrap_test,
+    compare,
+    f_score,
+    metric,
+    score,
+    segment_scores,
+)
+from reshuffle.metrics import metric_specs
+from reshuffle.report import FORMATS, render, render_segments
+from reshuffle.significance import TESTS
+from texts import LINES
+
+AnyMetric: TypeAlias = "NativeMetric | SegmentScores | FromCounts | CorpusFunction"
+Texts: TypeAlias = "tuple[list[str], dict[str, list[str]]]"
+
+NATIVE = [spec.name for spec in _core.metrics()]
+GIVEN = ["SegmentScores", "FromCounts", "FromCounts of bleu", "CorpusFunction"]
+
+TEXT = [
+    "the cat sat on the mat .",
+    "a dog barked at the moon , twice",
+    "it rained all day long",
+    "nobody came to the harbour that night",
+    "the ship left without a sound",
+    "she had 3 apples and 2.5 pears",
+    "well , that is that",
+    "where did all the people go ?",
+]
+
+
+def worse(line: str, every: int) -> str:
+    """The line with one word in so many gone and another in another place."""
+    words = [word for i, word in enumerate(line.split()) if i % every]
+    return " ".join(words[::-1] if every == 2 else [*words[1:], *words[:1]])
+
+
+def parsed(line: str) -> str:
+    """A chain: every word depends on the one before."""
+    return "\n".join(f"{i}\t{w}\t{w}\t_\t_\t_\t{i - 1}\tdep\t_\t_" for i, w in enumerate(line.split(), 1))
+
+
+def texts(name: str) -> Texts:
+    """References and three systems, two of them alike; parses for the metric that takes these."""
+    systems = {"good": [worse(line, 4) for line in TEXT], "poor": [worse(line, 2) for line in TEXT]}
+    systems["twin"] = list(systems["good"])
+    systems["good"][2] = ""
+    systems["twin"][2] = ""
+    of = parsed if name == "depf" else str
+    return [of(line) for line in TEXT], {system: [of(line) for line in lines] for system, lines in systems.items()}
+
+
+def ratio_of_words(hypotheses: list[str], references: list[list[str | None]]) -> float:
+    return sum(len(h.split()) for h in hypotheses) / max(1, sum(len((r or "").split()) for r in references[0]))
+
+
+def made(name: str) -> AnyMetric:
+    reference, systems = texts(name)
+    if name == "SegmentScores":
+        return SegmentScores("rating", {s: [len(line) / 8 for line in lines] for s, lines in systems.items()})
+    if name == "FromCounts":
+        overlaps = {
+            s: [
+                [len({*h.split()} & {*r.split()}), len({*h.split()}), len({*r.split()})]
+                for h, r in zip(lines, reference, strict=True)
+            ]
+            for s, lines in systems.items()
+        }
+        return FromCounts("overlap", {s: np.array(rows) for s, rows in overlaps.items()}, f_score)
+    if name == "FromCounts of bleu":
+        counts = metric("bleu").suff_stats(list(systems.values()), [reference])
+        return FromCounts("counted", dict(zip(systems, counts, strict=True)), "bleu")
+    if name == "CorpusFunction":
+        return CorpusFunction("words", ratio_of_words)
+    return metric(name)
+
+
+@cache
+def comparison(name: str, test: str = "ar") -> Comparison:
+    return compare(*texts(name), made(name), test=test, n_resamples=60, baseline="good")
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("name", NATIVE + GIVEN)
+def test_every_test_and_interval_works_and_identical_systems_do_not_differ(name: str, test: str) -> None:
+    result = comparison(name, test)
+    assert [score.system for score in result.scores] == ["good", "poor", "twin"]
+    for score_ in result.scores:
+        interval = score_.confidence_interval
+        assert interval is not None
+        assert math.isfinite(score_.score)
+        assert -math.inf < interval.low <= interval.high < math.inf
+    poor, twin = result.comparisons
+    assert (twin.system, twin.difference, twin.test.pvalue) == ("twin", 0, 1)
+    assert (twin.confidence_interval.low, twin.confidence_interval.high) == (0, 0)
+    assert poor.difference == result.scores[1].score - result.scores[0].score
+    assert 1 / 61 <= poor.test.pvalue <= 1
+    assert poor.test.signature.startswith(made(name).signature())
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("name", NATIVE + GIVEN)
+def test_one_sided_p_values_of_one_pair_cover_all_shuffles(name: str, alternative: str) -> None:
+    result = compare(*texts(name), made(name), n_resamples=60, alternative=alternative)
+    for pair in result.comparisons:
+        assert 1 / 61 <= pair.test.pvalue <= 1
+        assert pair.test.alternative == alternative
+    assert result.comparisons[1].test.pvalue == 1
+
+
+@pytest.mark.parametrize("name", NATIVE + GIVEN[:3])
+def test_tests_of_two_arrays_of_counts_are_those_of_compare(name: str) -> None:
+    of = made(name)
+    assert not isinstance(of, CorpusFunction)
+    reference, systems = texts(name)
+    outputs = [systems["poor"], systems["good"]]
+    a, b = of.suff_stats(outputs, [reference]) if isinstance(of, NativeMetric) else of.counts_of(["poor", "good"])
+    methods = {"bootstrap": "centred", "bootstrap-shift": "shift", "paired-bootstrap": "paired"}
+    for test in TESTS:
+        if test == "ar":
+            result = approximate_randomization(a, b, of, n_resamples=60)
+        else:
+            result = bootstrap_test(a, b, of, method=methods[test], n_resamples=60)
+        assert result == comparison(name, test).comparisons[0].test
+    low_high = bootstrap_interval(a, of, n_resamples=60)
+    assert low_high == comparison(name).scores[1].confidence_interval
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("name", NATIVE + GIVEN)
+def test_every_format_shows_every_metric(name: str, fmt: str) -> None:
+    result = comparison(name)
+    shown = render(result, fmt)
+    assert shown.endswith("\n")
+    if fmt == "json":
+        loaded = json.loads(shown)
+        found = [of["score"] for system in loaded["systems"] for of in system["scores"].values()]
+        assert found == [s.score for s in result.scores]
+        assert [c["pvalue"] for c in loaded["comparisons"]] == [c.test.pvalue for c in result.comparisons]
+    elif fmt == "csv":
+        rows = list(csv.DictReader(shown.splitlines()))
+        assert [float(row["score"]) for row in rows] == [s.score for s in result.scores]
+    else:
+        for score_ in result.scores:
+            assert score_.system in shown
+    assert not re.search(r"\b(nan|inf)\b", shown, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", NATIVE + GIVEN)
+def test_scores_of_segments_can_be_written(name: str) -> None:
+    table = segment_scores(*texts(name), made(name))
+    (scores,) = table.scores.values()
+    assert scores.shape == (3, len(TEXT))
+    assert np.isfinite(scores).all()
+    np.testing.assert_array_equal(scores[0], scores[2])
+    for fmt in ("tsv", "jsonl"):
+        assert len("".join(render_segments(table, fmt)).splitlines()) == 3 * len(TEXT) + (fmt == "tsv")
+
+
+@pytest.mark.parametrize("name", [*NATIVE, "CorpusFunction"])
+def test_the_order_of_segments_changes_no_score(name: str) -> None:
+    reference, systems = texts(name)
+    order = np.random.default_rng(1).permutation(len(reference)).tolist()
+    moved = {s: [lines[i] for i in order] for s, lines in systems.items()}
+    # NIST's information too is of all references together, in whatever order they come.
+    after = score([reference[i] for i in order], moved, made(name))
+    assert [s.score for s in after.scores] == [s.score for s in score(reference, systems, made(name)).scores]
+
+
+@pytest.mark.parametrize("name", GIVEN[:3])
+def test_the_order_of_given_segments_changes_no_score(name: str) -> None:
+    whole = made(name)
+    assert not isinstance(whole, NativeMetric | CorpusFunction)
+    counts = whole.counts_of(["good", "poor"])
+    order = np.random.default_rng(1).permutation(counts.shape[1])
+    np.testing.assert_array_equal(whole.score(counts.sum(axis=1)), whole.score(counts[:, order].sum(axis=1)))
+    np.testing.assert_array_equal(whole.segment_scores(counts)[:, order], whole.segment_scores(counts[:, order]))
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_counts_are_those_of_any_number_of_threads(name: str) -> None:
+    reference, systems = texts(name)
+    outputs, columns = [lines * 40 for lines in systems.values()], [reference * 40, reference[::-1] * 40]
+    of = metric(name)
+    expected = of.suff_stats(outputs, columns, threads=1)
+    for threads in (2, 3):
+        np.testing.assert_array_equal(expected, of.suff_stats(outputs, columns, threads=threads))
+
+
+@pytest.mark.parametrize("name", NATIVE + GIVEN)
+def test_p_values_are_those_of_any_number_of_threads(name: str) -> None:
+    results = [compare(*texts(name), made(name), n_resamples=40, threads=threads) for threads in (1, 2, 3)]
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("name", [*NATIVE, *GIVEN[:1], *GIVEN[2:]])
+def test_pickling_keeps_a_metric(name: str) -> None:
+    before = made(name)
+    after = pickle.loads(pickle.dumps(before))
+    assert after.signature("1") == before.signature("1")
+    results = [compare(*texts(name), m, n_resamples=40) for m in (before, after)]
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_options_are_pickled_too(name: str) -> None:
+    flag = next((o.name for o in _core.metrics()[NATIVE.index(name)].options if o.kind == "flag"), None)
+    before = metric(name, **({} if flag is None else {flag: True}))
+    after = pickle.loads(pickle.dumps(before))
+    assert after.options == before.options
+    assert after.signature() == before.signature()
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_concatenation_scores_as_the_sum_of_the_counts(name: str) -> None:
+    # But for NIST, whose information is that of all references: there the parts are counted together.
+    reference, systems = texts(name)
+    of = metric(name)
+    whole = of.suff_stats(list(systems.values()), [reference])
+    cuts = [slice(0, 3), slice(3, None)]
+    if name != "nist":
+        parts = [of.suff_stats([lines[cut] for lines in systems.values()], [reference[cut]]) for cut in cuts]
+        np.testing.assert_array_equal(whole, np.concatenate(parts, axis=1))
+    totals = sum(whole[:, cut].sum(axis=1) for cut in cuts)
+    assert of.score(totals).tolist() == [s.score for s in score(reference, systems, of).scores]
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_metric_scores_its_references_best(name: str) -> None:
+    reference, systems = texts(name)
+    of = metric(name)
+    best, *others = of.score(of.suff_stats([reference, *systems.values()], [reference]).sum(axis=1)).tolist()
+    if of.higher_is_better:
+        assert all(best > other for other in others)
+    else:
+        assert best == 0
+        assert all(other > 0 for other in others)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_names_describe_every_count_and_no_name_comes_twice(name: str) -> None:
+    of = metric(name)
+    reference, systems = texts(name)
+    counts = of.suff_stats(list(systems.values()), [reference])
+    assert counts.shape == (3, len(TEXT), len(of.columns))
+    assert len(set(of.columns)) == len(of.columns)
+    details = of.details(counts[0].sum(axis=0))
+    assert all(math.isfinite(value) for value in details.values())
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_unknown_options_are_refused_with_the_nearest(name: str) -> None:
+    spec = next(spec for spec in metric_specs() if spec.name == name)
+    for option in spec.options:
+        with pytest.raises(InputError, match=f"unknown option of {re.escape(name)} '{option.name}x': did you mean"):
+            metric(name, **{f"{option.name}x": True})
+        if option.kind == "choice":
+            nearest = option.choices[-1]
+            with pytest.raises(InputError, match=re.escape(f"'{nearest}x'")):
+                metric(name, **{option.name: f"{nearest}x"})
+        if option.kind == "flag":
+            with pytest.raises(InputError, match=f"{option.name} must be true or false"):
+                metric(name, **{option.name: "perhaps"})
+        if option.kind in ("integer", "real"):
+            with pytest.raises(InputError, match=option.name):
+                metric(name, **{option.name: -1})
+    with pytest.raises(InputError, match=f"unknown metric '{re.escape(name)}x': did you mean"):
+        metric(f"{name}x")
+
+
+@pytest.mark.parametrize("name", [name for name in NATIVE if name != "depf"])
+def test_any_text_can_be_counted_and_scored(name: str) -> None:
+    of = metric(name)
+
+    @settings(max_examples=40)
+    @given(st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3))
+    def check(segments: list[tuple[str, str, str]]) -> None:
+        hypotheses, *columns = ([segment[i] for segment in segments] for i in range(3))
+        counts = of.suff_stats([hypotheses], columns)[0]
+        assert (counts >= 0).all()
+        assert math.isfinite(of.score(counts.sum(axis=0)))
+        assert np.isfinite(of.segment_scores(counts)).all()
+        # One segment is a corpus of one, but for BLEU's effective order.
+        if name != "bleu":
+            np.testing.assert_array_equal(of.segment_scores(counts), of.score(counts))
+
+    check()
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3), st.sampled_from(["13a", "char", "intl", "none"])
+)
+def test_the_length_ratio_is_that_of_bleu(segments: list[tuple[str, str, str]], tokenizer: str) -> None:
+    hypotheses, *columns = ([segment[i] for segment in segments] for i in range(3))
+    length, bleu = metric("length", tokenize=tokenizer), metric("bleu", tokenize=tokenizer)
+    rows, of_bleu = (m.suff_stats([hypotheses], columns)[0] for m in (length, bleu))
+    np.testing.assert_array_equal(rows, of_bleu[:, :2])
+    totals = of_bleu.sum(axis=0)
+    assert float(length.score(rows.sum(axis=0))) == bleu.details(totals)["ratio"]
+    theirs = SacreBLEU(tokenize=tokenizer, force=True).corpus_score(hypotheses, columns)
+    assert (theirs.sys_len, theirs.ref_len, theirs.ratio) == (*totals[:2].tolist(), bleu.details(totals)["ratio"])
+
+
+# --- Scores of segments
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ({}, "rating: no scores, at least one system is needed"),
+        ({"a": []}, r"rating, system a: expected a number for every segment, got shape \(0,\)"),
+        ({"a": [1, math.nan]}, "rating, system a, segment 2: expected a finite number, got nan"),
+        ({"a": [1, 2], "b": [-math.inf, 1]}, "rating, system b, segment 1: expected a finite number, got -inf"),
+        ({"a": [1, 2], "b": [1]}, "rating: numbers of segments differ: a has 2, b has 1"),
+        ({"a": [1, None]}, "rating, system a"),
+        ({"a": ["good", "bad"]}, "rating, system a: expected a number for every segment"),
+        ({"a": [10**400, 1]}, "rating, system a: expected a number for every segment: int too large"),
+        ({"a": [[1, 2]]}, r"rating, system a: expected a number for every segment, got shape \(1, 2\)"),
+        ([[1, 2], [1]], "rating: numbers of segments differ: system 1 has 2, system 2 has 1"),
+    ],
+)
+def test_scores_that_are_none_are_refused_with_words(scores: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        SegmentScores("rating", scores)
+
+
+def test_scores_must_fit_the_systems_and_the_texts() -> None:
+    rating = SegmentScores("rating", {"a": [1, 2], "b": [2, 3]})
+    with pytest.raises(InputError, match="rating has nothing for system 'c': expected one of a, b"):
+        compare(["x", "y"], {"a": ["x", "y"], "c": ["x", "y"]}, rating)
+    with pytest.raises(InputError, match="rating has 2 segments, the texts 3: they must be the same"):
+        compare(["x"] * 3, {"a": ["x"] * 3, "b": ["y"] * 3}, rating)
+    other = SegmentScores("other", {"a": [1, 2, 3], "b": [2, 3, 4]})
+    with pytest.raises(InputError, match="other has 3 segments, rating 2: they must be the same"):
+        compare(metrics=[rating, other])
+    with pytest.raises(InputError, match="BLEU needs texts: give references and systems"):
+        compare(metrics=[rating, "bleu"])
+    # Scores of further systems do no harm.
+    assert compare(["x", "y"], {"b": ["x", "y"], "a": ["x", "y"]}, rating, n_resamples=9).scores[0].score == 2.5
+
+
+DECIMALS = st.integers(0, 9).flatmap(
+    lambda d: st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=30).map(lambda n: (d, n))
+)
+
+
+@given(DECIMALS)
+def test_decimals_are_exact(given_: tuple[int, list[int]]) -> None:
+    digits, numbers = given_
+    # As a file would give them: the nearest float to each decimal.
+    scores = [float(Decimal(number).scaleb(-digits)) for number in numbers]
+    rating = SegmentScores("rating", {"a": scores})
+    units = Fraction(rating.signature().rsplit(":", 1)[1].replace("1e", "1e+"))
+    assert units <= 10**digits
+    totals = rating.counts["a"].sum(axis=0)
+    exact = Fraction(sum(numbers), 10**digits)
+    assert Fraction(int(totals[0])) / units == exact
+    assert float(rating.score(totals)) == pytest.approx(float(exact / len(numbers)), rel=1e-15, abs=1e-300)
+
+
+FLOATS = st.floats(-1e9, 1e9, allow_subnormal=False)
+
+
+@given(st.lists(FLOATS, min_size=1, max_size=40))
+def test_the_mean_of_any_floats_is_numpys(values: list[float]) -> None:
+    rating = SegmentScores("rating", {"a": values})
+    mean = float(rating.score(rating.counts["a"].sum(axis=0)))
+    assert mean == pytest.approx(math.fsum(values) / len(values), rel=1e-12, abs=1e-12 * max(map(abs, values)))
+    assert mean == pytest.approx(float(np.mean(values)), rel=1e-12, abs=1e-12 * max(map(abs, values)))
+
+
+@given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=40))
+def test_single_precision_is_kept(values: list[float]) -> None:
+    rating = SegmentScores("rating", {"a": np.array(values, dtype=np.float32)})
+    expected = np.array(values, dtype=np.float32).astype(np.float64)
+    got = rating.segment_scores(rating.counts["a"])
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-15 * max(1, np.abs(expected).max()))
+    mean = float(rating.score(rating.counts["a"].sum(axis=0)))
+    assert mean == pytest.approx(float(expected.mean()), rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("largest", [1e300, 1e18, 1e-300, 5e-324, 1.7976931348623157e308])
+def test_very_large_and_very_small_scores_are_summed(largest: float) -> None:
+    rating = SegmentScores("rating", {"a": [largest, 0.0, largest], "b": [0.0, largest, 0.0]})
+    scores = [s.score for s in score(metrics=rating).scores]
+    assert scores[0] == pytest.approx(2 * (largest / 3), rel=1e-9, abs=1e-300)
+    assert compare(metrics=rating, n_resamples=9).comparisons[0].test.pvalue > 0
+
+
+def test_ties_are_ties() -> None:
+    # Floats would not add up: 0.1 + 0.2 is more than 0.3. Every shuffle of these reaches what was observed, 0.
+    rating = SegmentScores("rating", {"a": [0.1, 0.2, 0.0], "b": [0.3, 0.0, 0.0]})
+    (pair,) = compare(metrics=rating, n_resamples=500).comparisons
+    assert (pair.difference, pair.test.pvalue) == (0, 1)
+    # Of four patterns of two segments that differ two give the difference observed or its opposite.
+    rating = SegmentScores("rating", {"a": [0.7, 0.1, 0.5], "b": [0.4, 0.1, 0.2]})
+    (pair,) = compare(metrics=rating, n_resamples=4000).comparisons
+    assert pair.test.pvalue == pytest.approx(0.5, abs=0.05)
+
+
+def test_lower_can_be_better() -> None:
+    scores = {"a": [1, 2, 3], "b": [1, 1, 1]}
+    used = compare(metrics=SegmentScores("errors", scores, higher_is_better=False), n_resamples=9).metrics
+    assert [m.higher_is_better for m in used] == [False]
+
+
+# --- Counts
+
+
+def test_counts_of_bleu_from_elsewhere_are_bleu() -> None:
+    reference, systems = texts("bleu")
+    counts = metric("bleu").suff_stats(list(systems.values()), [reference])
+    counted = FromCounts("x", dict(zip(systems, counts, strict=True)), "bleu")
+    options: dict[str, Any] = {"n_resamples": 300, "all_pairs": True}
+    for test in TESTS:
+        ours = compare(metrics=counted, test=test, **options)
+        native = compare(reference, systems, "bleu", test=test, **options)
+        for a, b in zip(ours.scores, native.scores, strict=True):
+            assert (a.score, a.confidence_interval, a.details) == (b.score, b.confidence_interval, b.details)
+        for c, d in zip(ours.comparisons, native.comparisons, strict=True):
+            assert (c.difference, c.confidence_interval) == (d.difference, d.confidence_interval)
+            assert (c.test.exceedances, c.test.wins, c.test.ties) == (d.test.exceedances, d.test.wins, d.test.ties)
+
+
+@pytest.mark.parametrize(
+    ("counts", "scoring", "message"),
+    [
+        ({}, f_score, "x: no counts, at least one system is needed"),
+        ({"a": [[1.5, 2, 2]]}, f_score, "x, system a"),
+        ({"a": [1, 2, 3]}, f_score, "x, system a"),
+        (
+            {"a": [[1, 2**61, 2]] * 2},
+            f_score,
+            "x, system a: the counts of column 1 are too large: their sum would pass",
+        ),
+        ({"a": [[1, 2, -(2**63)]]}, f_score, "x, system a: the counts of column 2 are too large: their sum would pass"),
+        ({"a": [[1, 2, 2]], "b": [[1, 2, 2]] * 2}, f_score, "x: numbers of segments differ: a has 1, b has 2"),
+        ({"a": [[1, 2, 2]], "b": [[1, 2]]}, f_score, "x: numbers of counts differ"),
+        ({"a": [[1, 2, 2]]}, "bleu", "x: a row of BLEU holds 10 counts, got 3; expected hyp_len, ref_len, match_1"),
+        ({"a": [[1, 2, 2]]}, "blue", "unknown metric 'blue': did you mean 'bleu'"),
+    ],
+)
+def test_counts_that_do_not_fit_are_refused_with_words(counts: Any, scoring: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        FromCounts("x", counts, scoring)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50)), min_size=1),
+    st.sampled_from([0.5, 1, 2]),
+)
+def test_f_is_the_weighted_harmonic_mean_of_precision_and_recall(rows: list[tuple[int, int, int]], beta: float) -> None:
+    totals = np.array([[min(row), *row[1:]] for row in rows])
+    for (matches, hypothesis, reference), got in zip(totals.tolist(), f_score(totals, beta), strict=True):
+        if matches == 0:
+            assert got == 0
+            continue
+        precision, recall = Fraction(matches, hypothesis), Fraction(matches, reference)
+        squared = Fraction(beta) ** 2
+        expected = (1 + squared) * precision * recall / (squared * precision + recall)
+        assert got == pytest.approx(100 * float(expected), rel=1e-12)
+
+
+# --- Functions of texts
+
+
+def by_sacrebleu(hypotheses: list[str], references: list[list[str | None]]) -> float:
+    """sacrebleu 2.6.0: BLEU().corpus_score(hypotheses, references).score."""
+    return float(SacreBLEU(force=True).corpus_score(hypotheses, references).score)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_function_of_texts_counts_the_same_replicates_as_the_native_metric(test: str) -> None:
+    reference, systems = texts("bleu")
+    function = CorpusFunction("sacreBLEU", by_sacrebleu)
+    ours, native = (
+        compare(reference, systems, m, test=test, n_resamples=150, seed=3, all_pairs=True)
+        for m in (function, metric("bleu"))
+    )
+    for a, b in zip(ours.comparisons, native.comparisons, strict=True):
+        assert a.difference == pytest.approx(b.difference, rel=1e-12, abs=1e-12)
+        assert a.test.exceedances == b.test.exceedances
+        assert (a.test.wins, a.test.ties) == (b.test.wins, b.test.ties)
+        assert a.confidence_interval.low == pytest.approx(b.confidence_interval.low, abs=1e-10)
+        assert a.confidence_interval.high == pytest.approx(b.confidence_interval.high, abs=1e-10)
+
+
+def test_a_function_of_real_texts_counts_the_same_replicates(wmt17: Corpus) -> None:
+    # sacrebleu 2.6.0: BLEU and CHRF, corpus_score(hypotheses, references).score, on 15 segments of two systems that are
+    # close to one another, with a second reference for some.
+    chosen = range(0, 3000, 200)
+    systems = {name: [wmt17.systems[name][i] for i in chosen] for name in ("LIUM-NMT.4900", "KIT.4950")}
+    references = [[column[i] for i in chosen] for column in wmt17.references]
+    references.append([line if i % 3 else None for i, line in enumerate(reversed(references[0]))])
+
+    def chrf(hypotheses: list[str], columns: list[list[str | None]]) -> float:
+        return float(CHRF().corpus_score(hypotheses, columns).score)
+
+    functions = [CorpusFunction("sacreBLEU", by_sacrebleu), CorpusFunction("sacre-chrF", chrf)]
+    result = compare(references, systems, [*functions, metric("bleu"), metric("chrf")], n_resamples=50)
+    by_function, native = result.comparisons[:2], result.comparisons[2:]
+    assert 0 < native[0].test.exceedances < 50
+    for a, b in zip(by_function, native, strict=True):
+        assert a.difference == pytest.approx(b.difference, rel=1e-9)
+        assert a.test.exceedances == b.test.exceedances
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "much", None, [1.0, 2.0], 10**400])
+def test_a_function_that_gives_no_number_is_named(value: Any) -> None:
+    def broken(hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> Any:
+        return value
+
+    with pytest.raises(InputError, match=r"broken: the function gave .*, expected a (finite )?number"):
+        compare(["x", "y"], [["x", "y"], ["y", "x"]], CorpusFunction("broken", broken), n_resamples=9)
+
+
+def test_a_function_may_change_the_lists_it_is_given() -> None:
+    def careless(hypotheses: list[str], references: list[list[str | None]]) -> float:
+        value = ratio_of_words(hypotheses, references)
+        hypotheses.clear()
+        references[0].clear()
+        return value
+
+    given_: list[Callable[[list[str], list[list[str | None]]], float]] = [ratio_of_words, careless]
+    tidy, untidy = (compare(*texts("bleu"), CorpusFunction("words", f), n_resamples=50) for f in given_)
+    assert tidy == untidy

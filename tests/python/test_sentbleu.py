@@ -1,0 +1,222 @@
+"""Sentence-level BLEU: five sentences worked by hand, NLTK 3.10.4, and the mean over sentences."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction, closest_ref_length, sentence_bleu
+
+from reshuffle import Corpus, metric, read_lines, segment_scores
+from texts import PLAIN, Columns, corpora, references_of
+
+# Smoothings as the file calls them, and as we do.
+WORKED: dict[str, dict[str, Any]] = {
+    **{f"S{n}": {"smoothing": str(n)} for n in range(8)},
+    "S6_mlprior": {"smoothing": "6", "smoothing_prior": "raw"},
+    "S7_m5smoothed": {"smoothing": "7", "smoothing_extra": True},
+}
+# Ours that are NLTK's methods: where it reads Chen & Cherry otherwise they have its name.
+NLTK = {"0": 0, "1": 1, "2": 2, "3": 3, "nltk-4": 4, "nltk-5": 5, "nltk-6": 6, "nltk-7": 7}
+
+SENTENCES = st.lists(st.sampled_from("abcd"), max_size=9) | PLAIN.map(str.split)
+
+
+def scores(references: Sequence[Sequence[str]], hypotheses: Sequence[str], **options: Any) -> list[float]:
+    """In [0, 1], of tokenized sentences with one column of references or several."""
+    bleu = metric("sentbleu", tokenize="none", **options)
+    table = segment_scores(references, [hypotheses], bleu)
+    return [float(score) / 100 for score in table.scores["sentBLEU"][0]]
+
+
+def nltk_score(references: Sequence[Sequence[str]], hypothesis: Sequence[str], method: int) -> float:
+    """nltk 3.10.4: ``sentence_bleu(references, hypothesis, smoothing_function=SmoothingFunction().methodN)``.
+
+    0 where it raises an error instead, and where it gives a product of the smallest float there is.
+    """
+    smoothing = getattr(SmoothingFunction(), f"method{method}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # method 0 warns about each order without a match
+        try:
+            score = float(sentence_bleu(references, hypothesis, smoothing_function=smoothing))
+        except AssertionError:
+            assert method == 6
+            return 0.0
+    return 0.0 if score < 1e-70 else score
+
+
+@pytest.fixture(scope="module")
+def examples(golden: Path) -> list[dict[str, Any]]:
+    loaded: list[dict[str, Any]] = json.loads((golden / "smoothing_examples.json").read_text(encoding="utf-8"))[
+        "examples"
+    ]
+    assert len(loaded) == 5
+    return loaded
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_sentences_worked_by_hand(examples: list[dict[str, Any]], name: str) -> None:
+    expected = [example["smoothing"][name]["bleu"] for example in examples]
+    got = scores([e["ref"] for e in examples], [e["hyp"] for e in examples], **WORKED[name])
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("smoothing", NLTK)
+def test_sentences_scored_by_nltk(examples: list[dict[str, Any]], smoothing: str) -> None:
+    # nltk 3.10.4, numbers kept in the file; a message stands where it raises an AssertionError.
+    kept = [example["nltk_3.10.4"][f"method{NLTK[smoothing]}"] for example in examples]
+    assert sum(isinstance(value, str) for value in kept) == (2 if smoothing == "nltk-6" else 0)
+    got = scores([e["ref"] for e in examples], [e["hyp"] for e in examples], smoothing=smoothing)
+    np.testing.assert_allclose(got, [0 if isinstance(v, str) else v for v in kept], rtol=0, atol=1e-9)
+    live = [nltk_score([e["ref"].split()], e["hyp"].split(), NLTK[smoothing]) for e in examples]
+    np.testing.assert_allclose(got, live, rtol=0, atol=1e-9)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=4), st.sampled_from(sorted(NLTK)))
+def test_any_sentences_score_as_in_nltk(segments: list[tuple[list[str], list[str]]], smoothing: str) -> None:
+    # A sentence weighs as much as its reference is long, so one without a reference word counts nothing and shows 0.
+    segments = [(hypothesis, reference or ["a"]) for hypothesis, reference in segments]
+    expected = [nltk_score([reference], hypothesis, NLTK[smoothing]) for hypothesis, reference in segments]
+    got = scores([" ".join(r) for _, r in segments], [" ".join(h) for h, _ in segments], smoothing=smoothing)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8)
+
+
+@settings(max_examples=200)
+@given(corpora(PLAIN.filter(bool)), st.sampled_from(sorted(NLTK)))
+def test_several_references_score_as_in_nltk(corpus: tuple[list[str], Columns], smoothing: str) -> None:
+    hypotheses, columns = corpus
+    expected = [
+        nltk_score([line.split() for line in references], hypothesis.split(), NLTK[smoothing])
+        for hypothesis, references in zip(hypotheses, references_of(columns), strict=True)
+    ]
+    bleu = metric("sentbleu", tokenize="none", smoothing=smoothing)
+    rows = bleu.suff_stats([hypotheses], columns)[0]
+    np.testing.assert_allclose(bleu.segment_scores(rows) / 100, expected, rtol=0, atol=1e-8)
+    lengths = [
+        closest_ref_length([line.split() for line in references], len(hypothesis.split()))
+        for hypothesis, references in zip(hypotheses, references_of(columns), strict=True)
+    ]
+    assert rows[:, 1].tolist() == lengths
+
+
+@pytest.mark.parametrize("smoothing", NLTK)
+def test_500_real_sentences_score_as_in_nltk(wmt17: Corpus, smoothing: str) -> None:
+    names = list(wmt17.systems)
+    chosen = range(0, 3000, 6)
+    reference = [wmt17.references[0][i] or "" for i in chosen]
+    hypotheses = [wmt17.systems[names[i % len(names)]][i] for i in chosen]
+    expected = [nltk_score([r.split()], h.split(), NLTK[smoothing]) for h, r in zip(hypotheses, reference, strict=True)]
+    np.testing.assert_allclose(scores(reference, hypotheses, smoothing=smoothing), expected, rtol=0, atol=1e-8)
+
+
+@cache
+def counts(hypothesis: tuple[str, ...], reference: tuple[str, ...], order: int) -> tuple[int, int]:
+    """Matches, and n-grams of the hypothesis, at least one."""
+    grams = [[tuple(s[i : i + order]) for i in range(len(s) - order + 1)] for s in (hypothesis, reference)]
+    return sum(min(grams[0].count(g), grams[1].count(g)) for g in set(grams[0])), max(len(grams[0]), 1)
+
+
+def chen_cherry(
+    hypothesis: tuple[str, ...], reference: tuple[str, ...], smoothing: int, raw: bool, extra: bool
+) -> float:
+    """W14-3346, section 3, one smoothing after the other; what it leaves open as the metric's documentation says."""
+    matched, possible = zip(*(counts(hypothesis, reference, n) for n in range(1, 6)), strict=True)
+    if matched[0] == 0:
+        return 0.0
+    m = [float(x) for x in matched]
+    if smoothing in (1, 3, 4, 7):
+        nothing = [n for n in range(5) if m[n] == 0]
+        for i, n in enumerate(nothing, 1):
+            if smoothing == 1:
+                m[n] = 0.1
+            elif smoothing == 3:
+                m[n] = 1 / 2**i
+            elif n < 4 or extra:
+                m[n] = min(1.0, (math.log(len(hypothesis)) / 5) ** i)
+    if smoothing == 2:
+        p = [(m[n] + (n > 0)) / (possible[n] + (n > 0)) for n in range(4)]
+    elif smoothing in (5, 7):
+        below, p = m[0] + 1, []
+        for n in range(4):
+            below = (below + m[n] + m[n + 1]) / 3
+            p.append(below / possible[n])
+    elif smoothing == 6:
+        p = [m[n] / possible[n] for n in range(4)]
+        plain = p[:]
+        for n in (2, 3):
+            q = plain if raw else p
+            prior = q[n - 1] ** 2 / q[n - 2] if q[n - 2] else 0.0
+            p[n] = (m[n] + 5 * prior) / (possible[n] + 5)
+    else:
+        p = [m[n] / possible[n] for n in range(4)]
+    penalty = min(1.0, math.exp(1 - len(reference) / len(hypothesis)))
+    return float(penalty * math.prod(p) ** 0.25)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(SENTENCES, SENTENCES.filter(bool)), min_size=1, max_size=4),
+    st.integers(0, 7),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_corpus_score_is_the_mean_weighted_by_length(
+    segments: list[tuple[list[str], list[str]]], smoothing: int, raw: bool, extra: bool
+) -> None:
+    # W14-3346, Eq. 13: sum(len(R_i) BLEU_i) / sum(len(R_i)).
+    expected = [chen_cherry(tuple(h), tuple(r), smoothing, raw, extra) for h, r in segments]
+    options = {"smoothing": str(smoothing), "smoothing_prior": "raw" if raw else "smoothed", "smoothing_extra": extra}
+    bleu = metric("sentbleu", tokenize="none", **options)
+    rows = bleu.suff_stats([[" ".join(h) for h, _ in segments]], [[" ".join(r) for _, r in segments]])[0]
+    np.testing.assert_allclose(bleu.segment_scores(rows) / 100, expected, rtol=0, atol=1e-9)
+    weights = [len(reference) for _, reference in segments]
+    mean = math.fsum(w * x for w, x in zip(weights, expected, strict=True)) / sum(weights)
+    assert float(bleu.score(rows.sum(axis=0))) / 100 == pytest.approx(mean, abs=1e-9)
+
+
+def test_very_long_sentences_are_never_worth_more_than_a_match() -> None:
+    # ln 200 > 5: without the limit an order without a match would beat one with.
+    words = [f"w{i}" for i in range(200)]
+    hypothesis, reference = " ".join(words), " ".join([words[0], *(w + "x" for w in words[1:])])
+    expected = (1 / 200 * 1 / 199 * 1 / 198 * 1 / 197) ** 0.25
+    assert scores([reference], [hypothesis], smoothing="4") == [pytest.approx(expected, abs=1e-9)]
+
+
+def test_nltk_has_values_over_1_and_ours_has_not() -> None:
+    sentence = ["good morning to you all"]
+    for smoothing, perfect in (("5", 1), ("7", 1), ("nltk-5", 1.1167470964), ("nltk-7", 1.1167470964)):
+        # Counts over those of the sentence itself: below 1 or equal, whatever the neighbours are.
+        (score,) = scores(sentence, sentence, smoothing=smoothing)
+        assert score == pytest.approx(perfect, abs=1e-9) if smoothing.startswith("nltk") else score <= 1
+
+
+def test_method_6_of_nltk_fails_for_many_real_sentences(data: Path) -> None:
+    # Where no three words match in a row. There our nltk-6 gives 0 and our 6 a score.
+    pairs = [line.split("\t") for line in read_lines(str(data / "wmt17-da-seg/testset_cs-en.tsv"))[1:]]
+    hypotheses, reference = [pair[2] for pair in pairs], [pair[3] for pair in pairs]
+    fails = []
+    for hypothesis, line in zip(hypotheses, reference, strict=True):
+        try:
+            sentence_bleu([line.split()], hypothesis.split(), smoothing_function=SmoothingFunction().method6)
+            fails.append(False)
+        except AssertionError:
+            fails.append(True)
+    got = np.array(scores(reference, hypotheses, smoothing="nltk-6"))
+    assert (sum(fails), len(fails)) == (113, 560)
+    assert (got[fails] == 0).all()
+    assert (got[~np.array(fails)] >= 0).all()
+    ours = np.array(scores(reference, hypotheses, smoothing="6"))
+    pairs_match = np.array(
+        [counts(tuple(h.split()), tuple(r.split()), 2)[0] > 0 for h, r in zip(hypotheses, reference, strict=True)]
+    )
+    np.testing.assert_array_equal(ours > 0, pairs_match)

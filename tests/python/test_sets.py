@@ -1,0 +1,228 @@
+"""Every metric that sacreBLEU 2.6.0 has, through its API, on real systems: every count and every corpus score equal.
+
+The ordinary run takes two systems of a set and some of its segments; the slow one takes every system, every segment and
+every option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811
+
+from reshuffle import metric, read_lines
+from texts import Columns
+
+Systems: TypeAlias = "dict[str, list[str]]"
+
+WMT19 = ["ref.txt", *(f"ref-{kind}.txt" for kind in ("ar", "arp", "hqall", "hqp", "hqr", "wmtp"))]
+TURK = "turkcorpus-simplification-8refs"
+REFERENCES: Mapping[str, Sequence[str]] = {
+    "wmt17-en-de": ["ref.txt"],
+    "wmt19-en-de": WMT19,
+    "wmt21-en-de": ["ref-A.txt", "ref-C.txt", "ref-D.txt"],
+    "wmt14-en-de": ["ref.txt"],
+    TURK: [f"test.8turkers.tok.turk.{i}" for i in range(8)],
+    "compare-mt-ted-slk-en": ["ted.ref.detok.eng"],
+}
+EXTRA = "extra_refs/wmt14-en-de.extra_refs.txt"
+# Eleven references where there are eleven, and elsewhere one; and the 500 segments that have eleven.
+SETS = [*REFERENCES, "wmt14-en-de of 1 or 11", "wmt14-en-de of 11"]
+
+
+@dataclass(frozen=True)
+class Real:
+    """Real systems and their references; no segment is without any."""
+
+    systems: Systems
+    references: Columns
+
+    def some(self, n_systems: int, n_segments: int) -> Real:
+        """The first and the last of the systems, and segments from the beginning to the end."""
+        names = list(self.systems)
+        step = max(1, len(self.references[0]) // n_segments)
+        chosen = slice(0, step * n_segments, step)
+        return Real(
+            {name: self.systems[name][chosen] for name in (names[0], names[-1])[:n_systems]},
+            [column[chosen] for column in self.references],
+        )
+
+
+def systems_of(data: Path, name: str) -> Systems:
+    if name == "compare-mt-ted-slk-en":
+        paths = [data / name / f"ted.{system}.detok.eng" for system in ("sys1", "sys2")]
+    else:
+        paths = sorted((data / name / "sys").iterdir())
+    return {path.name: read_lines(str(path)) for path in paths}
+
+
+def extra_references(data: Path, segments: int) -> Columns:
+    """The ten further references of wmt14-en-de: lines ``R1-17``, tab, text; 17 is a line of the test set, from 1."""
+    columns: Columns = [[None] * segments for _ in range(10)]
+    for line in read_lines(str(data / "wmt14-en-de" / EXTRA)):
+        label, _, text = line.partition("\t")
+        kind, _, number = label.partition("-")
+        if kind.startswith("R"):
+            columns[int(kind[1:]) - 1][int(number) - 1] = text
+    return columns
+
+
+@cache
+def real(data: Path, name: str) -> Real:
+    folder, _, choice = name.partition(" of ")
+    systems = systems_of(data, folder)
+    references: Columns = [list(read_lines(str(data / folder / file))) for file in REFERENCES[folder]]
+    if choice:
+        references += extra_references(data, len(references[0]))
+    if choice == "11":
+        kept = [i for i, line in enumerate(references[1]) if line is not None]
+        systems = {system: [lines[i] for i in kept] for system, lines in systems.items()}
+        references = [[column[i] for i in kept] for column in references]
+    return Real(systems, references)
+
+
+def compare_bleu(texts: Real, **options: Any) -> None:
+    theirs = SacreBLEU(force=True, references=texts.references, **options)
+    assert_equal("bleu", texts, theirs, options, lambda rows: rows)
+
+
+def compare_chrf(texts: Real, **options: Any) -> None:
+    assert_equal("chrf", texts, CHRF(references=texts.references, **options), options, lambda rows: rows)
+
+
+def compare_chrf_plus_plus(texts: Real, **options: Any) -> None:
+    theirs = CHRF(references=texts.references, word_order=2, **options)
+    assert_equal("chrf++", texts, theirs, options, lambda rows: rows)
+
+
+def compare_ter(texts: Real, **options: Any) -> None:
+    numbers = [sum(line is not None for line in segment) for segment in zip(*texts.references, strict=True)]
+    units = np.lcm.reduce(numbers)
+
+    def scaled(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        # A mean length is whole in these units but for sacreBLEU's rounding.
+        np.testing.assert_allclose(rows * units, np.rint(rows * units), rtol=1e-12, atol=1e-9)
+        return np.asarray(np.rint(rows * units))
+
+    assert_equal("ter", texts, SacreTER(references=texts.references, **options), options, scaled)
+
+
+def assert_equal(
+    name: str,
+    texts: Real,
+    theirs: Any,
+    options: Mapping[str, Any],
+    converted: Callable[[NDArray[Any]], NDArray[Any]],
+) -> None:
+    ours = metric(name, **options)
+    counts = ours.suff_stats(list(texts.systems.values()), texts.references)
+    scores = ours.score(counts.sum(axis=1))
+    for hypotheses, rows, score in zip(texts.systems.values(), counts, scores, strict=True):
+        expected = theirs._extract_corpus_statistics(hypotheses, None)
+        np.testing.assert_array_equal(converted(np.array(expected)), rows)
+        assert theirs._aggregate_and_compute(expected).score == pytest.approx(score, rel=1e-12, abs=1e-12)
+
+
+COMPARISONS: Mapping[str, Callable[..., None]] = {
+    "bleu": compare_bleu,
+    "chrf": compare_chrf,
+    "chrf++": compare_chrf_plus_plus,
+    "ter": compare_ter,
+}
+
+# Every option of each, and every value that a number of few values can have.
+CHRF_OPTIONS: list[dict[str, Any]] = [
+    {"char_order": 3},
+    {"beta": 1},
+    {"beta": 3},
+    {"lowercase": True},
+    {"whitespace": True},
+    {"eps_smoothing": True},
+]
+OPTIONS: Mapping[str, list[dict[str, Any]]] = {
+    "bleu": [
+        {"lowercase": True},
+        *({"tokenize": name} for name in ("intl", "zh", "char", "none")),
+        *({"smooth_method": name} for name in ("none", "floor", "add-k")),
+        {"smooth_method": "floor", "smooth_value": 0.5},
+        {"smooth_method": "add-k", "smooth_value": 2},
+        {"max_ngram_order": 2},
+        {"max_ngram_order": 6},
+        {"effective_order": True},
+    ],
+    "chrf": [*CHRF_OPTIONS, {"word_order": 1}, {"word_order": 3}],
+    "chrf++": CHRF_OPTIONS,
+    "ter": [
+        {"normalized": True},
+        {"no_punct": True},
+        {"case_sensitive": True},
+        {"normalized": True, "no_punct": True, "asian_support": True},
+    ],
+}
+
+
+def test_the_sets_are_those_that_are_meant(data: Path) -> None:
+    sizes = {}
+    for name in SETS:
+        texts = real(data, name)
+        sizes[name] = (len(texts.systems), len(texts.references), len(texts.references[0]))
+    assert sizes == {
+        "wmt17-en-de": (16, 1, 3004),
+        "wmt19-en-de": (22, 7, 1997),
+        "wmt21-en-de": (20, 3, 1002),
+        "wmt14-en-de": (18, 1, 2737),
+        TURK: (4, 8, 359),
+        "compare-mt-ted-slk-en": (2, 1, 2445),
+        "wmt14-en-de of 1 or 11": (18, 11, 2737),
+        "wmt14-en-de of 11": (18, 11, 500),
+    }
+    # Three of the files of wmt19 end every line with CR and LF.
+    assert not any("\r" in (line or "") for column in real(data, "wmt19-en-de").references for line in column)
+    # The ids of the extra references are lines of the test set: T-17 is line 17 of ref.txt.
+    originals = [line.split("\t") for line in read_lines(str(data / "wmt14-en-de" / EXTRA)) if line.startswith("T-")]
+    assert len(originals) == 500
+    reference = read_lines(str(data / "wmt14-en-de/ref.txt"))
+    assert all(reference[int(label[2:]) - 1] == text for label, text in originals)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("of", COMPARISONS)
+def test_two_systems_of_every_set_equal_sacrebleu(data: Path, of: str, name: str) -> None:
+    texts = real(data, name)
+    # By what sacreBLEU takes for them.
+    segments = {"bleu": 2000, "chrf": 300, "chrf++": 300, "ter": 200}[of] // min(len(texts.references), 5)
+    COMPARISONS[of](texts.some(2, segments))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("of", ["bleu", "chrf", "chrf++"])
+def test_every_system_of_every_set_equals_sacrebleu(data: Path, of: str, name: str) -> None:
+    COMPARISONS[of](real(data, name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+def test_ter_of_two_whole_systems_of_every_set_equals_sacrebleu(data: Path, name: str) -> None:
+    texts = real(data, name)
+    compare_ter(texts.some(2, 1000 // min(len(texts.references), 2)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    ("of", "options"), [(of, options) for of in OPTIONS for options in OPTIONS[of]], ids=lambda value: str(value)
+)
+def test_every_option_equals_sacrebleu_on_every_set(data: Path, of: str, options: dict[str, Any], name: str) -> None:
+    texts = real(data, name)
+    segments = {"bleu": 3000, "chrf": 500, "chrf++": 500, "ter": 100}[of] // min(len(texts.references), 5)
+    COMPARISONS[of](texts.some(2, segments), **options)
