@@ -60,8 +60,18 @@ fn bench(c: &mut Criterion) {
             })
         });
     });
-    group.bench_function("count BLEU", |b| b.iter(|| counts(bleu.as_ref(), &systems[..1], &references)));
     group.finish();
+
+    // One system pays for the references by itself; of sixteen in one call each pays a sixteenth.
+    for k in [1, systems.len()] {
+        let mut group = c.benchmark_group(format!("count, {k} of 16 systems"));
+        group.sample_size(10).throughput(Throughput::Elements((k * SEGMENTS) as u64));
+        for name in ["bleu", "sentbleu", "nist", "chrf", "chrf++", "ter"] {
+            let metric = metric::metric(name, &[]).unwrap();
+            group.bench_function(name, |b| b.iter(|| counts(metric.as_ref(), &systems[..k], &references)));
+        }
+        group.finish();
+    }
 
     // Random words bound both kernels from below.
     let mut group = c.benchmark_group("stream");
