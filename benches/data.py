@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reshuffle import read_lines
 
-__all__ = ["BASELINE", "OTHER", "Files", "MissingDataError", "find"]
+__all__ = ["BASELINE", "OTHER", "Files", "MissingDataError", "Texts", "find"]
 
 SET = "wmt17-en-de"
 FOLDER = Path(os.environ.get("RESHUFFLE_DATA") or Path(__file__).parents[1] / ".." / "shared" / "data")
@@ -37,6 +38,15 @@ class Files:
     def outputs(self) -> dict[str, list[str]]:
         """The texts of the systems by name."""
         return {Path(path).stem: read_lines(path) for path in self.systems}
+
+
+class Texts(NamedTuple):
+    """The test set in every form that a case may want, and the script of NIST if there is one."""
+
+    files: Files
+    references: list[list[str]]
+    systems: dict[str, list[str]]
+    mteval: Path | None = None
 
 
 def find() -> Files:

@@ -44,7 +44,7 @@ def test_every_number_of_the_perl_script_is_ours(data: Path, golden: Path, run: 
     options, scores = RUNS[run]
     log = (golden / "mteval" / f"out.v13a.ted.{run}.txt").read_text(encoding="utf-8")
     hypotheses, reference = ted(data, system), ted(data, "ref")
-    nist = metric("nist", variant="mteval", **options)
+    nist = metric("nist", mteval_quirks=True, **options)
     bleu = metric("bleu", smooth_method="mteval", **options)
     for ours, name, order, unit, total in zip(
         (nist, bleu), ("NIST", "BLEU"), (5, 4), (1, 0.01), scores[SYSTEMS.index(system)], strict=True
@@ -88,7 +88,7 @@ def test_the_tables_of_orders_up_to_nine_are_ours(data: Path, golden: Path, run:
     individual, precisions, cumulative, bleus = ([float(number) for number in row.split()] for _, row in tables)
     hypotheses, reference = ted(data, system), ted(data, "ref")
 
-    nist = metric("nist", variant="mteval", max_ngram_order=9, **options)
+    nist = metric("nist", mteval_quirks=True, max_ngram_order=9, **options)
     totals = nist.suff_stats([hypotheses], [reference])[0].sum(axis=0)
     details = nist.details(totals)
     gains = np.array([details[f"gain_{n}"] for n in range(1, 10)]) * details["penalty"]
@@ -110,7 +110,7 @@ def test_information_and_scores_are_those_of_an_independent_implementation(
     # An implementation in Python that prints as mteval-v13a.pl -c does and keeps ten decimals for each segment.
     expected = json.loads((golden / "mteval" / "nist_ted_c.json").read_text(encoding="utf-8"))[system]
     hypotheses, reference = ted(data, system), ted(data, "ref")
-    nist = metric("nist", variant="mteval")
+    nist = metric("nist", mteval_quirks=True)
     rows = nist.suff_stats([hypotheses], [reference])[0]
     columns = {name: i for i, name in enumerate(nist.columns)}
     segments = expected["segments"]
@@ -182,8 +182,7 @@ def test_any_references_give_the_twins_rows_and_scores(
     twin = Twin(references, order, mteval)
     expected = [twin.row(h.split(), r) for h, r in zip(hypotheses, references, strict=True)]
 
-    variant = "mteval" if mteval else "standard"
-    nist = metric("nist", tokenize="none", max_ngram_order=order, variant=variant)
+    nist = metric("nist", tokenize="none", max_ngram_order=order, mteval_quirks=mteval)
     rows = nist.suff_stats([hypotheses], columns)[0]
     # Lengths are whole in units of one over the least common multiple of the numbers of references.
     units = int(np.lcm.reduce([len(segment) for segment in references]))
@@ -207,7 +206,7 @@ def test_lower_case_is_that_of_ascii_only_without_international_tokenization(
 
     hypotheses, columns = corpus
     lowered = [[line if line is None else lower(line) for line in column] for column in columns]
-    options: dict[str, Any] = {"tokenize": tokenizer, "variant": "mteval" if mteval else "standard"}
+    options: dict[str, Any] = {"tokenize": tokenizer, "mteval_quirks": mteval}
     np.testing.assert_array_equal(
         metric("nist", lowercase=True, **options).suff_stats([hypotheses], columns),
         metric("nist", **options).suff_stats([[lower(line) for line in hypotheses]], lowered),
@@ -216,7 +215,7 @@ def test_lower_case_is_that_of_ascii_only_without_international_tokenization(
 
 def test_a_pair_after_the_word_0_is_worth_a_single_word_in_the_perl_script() -> None:
     reference = "0 a 0 b"
-    standard, mteval = (metric("nist", variant=variant) for variant in ("standard", "mteval"))
+    standard, mteval = (metric("nist", mteval_quirks=quirks) for quirks in (False, True))
     rows = [m.suff_stats([[reference]], [[reference]])[0, 0, :5] / 2**28 for m in (standard, mteval)]
     # Words: 0 twice of 4, a and b once: 1 + 2 + 1 + 2 bits. Pairs: after 0 one of 2 is 1 bit, once of 4 is 2.
     np.testing.assert_array_equal(rows, [[6, 2, 0, 0, 0], [6, 4, 0, 0, 0]])
@@ -225,10 +224,10 @@ def test_a_pair_after_the_word_0_is_worth_a_single_word_in_the_perl_script() -> 
     np.testing.assert_array_equal(one, other)
 
 
-def test_the_two_variants_differ_on_real_text_where_a_pair_begins_with_the_word_0(wmt17: Corpus) -> None:
+def test_the_quirk_shows_on_real_text_where_a_pair_begins_with_the_word_0(wmt17: Corpus) -> None:
     (reference,), hypotheses = wmt17.references, wmt17.systems["online-B.0"]
     standard, mteval = (
-        metric("nist", variant=v).suff_stats([hypotheses], [reference])[0] for v in ("standard", "mteval")
+        metric("nist", mteval_quirks=quirks).suff_stats([hypotheses], [reference])[0] for quirks in (False, True)
     )
     unlike = np.flatnonzero((standard != mteval).any(axis=1))
     tokens = tokenize([line or "" for line in reference])
@@ -237,7 +236,7 @@ def test_the_two_variants_differ_on_real_text_where_a_pair_begins_with_the_word_
 
 
 def test_an_empty_reference_scores_on_where_the_perl_script_stops() -> None:
-    nist = metric("nist", variant="mteval")
+    nist = metric("nist", mteval_quirks=True)
     rows = nist.suff_stats([["a b", "c d", ""]], [["", "c d", ""]])[0]
     assert rows[:, -2:].tolist() == [[2, 0], [2, 2], [0, 0]]
     # Nothing to match, no length to fall short of: 0, and not an error.

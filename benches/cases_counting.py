@@ -1,0 +1,282 @@
+"""Cases of counting: from texts to counts, beside tools in Python and Perl.
+
+Two races for each metric: one system alone, which pays for the references by itself, and all systems in one call. A
+rival for whom a system takes seconds counts the first few in the second race; its time per system does not depend on
+their number.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from agreement import Array, DisagreementError, nothing, same_counts, same_scores
+from data import Texts
+from races import Contender, Race, Skipped, call, command
+from reshuffle import metric, tokenize
+from reshuffle.metrics import NativeMetric
+from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU, forget_tokens, name, unless_missing
+
+__all__ = ["chrf", "count", "nist", "sentbleu", "ter"]
+
+
+def systems_of(texts: Texts, systems: int) -> list[list[str]]:
+    """The outputs of the first systems."""
+    return list(texts.systems.values())[:systems]
+
+
+def sizes(texts: Texts) -> list[tuple[str, int]]:
+    """Both sizes of a race, in words and in systems."""
+    everything = len(texts.systems)
+    return [("one system", 1), (f"{everything} systems in one go, per system", everything)]
+
+
+def ours(metric: NativeMetric, texts: Texts, systems: int, target: float, suffix: str = "") -> list[Contender]:
+    """reshuffle as a user calls it, and on one thread. The counts alone are its outcome."""
+    outputs, references = systems_of(texts, systems), texts.references
+    return [
+        Contender(
+            RESHUFFLE + suffix, call(lambda: metric.suff_stats(outputs, references)), target=target, things=systems
+        ),
+        Contender(ONE_THREAD + suffix, call(lambda: metric.suff_stats(outputs, references, threads=1)), things=systems),
+    ]
+
+
+# sacreBLEU
+
+
+def beside_sacrebleu(
+    texts: Texts,
+    make: Callable[..., Any],
+    ours: Callable[[int], list[Contender]],
+    check: Callable[..., None],
+    what: str = "",
+    few: int = sys.maxsize,
+    at_most: int = sys.maxsize,
+) -> list[Race]:
+    """Races against a metric of sacreBLEU, which ``make`` makes; it counts at most ``few`` systems in one go.
+
+    Its references are prepared beforehand and for themselves: its users may keep them.
+    """
+    prepared = cache(lambda: make(references=texts.references))
+
+    def theirs(systems: int) -> Contender:
+        outputs = systems_of(texts, systems)
+
+        def count() -> list[Any]:
+            return [prepared()._extract_corpus_statistics(lines, None) for lines in outputs]
+
+        def before() -> None:
+            prepared()
+            forget_tokens()
+
+        return Contender(SACREBLEU, call(count, before), at_most=at_most, things=systems)
+
+    prepare = Contender(
+        SACREBLEU, call(lambda: make(references=texts.references), before=forget_tokens), at_most=at_most
+    )
+    return [
+        Race(f"{what}references alone, not in sacreBLEU's times below", [prepare], nothing),
+        *(Race(what + size, [theirs(min(few, systems)), *ours(systems)], check) for size, systems in sizes(texts)),
+    ]
+
+
+def count(texts: Texts) -> list[Race]:
+    """Counting BLEU (13a, per system of 3,004 segments) is where every run begins: reshuffle's time includes the
+    references, sacreBLEU's does not, and its cache of tokenized lines is emptied before every run."""
+    bleu, theirs = metric("bleu"), BLEU()
+
+    def check(expected: list[Any], *others: Array) -> None:
+        same_counts(expected, *others)
+        for actual in others:
+            scores = bleu.score(actual.sum(axis=1))[: len(expected)]
+            same_scores([theirs._aggregate_and_compute(system).score for system in expected], scores)
+
+    return beside_sacrebleu(texts, BLEU, lambda systems: ours(bleu, texts, systems, 40), check)
+
+
+def chrf(texts: Texts) -> list[Race]:
+    """Counting chrF and chrF++ is all n-grams and hardly any tokens: six orders of characters, and for chrF++ two of
+    words. As in `count`, sacreBLEU's references are ready; it counts the first four systems only."""
+    races = []
+    for key, word_order in [("chrf", 0), ("chrf++", 2)]:
+        native = metric(key)
+
+        def make(references: Sequence[Sequence[str]], word_order: int = word_order) -> Any:
+            return CHRF(word_order=word_order, references=references)
+
+        def contenders(systems: int, native: NativeMetric = native) -> list[Contender]:
+            return ours(native, texts, systems, 40)
+
+        races += beside_sacrebleu(texts, make, contenders, same_counts, f"{native.name}: ", few=4, at_most=3)
+    return races
+
+
+def ter(texts: Texts) -> list[Race]:
+    """Counting TER is a search for shifts, which takes sacreBLEU seconds per system, so it counts two at most, twice.
+    Tercom's own search (variant=tercom) runs beside it: it differs in a few segments of a file, and must not in more
+    than one of two hundred."""
+    sacrebleus, tercoms = metric("ter"), metric("ter", variant="tercom")
+
+    def contenders(systems: int) -> list[Contender]:
+        tercom, _ = ours(tercoms, texts, systems, 40, ", variant=tercom")
+        return [*ours(sacrebleus, texts, systems, 40), tercom]
+
+    def check(expected: list[Any], *others: Array) -> None:
+        *same, tercom = others
+        same_counts(expected, *same)
+        differ = (tercom != same[0]).any(axis=-1).mean()
+        if differ > 1 / 200:
+            raise DisagreementError(f"Tercom's search differs in {differ:.2%} of the segments")
+
+    return beside_sacrebleu(texts, TER, contenders, check, few=2, at_most=2)
+
+
+# NLTK and mteval
+
+
+def nist(texts: Texts) -> list[Race]:
+    """Counting NIST has to see all references before the first segment. NLTK is given tokens (reshuffle cuts its lines
+    in its time), and its scores must be equal to 1e-7, for reshuffle counts information in fixed point; the Perl script
+    of NIST reads SGM files of documents of 25 segments and cuts its lines itself, its time is that of the whole command
+    (of which Perl's own start is some hundredths of a second), and the four decimals that it prints must be equal."""
+    standard, slips = metric("nist"), metric("nist", mteval_quirks=True)
+
+    def scores(native: NativeMetric, counts: Array) -> Any:
+        return native.score(counts.sum(axis=1))
+
+    def agree_with_nltk(expected: list[float], *others: Array) -> None:
+        for counts in others:
+            same_scores(expected, scores(standard, counts)[: len(expected)], 1e-7)
+
+    def agree_with_perl(expected: list[float], *others: Array) -> None:
+        for counts in others:
+            same_scores(expected, scores(slips, counts)[: len(expected)].round(4))
+
+    races = []
+    for size, systems in sizes(texts):
+        for few, theirs, native, check in [
+            (4, nltk_nist, standard, agree_with_nltk),
+            (2, perl_nist, slips, agree_with_perl),
+        ]:
+            rival = theirs(texts, min(few, systems))
+            whose = rival.name.partition(" ")[0]
+            contenders = [rival, *ours(native, texts, systems, 40, ", mteval_quirks" if native is slips else "")]
+            races.append(Race(f"beside {whose}, {size}", contenders, check))
+    return races
+
+
+@cache
+def reference_tokens(line: str) -> list[list[str]]:
+    """The one reference of a segment in tokens, in the list that NLTK wants."""
+    return tokenize([line])
+
+
+def nltk_nist(texts: Texts, systems: int) -> Contender | Skipped:
+    """NLTK's NIST of the first systems, tokens given."""
+    references = [reference_tokens(line) for line in texts.references[0]]
+    outputs = [tokenize(lines) for lines in systems_of(texts, systems)]
+
+    def score() -> list[float]:
+        corpus_nist = import_module("nltk.translate.nist_score").corpus_nist
+        return [corpus_nist(references, lines) for lines in outputs]
+
+    contender = Contender(name("nltk").upper(), call(score), at_most=3, things=systems)
+    return unless_missing("nltk", "nltk.translate.nist_score", contender)
+
+
+def perl_nist(texts: Texts, systems: int) -> Contender | Skipped:
+    """NIST's own script on the first systems, in one run."""
+    title = "mteval-v13a.pl"
+    if texts.mteval is None:
+        return Skipped(title, "give its path with --mteval")
+    if not texts.mteval.is_file():
+        return Skipped(title, f"there is no file {texts.mteval.name}")
+    if shutil.which("perl") is None:
+        return Skipped(title, "Perl is not installed")
+    folder = sgm_files(texts, systems)
+    # It wants XML::Twig even for files that are not XML. Where that is not installed an empty module does.
+    (folder / "XML").mkdir()
+    (folder / "XML" / "Twig.pm").write_text("package XML::Twig; 1;\n", encoding="utf-8")
+    arguments = ["perl", f"-I{folder}", str(texts.mteval), "-c", "-n"]
+    for flag, part in [("-s", "src"), ("-r", "ref"), ("-t", "tst")]:
+        arguments += [flag, str(folder / f"{part}.sgm")]
+
+    def read(output: str) -> list[float]:
+        lines = [line for line in output.splitlines() if line.startswith("NIST score =")]
+        return [float(line.split()[3]) for line in lines]
+
+    return Contender(title, command(*arguments, read=read), at_most=2, things=systems)
+
+
+KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until the process ends
+
+
+def sgm_files(texts: Texts, systems: int) -> Path:
+    """Source, reference and systems as the script wants them.
+
+    Lines are written as they are: the script decodes entities with a tokenizer that ours repeats, so an escaped line
+    would be another line. It reads documents one after the other, copying what is left of each at every segment, so
+    they are as short as those of real test sets. A document named 0 would be one without a name.
+    """
+    KEPT.append(tempfile.TemporaryDirectory(prefix="reshuffle-benches-"))
+    folder = Path(KEPT[-1].name)
+    # It reports systems in the order of their names.
+    outputs = {f"{number:02}": lines for number, lines in enumerate(systems_of(texts, systems))}
+    reference = {"reference": texts.references[0]}
+    for part, kind, columns in [("src", "srcset", reference), ("ref", "refset", reference), ("tst", "tstset", outputs)]:
+        lines = [f'<{kind} setid="set" srclang="en" trglang="de">']
+        for system, column in columns.items():
+            for first in range(0, len(column), 25):
+                lines.append(f'<doc docid="from {first}" sysid="{system}">')
+                lines += [f'<seg id="{i}">{line}</seg>' for i, line in enumerate(column[first : first + 25], 1)]
+                lines.append("</doc>")
+        text = "\n".join([*lines, f"</{kind}>\n"])
+        (folder / f"{part}.sgm").write_text(text, encoding="utf-8")
+    return folder
+
+
+def sentbleu(texts: Texts) -> list[Race]:
+    """Sentence BLEU with smoothing 7, which NLTK reads otherwise than its authors: reshuffle gives NLTK's numbers as
+    nltk-7, equal to 1e-8 for they are counted in fixed point, and the authors' as 7, which NLTK cannot be compared
+    with. NLTK is given tokens, reshuffle cuts lines in its time."""
+    theirs, authors = metric("sentbleu", smoothing="nltk-7"), metric("sentbleu")
+
+    def check(expected: list[list[float]], *others: Array) -> None:
+        for counts in others[:2]:
+            actual = theirs.segment_scores(counts[: len(expected)]) / 100
+            same_scores(expected, actual, 1e-8)
+
+    races = []
+    for size, systems in sizes(texts):
+        seven, _ = ours(authors, texts, systems, 50, ", smoothing 7")
+        contenders = [nltk_sentences(texts, systems), *ours(theirs, texts, systems, 50, ", nltk-7"), seven]
+        races.append(Race(size, contenders, check))
+    return races
+
+
+def nltk_sentences(texts: Texts, systems: int) -> Contender | Skipped:
+    """NLTK's sentence BLEU of every segment of the systems, tokens given."""
+    references = [reference_tokens(line) for line in texts.references[0]]
+    outputs = [tokenize(lines) for lines in systems_of(texts, systems)]
+
+    def score() -> list[list[float]]:
+        nltk = import_module("nltk.translate.bleu_score")
+        smoothing = nltk.SmoothingFunction().method7
+        return [
+            [nltk.sentence_bleu(r, h, smoothing_function=smoothing) for r, h in zip(references, lines, strict=True)]
+            for lines in outputs
+        ]
+
+    contender = Contender(name("nltk").upper(), call(score), at_most=3, things=systems)
+    return unless_missing("nltk", "nltk.translate.bleu_score", contender)

@@ -1,0 +1,110 @@
+"""Cases beside other compiled packages of PyPI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agreement import same_scores
+from cases_counting import sizes, systems_of
+from data import Texts
+from races import Contender, Race, first_call
+from reshuffle import metric
+from rivals import ONE_THREAD, RESHUFFLE, name, unless_missing
+
+__all__ = ["peers"]
+
+Columns = Sequence[Sequence[str]]
+Scores = Callable[[], Any]
+
+
+class Peer(NamedTuple):
+    """A package, its module, what it computes, and how to prepare it and reshuffle for the same scores."""
+
+    package: str
+    module: str
+    what: str
+    theirs: Callable[[Columns, Columns], Scores]
+    ours: Callable[[Columns, Columns, int | None], Scores]
+
+
+def bleuscore(systems: Columns, references: Columns) -> Scores:
+    """Corpus BLEU. Without smoothing, which is the same wherever every order has a match."""
+    compute = import_module("bleuscore").compute
+    columns = [[line] for line in references[0]]
+    return lambda: [100 * compute(columns, list(lines), ref_len_method="closest")["bleu"] for lines in systems]
+
+
+def mojo_bleu(systems: Columns, references: Columns) -> Scores:
+    """Corpus BLEU, one system after the other, for it takes one."""
+    corpus_bleu = import_module("sacrebleu_mojo").corpus_bleu
+    return lambda: [corpus_bleu(lines, references).score for lines in systems]
+
+
+def mojo_chrf(systems: Columns, references: Columns) -> Scores:
+    """Corpus chrF, one system after the other."""
+    corpus_chrf = import_module("sacrebleu_mojo").corpus_chrf
+    return lambda: [corpus_chrf(lines, references).score for lines in systems]
+
+
+def fastchrf(systems: Columns, references: Columns) -> Scores:
+    """chrF of every segment, all systems in one call: it compares some hypotheses with some references each."""
+    pairwise_chrf = import_module("fastchrf").pairwise_chrf
+    hypotheses = [list(segment) for segment in zip(*systems, strict=True)]
+    columns = [[line] for line in references[0]]
+    return lambda: np.squeeze(pairwise_chrf(hypotheses, columns), axis=-1).T
+
+
+def corpus_bleu(systems: Columns, references: Columns, threads: int | None) -> Scores:
+    """reshuffle's counts and scores of BLEU."""
+    return corpus_scores("bleu", systems, references, threads)
+
+
+def corpus_chrf(systems: Columns, references: Columns, threads: int | None) -> Scores:
+    """reshuffle's counts and scores of chrF."""
+    return corpus_scores("chrf", systems, references, threads)
+
+
+def corpus_scores(key: str, systems: Columns, references: Columns, threads: int | None) -> Scores:
+    native = metric(key)
+    return lambda: native.score(native.suff_stats(systems, references, threads=threads).sum(axis=1))
+
+
+def segment_chrf(systems: Columns, references: Columns, threads: int | None) -> Scores:
+    """reshuffle's counts and scores of segments of chrF."""
+    native = metric("chrf")
+    return lambda: native.segment_scores(native.suff_stats(systems, references, threads=threads))
+
+
+PEERS = (
+    Peer("bleuscore", "bleuscore", "BLEU", bleuscore, corpus_bleu),
+    Peer("sacrebleu-mojo", "sacrebleu_mojo", "BLEU", mojo_bleu, corpus_bleu),
+    Peer("fastchrf", "fastchrf", "chrF of segments", fastchrf, segment_chrf),
+    Peer("sacrebleu-mojo", "sacrebleu_mojo", "chrF", mojo_chrf, corpus_chrf),
+)
+
+
+def peers(texts: Texts) -> list[Race]:
+    """From texts to scores beside other compiled packages. Each contender's first call in a new process counts, imports
+    left out: some remember lines that they have tokenized, and a second call would be flattered. fast-bleu is not here,
+    for it scores every hypothesis against all references of the set; sacrebleu-mojo needs Python 3.12."""
+
+    def check(expected: Any, *others: Any) -> None:
+        for actual in others:
+            same_scores(expected, actual)
+
+    races = []
+    for peer in PEERS:
+        for size, systems in sizes(texts):
+            given = (systems_of(texts, systems), texts.references)
+            rival = Contender(name(peer.package), first_call(peer.theirs, *given), things=systems)
+            contenders = [
+                unless_missing(peer.package, peer.module, rival),
+                Contender(RESHUFFLE, first_call(peer.ours, *given, None), target=1.5, things=systems),
+                Contender(ONE_THREAD, first_call(peer.ours, *given, 1), things=systems),
+            ]
+            races.append(Race(f"{peer.what} beside {peer.package}, {size}", contenders, check))
+    return races

@@ -1,0 +1,158 @@
+"""Figures in words: a table for a terminal, a dated record for the repository."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from races import Contender, Times
+
+# Those that may be missing are named if they are there.
+PACKAGES = ("reshuffle", "sacrebleu", "numpy", "nltk", "bleuscore", "fastchrf", "sacrebleu-mojo")
+
+
+class Row(NamedTuple):
+    """One contender in the table."""
+
+    case: str
+    what: str
+    tool: str
+    median: str
+    spread: str
+    peak: str
+    faster: str
+    remarks: str
+
+
+HEADER = Row("case", "what", "tool", "median", "fastest to slowest", "peak", "speed", "target")
+RIGHT_ALIGNED = {"median", "spread", "peak", "faster"}
+
+
+def rows(case: str, what: str, measured: Sequence[Times]) -> list[Row]:
+    """A race: its contenders beside the first of them, which names case and race."""
+    yardstick = median(measured[0].seconds) if measured else 0.0
+    return [
+        row(case if index == 0 else "", what if index == 0 else "", times, yardstick)
+        for index, times in enumerate(measured)
+    ]
+
+
+def row(case: str, what: str, times: Times, yardstick: float) -> Row:
+    """Put the figures of a contender into words."""
+    seconds, peaks = times.seconds, times.peaks
+    faster = yardstick / median(seconds)
+    return Row(
+        case,
+        what,
+        times.contender.name,
+        duration(median(seconds)),
+        f"{duration(min(seconds))} to {duration(max(seconds))}, n = {len(seconds)}",
+        f"{median(peaks) / 1e6:,.0f} MB" if peaks else "",
+        f"{faster:,.0f}×" if faster >= 100 else f"{faster:.1f}×",
+        "; ".join(filter(None, [verdict(times.contender, faster), times.remarks[0]])),
+    )
+
+
+def verdict(contender: Contender, faster: float) -> str:
+    """Was the target reached?"""
+    if contender.target is None:
+        return ""
+    return f"≥ {contender.target:g}×: {'reached' if faster >= contender.target else 'MISSED'}"
+
+
+def duration(seconds: float) -> str:
+    """Three digits and a unit."""
+    number, unit = (seconds * 1e3, "ms") if seconds < 1 else (seconds, "s")
+    return f"{number:#.3g}".rstrip(".") + f" {unit}"
+
+
+def plain_table(rows: Sequence[Row]) -> str:
+    """Columns for a terminal."""
+    widths = [max(map(len, column)) for column in zip(HEADER, *rows, strict=True)]
+
+    def line(cells: Row) -> str:
+        padded = [
+            f"{cell:>{width}}" if name in RIGHT_ALIGNED else f"{cell:<{width}}"
+            for name, cell, width in zip(Row._fields, cells, widths, strict=True)
+        ]
+        return "  ".join(padded).rstrip()
+
+    return "\n".join([line(HEADER), "─" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, rows)])
+
+
+def markdown_table(rows: Sequence[Row]) -> str:
+    """Columns for a record."""
+    rule = ["---:" if name in RIGHT_ALIGNED else "---" for name in Row._fields]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (HEADER, rule, *rows))
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def cpu_model() -> str:
+    """As the system names it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def commit() -> str:
+    """What was measured, ``-dirty`` if files had changed since."""
+    git = shutil.which("git")
+    if git is None:
+        return "unknown"
+    describe = [git, "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(describe, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def packages() -> list[str]:
+    """Name and version of every package that takes part and is installed."""
+    found = []
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def circumstances() -> dict[str, str]:
+    """What a reader has to know to believe the figures."""
+    return {
+        "machine": f"{cpu_model()}, {cores()} cores, {platform.system()} {platform.machine()}",
+        "software": ", ".join([f"{platform.python_implementation()} {platform.python_version()}", *packages()]),
+        "commit": commit(),
+        "load at the start": f"{os.getloadavg()[0]:.2f}",
+    }
+
+
+READING = (
+    "Medians of runs in turn; in a turn a call of less than a tenth of a second is repeated for that long. Speed: how "
+    "many times faster than the first tool of the same race. reshuffle uses all cores unless it says otherwise. Peak: "
+    "resident memory of the whole command, of several processes the largest. The results of each race were compared "
+    "before times were taken for good: counts equal, scores equal to 1e-9 or what the case says, p-values within Monte "
+    "Carlo error."
+)
+
+
+def record(
+    facts: Mapping[str, str], command_line: str, rows: Sequence[Row], skipped: Sequence[str], about: Mapping[str, str]
+) -> str:
+    """A dated record: machine, commit, command, table, who was not there, and what each case shows."""
+    listed = "\n".join([*(f"- {name}: {fact}" for name, fact in facts.items()), f"- command: `{command_line}`"])
+    absent = ["\n".join(f"- {line}" for line in skipped)] if skipped else []
+    shown = "\n".join(f"- `{case}`: {what}" for case, what in about.items())
+    title = f"# {date.today().isoformat()}: reshuffle beside other tools on wmt17-en-de"
+    return "\n\n".join([title, listed, markdown_table(rows), READING, *absent, shown]) + "\n"
