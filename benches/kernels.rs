@@ -31,7 +31,7 @@ fn text(system: u64) -> Vec<String> {
         }
         line.push('.');
         // A phrase that moved, for TER to find.
-        if system > 0 && length % 4 == 0 {
+        if system > 0 && length.is_multiple_of(4) {
             let third = line.match_indices(' ').nth(2).map_or(0, |(i, _)| i + 1);
             line = format!("{} {}", &line[third..], line[..third].trim_end());
         }

@@ -383,11 +383,13 @@ def test_decimals_are_exact(given_: tuple[int, list[int]]) -> None:
     # As a file would give them: the nearest float to each decimal.
     scores = [float(Decimal(number).scaleb(-digits)) for number in numbers]
     rating = SegmentScores("rating", {"a": scores})
-    units = Fraction(rating.signature().rsplit(":", 1)[1].replace("1e", "1e+"))
-    assert units <= 10**digits
+    # "units:10^-3": a score is a whole number of thousandths.
+    base, _, exponent = rating.signature().rsplit(":", 1)[1].partition("^")
+    unit = Fraction(base) ** int(exponent or 1)
+    assert unit >= Fraction(1, 10**digits)
     totals = rating.counts["a"].sum(axis=0)
     exact = Fraction(sum(numbers), 10**digits)
-    assert Fraction(int(totals[0])) / units == exact
+    assert int(totals[0]) * unit == exact
     assert float(rating.score(totals)) == pytest.approx(float(exact / len(numbers)), rel=1e-15, abs=1e-300)
 
 
