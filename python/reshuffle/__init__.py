@@ -31,6 +31,7 @@ from .results import (
     UsedTest,
 )
 from .significance import approximate_randomization, bootstrap_test
+from .units import design_effect, intraclass_correlation
 
 __version__ = VERSION
 
@@ -57,8 +58,10 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_test",
     "compare",
+    "design_effect",
     "experimentwise_error",
     "f_score",
+    "intraclass_correlation",
     "metric",
     "read_corpus",
     "read_lines",

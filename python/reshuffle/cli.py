@@ -32,7 +32,7 @@ from .errors import (
 )
 from .files import STDIN, display_name
 from .given import SegmentScores
-from .inputs import INPUTS, Column, read_numbers, split_name
+from .inputs import INPUTS, Column, read_documents, read_numbers, split_name
 from .metrics import NativeMetric, OptionSpec, metric, metric_specs
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
@@ -178,6 +178,13 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--lower-is-better", multiple=True, metavar="NAME", help="Of the scores called NAME lower ones are better."
         ),
         click.option(
+            "--docs",
+            "documents",
+            metavar="FILE",
+            help="The id of each segment's document, one per line, a column or key as FILE#NAME, or an mteval file. "
+            "Whole documents are then swapped and drawn.",
+        ),
+        click.option(
             "--input-format",
             type=Name("input format", list(INPUTS)),
             help="Format of all files that are read.  [default: what their names end in tells]",
@@ -217,7 +224,8 @@ Examples:
   reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt
   reshuffle compare ref.txt a.txt b.txt -m bleu -m chrf --scores COMET comet.tsv#a comet.tsv#b
   reshuffle compare --scores rating a.ratings b.ratings
-  reshuffle compare ref.conllu a.conllu b.conllu -m depf""",
+  reshuffle compare ref.conllu a.conllu b.conllu -m depf
+  reshuffle compare all.tsv#ref all.tsv#a all.tsv#b --docs all.tsv#document""",
 )
 @click.argument("reference", metavar="REF", required=False)
 @click.argument("systems", metavar="SYS SYS...", nargs=-1)
@@ -258,10 +266,10 @@ def compare_command(
     """
     job = Job.of(reference, systems, options, at_least=2)
     with _destination(output, job.files) as write:
-        texts, metrics = job.read()
+        texts, metrics, documents = job.read()
         baseline = job.system(baseline)
         with _bar() as progress:
-            comparison = compare(*texts, metrics, baseline=baseline, progress=progress, **options)
+            comparison = compare(*texts, metrics, documents=documents, baseline=baseline, progress=progress, **options)
         write(comparison, fmt or "text")
 
 
@@ -297,13 +305,15 @@ def score_command(
     """
     job = Job.of(reference, systems, options, at_least=1)
     fmt = _score_format(fmt, segments, options)
+    if job.documents is not None and options["confidence_level"] is None:
+        raise InputError("--docs without --confidence: only intervals depend on documents; leave it out")
     with _destination(output, job.files) as write:
-        texts, metrics = job.read()
+        texts, metrics, documents = job.read()
         with _bar() as progress:
             if segments:
                 write(segment_scores(*texts, metrics, threads=options["threads"], progress=progress), fmt)
             else:
-                write(score(*texts, metrics, progress=progress, **options), fmt)
+                write(score(*texts, metrics, documents=documents, progress=progress, **options), fmt)
 
 
 def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> str:
@@ -359,6 +369,7 @@ class Job:
     metrics: Sequence[NativeMetric]
     scores: Mapping[str, Sequence[str]]
     lower_is_better: Sequence[str]
+    documents: str | None
     input_format: str | None
 
     @classmethod
@@ -393,13 +404,19 @@ class Job:
                     f"--scores {name}: expected a file for each of {len(systems)} systems, got {len(files)}; it takes "
                     "every file up to the next option, so put it last"
                 )
-        return cls(reference, refs, systems, metrics, scores, lower, options.pop("input_format"))
+        documents, input_format = options.pop("documents"), options.pop("input_format")
+        return cls(reference, refs, systems, metrics, scores, lower, documents, input_format)
 
     @property
     def files(self) -> list[str]:
         """Everything that will be read."""
         texts = [] if self.reference is None else [self.reference, *self.refs, *self.systems]
-        return texts + [file for files in self.scores.values() for file in files]
+        documents = [] if self.documents is None else [self.documents]
+        return [*texts, *self._score_files, *documents]
+
+    @property
+    def _score_files(self) -> list[str]:
+        return [file for files in self.scores.values() for file in files]
 
     @property
     def names(self) -> list[str]:
@@ -412,15 +429,20 @@ class Job:
             return name
         return dict(zip(self.systems, self.names, strict=True)).get(name, name)
 
-    def read(self) -> tuple[tuple[Any, Any], list[NativeMetric | SegmentScores]]:
-        """References and systems, None without texts, and the metrics."""
+    def read(self) -> tuple[tuple[Any, Any], list[NativeMetric | SegmentScores], Sequence[str] | None]:
+        """References and systems, None without texts; the metrics; the id of each segment's document, if asked for."""
         if self.files.count(STDIN) > 1:
             raise InputError("standard input (-) can be read only once")
         texts: tuple[Any, Any] = (None, None)
+        documents: Sequence[str] | None = None
         if self.reference is not None:
-            corpus = read_corpus([self.reference, *self.refs], self.systems, self.input_format)
+            references = [self.reference, *self.refs]
+            corpus = read_corpus(references, self.systems, self.input_format, documents=self.documents)
             self._check_kinds(corpus.sources)
-            texts = corpus.references, corpus.systems
+            texts, documents = (corpus.references, corpus.systems), corpus.documents
+        elif self.documents is not None:
+            of_scores = split_name(self.documents)[0] in {split_name(file)[0] for file in self._score_files}
+            documents = read_documents(self.documents, self.input_format if of_scores else None)
         given = [
             SegmentScores(
                 name,
@@ -429,7 +451,7 @@ class Job:
             )
             for name, files in self.scores.items()
         ]
-        return texts, [*self.metrics, *given]
+        return texts, [*self.metrics, *given], documents
 
     def _number_format(self, file: str) -> str | None:
         # --input-format is about texts where there are any; numbers beside them are told by their endings.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,9 +17,10 @@ from .given import CorpusFunction, GivenCounts
 from .intervals import INTERVALS
 from .metrics import NativeMetric, metric
 from .multiplicity import experimentwise_error
-from .resampling import AnyFamily, Family, Replicates, TextFamily
+from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
 from .significance import check_test, run_signature, run_test
+from .units import DocumentIds, Documents, document_effect, paired_influences
 
 __all__ = ["compare", "score", "segment_scores"]
 
@@ -35,6 +37,7 @@ def compare(
     systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
+    documents: DocumentIds | None = None,
     test: str = "ar",
     n_resamples: int = 10_000,
     baseline: str | None = None,
@@ -58,6 +61,9 @@ def compare(
     metrics : str, metric, or sequence of these
         By name or from :func:`reshuffle.metric`; or :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts`
         and :class:`~reshuffle.CorpusFunction`. With the first two alone no texts are needed.
+    documents : sequence of S str or int, optional
+        The id of each segment's document; segments of a document need not be adjacent. Whole documents are then
+        swapped and drawn, and what their segments have in common is reported.
     test : str
         A name in :data:`reshuffle.significance.TESTS`.
     n_resamples : int
@@ -84,8 +90,8 @@ def compare(
     Raises
     ------
     InputError
-        If the texts do not line up, there are fewer than two systems or segments, a name is unknown, or an argument is
-        out of range.
+        If the texts do not line up, there are fewer than two systems, segments or documents, a name is unknown, or an
+        argument is out of range.
 
     Notes
     -----
@@ -102,6 +108,12 @@ def compare(
     ['poor: 6.0', 'good: 93.9']
     >>> 0 < comparison.comparisons[0].test.pvalue <= 1
     True
+
+    Two of the segments are of one document:
+
+    >>> comparison = compare(references, {"poor": poor, "good": good}, documents=["a", "a", "b"], n_resamples=99)
+    >>> comparison.unit, comparison.n_units
+    ('document', 2)
     """
     chosen = check_test(test, alternative)
     confidence_level = check_level("confidence_level", confidence_level)
@@ -117,12 +129,15 @@ def compare(
         baseline = names[0] if baseline is None else baseline
         names = (baseline, *(name for name in names if name != baseline))
 
-    families = data.count(names, threads, progress)
+    units = None if documents is None else Documents.of(documents, data.n_segments)
+    by_segment = data.count(names, threads, progress)
+    families = by_segment if units is None else [family.by(units) for family in by_segment]
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
     all_draws = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
     results = run_test(chosen, replicates, pairs, alternative)
+    effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
         PairedDifference(
             baseline=names[b],
@@ -130,9 +145,11 @@ def compare(
             metric=label,
             test=result,
             confidence_interval=INTERVALS[INTERVAL](draws[a] - draws[b], confidence_level),
+            intraclass_correlation=correlation,
+            design_effect=effect,
         )
-        for label, draws, of_metric in zip(data.labels, all_draws, results, strict=True)
-        for (a, b), result in zip(pairs, of_metric, strict=True)
+        for label, draws, of_metric, effects_of_metric in zip(data.labels, all_draws, results, effects, strict=True)
+        for (a, b), result, (correlation, effect) in zip(pairs, of_metric, effects_of_metric, strict=True)
     ]
     record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates)
     return _comparison(data, names, families, replicates, confidence_level, baseline, record, comparisons)
@@ -143,6 +160,7 @@ def score(
     systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
+    documents: DocumentIds | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 10_000,
     seed: int = 12345,
@@ -161,7 +179,7 @@ def score(
     Raises
     ------
     InputError
-        As :func:`compare`.
+        As :func:`compare`, and for ``documents`` without ``confidence_level``: only intervals depend on them.
 
     Examples
     --------
@@ -171,10 +189,15 @@ def score(
     """
     data = _Data.of(references, systems, metrics)
     names = data.names
-    families = data.count(names, threads, progress)
     if confidence_level is None:
-        return _comparison(data, names, families, None, None)
+        if documents is not None:
+            raise InputError("documents without confidence_level: only intervals depend on them; leave documents out")
+        return _comparison(data, names, data.count(names, threads, progress), None, None)
     confidence_level = check_level("confidence_level", confidence_level)
+    units = None if documents is None else Documents.of(documents, data.n_segments)
+    families = data.count(names, threads, progress)
+    if units is not None:
+        families = [family.by(units) for family in families]
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     return _comparison(data, names, families, replicates, confidence_level)
 
@@ -278,6 +301,14 @@ class _Data:
         return labels
 
     @property
+    def n_segments(self) -> int:
+        """S, by the texts or else by the first metric."""
+        if self.corpus is not None:
+            return self.corpus.n_segments
+        assert isinstance(self.metrics[0], GivenCounts)  # of() has seen to it
+        return len(next(iter(self.metrics[0].counts.values())))
+
+    @property
     def n_references(self) -> str | None:
         """References per segment as signatures give them."""
         return None if self.corpus is None else self.corpus.n_references
@@ -285,12 +316,12 @@ class _Data:
     def count(self, names: Sequence[str], threads: int | None, progress: Progress | None) -> list[AnyFamily]:
         """The counts of these systems under every metric."""
         families = [self._family(m, names, threads, progress) for m in self.metrics]
-        whole = families[0].n_segments if self.corpus is None else self.corpus.n_segments
         for family in families:
-            if family.n_segments != whole:
+            if family.n_units != self.n_segments:
                 other = families[0].metric.name if self.corpus is None else "the texts"
                 raise InputError(
-                    f"{family.metric.name} has {family.n_segments:,} segments, {other} {whole:,}: they must be the same"
+                    f"{family.metric.name} has {family.n_units:,} segments, {other} {self.n_segments:,}: they must be "
+                    "the same"
                 )
         return families
 
@@ -302,6 +333,19 @@ class _Data:
         if isinstance(m, CorpusFunction):
             return TextFamily(m, outputs, self.corpus.references)
         return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
+
+
+def _document_effects(
+    family: AnyFamily, documents: Documents | None, pairs: Pairs
+) -> list[tuple[float | None, float | None]]:
+    """Intraclass correlation and design effect of each pair, None where they are not defined or not known."""
+    if documents is None or isinstance(family, TextFamily):
+        return [(None, None)] * len(pairs)
+    effects = (document_effect(values, documents) for values in paired_influences(family.metric, family.counts, pairs))
+    return [
+        (None if math.isnan(correlation) else correlation, None if math.isnan(effect) else effect)
+        for correlation, effect in effects
+    ]
 
 
 def _comparison(
@@ -356,8 +400,10 @@ def _comparison(
         baseline=baseline,
         test=test,
         experimentwise_error=error,
-        n_segments=families[0].n_segments,
+        n_segments=data.n_segments,
         n_references=0 if data.corpus is None else len(data.corpus.references),
+        unit=families[0].unit,
+        n_units=families[0].n_units,
         n_resamples=None if replicates is None else replicates.n_resamples,
         confidence_level=confidence_level,
         seed=None if replicates is None else replicates.seed,

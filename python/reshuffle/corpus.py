@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from .errors import InputError
 from .files import STDIN, display_name, uncompressed
-from .inputs import Column, aligned, read_columns, split_name
+from .inputs import Column, aligned, read_texts, split_name
 
 __all__ = ["Corpus", "read_corpus", "system_names"]
 
@@ -31,6 +31,8 @@ class Corpus:
     sources : tuple of Column
         Where references, then systems, were read from: files, and the line on which each segment begins. Empty for
         texts in memory.
+    documents : sequence of S str, or None
+        The id of each segment's document, if it was read.
 
     Raises
     ------
@@ -42,6 +44,7 @@ class Corpus:
     references: Sequence[Sequence[str | None]]
     reference_names: Sequence[str] = ()
     sources: Sequence[Column] = field(default=(), repr=False, compare=False)
+    documents: Sequence[str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.references:
@@ -151,7 +154,13 @@ def _ever_longer_names(file: str, name: str | None, alone: bool) -> list[str]:
     return [*([named] if named else []), *of_file[: int(alone)], *(f"{longer}#{named}" for longer in of_file)]
 
 
-def read_corpus(references: Sequence[str], systems: Sequence[str], input_format: str | None = None) -> Corpus:
+def read_corpus(
+    references: Sequence[str],
+    systems: Sequence[str],
+    input_format: str | None = None,
+    *,
+    documents: str | None = None,
+) -> Corpus:
     """Read files and check that they line up.
 
     Parameters
@@ -161,6 +170,10 @@ def read_corpus(references: Sequence[str], systems: Sequence[str], input_format:
         into the order of the first one.
     input_format : str, optional
         A name in :data:`reshuffle.inputs.INPUTS`, for all files; by default the ending of each tells.
+    documents : str, optional
+        ``FILE`` or ``FILE#NAME`` with the id of each segment's document, as for
+        :func:`reshuffle.inputs.read_documents`; an mteval file knows them. The ending tells its format unless it is one
+        of the files above.
 
     Returns
     -------
@@ -169,8 +182,9 @@ def read_corpus(references: Sequence[str], systems: Sequence[str], input_format:
     Raises
     ------
     InputError
-        As :func:`reshuffle.inputs.read_columns`; if numbers of segments differ, with the number of each; if a segment
-        of one mteval file is missing in another; if a system's segment is null; if standard input is named twice.
+        As :func:`reshuffle.inputs.read_columns` and :func:`reshuffle.inputs.read_documents`; if numbers of segments
+        differ, with the number of each; if a segment of one mteval file is missing in another; if a system's segment is
+        null; if standard input is named twice.
 
     Examples
     --------
@@ -180,7 +194,16 @@ def read_corpus(references: Sequence[str], systems: Sequence[str], input_format:
     {'a': ['yes', 'no'], 'b': ['yep', 'no']}
     >>> Path("all.tsv").unlink()
     """
-    columns = aligned(read_columns([*references, *systems], input_format))
+    columns, ids = read_texts([*references, *systems], documents, input_format)
+    if ids is None:
+        columns = aligned(columns)
+    else:
+        *columns, ids = aligned([*columns, ids])
+        if len(ids.lines) != len(columns[0].lines):
+            raise InputError(
+                f"{ids.name} has the documents of {len(ids.lines):,} segments, {columns[0].name} has "
+                f"{len(columns[0].lines):,}: expected an id for each segment"
+            )
     of_references, of_systems = columns[: len(references)], columns[len(references) :]
     for column in of_systems:
         if None in column.lines:
@@ -191,4 +214,5 @@ def read_corpus(references: Sequence[str], systems: Sequence[str], input_format:
         [column.lines for column in of_references],
         tuple(column.name for column in of_references),
         tuple(columns),
+        None if ids is None else ids.lines,
     )

@@ -25,6 +25,8 @@ PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike]"
 
 # Sums over segments stay below this, so that the core never refuses what was accepted here.
 LARGEST_SUM = 2.0**61
+# For scores there is a choice, and room for documents is left: the core takes one that is 128 times the mean size.
+LARGEST_SUM_OF_SCORES = 2.0**55
 MOST_DECIMALS = 15
 
 
@@ -50,7 +52,8 @@ class SegmentScores(GivenCounts):
     Scores are kept as integers, so that sums are exact and ties are ties. The unit is the largest power of ten of which
     all scores are whole multiples: ratings from 0 to 100 with two decimals are counted in hundredths. Scores that no
     unit of at least 10⁻¹⁵ fits, such as single-precision floats, are counted in the smallest power of two whose sums
-    still fit 64 bits, which changes a score by a few parts in 10¹⁶ at most.
+    still fit 55 bits, which changes a score by a few parts in 10¹⁴ where segments are thousands. (With documents as
+    the unit, sums of large ones drawn again and again then fit 64.)
 
     Parameters
     ----------
@@ -130,12 +133,12 @@ def _scale(scores: Scores, segments: int) -> float:
     largest = float(np.abs(scores).max())
     for decimals in range(MOST_DECIMALS + 1):
         scale = 10.0**decimals
-        if largest * scale * segments > LARGEST_SUM:
+        if largest * scale * segments > LARGEST_SUM_OF_SCORES:
             break
         if np.array_equal(np.round(scores, decimals), scores):
             return scale
     # The largest float is 2^1024, so that even its units are a float.
-    exponent = math.floor(math.log2(LARGEST_SUM / segments) - math.log2(largest)) if largest else 0
+    exponent = math.floor(math.log2(LARGEST_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 0
     return 2.0 ** min(exponent, 1000)
 
 

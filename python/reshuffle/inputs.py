@@ -9,7 +9,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -19,7 +19,7 @@ from .errors import InputError, check_name, unknown_name
 from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
 from .mteval import read_sgm, read_xml
 
-__all__ = ["INPUTS", "Column", "Input", "Source", "read_columns", "read_conllu", "read_numbers"]
+__all__ = ["INPUTS", "Column", "Input", "Source", "read_columns", "read_conllu", "read_documents", "read_numbers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,22 +318,38 @@ def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | No
     [Column(name='example.tsv#mt', lines=['yes', 'no'], first_lines=range(2, 4), ids=None, format='text')]
     >>> Path("example.tsv").unlink()
     """
-    columns = _read(paths, input_format)
+    return read_texts(paths, None, input_format)[0]
+
+
+def read_texts(
+    paths: Iterable[str | os.PathLike[str]], documents: str | os.PathLike[str] | None, input_format: str | None
+) -> tuple[list[Column], Column | None]:
+    """Columns of texts and, from one more path, the ids of their documents."""
+    columns = _read(paths, input_format, documents)
+    ids = None if documents is None else _ids_of_documents(*columns.pop())
     for made, column in columns:
         if made.numbers is float:
             _check_strings(column)
-    return [column for _, column in columns]
+    return [column for _, column in columns], ids
 
 
-def _read(paths: Iterable[str | os.PathLike[str]], input_format: str | None) -> list[tuple[Input, Column]]:
+def _read(
+    paths: Iterable[str | os.PathLike[str]],
+    input_format: str | None,
+    documents: str | os.PathLike[str] | None = None,
+) -> list[tuple[Input, Column]]:
+    """A column for each path, the documents' last. Their file is not of the format given unless it is one of paths."""
     if input_format is not None:
         check_name("input format", input_format, list(INPUTS))
     split = [split_name(os.fspath(path)) for path in paths]
+    files = {file for file, _ in split}
+    if documents is not None:
+        split.append(split_name(os.fspath(documents)))
     if split.count((STDIN, None)) > 1:
         raise InputError("standard input (-) can be read only once")
     columns: list[tuple[Input, Column] | None] = [None] * len(split)
     for file in dict.fromkeys(file for file, _ in split):
-        made = INPUTS[input_format or format_of(file)]
+        made = INPUTS[(input_format if file in files else None) or format_of(file)]
         source = Source(file, read_bytes(file, made.about))
         places = [i for i, (of, _) in enumerate(split) if of == file]
         for i, column in zip(places, made.read(source, [split[i][1] for i in places]), strict=True):
@@ -410,6 +426,51 @@ def _converted(value: object) -> float:
         return math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
     except OverflowError:
         return math.inf
+
+
+def read_documents(path: str | os.PathLike[str], input_format: str | None = None) -> list[str]:
+    """Read the id of each segment's document: lines of text, a column of a TSV file, a key of JSON lines, or the
+    documents of an mteval file.
+
+    Parameters
+    ----------
+    path : str
+        ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
+    input_format : str, optional
+        ``text``, ``tsv``, ``jsonl`` or ``mteval``; by default the ending tells.
+
+    Returns
+    -------
+    list of S str
+
+    Raises
+    ------
+    InputError
+        As :func:`read_columns`, and for an id that is empty or neither string nor integer.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("talks.tsv").write_text("talk\\ttext\\n7\\tHello.\\n7\\tBye.\\n8\\tHello.\\n")
+    >>> read_documents("talks.tsv#talk")
+    ['7', '7', '8']
+    >>> Path("talks.tsv").unlink()
+    """
+    ((made, column),) = _read([path], input_format)
+    return list(_ids_of_documents(made, column).lines)
+
+
+def _ids_of_documents(made: Input, column: Column) -> Column:
+    if column.format == "conllu":
+        raise InputError(
+            f"{column.name}: CoNLL-U holds no ids of documents; give them as text, TSV, JSON lines or mteval"
+        )
+    ids = column.lines if column.ids is None else [document for document, _ in column.ids]
+    for segment, value in enumerate(ids, 1):
+        if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+            shown = repr(value) if made.numbers is not float else _shown(value)
+            raise InputError(f"{column.place(segment)}: expected the id of a document, got {shown}")
+    return replace(column, lines=[str(value) for value in ids])
 
 
 def read_conllu(path: str | os.PathLike[str]) -> list[str]:

@@ -12,6 +12,7 @@ from .errors import check_level, check_name
 from .metrics import MetricLike, Scores, resolve
 from .resampling import Family, Replicates
 from .results import ConfidenceInterval
+from .units import DocumentIds
 
 __all__ = ["INTERVALS", "bootstrap_interval"]
 
@@ -40,6 +41,7 @@ def bootstrap_interval(
     metric: MetricLike,
     *,
     b: ArrayLike | None = None,
+    documents: DocumentIds | None = None,
     method: str = "percentile",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
@@ -55,8 +57,8 @@ def bootstrap_interval(
     ----------
     a, b : (S, K) array_like of int
         The counts of each segment.
-    metric, n_resamples, seed, threads, progress
-        As in :func:`reshuffle.approximate_randomization`; ``n_resamples`` is B, the number of draws.
+    metric, documents, n_resamples, seed, threads, progress
+        As in :func:`reshuffle.bootstrap_test`; ``n_resamples`` is B, the number of draws.
     method : str
         A name in :data:`INTERVALS`.
     confidence_level : float
@@ -70,7 +72,8 @@ def bootstrap_interval(
     Raises
     ------
     InputError
-        If shapes differ, counts are not whole numbers, there are fewer than 2 segments, or an argument is out of range.
+        If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, or an argument is
+        out of range.
 
     Examples
     --------
@@ -82,7 +85,7 @@ def bootstrap_interval(
     check_name("interval", method, list(INTERVALS))
     confidence_level = check_level("confidence_level", confidence_level)
     replicates = Replicates(
-        [Family.of(resolve(metric), a, b)],
+        [Family.of(resolve(metric), a, b, documents)],
         n_resamples=n_resamples,
         seed=seed,
         threads=threads,

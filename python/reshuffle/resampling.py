@@ -20,6 +20,7 @@ from ._core import Progress
 from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer
 from .given import CorpusFunction
 from .metrics import Counts, Metric, Scores, counts_array, thread_count
+from .units import DocumentIds, Documents
 
 __all__ = ["AnyFamily", "Family", "Replicates", "Replication", "TextFamily"]
 
@@ -42,18 +43,24 @@ def reached(statistics: Scores, thresholds: ArrayLike, alternative: str) -> NDAr
 
 @dataclass(frozen=True)
 class Family:
-    """The counts of k systems under one metric: a (k, S, K) array of int64."""
+    """The counts of k systems under one metric: a (k, S, K) array of int64, or (k, D, K) if documents are the unit."""
 
     metric: Metric
     counts: Counts
+    unit: str = "segment"
 
     def __post_init__(self) -> None:
         counts = np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3))
         object.__setattr__(self, "counts", counts)
 
     @classmethod
-    def of(cls, metric: Metric, a: ArrayLike, b: ArrayLike | None = None) -> Family:
+    def of(
+        cls, metric: Metric, a: ArrayLike, b: ArrayLike | None = None, documents: DocumentIds | None = None
+    ) -> Family:
         """From the (S, K) counts of one system or two."""
+        if documents is not None:
+            by_segment = cls.of(metric, a, b)
+            return by_segment.by(Documents.of(documents, by_segment.n_units))
         first = counts_array(a, "a", ndim=2)
         if b is None:
             return cls(metric, first[None])
@@ -64,14 +71,18 @@ class Family:
             )
         return cls(metric, np.stack([first, second]))
 
+    def by(self, documents: Documents) -> Family:
+        """The same with documents as the unit."""
+        return Family(self.metric, documents.sums(self.counts), "document")
+
     @property
-    def n_segments(self) -> int:
-        """S."""
+    def n_units(self) -> int:
+        """How many rows can be swapped and drawn: S, or D if documents are the unit."""
         return int(self.counts.shape[1])
 
     @cached_property
     def totals(self) -> Counts:
-        """The sums over all segments: (k, K)."""
+        """The sums over all units: (k, K)."""
         return np.asarray(self.counts.sum(axis=1))
 
     @cached_property
@@ -81,7 +92,7 @@ class Family:
 
     @property
     def segment_scores(self) -> Scores:
-        """The score of every segment by itself: (k, S)."""
+        """The score of every unit by itself: (k, S)."""
         return self.metric.segment_scores(self.counts)
 
     def details(self, system: int) -> Mapping[str, float]:
@@ -116,12 +127,21 @@ class TextFamily:
     batch = 1
 
     def __init__(
-        self, metric: CorpusFunction, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str | None]]
+        self,
+        metric: CorpusFunction,
+        systems: Sequence[Sequence[str]],
+        references: Sequence[Sequence[str | None]],
+        documents: Documents | None = None,
     ) -> None:
         self.metric = metric
         self.systems = [list(lines) for lines in systems]
         self.references = [list(column) for column in references]
+        self.documents = documents
         self.calls = 0
+
+    def by(self, documents: Documents) -> TextFamily:
+        """The same with documents as the unit."""
+        return TextFamily(self.metric, self.systems, self.references, documents)
 
     def _evaluate(self, hypotheses: list[str], segments: Sequence[int]) -> float:
         """The function's value for hypotheses of these segments."""
@@ -129,14 +149,23 @@ class TextFamily:
         return self.metric.evaluate(hypotheses, [[column[s] for s in segments] for column in self.references])
 
     @property
-    def n_segments(self) -> int:
-        """S."""
+    def unit(self) -> str:
+        """What is swapped and drawn."""
+        return "segment" if self.documents is None else "document"
+
+    @property
+    def n_units(self) -> int:
+        """How many of them there are."""
+        return self._n_segments if self.documents is None else self.documents.n_documents
+
+    @property
+    def _n_segments(self) -> int:
         return len(self.references[0])
 
     @cached_property
     def scores(self) -> Scores:
         """The observed score of each system: (k,)."""
-        return np.array([self._evaluate(list(lines), range(self.n_segments)) for lines in self.systems])
+        return np.array([self._evaluate(list(lines), range(self._n_segments)) for lines in self.systems])
 
     @property
     def segment_scores(self) -> Scores:
@@ -149,11 +178,12 @@ class TextFamily:
 
     def shuffled(self, pairs: Pairs, replicates: Replication) -> Scores:
         """The statistic of every pair on every shuffle: (pairs, n)."""
-        everything = range(self.n_segments)
+        everything = range(self._n_segments)
         statistics = np.empty((len(pairs), replicates.n))
         for column, r in enumerate(replicates.numbers):
-            words = _core.stream_words(replicates.seed, "shuffle", r, -(-self.n_segments // 64))
-            swap = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").tolist()
+            words = _core.stream_words(replicates.seed, "shuffle", r, -(-self.n_units // 64))
+            flips = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+            swap = (flips if self.documents is None else flips[self.documents.index]).tolist()
             for index, (x, y) in enumerate(pairs):
                 both = self.systems[x], self.systems[y]
                 left, right = ([both[side ^ swap[s]][s] for s in everything] for side in (0, 1))
@@ -164,8 +194,8 @@ class TextFamily:
         """The score of every system on every draw: (k, n)."""
         scores = np.empty((len(self.systems), replicates.n))
         for column, r in enumerate(replicates.numbers):
-            weights = _core.draw_weights(replicates.seed, r, self.n_segments)
-            segments = np.repeat(np.arange(self.n_segments), weights).tolist()
+            units = np.repeat(np.arange(self.n_units), _core.draw_weights(replicates.seed, r, self.n_units))
+            segments = (units if self.documents is None else self.documents.segments(units)).tolist()
             for index, lines in enumerate(self.systems):
                 scores[index, column] = self._evaluate([lines[s] for s in segments], segments)
         return scores
@@ -194,12 +224,12 @@ class Replication:
 
 
 class Replicates:
-    """R replicates of one or more families of the same S segments.
+    """R replicates of one or more families of the same units.
 
     Parameters
     ----------
     families : sequence of Family
-        All with the same number of segments, at least 2.
+        All with the same unit and the same number of units, at least 2.
     n_resamples : int
         R.
     seed : int
@@ -222,8 +252,18 @@ class Replicates:
         self.seed = check_integer("seed", seed, 0, MAX_SEED)
         self._threads = thread_count(threads)
         self._progress = progress
-        if self.families[0].n_segments < 2:
+        if self.n_units < 2:
             raise InputError("one segment only: there is nothing to shuffle or draw, at least 2 segments are needed")
+
+    @property
+    def unit(self) -> str:
+        """What is swapped and drawn: ``segment`` or ``document``."""
+        return self.families[0].unit
+
+    @property
+    def n_units(self) -> int:
+        """How many of them there are."""
+        return self.families[0].n_units
 
     def tally(self, pairs: Pairs, thresholds: Scores, alternative: str) -> NDArray[np.int64]:
         """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not grow with R."""

@@ -139,7 +139,11 @@ class SystemScore:
 class PairedDifference:
     """How one system differs from another under one metric.
 
-    ``test.statistic`` is score(system) − score(baseline), and ``confidence_interval`` is for that difference.
+    ``test.statistic`` is score(system) − score(baseline), and ``confidence_interval`` is for that difference. If
+    documents are the unit, ``intraclass_correlation`` says how much the paired differences of the segments of a
+    document have in common, and ``design_effect`` how many times larger that makes the variance of the difference than
+    if segments were independent (:func:`reshuffle.intraclass_correlation`, :func:`reshuffle.design_effect`, of the
+    influence that each segment has on the difference); None where they are not defined, and for functions of texts.
     """
 
     baseline: str
@@ -147,6 +151,8 @@ class PairedDifference:
     metric: str
     test: SignificanceResult
     confidence_interval: ConfidenceInterval
+    intraclass_correlation: float | None = None
+    design_effect: float | None = None
 
     @property
     def difference(self) -> float:
@@ -199,6 +205,10 @@ class Comparison:
         most 1 − confidence_level.
     n_segments, n_references : int
         Segments per system; columns of references.
+    unit : str
+        What was swapped and drawn: ``segment`` or ``document``.
+    n_units : int
+        How many of them there are.
     n_resamples, confidence_level, seed : int, float, int or None
         None if nothing was resampled.
     signature : str
@@ -216,6 +226,8 @@ class Comparison:
     experimentwise_error: float | None
     n_segments: int
     n_references: int
+    unit: str
+    n_units: int
     n_resamples: int | None
     confidence_level: float | None
     seed: int | None

@@ -19,6 +19,7 @@ from .errors import InputError, check_name
 from .metrics import MetricLike, Scores, resolve
 from .resampling import Family, Pairs, Replicates, reached
 from .results import SignificanceResult
+from .units import DocumentIds
 
 __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomization", "bootstrap_test"]
 
@@ -219,7 +220,8 @@ def run_test(
 def run_signature(replicates: Replicates, test: tuple[str, str] | None) -> str:
     """The part of a signature that says how replicates were made and, by a test and its alternative, used."""
     used = [] if test is None else [f"test:{test[0]}", f"alternative:{test[1]}"]
-    made = [f"n:{replicates.n_resamples}", f"seed:{replicates.seed}", f"rng:{_core.GENERATOR}"]
+    unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
+    made = [*unit, f"n:{replicates.n_resamples}", f"seed:{replicates.seed}", f"rng:{_core.GENERATOR}"]
     return "|".join([*used, *made, f"version:reshuffle-{_core.VERSION}"])
 
 
@@ -227,12 +229,13 @@ def _two_systems(
     a: ArrayLike,
     b: ArrayLike,
     metric: MetricLike,
+    documents: DocumentIds | None,
     n_resamples: int,
     seed: int,
     threads: int | None,
     progress: Progress | None,
 ) -> Replicates:
-    family = Family.of(resolve(metric), a, b)
+    family = Family.of(resolve(metric), a, b, documents)
     return Replicates([family], n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
 
 
@@ -241,6 +244,7 @@ def approximate_randomization(
     b: ArrayLike,
     metric: MetricLike,
     *,
+    documents: DocumentIds | None = None,
     n_resamples: int = 10_000,
     alternative: str = "two-sided",
     seed: int = 12345,
@@ -255,8 +259,9 @@ def approximate_randomization(
     segment with probability ½; p = (#{|t_r| ≥ |t|} + 1)/(R + 1). Under the null the test rejects at level α with
     probability at most α, for any R. Riezler & Maxwell 2005 (W05-0908), Fig. 1; Noreen 1989.
 
-    Not for segments that depend on one another (sentences of one document), nor for systems each of which was
-    trained or tuned several times: there the unit to swap is the document or the run.
+    Not for segments that depend on one another (sentences of one document) unless ``documents`` are given: then whole
+    documents are swapped, and the null hypothesis is about these. Not for systems each of which was trained or tuned
+    several times: there the unit to swap is the run.
 
     Parameters
     ----------
@@ -264,6 +269,8 @@ def approximate_randomization(
         The counts of each segment, as :meth:`~reshuffle.metrics.NativeMetric.suff_stats` gives them.
     metric : str, Metric or callable
         Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…).
+    documents : sequence of S str or int, optional
+        The id of each segment's document, adjacent or not; counts are summed over each first.
     n_resamples : int
         R, the number of shuffles. The smallest possible p is 1/(R + 1).
     alternative : {'two-sided', 'greater', 'less'}
@@ -284,11 +291,13 @@ def approximate_randomization(
     Raises
     ------
     InputError
-        If shapes differ, counts are not whole numbers, there are fewer than 2 segments, or an argument is out of range.
+        If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, or an argument is
+        out of range.
 
     Notes
     -----
-    Cost: about S·K/16 additions and two scores per shuffle; memory S·K numbers, whatever R.
+    Cost: about S·K/16 additions and two scores per shuffle; memory S·K numbers, whatever R. With D documents D takes
+    the place of S.
 
     Examples
     --------
@@ -302,9 +311,15 @@ def approximate_randomization(
     0.5
     >>> abs(result.pvalue - 14 / 64) < 0.02  # of 64 patterns of the six segments that differ, 14 reach ½
     True
+
+    The same as four documents of two segments each:
+
+    >>> result = approximate_randomization(a, b, lambda totals: totals[..., 0] / 8, documents=[1, 1, 2, 2, 3, 3, 4, 4])
+    >>> abs(result.pvalue - 1 / 4) < 0.02  # documents differ by 2, 1, 1, 0: all of one sign in 2 of 8 patterns
+    True
     """
     test = check_test("ar", alternative)
-    replicates = _two_systems(a, b, metric, n_resamples, seed, threads, progress)
+    replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
     result = run_test(test, replicates, [(0, 1)], alternative)[0][0]
     if not keep_null_distribution:
         return result
@@ -317,6 +332,7 @@ def bootstrap_test(
     metric: MetricLike,
     *,
     method: str = "centred",
+    documents: DocumentIds | None = None,
     n_resamples: int = 10_000,
     alternative: str = "two-sided",
     seed: int = 12345,
@@ -345,8 +361,9 @@ def bootstrap_test(
 
     Parameters
     ----------
-    a, b, metric, n_resamples, seed, threads, progress
-        As in :func:`approximate_randomization`; ``n_resamples`` is B, the number of draws.
+    a, b, metric, documents, n_resamples, seed, threads, progress
+        As in :func:`approximate_randomization`; ``n_resamples`` is B, the number of draws. Of D documents D are drawn,
+        so draws differ in their number of segments: a function that divides by a fixed number of them is no metric.
     method : {'centred', 'shift', 'paired'}
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: a scores higher than b. ``shift`` is two-sided only.
@@ -378,7 +395,7 @@ def bootstrap_test(
     """
     check_name("method", method, list(BOOTSTRAP_METHODS))
     test = check_test(BOOTSTRAP_METHODS[method], alternative)
-    replicates = _two_systems(a, b, metric, n_resamples, seed, threads, progress)
+    replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
     result = run_test(test, replicates, [(0, 1)], alternative)[0][0]
     if not keep_null_distribution:
         return result

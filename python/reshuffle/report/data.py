@@ -22,6 +22,8 @@ def as_json(comparison: Comparison, terminal: Terminal) -> str:
         "version": comparison.version,
         "baseline": comparison.baseline,
         "segments": comparison.n_segments,
+        "unit": comparison.unit,
+        "units": comparison.n_units,
         "references": comparison.n_references,
         "n_resamples": comparison.n_resamples,
         "confidence_level": comparison.confidence_level,
@@ -74,6 +76,8 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "seed": test.seed,
         "wins": test.wins,
         "ties": test.ties,
+        "intraclass_correlation": pair.intraclass_correlation,
+        "design_effect": pair.design_effect,
     }
 
 
@@ -87,9 +91,10 @@ def as_csv(comparison: Comparison, terminal: Terminal) -> str:
         rows += [_row(score) for name, score in scores.items() if name not in compared]
         rows += [_row(scores[pair.system]) | _tested(pair) for pair in pairs]
     out = io.StringIO()
-    writer = csv.DictWriter(out, [*_SCORED, *_TESTED], restval="", lineterminator="\n")
+    writer = csv.DictWriter(out, [*_SCORED, *_TESTED, *_UNITS], restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    units = {"unit": comparison.unit, "n_units": comparison.n_units}
+    writer.writerows(row | units for row in rows)
     return out.getvalue()
 
 
@@ -107,6 +112,7 @@ _TESTED = (
     "pvalue_low",
     "pvalue_high",
 )
+_UNITS = ("unit", "n_units", "intraclass_correlation", "design_effect")
 
 
 def _row(score: SystemScore) -> dict[str, Any]:
@@ -130,4 +136,7 @@ def _tested(pair: PairedDifference) -> dict[str, Any]:
         test.pvalue_interval.low,
         test.pvalue_interval.high,
     )
-    return dict(zip(_TESTED, values, strict=True))
+    return dict(zip(_TESTED, values, strict=True)) | {
+        "intraclass_correlation": pair.intraclass_correlation,
+        "design_effect": pair.design_effect,
+    }

@@ -139,10 +139,13 @@ def notes(comparison: Comparison) -> Iterator[str]:
         return
     level = comparison.level
     n = f"{comparison.n_resamples:,}"
+    of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
     if comparison.test is not None:
         test = comparison.test
-        yield f"p: {test.title}, {n} {test.replicates}, {test.alternative}; * p ≤ {level:.3g}."
-    yield f"Intervals: percentile of {n} bootstrap draws."
+        yield f"p: {test.title}, {n} {test.replicates}{of_units}, {test.alternative}; * p ≤ {level:.3g}."
+    yield f"Intervals: percentile of {n} bootstrap draws{of_units}."
+    for metric in comparison.metrics:
+        yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
     tests = [pair.test for pair in comparison.comparisons]
     if len(tests) > 1 and comparison.experimentwise_error is not None:
         power = f"1 - {1 - level:.3g}^{len(tests)}"
@@ -150,6 +153,14 @@ def notes(comparison: Comparison) -> Iterator[str]:
             f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
             f"give at least one p ≤ {level:.3g} with probability {comparison.experimentwise_error:.3g} ({power})."
         )
+    if comparison.test is not None and comparison.test.replicates == "shuffles":
+        smallest = 2.0 ** ((comparison.test.alternative == "two-sided") - comparison.n_units)
+        if smallest > level:
+            yield (
+                f"{comparison.n_units} {comparison.unit}s can be swapped in {2**comparison.n_units} ways: no p below "
+                f"{smallest:.2g} but by chance of the shuffles, too few to decide at {level:.3g}."
+            )
+            return
     smallest = 1 / (comparison.n_resamples + 1)
     if tests and smallest > level:
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
@@ -162,9 +173,27 @@ def notes(comparison: Comparison) -> Iterator[str]:
         )
 
 
+def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[str]:
+    """What segments of a document have in common, under one metric."""
+    correlations = [p.intraclass_correlation for p in pairs if p.intraclass_correlation is not None]
+    effects = [p.design_effect for p in pairs if p.design_effect is not None]
+    if correlations:
+        yield (
+            f"{pairs[0].metric}: paired differences within a document correlate by {_range(correlations, 3)} (ICC), "
+            f"which makes variances {_range(effects, 2)} times (design effect) those of independent segments."
+        )
+
+
+def _range(values: Sequence[float], decimals: int) -> str:
+    ends = dict.fromkeys(f"{value:.{decimals}f}" for value in (min(values), max(values)))
+    return " to ".join(ends)
+
+
 def _title(comparison: Comparison, metric: UsedMetric) -> str:
     arrow = "" if metric.higher_is_better else ", lower is better"
     segments = "segment" if comparison.n_segments == 1 else "segments"
+    if comparison.unit != "segment":
+        segments += f" in {comparison.n_units:,} {comparison.unit}s"
     n = comparison.n_references
     references = f"{n} reference{'s' * (n != 1)}, " if n else ""
     return (

@@ -1,0 +1,232 @@
+"""Documents as the unit of resampling, and how much the segments of a document have in common.
+
+Segments of one document depend on one another. Whoever swaps or draws them one by one takes them for more evidence than
+they are; whoever swaps and draws whole documents does not.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InputError
+from .metrics import Counts, Metric, Scores
+
+__all__ = ["DocumentIds", "Documents", "design_effect", "intraclass_correlation"]
+
+DocumentIds: TypeAlias = Sequence[str | int]
+
+# Sums that reach this would be refused by the core, or would have wrapped before it could see them.
+LARGEST_SUM = 2.0**62
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Which segment belongs to which document.
+
+    ``index`` (S,) holds the number of each segment's document. Documents are numbered as they first appear, so that
+    documents of one segment each are the segments.
+    """
+
+    index: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, ids: DocumentIds, n_segments: int) -> Documents:
+        """From an id for each segment; :class:`InputError` unless there are at least two documents.
+
+        >>> Documents.of(["b", "a", "b"], 3).index
+        array([0, 1, 0])
+        """
+        if isinstance(ids, str):
+            raise InputError(f"documents: expected an id for each segment, got the single string {ids!r}")
+        try:
+            listed = list(ids)
+        except TypeError:
+            raise InputError(f"documents: expected an id for each segment, got {ids!r}") from None
+        if len(listed) != n_segments:
+            raise InputError(f"documents: expected an id for each of {n_segments:,} segments, got {len(listed):,}")
+        known: dict[str, int] = {}
+        index = np.array([known.setdefault(_checked(id_, i), len(known)) for i, id_ in enumerate(listed, 1)], np.intp)
+        if len(known) < 2:
+            raise InputError(
+                f"documents: all {n_segments:,} segments are of one document, {next(iter(known), '')!r}: "
+                "at least 2 documents are needed"
+            )
+        return cls(index)
+
+    @property
+    def n_documents(self) -> int:
+        """D."""
+        return len(self.sizes)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.intp]:
+        """How many segments each document has: (D,)."""
+        return np.bincount(self.index)
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        """The segments, document after document."""
+        return np.argsort(self.index, kind="stable")
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        """Where in that order each document begins."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    def sums(self, counts: Counts) -> Counts:
+        """The sums over the segments of each document, exact: (k, S, K) in, (k, D, K) out.
+
+        >>> Documents(np.array([0, 1, 0])).sums(np.array([[[1], [2], [4]]]))
+        array([[[5],
+                [2]]])
+        """
+        if max(float(counts.max()), -float(counts.min())) * float(self.sizes.max()) > LARGEST_SUM:
+            raise InputError("the counts are too large: the sum over the segments of a document would pass 2^62")
+        return np.add.reduceat(counts[:, self._order], self._starts, axis=1)
+
+    def segments(self, documents: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The segments of these documents, document after document.
+
+        >>> Documents(np.array([0, 1, 0])).segments(np.array([0, 0, 1]))
+        array([0, 2, 0, 2, 1])
+        """
+        members = np.split(self._order, self._starts[1:])
+        return np.concatenate([members[document] for document in documents])
+
+
+def _checked(id_: object, segment: int) -> str:
+    """An id as text: 7 and "7" are one document."""
+    is_id = isinstance(id_, str | numbers.Integral) and not isinstance(id_, bool)
+    if not is_id or not str(id_).strip():
+        raise InputError(f"documents, segment {segment}: expected a string or an integer, got {id_!r}")
+    return str(id_)
+
+
+def paired_influences(metric: Metric, counts: Counts, pairs: Sequence[tuple[int, int]]) -> Iterator[Scores]:
+    """For each pair (a, b) what every segment does to score(a) − score(b): its jackknife influence, (S,).
+
+    The influence of segment s on f is (S − 1)·(f(T) − f(T − x_s)) (Efron & Stein 1981, doi:10.1214/aos/1176345462). For
+    a mean it is the segment's score less the mean. ``counts`` has shape (k, S, K); cost: k·S scores.
+
+    >>> from .metrics import Formula
+    >>> mean = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
+    >>> a, b = [[5, 1], [4, 1], [3, 1]], [[2, 1], [2, 1], [2, 1]]
+    >>> [influence.tolist() for influence in paired_influences(mean, np.array([a, b]), [(0, 1)])]
+    [[1.0, 0.0, -1.0]]
+    """
+    others = counts.shape[1] - 1
+    totals = counts.sum(axis=1)
+    scores = metric.score(totals)
+    moved = np.stack(
+        [score - metric.score(total - rows) for score, total, rows in zip(scores, totals, counts, strict=True)]
+    )
+    # Scores are right to some units in the last place; what is smaller than these is no difference.
+    rounding = 16 * np.spacing(np.abs(scores))
+    for a, b in pairs:
+        difference = moved[a] - moved[b]
+        yield others * np.where(np.abs(difference) <= max(rounding[a], rounding[b]), 0.0, difference)
+
+
+def document_effect(values: Scores, documents: Documents) -> tuple[float, float]:
+    """The intraclass correlation and the design effect, NaN where they are not defined."""
+    sizes, n, d = documents.sizes, len(values), documents.n_documents
+    if n == d:
+        return math.nan, 1.0
+    if np.ptp(values) == 0:
+        return math.nan, math.nan
+    # Shifted first: what all values have in common would only cost digits.
+    shifted = values - values.mean()
+    means = np.bincount(documents.index, shifted) / sizes
+    between = float((sizes * (means - shifted.mean()) ** 2).sum()) / (d - 1)
+    within = float(((shifted - means[documents.index]) ** 2).sum()) / (n - d)
+    weighted_size = float((sizes**2).sum()) / n
+    n_0 = (n - weighted_size) / (d - 1)
+    correlation = (between - within) / (between + (n_0 - 1) * within)
+    return correlation, 1 + (weighted_size - 1) * correlation
+
+
+def _checked_values(values: ArrayLike, documents: DocumentIds) -> tuple[Scores, Documents]:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"values: expected a number for each segment: {error}") from None
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"values: expected a number for each segment, got shape {array.shape}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise InputError(f"values, segment {bad[0] + 1}: expected a finite number, got {array[bad[0]]}")
+    return array, Documents.of(documents, len(array))
+
+
+def intraclass_correlation(values: ArrayLike, documents: DocumentIds) -> float:
+    """How alike the segments of a document are: the intraclass correlation of their values.
+
+    The estimator of the one-way analysis of variance for documents of unequal sizes m_d (Donner 1986,
+    doi:10.2307/1403259): with the mean squares between and within D documents of N segments,
+
+        ICC = (MSB − MSW) / (MSB + (n₀ − 1)·MSW),  n₀ = (N − Σ m_d²/N) / (D − 1).
+
+    1 if values differ between documents only, about 0 if documents make no difference. A negative one is given as it
+    is: segments of a document are then less alike than those of different documents.
+
+    Parameters
+    ----------
+    values : (S,) array_like of float
+        For example the differences of two systems' segment scores.
+    documents : sequence of S str or int
+        The id of each segment's document; segments of a document need not be adjacent. At least two documents.
+
+    Returns
+    -------
+    float
+        NaN if every document has one segment only, or if all values are equal.
+
+    Raises
+    ------
+    InputError
+        If values are not finite, numbers differ, an id is empty, or there are fewer than two documents.
+
+    Examples
+    --------
+    >>> round(intraclass_correlation([1, 2, 3, 5, 6, 7], ["a", "a", "a", "b", "b", "b"]), 3)
+    0.885
+    """
+    return document_effect(*_checked_values(values, documents))[0]
+
+
+def design_effect(values: ArrayLike, documents: DocumentIds) -> float:
+    """How many times larger the variance of the mean is than if segments were independent.
+
+    1 + (m̃ − 1)·ICC (Kish 1965, *Survey Sampling*) with :func:`intraclass_correlation` and the mean document size as a
+    segment sees it, m̃ = Σ m_d²/Σ m_d, which makes it exact for unequal sizes (Eldridge, Ashby & Kerry 2006,
+    doi:10.1093/ije/dyl129). N segments are worth N/design effect independent ones.
+
+    Parameters
+    ----------
+    values, documents
+        As in :func:`intraclass_correlation`.
+
+    Returns
+    -------
+    float
+        1 if every document has one segment only; NaN if all values are equal.
+
+    Raises
+    ------
+    InputError
+        As :func:`intraclass_correlation`.
+
+    Examples
+    --------
+    >>> round(design_effect([1, 2, 3, 5, 6, 7], ["a", "a", "a", "b", "b", "b"]), 3)
+    2.769
+    """
+    return document_effect(*_checked_values(values, documents))[1]
