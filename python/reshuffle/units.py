@@ -11,7 +11,7 @@ import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ from .metrics import Counts, Metric, Scores
 
 __all__ = ["DocumentIds", "Documents", "design_effect", "intraclass_correlation"]
 
-DocumentIds: TypeAlias = Sequence[str | int]
+DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
 
 # Sums that reach this would be refused by the core, or would have wrapped before it could see them.
 LARGEST_SUM = 2.0**62

@@ -257,6 +257,44 @@ def test_a_concatenation_scores_as_the_sum_of_the_counts(name: str) -> None:
     assert of.score(totals).tolist() == [s.score for s in score(reference, systems, of).scores]
 
 
+DOCUMENTS = ["a", "b", "a", "c", "b", "c", "c", "d"]
+
+
+# NIST is left out: its information is that of the references, which would be counted anew on every draw.
+@pytest.mark.parametrize("name", [name for name in NATIVE if name != "nist"])
+def test_documents_swapped_and_drawn_score_as_their_texts(name: str) -> None:
+    # Draws of documents differ in their number of segments: no formula may take that for given.
+    of = metric(name)
+
+    def from_texts(hypotheses: list[str], references: list[list[str | None]]) -> float:
+        return float(of.score(of.suff_stats([hypotheses], references)[0].sum(axis=0)))
+
+    for test in ("ar", "bootstrap"):
+        both: list[AnyMetric] = [of, CorpusFunction("texts", from_texts, of.higher_is_better)]
+        result = compare(*texts(name), both, documents=DOCUMENTS, test=test, n_resamples=60)
+        for one, other in zip(*np.array_split(np.array(result.comparisons), 2), strict=True):
+            assert one.test.exceedances == other.test.exceedances
+            assert one.confidence_interval == other.confidence_interval
+        for score_, of_texts in zip(*np.array_split(np.array(result.scores), 2), strict=True):
+            assert score_.confidence_interval == of_texts.confidence_interval
+
+
+@pytest.mark.parametrize("name", NATIVE + GIVEN)
+def test_documents_are_the_unit_of_every_metric(name: str) -> None:
+    result = compare(*texts(name), made(name), documents=DOCUMENTS, n_resamples=60, baseline="good")
+    assert (result.unit, result.n_units, result.n_segments) == ("document", 4, 8)
+    assert [s.score for s in result.scores] == [s.score for s in comparison(name).scores]
+    assert "|unit:document[4]|n:60|" in result.signature
+    poor, twin = result.comparisons
+    assert (twin.test.pvalue, twin.intraclass_correlation, twin.design_effect) == (1, None, None)
+    if name == "CorpusFunction":
+        assert (poor.intraclass_correlation, poor.design_effect) == (None, None)
+    else:
+        assert poor.intraclass_correlation is not None
+        assert -1 <= poor.intraclass_correlation <= 1
+        assert poor.design_effect == pytest.approx(1 + 1.25 * poor.intraclass_correlation)  # 2, 2, 3, 1 segments
+
+
 @pytest.mark.parametrize("name", NATIVE)
 def test_a_metric_scores_its_references_best(name: str) -> None:
     reference, systems = texts(name)

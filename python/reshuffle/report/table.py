@@ -158,7 +158,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
         if smallest > level:
             yield (
                 f"{comparison.n_units} {comparison.unit}s can be swapped in {2**comparison.n_units} ways: no p below "
-                f"{smallest:.2g} but by chance of the shuffles, too few to decide at {level:.3g}."
+                f"{smallest:.3g} but by chance of the shuffles, too few to decide at {level:.3g}."
             )
             return
     smallest = 1 / (comparison.n_resamples + 1)

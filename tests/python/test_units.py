@@ -1,0 +1,600 @@
+"""Documents as the unit: sums by hand, replicates rebuilt in numpy, and correlations that are known beforehand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reshuffle import (
+    CorpusFunction,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    SignificanceResult,
+    _core,
+    approximate_randomization,
+    bootstrap_interval,
+    bootstrap_test,
+    compare,
+    design_effect,
+    intraclass_correlation,
+    metric,
+    read_corpus,
+    score,
+)
+from reshuffle.cli import main
+from reshuffle.demo import demo_corpus, write_demo
+from reshuffle.inputs import read_documents
+from reshuffle.metrics import Counts
+from reshuffle.report import FORMATS, render
+from reshuffle.units import Documents, paired_influences
+
+BLEU = metric("bleu")
+
+
+def counts_of(seed: int, segments: int) -> Counts:
+    """Counts of two made-up BLEU systems, (2, S, 10)."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(1, 40, size=(2, segments))
+    reference = np.broadcast_to(rng.integers(1, 40, size=segments), (2, segments))
+    totals = [np.maximum(length - n, 0) for n in range(4)]
+    matches = [rng.binomial(t, 0.6 / 1.5**n) for n, t in enumerate(totals)]
+    return np.stack([length, reference, *matches, *totals], axis=-1).astype(np.int64)
+
+
+def summed(rows: Counts, ids: Sequence[object]) -> Counts:
+    """The rows of each document, added one by one."""
+    documents: dict[object, Counts] = {}
+    for row, id_ in zip(rows, ids, strict=True):
+        documents[id_] = documents[id_] + row if id_ in documents else row
+    return np.array(list(documents.values()))
+
+
+IDS = st.lists(st.integers(0, 12), min_size=2, max_size=60).filter(lambda ids: len(set(ids)) > 1)
+
+
+# --- Tests and intervals
+
+
+TESTS_OF_COUNTS: list[tuple[Callable[..., SignificanceResult], dict[str, str]]] = [
+    (approximate_randomization, {}),
+    (bootstrap_test, {"method": "centred"}),
+    (bootstrap_test, {"method": "shift"}),
+    (bootstrap_test, {"method": "paired"}),
+]
+
+
+@given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
+def test_documents_are_their_summed_rows(data_seed: int, ids: list[int], seed: int) -> None:
+    a, b = counts_of(data_seed, len(ids))
+    x, y = summed(a, ids), summed(b, ids)
+    options: dict[str, Any] = {"n_resamples": 30, "seed": seed}
+    for test, more in TESTS_OF_COUNTS:
+        expected = test(x, y, BLEU, keep_null_distribution=True, **options, **more)
+        got = test(a, b, BLEU, documents=ids, keep_null_distribution=True, **options, **more)
+        assert replace(expected, signature="") == replace(got, signature="")
+        assert expected.signature.replace("|n:", f"|unit:document[{len(x)}]|n:") == got.signature
+        np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
+    by_hand = bootstrap_interval(x, BLEU, **options), bootstrap_interval(x, BLEU, b=y, **options)
+    options["documents"] = ids
+    assert by_hand == (bootstrap_interval(a, BLEU, **options), bootstrap_interval(a, BLEU, b=b, **options))
+
+
+@given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
+def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: int) -> None:
+    a, b = counts_of(data_seed, len(ids))
+    names = list(dict.fromkeys(ids))
+    n = 5
+    shuffled, drawn = [], []
+    for r in range(n):
+        words = np.random.Philox(key=np.array([seed, r], dtype=np.uint64)).random_raw(1)
+        swapped = {name: bool(int(words[0]) >> i & 1) for i, name in enumerate(names)}
+        x = sum(b[s] if swapped[id_] else a[s] for s, id_ in enumerate(ids))
+        y = sum(a[s] if swapped[id_] else b[s] for s, id_ in enumerate(ids))
+        shuffled.append(float(BLEU.score(x) - BLEU.score(y)))
+        times = dict(zip(names, _core.draw_weights(seed, r, len(names)).tolist(), strict=True))
+        x = sum(times[id_] * a[s] for s, id_ in enumerate(ids))
+        y = sum(times[id_] * b[s] for s, id_ in enumerate(ids))
+        drawn.append(float(BLEU.score(x) - BLEU.score(y)))
+    options: dict[str, Any] = {"documents": ids, "n_resamples": n, "seed": seed, "keep_null_distribution": True}
+    np.testing.assert_array_equal(shuffled, approximate_randomization(a, b, BLEU, **options).null_distribution)
+    centred = np.array(drawn) - np.mean(drawn)
+    np.testing.assert_array_equal(centred, bootstrap_test(a, b, BLEU, **options).null_distribution)
+
+
+@given(IDS, st.randoms(use_true_random=False))
+def test_segments_of_a_document_need_not_be_adjacent_and_ids_are_only_names(ids: list[int], random: Any) -> None:
+    a, b = counts_of(3, len(ids))
+    expected = approximate_randomization(a, b, BLEU, documents=ids, n_resamples=99)
+    # Any order in which the documents begin one after the other as before.
+    first = [ids.index(id_) for id_ in dict.fromkeys(ids)]
+    others = [s for s in range(len(ids)) if s not in first]
+    random.shuffle(others)
+    order = first + others
+    for names in (ids, [str(id_) for id_ in ids], [f"talk {id_ % 3}/{id_}" for id_ in ids], np.array(ids)):
+        moved = [names[s] for s in order]
+        assert expected == approximate_randomization(a[order], b[order], BLEU, documents=moved, n_resamples=99)
+    mixed = [str(id_) if i % 2 else id_ for i, id_ in enumerate(ids)]
+    assert expected == approximate_randomization(a, b, BLEU, documents=mixed, n_resamples=99)
+
+
+def test_documents_of_one_segment_are_segments() -> None:
+    corpus = demo_corpus()
+    functions: list[Any] = [
+        BLEU,
+        CorpusFunction("words", lambda h, r: sum(map(len, h)) / sum(len(x or "") for x in r[0])),
+    ]
+    ids = [f"d{i}" for i in range(corpus.n_segments)]
+    for test in ("ar", "bootstrap"):
+        options: dict[str, Any] = {"n_resamples": 20, "test": test}
+        without = compare(corpus.references, corpus.systems, functions, **options)
+        having = compare(corpus.references, corpus.systems, functions, documents=ids, **options)
+        assert without.scores == having.scores
+        for one, other in zip(without.comparisons, having.comparisons, strict=True):
+            assert one.confidence_interval == other.confidence_interval
+            assert (one.test.pvalue, one.test.exceedances) == (other.test.pvalue, other.test.exceedances)
+        assert {p.intraclass_correlation for p in having.comparisons} == {None}
+        assert [p.design_effect for p in having.comparisons] == [1.0] * 3 + [None] * 3
+        assert "correlate" not in render(having, "text")
+
+
+def test_functions_of_texts_see_whole_documents() -> None:
+    lines = ["a1", "b1", "a2", "c1", "c2", "c3"]
+    seen: list[tuple[list[str], list[list[str | None]]]] = []
+
+    def look(hypotheses: list[str], references: list[list[str | None]]) -> float:
+        seen.append((hypotheses, references))
+        return float(len(hypotheses))
+
+    systems = {"x": [f"x {line}" for line in lines], "y": [f"y {line}" for line in lines]}
+    compare(lines, systems, CorpusFunction("look", look), documents=[line[0] for line in lines], n_resamples=20)
+    whole = {"a": ["a1", "a2"], "b": ["b1"], "c": ["c1", "c2", "c3"]}
+    sizes = set()
+    for hypotheses, (references,) in seen:
+        assert references == [hypothesis[2:] for hypothesis in hypotheses]
+        if references == lines:
+            owners = {d: {h[0] for h in hypotheses if h[2] == d} for d in "abc"}
+            assert all(len(owner) == 1 for owner in owners.values())
+            continue
+        # A draw: document after document, each of them whole and by one system.
+        sizes.add(len(references))
+        assert len({hypothesis[0] for hypothesis in hypotheses}) == 1
+        drawn = [line for line in references if line and line[1] == "1"]
+        assert len(drawn) == 3
+        assert list(itertools.chain(*(whole[line[0]] for line in drawn if line))) == references
+    assert len(sizes) > 3
+
+
+def test_comparisons_of_documents_are_those_of_given_sums() -> None:
+    corpus = demo_corpus()
+    ids = [i // 7 for i in range(corpus.n_segments)]
+    counts = BLEU.suff_stats(list(corpus.systems.values()), corpus.references)
+    sums = {name: summed(rows, ids) for name, rows in zip(corpus.systems, counts, strict=True)}
+    for test in ("ar", "bootstrap", "bootstrap-shift", "paired-bootstrap"):
+        expected = compare(metrics=FromCounts("BLEU", sums, "bleu"), test=test, n_resamples=200, all_pairs=True)
+        got = compare(corpus.references, corpus.systems, documents=ids, test=test, n_resamples=200, all_pairs=True)
+        assert expected.scores == got.scores
+        for one, other in zip(expected.comparisons, got.comparisons, strict=True):
+            assert one.confidence_interval == other.confidence_interval
+            assert (one.test.pvalue, one.test.wins, one.test.ties) == (
+                other.test.pvalue,
+                other.test.wins,
+                other.test.ties,
+            )
+    having = score(corpus.references, corpus.systems, documents=ids, confidence_level=0.9, n_resamples=200)
+    assert (
+        score(metrics=FromCounts("BLEU", sums, "bleu"), confidence_level=0.9, n_resamples=200).scores == having.scores
+    )
+    assert (having.unit, having.n_units, having.n_segments) == ("document", 58, 400)
+    assert "|interval:percentile[0.9]|unit:document[58]|n:200|" in having.signature
+
+
+def test_scores_that_fill_their_bits_have_room_for_large_documents() -> None:
+    rng = np.random.default_rng(1)
+    scores = {"a": rng.random(3000), "b": rng.random(3000)}
+    ids = [0] * 300 + [1 + i // 5 for i in range(2700)]  # 541 documents of 5 segments, one of 300
+    result = compare(metrics=SegmentScores("COMET", scores), documents=ids, n_resamples=50)
+    assert result.scores[0].score == pytest.approx(scores["a"].mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ([1, 2], "documents: expected an id for each of 3 segments, got 2"),
+        ([1, 2, 2, 3], "documents: expected an id for each of 3 segments, got 4"),
+        (["x"] * 3, "documents: all 3 segments are of one document, 'x': at least 2 documents are needed"),
+        (["x", "", "y"], "documents, segment 2: expected a string or an integer, got ''"),
+        (["x", " ", "y"], "documents, segment 2: expected a string or an integer, got ' '"),
+        (["x", "y", None], "documents, segment 3: expected a string or an integer, got None"),
+        ([1, math.nan, 2], "documents, segment 2: expected a string or an integer, got nan"),
+        ([True, 1, 2], "documents, segment 1: expected a string or an integer, got True"),
+        ("abc", "documents: expected an id for each segment, got the single string 'abc'"),
+        (7, "documents: expected an id for each segment, got 7"),
+    ],
+)
+def test_ids_that_cannot_be_used_are_refused_with_words(ids: Any, message: str) -> None:
+    a, b = counts_of(1, 3)
+    texts: dict[str, Any] = {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
+    calls = (
+        lambda: compare(**texts, documents=ids),
+        lambda: score(**texts, documents=ids, confidence_level=0.9),
+        lambda: approximate_randomization(a, b, BLEU, documents=ids),
+        lambda: bootstrap_test(a, b, BLEU, documents=ids),
+        lambda: bootstrap_interval(a, BLEU, documents=ids),
+        lambda: intraclass_correlation([1, 2, 3], ids),
+        lambda: design_effect([1, 2, 3], ids),
+    )
+    for call in calls:
+        with pytest.raises(InputError) as refused:
+            call()
+        assert str(refused.value) == message
+
+
+def test_documents_without_intervals_mean_nothing() -> None:
+    with pytest.raises(InputError, match="documents without confidence_level"):
+        score(["x", "y"], [["x", "z"]], documents=[1, 2])
+
+
+def test_documents_whose_sums_pass_64_bits_are_refused() -> None:
+    a = np.array([[2**62], [2**62], [1]])
+    with pytest.raises(InputError, match="the sum over the segments of a document would pass 2\\^62"):
+        approximate_randomization(a, a, lambda totals: totals[..., 0], documents=[1, 1, 2])
+
+
+# --- What segments of a document have in common
+
+
+def textbook_icc(values: Sequence[float], ids: Sequence[object]) -> float:
+    """The analysis of variance, table by table."""
+    groups: dict[object, list[float]] = {}
+    for value, id_ in zip(values, ids, strict=True):
+        groups.setdefault(id_, []).append(value)
+    n, d = len(values), len(groups)
+    grand = sum(values) / n
+    ssb = sum(len(g) * (sum(g) / len(g) - grand) ** 2 for g in groups.values())
+    ssw = sum((value - sum(g) / len(g)) ** 2 for g in groups.values() for value in g)
+    msb, msw = ssb / (d - 1), ssw / (n - d)
+    n0 = (n - sum(len(g) ** 2 for g in groups.values()) / n) / (d - 1)
+    return (msb - msw) / (msb + (n0 - 1) * msw)
+
+
+@given(IDS.filter(lambda ids: len(set(ids)) < len(ids)), st.integers(0, 1000), st.floats(-1e6, 1e6))
+def test_the_intraclass_correlation_is_the_textbooks(ids: list[int], seed: int, shift: float) -> None:
+    values = np.random.default_rng(seed).normal(size=len(ids)) + shift
+    expected = textbook_icc(values.tolist(), ids)
+    got = intraclass_correlation(values, ids)
+    assert expected == pytest.approx(got, abs=1e-6)
+    assert intraclass_correlation(3 * values - 1, ids) == pytest.approx(got, abs=1e-6)
+    # From the F of SciPy's analysis of variance: MSB/MSW.
+    sizes = np.unique(ids, return_counts=True)[1]
+    n0 = (len(ids) - (sizes**2).sum() / len(ids)) / (len(sizes) - 1)
+    f = scipy.stats.f_oneway(*(values[np.array(ids) == id_] for id_ in set(ids))).statistic
+    assert got == pytest.approx((f - 1) / (f + n0 - 1), abs=1e-6)
+    weighted = (sizes**2).sum() / sizes.sum()
+    assert design_effect(values, ids) == pytest.approx(1 + (weighted - 1) * got)
+
+
+@pytest.mark.parametrize("icc", [0.0, 0.1, 0.5])
+def test_a_simulated_correlation_is_found_and_its_design_effect_is_that_of_the_mean(icc: float) -> None:
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(1, 30, size=40)
+    ids = np.repeat(np.arange(40), sizes)
+    found, means = [], []
+    for _ in range(2000):
+        of_documents, of_segments = rng.normal(size=40), rng.normal(size=len(ids))
+        values = icc**0.5 * of_documents[ids] + (1 - icc) ** 0.5 * of_segments
+        found.append(intraclass_correlation(values, ids))
+        means.append(values.mean())
+    # The estimator is a ratio and a little biased: some hundredths of a standard error with 40 documents.
+    assert icc == pytest.approx(np.mean(found), abs=0.01)
+    effect = 1 + ((sizes**2).sum() / sizes.sum() - 1) * icc
+    assert effect == pytest.approx(np.var(means) * len(ids), rel=5 * (2 / 2000) ** 0.5)
+
+
+def test_the_ends_of_the_intraclass_correlation() -> None:
+    alone = [1, 2, 3]
+    assert math.isnan(intraclass_correlation([5, 6, 7], alone))
+    assert design_effect([5, 6, 7], alone) == 1
+    same = [0.1] * 4
+    assert math.isnan(intraclass_correlation(same, [1, 1, 2, 2]))
+    assert math.isnan(design_effect(same, [1, 1, 2, 2]))
+    assert intraclass_correlation([0.1, 0.1, 0.3, 0.3], [1, 1, 2, 2]) == pytest.approx(1)
+    assert design_effect([0.1, 0.1, 0.3, 0.3], [1, 1, 2, 2]) == pytest.approx(2)
+    # Opposites in every document: as far from alike as can be.
+    assert intraclass_correlation([-1, 1, 1, -1], [1, 1, 2, 2]) == pytest.approx(-1)
+    assert design_effect([-1, 1, 1, -1], [1, 1, 2, 2]) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([], r"values: expected a number for each segment, got shape \(0,\)"),
+        ([[1, 2, 3]], r"values: expected a number for each segment, got shape \(1, 3\)"),
+        ([1, math.inf, 3], "values, segment 2: expected a finite number, got inf"),
+        (["a", "b", "c"], "values: expected a number for each segment: could not convert"),
+    ],
+)
+def test_values_that_are_none_are_refused_with_words(values: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        intraclass_correlation(values, [1, 2, 2])
+
+
+def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
+    """The score of all segments but one, one by one."""
+    out = []
+    for s in range(len(a)):
+        of_a, of_b = (
+            float(BLEU.score(x.sum(axis=0)) - BLEU.score(np.delete(x, s, axis=0).sum(axis=0))) for x in (a, b)
+        )
+        out.append((len(a) - 1) * (of_a - of_b))
+    return np.array(out)
+
+
+def test_paired_differences_are_jackknife_influences() -> None:
+    counts = counts_of(7, 40)
+    (got,) = paired_influences(BLEU, counts, [(0, 1)])
+    np.testing.assert_allclose(influences_by_hand(*counts), got, rtol=0, atol=1e-9)
+    ids = [i // 6 for i in range(40)]
+    result = compare(metrics=FromCounts("m", {"b": counts[1], "a": counts[0]}, "bleu"), documents=ids, n_resamples=9)
+    assert result.comparisons[0].intraclass_correlation == pytest.approx(textbook_icc(got.tolist(), ids))
+
+
+def test_for_means_they_are_differences_of_scores() -> None:
+    rng = np.random.default_rng(8)
+    ids = rng.integers(0, 9, size=60).tolist()
+    scores = {name: np.round(rng.random(60), 3) for name in "xyz"}
+    result = compare(metrics=SegmentScores("m", scores), documents=ids, n_resamples=9, all_pairs=True)
+    for pair in result.comparisons:
+        difference = scores[pair.system] - scores[pair.baseline]
+        assert pair.intraclass_correlation == pytest.approx(intraclass_correlation(difference, ids))
+        assert pair.design_effect == pytest.approx(design_effect(difference, ids))
+
+
+def test_differences_that_only_rounding_makes_are_none() -> None:
+    scores = np.random.default_rng(9).random(50)
+    shifted = {"a": np.round(scores, 3), "b": np.round(scores, 3) + 1}
+    pair = compare(metrics=SegmentScores("m", shifted), documents=[i // 5 for i in range(50)], n_resamples=9)
+    assert (pair.comparisons[0].intraclass_correlation, pair.comparisons[0].design_effect) == (None, None)
+
+
+def test_without_documents_nothing_is_said_about_them() -> None:
+    corpus = demo_corpus()
+    result = compare(corpus.references, corpus.systems, n_resamples=9)
+    assert (result.unit, result.n_units) == ("segment", 400)
+    assert {p.intraclass_correlation for p in result.comparisons} == {None}
+    assert {p.design_effect for p in result.comparisons} == {None}
+    for fmt in ("text", "markdown", "latex"):
+        assert "document" not in render(result, fmt)
+
+
+def test_numbering_documents_and_listing_their_segments() -> None:
+    documents = Documents.of(["z", "a", "z", "m", "a"], 5)
+    assert documents.index.tolist() == [0, 1, 0, 2, 1]
+    assert documents.sizes.tolist() == [2, 2, 1]
+    assert documents.segments(np.array([2, 0, 0])).tolist() == [3, 0, 2, 0, 2]
+
+
+# --- Reports
+
+
+def test_reports_tell_the_unit_and_what_segments_have_in_common() -> None:
+    corpus = demo_corpus()
+    ids = [i // 8 for i in range(400)]
+    result = compare(corpus.references, corpus.systems, ["bleu", "ter"], documents=ids, n_resamples=99)
+    reports = {fmt: render(result, fmt) for fmt in FORMATS}
+    for fmt in ("text", "markdown", "latex"):
+        words = " ".join(reports[fmt].split())
+        assert "BLEU: 400 segments in 50 documents, 1 reference, 4 systems" in words
+        assert "99 shuffles of documents, two-sided" in words
+        assert "percentile of 99 bootstrap draws of documents." in words
+        for name in ("BLEU", "TER"):
+            pairs = [p for p in result.comparisons if p.metric == name]
+            correlations = sorted(p.intraclass_correlation or 0 for p in pairs)
+            effects = sorted(p.design_effect or 0 for p in pairs)
+            assert (
+                f"{name}: paired differences within a document correlate by {correlations[0]:.3f} to "
+                f"{correlations[-1]:.3f} (ICC), which makes variances {effects[0]:.2f} to {effects[-1]:.2f} times"
+            ) in words
+        assert "|unit:document[50]|" in words
+    document = json.loads(reports["json"])
+    assert (document["segments"], document["unit"], document["units"]) == (400, "document", 50)
+    rows = [row for row in csv.DictReader(io.StringIO(reports["csv"])) if row["pvalue"]]
+    for row, got, pair in zip(rows, document["comparisons"], result.comparisons, strict=True):
+        assert (row["unit"], row["n_units"]) == ("document", "50")
+        for name in ("intraclass_correlation", "design_effect"):
+            assert float(row[name]) == got[name] == getattr(pair, name)
+
+
+@pytest.mark.parametrize(
+    ("n", "alternative", "said"), [(5, "two-sided", True), (6, "two-sided", False), (5, "less", False)]
+)
+def test_a_report_says_when_documents_are_too_few_to_decide(n: int, alternative: str, said: bool) -> None:
+    scores = {"a": range(12), "b": range(1, 13)}
+    ids = [i % n for i in range(12)]
+    result = compare(metrics=SegmentScores("m", scores), documents=ids, alternative=alternative, n_resamples=200)
+    report = " ".join(render(result, "text").split())
+    assert said == ("5 documents can be swapped in 32 ways: no p below 0.0625 but by chance of the shuffles" in report)
+
+
+# --- Files and the command line
+
+
+@pytest.fixture
+def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The demo's files in the current directory, and the id of each segment's document in every format."""
+    write_demo(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    ids = [i * i % 23 for i in range(400)]
+    Path("docs.txt").write_text("".join(f"{id_}\n" for id_ in ids))
+    Path("docs.tsv").write_text("id\tdoc\n" + "".join(f"{i}\t{id_}\n" for i, id_ in enumerate(ids)))
+    Path("docs.jsonl").write_text("".join(json.dumps({"doc": id_, "i": i}) + "\n" for i, id_ in enumerate(ids)))
+    Path("bare.jsonl").write_text("".join(f'"{id_}"\n' for id_ in ids))
+    segments = "".join(f'<DOC docid="{id_}" sysid="x"><seg id="{i}">x</seg></DOC>\n' for i, id_ in enumerate(ids))
+    Path("docs.sgm").write_text(f"<tstset>\n{segments}</tstset>\n")
+    return tmp_path
+
+
+class Outcome:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Any:
+    """Run a command line in this process: ``run("compare", …)``."""
+
+    def call(*args: str) -> Outcome:
+        with pytest.raises(SystemExit) as stopped:
+            main(args)
+        assert isinstance(stopped.value.code, int)
+        return Outcome(stopped.value.code, *capfd.readouterr())
+
+    return call
+
+
+COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")
+FILES = ["docs.txt", "docs.tsv#doc", "docs.jsonl#doc", "bare.jsonl", "docs.sgm"]
+
+
+def test_every_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
+    ids = [i * i % 23 for i in range(400)]
+    corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
+    expected = render(compare(corpus.references, corpus.systems, documents=ids, n_resamples=200), "json")
+    for path in FILES:
+        assert expected == run(*COMPARE, "--docs", path, "--format", "json").out
+        assert [str(id_) for id_ in ids] == read_documents(path)
+        assert [str(id_) for id_ in ids] == read_corpus(["reference.txt"], ["tuned.txt"], documents=path).documents
+    interval = score(corpus.references, corpus.systems, documents=ids, confidence_level=0.9, n_resamples=200)
+    command = ("score", *COMPARE[1:], "--confidence", "0.9", "--format", "json")
+    assert render(interval, "json") == run(*command, "--docs", "docs.txt").out
+
+
+def test_ids_may_stand_in_the_table_of_the_texts_or_come_from_standard_input(demo: Path) -> None:
+    columns = [
+        Path(f"{name}.txt").read_text("utf-8").splitlines() for name in ("reference", "baseline", "tuned", "docs")
+    ]
+    rows = [("ref", "baseline", "tuned", "doc"), *zip(*columns, strict=True)]
+    table = "".join("\t".join(row) + "\n" for row in rows)
+    Path("all.tsv").write_text(table, "utf-8")
+    base = [sys.executable, "-m", "reshuffle", "compare", "-n", "200"]
+    expected = subprocess.run([*base, *COMPARE[1:4], "--docs", "docs.txt"], capture_output=True, check=True).stdout
+    named = [f"all.tsv#{name}" for name in ("ref", "baseline", "tuned")]
+    piped = ["-#ref", "-#baseline", "-#tuned", "--docs", "-#doc", "--input-format", "tsv"]
+    ids = Path("docs.txt").read_bytes()
+    for args, given_ in (
+        ([*named, "--docs", "all.tsv#doc"], None),
+        (piped, table.encode()),
+        ([*COMPARE[1:4], "--docs", "-"], ids),
+        # The format given is that of the texts.
+        ([*named, "--input-format", "tsv", "--docs", "docs.txt"], None),
+    ):
+        assert expected == subprocess.run([*base, *args], input=given_, capture_output=True, check=True).stdout
+
+
+def test_documents_of_an_mteval_file_are_found_in_any_order(demo: Path, run: Any) -> None:
+    ids = Path("docs.txt").read_text().split()
+    keys = [f'docid="{id_}"><seg id="{i}">' for i, id_ in enumerate(ids)]
+    for kind, name in (("ref", "reference"), ("tst", "baseline"), ("tst", "tuned")):
+        lines = Path(f"{name}.txt").read_text("utf-8").splitlines()
+        segments = [f'<doc sysid="{name}" {key}{line}</seg></doc>\n' for key, line in zip(keys, lines, strict=True)]
+        Path(f"{name}.sgm").write_text(f"<{kind}set>{''.join(segments)}</{kind}set>", "utf-8")
+    backwards = [f'<doc sysid="x" {key}x</seg></doc>\n' for key in reversed(keys)]
+    Path("backwards.sgm").write_text(f"<refset>{''.join(backwards)}</refset>")
+    expected = run(*COMPARE, "--docs", "docs.txt").out
+    files = ("reference.sgm", "baseline.sgm", "tuned.sgm", "-n", "200")
+    for path in ("reference.sgm", "backwards.sgm", "docs.txt"):
+        assert expected == run("compare", *files, "--docs", path).out
+    Path("fewer.sgm").write_text(f"<refset>{''.join(backwards[1:])}</refset>")
+    outcome = run("compare", *files, "--docs", "fewer.sgm")
+    assert outcome.code == 2
+    assert (
+        f"fewer.sgm lacks segment '399' of the document '{ids[-1]}', which reference.sgm, line 400 has" in outcome.err
+    )
+
+
+def test_documents_of_scores_from_elsewhere(demo: Path, run: Any) -> None:
+    rng = np.random.default_rng(3)
+    ids = Path("docs.txt").read_text().split()
+    scores = {name: rng.integers(0, 99, 400).tolist() for name in "ab"}
+    rows = zip(ids, scores["a"], scores["b"], strict=True)
+    Path("scores.tsv").write_text("doc\ta\tb\n" + "".join(f"{d}\t{a}\t{b}\n" for d, a, b in rows))
+    expected = render(compare(metrics=SegmentScores("x", scores), documents=ids, n_resamples=99), "json")
+    files = ("compare", "-n", "99", "--format", "json", "--scores", "x", "scores.tsv#a", "scores.tsv#b")
+    for more in (
+        ("--docs", "docs.txt"),
+        ("--docs", "scores.tsv#doc"),
+        ("--docs", "scores.tsv#doc", "--input-format", "tsv"),
+        ("--docs", "docs.jsonl#doc", "--input-format", "tsv"),
+    ):
+        assert expected == run(*files, *more).out
+    Path("three.txt").write_text("1\n2\n3\n")
+    outcome = run(*files, "--docs", "three.txt")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "documents: expected an id for each of 400 segments, got 3" in outcome.err
+
+
+BAD = {
+    "too few": ("short.txt", "short.txt has the documents of 3 segments, reference.txt has 400"),
+    "one document": ("one.txt", "documents: all 400 segments are of one document, 'x': at least 2"),
+    "empty line": ("gap.txt", "gap.txt, line 7: expected the id of a document, got ''"),
+    "empty field": ("gap.tsv#doc", "gap.tsv#doc, line 3: expected the id of a document, got ' '"),
+    "null": ("null.jsonl#doc", "null.jsonl#doc, line 2: expected the id of a document, got null"),
+    "a real number": ("real.jsonl#doc", "real.jsonl#doc, line 2: expected the id of a document, got the number 1.5"),
+    "true": ("true.jsonl", "true.jsonl, line 1: expected the id of a document, got true"),
+    "no such column": ("docs.tsv#dco", "docs.tsv: unknown column 'dco': did you mean 'doc'?"),
+    "no column chosen": ("docs.tsv", "docs.tsv: expected one column, got 2 (id, doc): choose one as in 'docs.tsv#id'"),
+    "no such file": ("nowhere.txt", "nowhere.txt: no such file"),
+    "empty file": ("empty.txt", "empty.txt is empty: expected one segment per line"),
+    "parses": ("p.conllu", "p.conllu: CoNLL-U holds no ids of documents; give them as text, TSV"),
+    "no name": ("", "expected the name of a file, got an empty one"),
+}
+
+
+@pytest.mark.parametrize(("path", "message"), BAD.values(), ids=BAD.keys())
+def test_ids_in_files_that_cannot_be_used_are_refused_with_file_and_line(
+    demo: Path, run: Any, path: str, message: str
+) -> None:
+    ids = Path("docs.txt").read_text().splitlines()
+    for name, content in {
+        "short.txt": "1\n2\n3\n",
+        "one.txt": "x\n" * 400,
+        "gap.txt": "\n".join([*ids[:6], "", *ids[7:], ""]),
+        "gap.tsv": "x\tdoc\n1\ta\n2\t \n",
+        "null.jsonl": '{"doc": 1}\n{"doc": null}\n',
+        "real.jsonl": '{"doc": 1}\n{"doc": 1.5}\n',
+        "true.jsonl": "true\n" * 400,
+        "empty.txt": "",
+        "p.conllu": "# nothing\n\n",
+    }.items():
+        Path(name).write_text(content)
+    outcome = run(*COMPARE, "--docs", path)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+
+
+def test_ids_are_an_input_like_others(demo: Path, run: Any) -> None:
+    outcome = run(*COMPARE, "--docs", "docs.txt", "-o", "./docs.txt")
+    assert (outcome.code, "./docs.txt is one of the inputs" in outcome.err) == (2, True)
+    outcome = run("compare", "reference.txt", "-", "tuned.txt", "--docs", "-")
+    assert (outcome.code, "standard input (-) can be read only once" in outcome.err) == (2, True)
+    for more in ((), ("--segments",)):
+        outcome = run("score", "reference.txt", "tuned.txt", "--docs", "docs.txt", *more)
+        assert (outcome.code, "--docs without --confidence" in outcome.err) == (2, True)
