@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reshuffle import Corpus, approximate_randomization, bootstrap_interval, bootstrap_test, metric
+from reshuffle import Corpus, SegmentScores, approximate_randomization, bootstrap_interval, bootstrap_test, metric
 from reshuffle.metrics import Counts
 from reshuffle.results import clopper_pearson
 
@@ -93,3 +93,49 @@ def test_percentile_intervals_cover_as_often_as_they_say(pair: Counts) -> None:
     rates = covered / SIMULATIONS
     print(f"coverage of 95 % percentile intervals: score {rates[0]:.3f}, difference {rates[1]:.3f}")
     assert np.all((rates > 0.93) & (rates < 0.965))
+
+
+SEGMENTS_OF_A_DOCUMENT = 15
+# Where the rejection rates at .05 have to lie with 40 documents: of `ar` on segments, of `ar` on documents.
+OF_SEGMENTS = {0.0: (0.035, 0.065), 0.02: (0.065, 0.11), 0.05: (0.105, 0.155), 0.1: (0.18, 0.235), 0.2: (0.27, 0.34)}
+OF_DOCUMENTS = (0.037, 0.064)
+
+
+def null_pvalues_of_documents(icc: float, documents: int, method: str, by_document: bool) -> NDArray[np.float64]:
+    """p-values where paired differences are normal around 0 and correlate by ``icc`` within documents."""
+    rng = np.random.default_rng(2012)
+    ids = np.repeat(np.arange(documents), SEGMENTS_OF_A_DOCUMENT)
+    pvalues = []
+    for simulation in range(SIMULATIONS):
+        of_documents, of_segments = rng.normal(size=documents), rng.normal(size=len(ids))
+        differences = icc**0.5 * of_documents[ids] + (1 - icc) ** 0.5 * of_segments
+        scores = SegmentScores("difference", {"a": np.round(differences, 3), "b": np.zeros(len(ids))})
+        test = approximate_randomization if method == "ar" else bootstrap_test
+        result = test(
+            scores.counts["a"],
+            scores.counts["b"],
+            scores,
+            documents=ids if by_document else None,
+            n_resamples=999,
+            seed=simulation,
+        )
+        pvalues.append(result.pvalue)
+    return np.array(pvalues)
+
+
+@pytest.mark.parametrize("icc", OF_SEGMENTS)
+def test_segments_of_documents_are_not_independent_but_documents_are(icc: float) -> None:
+    _, of_segments, _ = report(f"ar, segments, ICC {icc}", null_pvalues_of_documents(icc, 40, "ar", False))
+    _, of_documents, _ = report(f"ar, documents, ICC {icc}", null_pvalues_of_documents(icc, 40, "ar", True))
+    assert OF_SEGMENTS[icc][0] < of_segments < OF_SEGMENTS[icc][1]
+    assert OF_DOCUMENTS[0] < of_documents < OF_DOCUMENTS[1]
+
+
+@pytest.mark.parametrize("documents", [10, 20, 40, 80])
+def test_draws_want_more_documents_than_shuffles(documents: int) -> None:
+    rates = {
+        m: report(f"{m}, {documents} documents", null_pvalues_of_documents(0.1, documents, m, True))[1]
+        for m in ("ar", "centred")
+    }
+    assert OF_DOCUMENTS[0] < rates["ar"] < OF_DOCUMENTS[1]
+    assert OF_DOCUMENTS[0] < rates["centred"] < 0.12
