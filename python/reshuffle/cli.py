@@ -187,7 +187,7 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--input-format",
             type=Name("input format", list(INPUTS)),
-            help="Format of all files that are read.  [default: what their names end in tells]",
+            help="Format of the texts, or of the scores if there are none.  [default: what their names end in tells]",
         ),
         click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
     ]

@@ -429,8 +429,9 @@ def _converted(value: object) -> float:
 
 
 def read_documents(path: str | os.PathLike[str], input_format: str | None = None) -> list[str]:
-    """Read the id of each segment's document: lines of text, a column of a TSV file, a key of JSON lines, or the
-    documents of an mteval file.
+    """Read the id of each segment's document.
+
+    Lines of text, a column of a TSV file, a key of JSON lines, or the documents of an mteval file.
 
     Parameters
     ----------
