@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from . import _core
+import numpy as np
+
 from .corpus import Corpus
 from .errors import InputError
 
@@ -82,7 +83,9 @@ SYNONYMS = {
 
 def _choices(replicate: int) -> Iterator[int]:
     """Endless random bytes: the package's own stream, so that the corpus never changes."""
-    words = _core.stream_words(SEED, "draw", replicate, 1 << 15)
+    # numpy's own stream of words, which the corpus keeps whatever becomes of the streams of replicates.
+    key, counter = np.array([SEED, replicate], dtype=np.uint64), np.array([0, 0, 0, 1], dtype=np.uint64)
+    words = np.random.Philox(key=key, counter=counter).random_raw(1 << 15)
     yield from words.view("uint8").tolist()
 
 

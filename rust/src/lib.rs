@@ -37,6 +37,7 @@
 pub mod conllu;
 mod edit;
 pub mod error;
+mod math;
 pub mod metric;
 mod ngram;
 pub mod pool;

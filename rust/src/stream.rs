@@ -1,49 +1,55 @@
 //! The random words of a replicate: a pure function of (seed, purpose, replicate).
 //!
-//! The generator is Philox4x64-10 (Salmon et al. 2011, doi:10.1145/2063384.2063405). A stream is keyed by
-//! (seed, replicate) and its counter starts at (0, 0, 0, purpose), so that it equals
-//! `numpy.random.Philox(key=[seed, replicate], counter=[0, 0, 0, purpose])` word for word, and a reader can
-//! rebuild any replicate without this crate. No result depends on which thread asks, or in which order.
+//! The generator is Philox4x32-10 (Salmon et al. 2011, doi:10.1145/2063384.2063405). The seed is its key; its counter is
+//! (block, purpose, replicate mod 2^32, replicate div 2^32), so every block of four 32-bit words is a function of where
+//! it stands, and no result depends on which thread asks, or in which order. Two of them make a 64-bit word, the first
+//! being the low half. docs/design.md rebuilds a replicate in a few lines of numpy.
+//!
+//! Its 64-bit sister is numpy's own generator, but has to multiply to 128 bits, of which vector instructions know
+//! nothing: it took a third of the time of a shuffle and more than that of a draw. Here one instruction multiplies for
+//! eight blocks.
 
 /// Named in every signature. It changes when, and only when, a replicate's words, bits or indices change.
-pub const GENERATOR: &str = "philox4x64-10";
+pub const GENERATOR: &str = "philox4x32-10";
 
 /// What a stream is for. Different purposes never share words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u64)]
+#[repr(u8)]
 pub enum Purpose {
     /// Flips of approximate randomization.
     Shuffle = 0,
     /// Most of the weights of a bootstrap draw.
     Draw = 1,
-    /// The few weights of a draw that sixteen bits do not decide.
+    /// The few weights of a draw that a byte does not decide.
     DrawResidual = 2,
-    /// The units that are added to or taken from a draw to make it S.
+    /// The units that are added to a draw to make it S.
     DrawRest = 3,
-    /// Which units may be taken from a draw.
-    DrawRemoval = 4,
 }
 
-const MULTIPLIER_0: u64 = 0xD2E7_470E_E14C_6C93;
-const MULTIPLIER_1: u64 = 0xCA5A_8263_9512_1157;
-const WEYL_0: u64 = 0x9E37_79B9_7F4A_7C15;
-const WEYL_1: u64 = 0xBB67_AE85_84CA_A73B;
+const MULTIPLIER_0: u64 = 0xD251_1F53;
+const MULTIPLIER_1: u64 = 0xCD9E_8D57;
+const WEYL_0: u32 = 0x9E37_79B9;
+const WEYL_1: u32 = 0xBB67_AE85;
 
-#[inline(always)]
-fn multiply(a: u64, b: u64) -> (u64, u64) {
-    let product = u128::from(a) * u128::from(b);
-    ((product >> 64) as u64, product as u64)
-}
+/// Blocks that are made together: their chains of ten multiplications overlap.
+const TOGETHER: usize = 16;
 
+/// The four words of each counter, in the low halves of its lanes; what is in the high halves is of no account.
 #[inline(always)]
-fn philox(mut counter: [u64; 4], mut key: [u64; 2]) -> [u64; 4] {
+fn philox<const N: usize>(counters: &mut [[u64; N]; 4], mut key: [u32; 2]) {
+    let low = |x: u64| x & 0xFFFF_FFFF;
     for _ in 0..10 {
-        let (high_0, low_0) = multiply(MULTIPLIER_0, counter[0]);
-        let (high_1, low_1) = multiply(MULTIPLIER_1, counter[2]);
-        counter = [high_1 ^ counter[1] ^ key[0], low_1, high_0 ^ counter[3] ^ key[1], low_0];
+        let (k, l) = (u64::from(key[0]), u64::from(key[1]));
+        for i in 0..N {
+            let product_0 = MULTIPLIER_0 * low(counters[0][i]);
+            let product_1 = MULTIPLIER_1 * low(counters[2][i]);
+            counters[0][i] = product_1 >> 32 ^ counters[1][i] ^ k;
+            counters[1][i] = product_1;
+            counters[2][i] = product_0 >> 32 ^ counters[3][i] ^ l;
+            counters[3][i] = product_0;
+        }
         key = [key[0].wrapping_add(WEYL_0), key[1].wrapping_add(WEYL_1)];
     }
-    counter
 }
 
 /// The stream of one replicate.
@@ -51,31 +57,97 @@ fn philox(mut counter: [u64; 4], mut key: [u64; 2]) -> [u64; 4] {
 pub struct Stream {
     seed: u64,
     replicate: u64,
-    purpose: u64,
+    purpose: u32,
 }
 
 impl Stream {
     /// The stream of `replicate` under `seed`.
     pub fn new(seed: u64, purpose: Purpose, replicate: u64) -> Self {
-        Stream { seed, replicate, purpose: purpose as u64 }
+        Stream { seed, replicate, purpose: purpose as u32 }
     }
 
-    /// Words 4·`block` to 4·`block` + 3.
+    /// One of 2^24 independent streams of the same purpose.
+    pub fn part(self, part: u32) -> Self {
+        debug_assert!(part < 1 << 24);
+        Stream { purpose: self.purpose & 0xFF | part << 8, ..self }
+    }
+
+    /// The stream of the same replicate and part for another purpose.
+    pub fn with(self, purpose: Purpose) -> Self {
+        Stream { purpose: self.purpose & !0xFF | purpose as u32, ..self }
+    }
+
     #[inline(always)]
-    pub fn block(&self, block: u64) -> [u64; 4] {
-        // numpy's generator steps its counter before it fills its buffer: the first four words are those of 1.
-        let (low, carry) = block.overflowing_add(1);
-        philox([low, u64::from(carry), 0, self.purpose], [self.seed, self.replicate])
+    fn key(&self) -> [u32; 2] {
+        [self.seed as u32, (self.seed >> 32) as u32]
+    }
+
+    /// Words 2·`block` and 2·`block` + 1.
+    #[inline(always)]
+    pub fn block(&self, block: u32) -> [u64; 2] {
+        let mut counter = [[block.into()], [self.purpose.into()], [self.replicate], [self.replicate >> 32]];
+        philox(&mut counter, self.key());
+        pack(&counter, 0)
     }
 
     /// Word `index`.
     pub fn word(&self, index: u64) -> u64 {
-        self.block(index / 4)[index as usize % 4]
+        self.block((index / 2) as u32)[index as usize % 2]
     }
 
     /// The words in order, without end.
     pub fn words(self) -> impl Iterator<Item = u64> {
         (0..).flat_map(move |block| self.block(block))
+    }
+
+    /// Fills `out` with the words from 2·`block` on.
+    #[inline(always)]
+    pub fn fill(&self, block: u32, out: &mut [u64]) {
+        let (whole, rest) = out.as_chunks_mut::<{ 2 * TOGETHER }>();
+        let after = block.wrapping_add((whole.len() * TOGETHER) as u32);
+        for (i, words) in whole.iter_mut().enumerate() {
+            *words = self.run(block.wrapping_add((i * TOGETHER) as u32));
+        }
+        if !rest.is_empty() {
+            rest.copy_from_slice(&self.run(after)[..rest.len()]);
+        }
+    }
+
+    /// As many words from 2·`block` on as are made together.
+    #[inline(always)]
+    fn run(&self, block: u32) -> [u64; 2 * TOGETHER] {
+        let mut counters = self.counters(block);
+        for i in 0..TOGETHER {
+            counters[0][i] = u64::from(block.wrapping_add(i as u32));
+        }
+        philox(&mut counters, self.key());
+        let mut words = [0; 2 * TOGETHER];
+        for i in 0..TOGETHER {
+            [words[2 * i], words[2 * i + 1]] = pack(&counters, i);
+        }
+        words
+    }
+
+    /// The block's two words in the streams of this replicate plus `ahead` and those that follow.
+    #[inline(always)]
+    fn abreast(&self, block: u32, ahead: usize) -> [[u64; TOGETHER]; 2] {
+        let mut counters = self.counters(block);
+        for i in 0..TOGETHER {
+            let replicate = self.replicate.wrapping_add((ahead + i) as u64);
+            (counters[2][i], counters[3][i]) = (replicate, replicate >> 32);
+        }
+        philox(&mut counters, self.key());
+        let mut words = [[0; TOGETHER]; 2];
+        for i in 0..TOGETHER {
+            [words[0][i], words[1][i]] = pack(&counters, i);
+        }
+        words
+    }
+
+    #[inline(always)]
+    fn counters(&self, block: u32) -> [[u64; TOGETHER]; 4] {
+        let all = |x: u64| [x; TOGETHER];
+        [all(block.into()), all(self.purpose.into()), all(self.replicate), all(self.replicate >> 32)]
     }
 
     /// Indices drawn uniformly from 0..`bound`, without end.
@@ -84,55 +156,138 @@ impl Stream {
     }
 }
 
+/// The two words of the `i`-th counter.
+#[inline(always)]
+fn pack<const N: usize>(counters: &[[u64; N]; 4], i: usize) -> [u64; 2] {
+    let low = |x: u64| x & 0xFFFF_FFFF;
+    [low(counters[0][i]) | counters[1][i] << 32, low(counters[2][i]) | counters[3][i] << 32]
+}
+
+/// Writes the words from 2·`block` on of the streams of consecutive replicates, word by word: all replicates' first,
+/// then all replicates' second …
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn words_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
+    for (block, out) in (block..).zip(out.chunks_mut(2 * replicates)) {
+        let (even, odd) = out.split_at_mut(replicates);
+        let (whole_even, rest_even) = even.as_chunks_mut();
+        let (whole_odd, rest_odd) = odd.as_chunks_mut();
+        let done = whole_even.len();
+        for (i, even) in whole_even.iter_mut().enumerate() {
+            let words = first.abreast(block, i * TOGETHER);
+            *even = words[0];
+            // Of an odd number of words, the last block's second is not wanted.
+            if let Some(odd) = whole_odd.get_mut(i) {
+                *odd = words[1];
+            }
+        }
+        if !rest_even.is_empty() {
+            let words = first.abreast(block, done * TOGETHER);
+            rest_even.copy_from_slice(&words[0][..rest_even.len()]);
+            rest_odd.copy_from_slice(&words[1][..rest_odd.len()]);
+        }
+    }
+}
+
+/// The 32-bit halves of a stream's words, the low one first.
+#[derive(Debug, Clone)]
+pub struct Halves {
+    stream: Stream,
+    next_block: u32,
+    halves: [u32; 4 * TOGETHER],
+    used: usize,
+}
+
+impl Halves {
+    /// All of them, from the first.
+    pub fn new(stream: Stream) -> Self {
+        Halves { stream, next_block: 0, halves: [0; 4 * TOGETHER], used: 4 * TOGETHER }
+    }
+
+    /// The next one.
+    #[inline(always)]
+    pub fn draw(&mut self) -> u32 {
+        if self.used == self.halves.len() {
+            self.refill();
+        }
+        let half = self.halves[self.used];
+        self.used += 1;
+        half
+    }
+
+    /// At least one, and at most `most` of the next ones.
+    #[inline(always)]
+    fn up_to(&mut self, most: usize) -> &[u32] {
+        if self.used == self.halves.len() {
+            self.refill();
+        }
+        let end = self.halves.len().min(self.used + most);
+        let halves = &self.halves[self.used..end];
+        self.used = end;
+        halves
+    }
+
+    #[cold]
+    fn refill(&mut self) {
+        let mut words = [0; 2 * TOGETHER];
+        fill(self.stream, self.next_block, &mut words);
+        for (pair, word) in self.halves.as_chunks_mut().0.iter_mut().zip(words) {
+            *pair = [word as u32, (word >> 32) as u32];
+        }
+        self.next_block = self.next_block.wrapping_add(TOGETHER as u32);
+        self.used = 0;
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn fill(stream: Stream, block: u32, out: &mut [u64]) {
+    stream.fill(block, out);
+}
+
 /// Uniform indices below a bound.
 ///
-/// Each 64-bit word gives two 32-bit halves, the low one first; a half is mapped by multiplication and the rare
-/// half that would favour an index is passed over (Lemire 2019, doi:10.1145/3230636). This is what
-/// `numpy.random.Generator(Philox(…)).integers(bound, size=n)` does today.
+/// Each half is mapped by multiplication, and the rare one that would favour an index is passed over (Lemire 2019,
+/// doi:10.1145/3230636).
 #[derive(Debug, Clone)]
 pub struct Indices {
-    stream: Stream,
+    halves: Halves,
     bound: u32,
     rejected_below: u32,
-    next_block: u64,
-    halves: [u32; 64],
-    used: usize,
 }
 
 impl Indices {
     fn new(stream: Stream, bound: u32) -> Self {
         assert!(bound > 0, "an index needs something to point at");
-        let rejected_below = bound.wrapping_neg() % bound;
-        Indices { stream, bound, rejected_below, next_block: 0, halves: [0; 64], used: 64 }
+        Indices { halves: Halves::new(stream), bound, rejected_below: bound.wrapping_neg() % bound }
+    }
+
+    /// The next one.
+    pub fn draw(&mut self) -> u32 {
+        let mut index = [0];
+        self.fill(&mut index);
+        index[0]
     }
 
     /// Fills `out` with the next indices.
     pub fn fill(&mut self, out: &mut [u32]) {
+        let (bound, rejected_below) = (u64::from(self.bound), self.rejected_below);
         let mut filled = 0;
         while filled < out.len() {
-            if self.used == self.halves.len() {
-                self.refill();
+            let halves = self.halves.up_to(out.len() - filled);
+            let out = &mut out[filled..][..halves.len()];
+            let mut rejected = false;
+            for (out, &half) in out.iter_mut().zip(halves) {
+                let product = u64::from(half) * bound;
+                *out = (product >> 32) as u32;
+                rejected |= (product as u32) < rejected_below;
             }
-            let fitting = (self.halves.len() - self.used).min(out.len() - filled);
-            for &half in &self.halves[self.used..self.used + fitting] {
-                // An index is stored before it is known whether it counts: no branch in the hot loop.
-                let product = u64::from(half) * u64::from(self.bound);
-                out[filled] = (product >> 32) as u32;
-                filled += usize::from(product as u32 >= self.rejected_below);
+            if !rejected {
+                filled += out.len();
+                continue;
             }
-            self.used += fitting;
+            // Once more, for those that count.
+            let counting = halves.iter().map(|&half| u64::from(half) * bound).filter(|&p| p as u32 >= rejected_below);
+            filled += out.iter_mut().zip(counting).map(|(out, product)| *out = (product >> 32) as u32).count();
         }
-    }
-
-    /// Several blocks at a time: a block is a chain of ten multiplications, and the chains overlap.
-    fn refill(&mut self) {
-        for halves in self.halves.as_chunks_mut::<8>().0 {
-            for (pair, word) in halves.as_chunks_mut::<2>().0.iter_mut().zip(self.stream.block(self.next_block)) {
-                *pair = [word as u32, (word >> 32) as u32];
-            }
-            self.next_block += 1;
-        }
-        self.used = 0;
     }
 }
 
@@ -142,18 +297,50 @@ mod tests {
 
     #[test]
     fn philox_gives_the_known_answers_of_random123() {
-        // Random123 1.14.0, tests/kat_vectors, lines "philox4x64 10".
-        let zeros = [0x16554d9eca36314c, 0xdb20fe9d672d0fdc, 0xd7e772cee186176b, 0x7e68b68aec7ba23b];
-        assert_eq!(zeros, philox([0; 4], [0; 2]));
-        let ones = [0x87b092c3013fe90b, 0x438c3c67be8d0224, 0x9cc7d7c69cd777b6, 0xa09caebf594f0ba0];
-        assert_eq!(ones, philox([u64::MAX; 4], [u64::MAX; 2]));
+        // Random123 1.14.0, tests/kat_vectors, lines "philox4x32 10".
+        let cases = [
+            ([0; 4], [0; 2], [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]),
+            ([0xffffffff; 4], [0xffffffff; 2], [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd]),
+            (
+                [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344],
+                [0xa4093822, 0x299f31d0],
+                [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1],
+            ),
+        ];
+        for (counter, key, expected) in cases {
+            let mut counters = counter.map(|word: u64| [word; 3]);
+            philox(&mut counters, key);
+            assert_eq!([expected; 3], [0, 1, 2].map(|i| counters.map(|lanes| lanes[i] & 0xffff_ffff)));
+        }
     }
 
     #[test]
-    fn words_equal_those_of_numpy() {
-        let cases: [(u64, Purpose, u64, [u64; 8]); 3] = include!("../../tests/data/philox_known_answers.in");
+    fn words_are_the_same_one_by_one_in_rows_and_by_replicate() {
+        for (seed, purpose, replicate) in [(0, Purpose::Shuffle, 0), (u64::MAX, Purpose::Draw, u64::MAX - 7)] {
+            let stream = Stream::new(seed, purpose, replicate).part(5);
+            for (block, length) in [(0, 1), (0, 100), (7, 33), (1, 4)] {
+                let expected: Vec<u64> = stream.words().skip(2 * block as usize).take(length).collect();
+                assert_eq!(expected[length - 1], stream.word(2 * u64::from(block) + length as u64 - 1));
+                let mut row = vec![0; length];
+                stream.fill(block, &mut row);
+                assert_eq!(expected, row);
+            }
+            for replicates in [1, 15, 16, 40] {
+                let mut words = vec![0; 5 * replicates];
+                words_by_replicate(stream, replicates, 2, &mut words);
+                for (i, &word) in words.iter().enumerate() {
+                    let of = Stream { replicate: replicate.wrapping_add((i % replicates) as u64), ..stream };
+                    assert_eq!(of.word(4 + (i / replicates) as u64), word);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_those_of_another_implementation() {
+        let cases: [(u64, Purpose, u64, [u64; 4]); 3] = include!("../../tests/data/philox_known_answers.in");
         for (seed, purpose, replicate, expected) in cases {
-            let got: Vec<u64> = Stream::new(seed, purpose, replicate).words().take(8).collect();
+            let got: Vec<u64> = Stream::new(seed, purpose, replicate).words().take(4).collect();
             assert_eq!(expected.as_slice(), got);
         }
     }

@@ -58,12 +58,12 @@ def test_the_table_shows_scores_intervals_differences_p_and_signature(demo: Path
     rows = [line.split() for line in lines if line.strip() and line.split()[0] in SYSTEMS]
     assert [row[0] for row in rows] == SYSTEMS
     assert rows[0][-1] == "baseline"
-    assert rows[1][-1] == "0.1477"
+    assert rows[1][-1] == "0.1397"
     assert rows[2][-1] == "0.0020*"
     assert lines[-1].startswith(
         "Signature: BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|interval:percentile[0.95]"
     )
-    assert "|test:ar|alternative:two-sided|n:500|seed:12345|rng:philox4x64-10|version:reshuffle-" in lines[-1]
+    assert "|test:ar|alternative:two-sided|n:500|seed:12345|rng:philox4x32-10|version:reshuffle-" in lines[-1]
     assert max(map(len, lines[:-1])) <= 100
 
 
@@ -91,7 +91,7 @@ def test_csv_has_a_row_for_every_system_or_comparison(demo: Path, run: Any) -> N
     rows = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv").out)))
     assert [row["system"] for row in rows] == SYSTEMS
     assert [row["baseline"] for row in rows] == ["", "baseline", "baseline", "baseline"]
-    assert rows[1]["pvalue"].startswith("0.1477")
+    assert rows[1]["pvalue"].startswith("0.1397")
     rows = list(csv.DictReader(io.StringIO(run(*COMPARE, "--format", "csv", "--all-pairs").out)))
     assert [(row["baseline"], row["system"]) for row in rows] == [
         ("", "baseline"),

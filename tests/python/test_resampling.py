@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import count, islice, product
 from typing import Any
 
 import numpy as np
@@ -29,67 +32,75 @@ def random_counts(seed: int, systems: int, segments: int) -> Counts:
     return np.stack([length, reference, *matches, *totals], axis=-1).astype(np.int64)
 
 
+HALF = 0xFFFFFFFF
+PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3}
+
+
+def words(seed: int, replicate: int, purpose: str, n: int, part: int = 0) -> NDArray[np.uint64]:
+    """Philox4x32-10 from its definition (doi:10.1145/2063384.2063405): the first n words of a stream."""
+    block = np.arange(-(-n // 2), dtype=np.uint64)
+    x = [block, *(np.full_like(block, c) for c in (PURPOSES[purpose] | part << 8, replicate & HALF, replicate >> 32))]
+    keys = [seed & HALF, seed >> 32]
+    for _ in range(10):
+        p, q = x[0] * np.uint64(0xD2511F53), x[2] * np.uint64(0xCD9E8D57)
+        k, m = (np.uint64(key) for key in keys)
+        x = [q >> 32 ^ x[1] ^ k, q & HALF, p >> 32 ^ x[3] ^ m, p & HALF]
+        keys = [(keys[0] + 0x9E3779B9) & HALF, (keys[1] + 0xBB67AE85) & HALF]
+    return np.stack([x[0] | x[1] << 32, x[2] | x[3] << 32], axis=1).ravel()[:n]
+
+
+def halves(seed: int, replicate: int, purpose: str, part: int = 0) -> Iterator[int]:
+    """The 32-bit halves of the words, the low one first, without end."""
+    for n in (2**k for k in count(6)):
+        yield from words(seed, replicate, purpose, n, part).astype("<u8").view("<u4")[n if n > 64 else 0 :].tolist()
+
+
+def indices(seed: int, replicate: int, purpose: str, bound: int) -> Iterator[int]:
+    """Uniform indices below a bound, without end: Lemire 2019 (doi:10.1145/3230636)."""
+    for half in halves(seed, replicate, purpose):
+        if half * bound % 2**32 >= 2**32 % bound:
+            yield half * bound >> 32
+
+
 def flips(seed: int, replicate: int, segments: int) -> NDArray[np.bool_]:
-    """The flips of a replicate, from numpy's own Philox."""
-    key = np.array([seed, replicate], dtype=np.uint64)
-    words = np.random.Philox(key=key).random_raw(-(-segments // 64))
-    return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")[:segments].astype(bool)
-
-
-def philox(seed: int, replicate: int, purpose: int) -> np.random.Philox:
-    """A stream of numpy's own."""
-    key, counter = np.array([seed, replicate], dtype=np.uint64), np.array([0, 0, 0, purpose], dtype=np.uint64)
-    return np.random.Philox(key=key, counter=counter)
+    """The flips of a replicate: bit s % 64 of word s // 64 for segment s."""
+    drawn = words(seed, replicate, "shuffle", -(-segments // 64))
+    return np.unpackbits(drawn.astype("<u8").view(np.uint8), bitorder="little")[:segments].astype(bool)
 
 
 @cache
-def law(segments: int) -> tuple[list[tuple[int, ...]], list[tuple[float, tuple[int, ...]]]]:
-    """The triples that sixteen bits stand for, and the others with the sum of their probabilities so far."""
-    rate = max(1 - 2 / segments**0.5, 0.0)
-    terms = [1.0]
-    for k in range(1, 18):
-        terms.append(terms[-1] * rate / k)
-    total = sum(terms)
-    pmf = [term / total for term in terms]
-    decided: list[tuple[int, ...]] = []
-    left, rest = 0.0, []
-    for triple in product(range(18), repeat=3):
-        probability = pmf[triple[0]] * pmf[triple[1]] * pmf[triple[2]]
-        if max(triple) <= 5:
-            values = int(probability * 65536)
-            decided += [triple] * values
-            probability -= values / 65536
-        left += probability
-        rest.append((left, triple))
-    return decided, rest
+def law(segments: int) -> list[Fraction]:
+    """P(N <= k) for k = 0, 1 …, P(N = 0) being a whole number of 256ths."""
+    mean = max(1 - 1.5 / math.sqrt(segments), 0.0)
+    p = math.ceil(256 * math.exp(-mean)) / 256
+    rate = math.log(1 / p)
+    below, steps = 0.0, []
+    for k in range(17):
+        below += p
+        p *= rate / (k + 1)
+        steps.append(Fraction(min(below, 1.0)))
+    return [*steps, Fraction(1)]
 
 
-def poisson_weights(seed: int, replicate: int, segments: int) -> NDArray[np.int64]:
-    """Step 1 of rust/src/resample/multinomial.rs from numpy's Philox: three segments at a time."""
-    decided, rest = law(segments)
-    n_triples = -(-segments // 3)
-    sixteens = philox(seed, replicate, 1).random_raw(-(-n_triples // 4)).astype("<u8").view("<u2")
-    words = philox(seed, replicate, 2).random_raw(n_triples)
-    drawn: list[int] = []
-    for bits, word in zip(sixteens.tolist(), words.tolist(), strict=False):
-        if bits < len(decided):
-            drawn += decided[bits]
-        else:
-            at = (word >> 11) / 2**53 * rest[-1][0]
-            drawn += next((triple for so_far, triple in rest if so_far > at), rest[-1][1])
-    return np.array(drawn[:segments])
+def poisson_weights(seed: int, replicate: int, segments: int, attempt: int) -> NDArray[np.int64]:
+    """Step 1 of rust/src/resample/weights.rs: a byte for each segment, and 32 bits more where the law steps within."""
+    steps = law(segments)
+    drawn = words(seed, replicate, "draw", -(-segments // 8), attempt).astype("<u8").view(np.uint8)
+    further = halves(seed, replicate, "residual", attempt)
+    out = []
+    for byte in drawn[:segments].tolist():
+        at = Fraction(byte, 256)
+        if byte == 255 or any(at < step < at + Fraction(1, 256) for step in steps):
+            at += Fraction(next(further), 2**40)
+        out.append(sum(step <= at for step in steps))
+    return np.array(out)
 
 
 def weights(seed: int, replicate: int, segments: int) -> NDArray[np.int64]:
-    """How often a draw takes each segment: step 2, make it S draws."""
-    out = poisson_weights(seed, replicate, segments)
-    candidates = np.random.Generator(philox(seed, replicate, 3))
-    levels = np.random.Generator(philox(seed, replicate, 4))
-    for _ in range(segments - out.sum()):
-        out[candidates.integers(segments)] += 1
-    while out.sum() > segments:
-        segment, level = candidates.integers(segments), levels.integers(17)
-        out[segment] -= level < out[segment]
+    """How often a draw takes each segment: step 2, start again if it is too much, and make it S draws."""
+    out = next(w for a in count() if (w := poisson_weights(seed, replicate, segments, a)).sum() <= segments)
+    more = islice(indices(seed, replicate, "rest", segments), int(segments - out.sum()))
+    np.add.at(out, list(more), 1)
     return out
 
 
@@ -103,17 +114,14 @@ SEEDS = st.integers(0, 2**64 - 1)
 
 
 @given(SEEDS, SEEDS, st.sampled_from(["shuffle", "draw"]))
-def test_words_are_those_of_numpys_philox(seed: int, replicate: int, purpose: str) -> None:
-    counter = np.array([0, 0, 0, purpose == "draw"], dtype=np.uint64)
-    expected = np.random.Philox(key=np.array([seed, replicate], dtype=np.uint64), counter=counter).random_raw(9)
-    np.testing.assert_array_equal(expected, _core.stream_words(seed, purpose, replicate, 9))
+def test_words_are_those_of_philox(seed: int, replicate: int, purpose: str) -> None:
+    np.testing.assert_array_equal(words(seed, replicate, purpose, 99), _core.stream_words(seed, purpose, replicate, 99))
 
 
 @given(SEEDS, st.integers(1, 2**32 - 1))
-def test_indices_are_those_of_numpys_bounded_integers(seed: int, bound: int) -> None:
-    key = np.array([seed, 5], dtype=np.uint64)
-    generator = np.random.Generator(np.random.Philox(key=key, counter=np.array([0, 0, 0, 1], dtype=np.uint64)))
-    np.testing.assert_array_equal(generator.integers(bound, size=99), _core.stream_indices(seed, 5, bound, 99))
+def test_indices_are_the_halves_that_favour_none(seed: int, bound: int) -> None:
+    expected = list(islice(indices(seed, 5, "draw", bound), 99))
+    np.testing.assert_array_equal(expected, _core.stream_indices(seed, 5, bound, 99))
 
 
 def test_indices_are_uniform() -> None:
@@ -148,9 +156,9 @@ def test_weights_of_draws_equal_those_rebuilt_in_numpy(seed: int, replicate: int
     np.testing.assert_array_equal(weights(seed, replicate, segments), _core.draw_weights(seed, replicate, segments))
 
 
-def test_weights_of_draws_that_come_out_above_s_are_thinned_out() -> None:
-    above = [replicate for replicate in range(400) if poisson_weights(1, replicate, 50).sum() > 50]
-    assert len(above) > 2
+def test_draws_that_come_out_above_s_are_started_again() -> None:
+    above = [replicate for replicate in range(400) if poisson_weights(1, replicate, 50, 0).sum() > 50]
+    assert len(above) > 5
     for replicate in above:
         np.testing.assert_array_equal(weights(1, replicate, 50), _core.draw_weights(1, replicate, 50))
 

@@ -3,6 +3,7 @@
 use super::text::{LOWERCASE, TOKENIZE, Words, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
+use crate::math::exp_of_negative;
 use crate::ngram::Ngrams;
 use crate::pool::Run;
 
@@ -99,14 +100,7 @@ impl Bleu {
 
     /// The brevity penalty, exp(1 − r/c) for hypotheses shorter than their references.
     fn brevity_penalty(&self, totals: &[i64]) -> f64 {
-        let (hypothesis, reference) = (totals[0], totals[1]);
-        if hypothesis >= reference {
-            1.0
-        } else if hypothesis == 0 {
-            0.0
-        } else {
-            (1.0 - reference as f64 / hypothesis as f64).exp()
-        }
+        brevity_penalty(totals[0], totals[1])
     }
 
     /// The smoothed precisions, and how many orders the mean is over. Orders that cannot occur stay 0.
@@ -195,6 +189,19 @@ impl Metric for Bleu {
         self.score_with(totals, self.effective_order)
     }
 
+    fn scores(&self, totals: &[i64], out: &mut [f64]) {
+        let n = out.len();
+        let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || totals[2 * n..].iter().any(|&count| count <= 0);
+        if !smoothed {
+            return plain_scores(self.order, totals, out);
+        }
+        let mut row = vec![0; 2 + 2 * self.order];
+        for (i, score) in out.iter_mut().enumerate() {
+            row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
+            *score = self.score(&row);
+        }
+    }
+
     /// Of the orders that can occur: a segment of three tokens has no 4-gram, and that is not its fault. As
     /// sacreBLEU's `sentence_bleu`, which always sets `effective_order`. mteval-v13a counts on.
     fn segment_score(&self, row: &[i64]) -> f64 {
@@ -227,6 +234,38 @@ impl Metric for Bleu {
     }
 }
 
+/// exp(1 − r/c), or 1 if the hypotheses are longer.
+#[inline(always)]
+fn brevity_penalty(hypothesis: i64, reference: i64) -> f64 {
+    // No hypothesis at all: 1 - r/0 is -∞, and the penalty 0.
+    let shorter = exp_of_negative(1.0 - reference as f64 / hypothesis as f64);
+    if hypothesis >= reference { 1.0 } else { shorter }
+}
+
+/// The scores of many rows in which nothing is 0, so that nothing is smoothed: matches and totals of every order, column
+/// by column. In the words of [`Bleu::score_with`], so that the numbers are the same to the last bit.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn plain_scores(order: usize, totals: &[i64], out: &mut [f64]) {
+    let n = out.len();
+    let (lengths, ngrams) = totals.split_at(2 * n);
+    let (matches, possible) = ngrams.split_at(order * n);
+    out.fill(1.0);
+    for (matches, possible) in matches.chunks_exact(n).zip(possible.chunks_exact(n)) {
+        for ((product, &matched), &total) in out.iter_mut().zip(matches).zip(possible) {
+            *product *= matched as f64 / total as f64;
+        }
+    }
+    let (hypotheses, references) = lengths.split_at(n);
+    match order {
+        // Known here, so that the loop has no branch.
+        4 => out.iter_mut().for_each(|product| *product = root(*product, 4)),
+        order => out.iter_mut().for_each(|product| *product = root(*product, order)),
+    }
+    for ((score, &hypothesis), &reference) in out.iter_mut().zip(hypotheses).zip(references) {
+        *score *= 100.0 * brevity_penalty(hypothesis, reference);
+    }
+}
+
 /// The `order`-th root. Square roots are exact to the last bit and several times faster than a power.
 #[inline(always)]
 fn root(product: f64, order: usize) -> f64 {
@@ -234,8 +273,14 @@ fn root(product: f64, order: usize) -> f64 {
         1 => product,
         2 => product.sqrt(),
         4 => product.sqrt().sqrt(),
-        _ => product.powf(1.0 / order as f64),
+        _ => power(product, 1.0 / order as f64),
     }
+}
+
+/// A function of its own: the compiler would compute a power for every order, only not to have a branch.
+#[inline(never)]
+fn power(x: f64, exponent: f64) -> f64 {
+    x.powf(exponent)
 }
 
 struct BleuCounter<'a> {
@@ -269,6 +314,7 @@ impl Counter for BleuCounter<'_> {
 mod tests {
     use super::*;
     use crate::metric::{count_segment, metric};
+    use proptest::prelude::*;
 
     fn bleu(options: &[(&str, Value)]) -> Box<dyn Metric> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -376,5 +422,21 @@ mod tests {
             ("max_ngram_order", Value::Integer(2)),
         ];
         assert_eq!("case:lc|eff:no|tok:none|smooth:floor[0.10]|order:2", text(&options));
+    }
+
+    proptest! {
+        #[test]
+        fn many_scores_are_those_of_one_at_a_time(
+            rows in prop::collection::vec(prop::array::uniform10(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 61]), 1..40),
+            smoothing in prop::sample::select(vec!["exp", "none", "floor", "add-k", "mteval"]),
+            effective in any::<bool>(),
+        ) {
+            let bleu = bleu(&[("smooth_method", name(smoothing)), ("effective_order", Value::Flag(effective))]);
+            let columns: Vec<i64> = (0..10).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
+            let mut scores = vec![0.0; rows.len()];
+            bleu.scores(&columns, &mut scores);
+            let expected: Vec<f64> = rows.iter().map(|row| bleu.score(row)).collect();
+            prop_assert_eq!(expected, scores);
+        }
     }
 }

@@ -64,11 +64,13 @@ pub trait Metric: Send + Sync {
         self.signature()
     }
 
-    /// The scores of consecutive rows of summed counts.
+    /// The scores of many rows of summed counts, which lie column by column: the same numbers as [`Metric::score`].
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
-        let width = totals.len() / out.len().max(1);
-        for (score, totals) in out.iter_mut().zip(totals.chunks_exact(width)) {
-            *score = self.score(totals);
+        let n = out.len();
+        let mut row = vec![0; totals.len() / n.max(1)];
+        for (i, score) in out.iter_mut().enumerate() {
+            row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
+            *score = self.score(&row);
         }
     }
 

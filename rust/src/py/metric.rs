@@ -85,10 +85,8 @@ impl Metric {
 
     fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, totals.shape()[1])?;
-        let mut scores = vec![0.0; totals.shape()[0]];
-        self.inner.scores(totals.as_slice()?, &mut scores);
-        let shape = [scores.len()];
-        shaped(py, scores, shape)
+        let scores = totals.as_slice()?.chunks_exact(totals.shape()[1]).map(|row| self.inner.score(row)).collect();
+        shaped(py, scores, [totals.shape()[0]])
     }
 
     fn segment_scores<'py>(

@@ -5,10 +5,14 @@
 //! while the block is warm; results meet in replicate order. So nothing depends on threads or block sizes, and memory
 //! is the packed counts, a block per thread, and what the caller asked to keep.
 
+mod columns;
 pub mod draw;
-mod multinomial;
+mod flips;
+mod lanes;
+mod product;
 pub mod shuffle;
 mod tiles;
+mod weights;
 
 use std::ops::Range;
 
@@ -16,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::metric::Metric;
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::stats::SuffStats;
-use tiles::{Group, Tiles};
+use columns::{Cells, Columns, Rule};
 
 /// Where the choices of the replicates come from.
 #[derive(Debug, Clone, Copy)]
@@ -56,76 +60,71 @@ impl<'a> Scored<'a> {
     }
 }
 
-/// The rows to add, for all systems under all metrics side by side.
-struct Design {
-    tiles: Tiles,
-    units: usize,
-    /// Where each metric's k × K columns begin.
+/// What is to be added up, for all systems under all metrics.
+struct Design<'a> {
+    cells: Cells<'a>,
+    columns: Columns,
+    /// Where each metric's k × K cells begin.
     offsets: Vec<usize>,
-    /// How many columns there are under all metrics.
-    cells: usize,
-    /// Where the number of rows added is found among the sums, if they are counted.
-    ones: Option<usize>,
 }
 
-impl Design {
-    /// `row(stats, system, unit, out)` writes what a kernel adds, by the group, for that system and unit. If the rows are
-    /// to be counted, a column of ones stands behind all others.
-    fn new(
-        all: &[SuffStats<'_>],
-        group: Group,
-        counted: bool,
-        row: impl Fn(&SuffStats<'_>, usize, usize, &mut [i64]),
-    ) -> Result<Self> {
+impl<'a> Design<'a> {
+    /// If `relative`, rows are taken relative to the first system.
+    fn new(all: &'a [SuffStats<'a>], relative: bool) -> Result<Self> {
         let units = all.first().ok_or_else(|| Error::Empty { what: "counts".into() })?.segments();
-        let mut offsets = Vec::new();
-        let mut cells = 0;
-        for stats in all {
-            if stats.segments() != units {
-                return Err(Error::LengthMismatch { what: "segments".into(), expected: units, got: stats.segments() });
-            }
-            offsets.push(cells);
-            cells += stats.systems() * stats.columns();
+        if let Some(other) = all.iter().find(|stats| stats.segments() != units) {
+            let got = other.segments();
+            return Err(Error::LengthMismatch { what: "segments".into(), expected: units, got });
         }
-        let tiles = Tiles::new(units, cells + usize::from(counted), group, |unit, mut out| {
-            for stats in all {
-                let (of_stats, rest) = std::mem::take(&mut out).split_at_mut(stats.systems() * stats.columns());
-                for (system, out) in of_stats.chunks_exact_mut(stats.columns()).enumerate() {
-                    row(stats, system, unit, out);
-                }
-                out = rest;
-            }
-            out.fill(1);
-        });
-        let ones = tiles.slots.get(cells).copied().flatten();
-        Ok(Design { tiles, units, offsets, cells, ones })
+        let cells = Cells::new(all, relative);
+        let columns = Columns::new(&cells);
+        let offsets = cells.offsets();
+        Ok(Design { cells, columns, offsets })
+    }
+
+    fn units(&self) -> usize {
+        self.cells.units()
     }
 }
 
 /// The sums of a block of replicates, as a kernel left them.
 struct Sums<'a> {
-    design: &'a Design,
-    packed: &'a [i64],
+    design: &'a Design<'a>,
+    /// Column by column, the replicates' side by side.
+    columns: Vec<i64>,
+    stride: usize,
     replicates: usize,
+    /// How many rows were added in each replicate, for the constants in rules.
+    rows: i64,
 }
 
 impl Sums<'_> {
-    /// Copies the k × K sums of one replicate under the `of`-th metric.
-    fn copy(&self, of: usize, replicate: usize, out: &mut [i64]) {
-        let width = self.design.tiles.width();
-        let packed = &self.packed[replicate * width..(replicate + 1) * width];
-        let slots = &self.design.tiles.slots[self.design.offsets[of]..];
-        for (out, slot) in out.iter_mut().zip(slots) {
-            *out = slot.map_or(0, |slot| packed[slot]);
+    /// Writes the sums of a cell in the replicates from `first` on.
+    fn copy(&self, cell: usize, first: usize, out: &mut [i64]) {
+        let Rule { dense, constant, exceptions } = self.design.columns.rules[cell];
+        let column = |column: usize| &self.columns[column * self.stride + first..];
+        match dense {
+            Some(dense) => out.copy_from_slice(&column(dense)[..out.len()]),
+            None => out.fill(0),
+        }
+        if constant != 0 {
+            let constant = constant.wrapping_mul(self.rows);
+            out.iter_mut().for_each(|out| *out = out.wrapping_add(constant));
+        }
+        if let Some(exceptions) = exceptions {
+            let on_top = column(self.design.columns.dense.len() + exceptions);
+            out.iter_mut().zip(on_top).for_each(|(out, on_top)| *out += on_top);
         }
     }
 
     /// All sums under all metrics, replicate by replicate, metric by metric.
     fn to_vec(&self) -> Vec<i64> {
-        let cells = self.design.cells;
+        let cells = self.design.cells.len();
         let mut out = vec![0; self.replicates * cells];
-        for (replicate, out) in out.chunks_exact_mut(cells).enumerate() {
-            self.copy(0, replicate, out);
+        let mut of_cell = vec![0; self.replicates];
+        for cell in 0..cells {
+            self.copy(cell, 0, &mut of_cell);
+            out[cell..].iter_mut().step_by(cells).zip(&of_cell).for_each(|(out, sum)| *out = *sum);
         }
         out
     }
@@ -146,44 +145,55 @@ fn zeros<T: Copy + Default>(factors: &[usize]) -> Result<Vec<T>> {
 /// Fills blocks of replicates with sums.
 trait Kernel: Sync {
     /// Replicates per block, at most.
-    const BLOCK: usize;
+    fn block(&self) -> usize;
 
     /// What a replicate costs, in additions of a row, roughly.
     fn cost(&self) -> u64;
 
-    /// Adds the chosen rows of each replicate in `range` to `out`, which holds zeros. `None` if told to stop.
-    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: &mut [i64]) -> Option<()>;
+    /// How many rows it adds in each replicate; 0 if that is not known, and no rule has a constant.
+    fn rows(&self) -> i64 {
+        0
+    }
+
+    /// Adds the chosen rows of each replicate in `range` to the columns of `out`, `stride` apart, then what is
+    /// exceptional. `out` holds zeros, and has room for more replicates, to fill registers. `None` if told to stop.
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: (&mut [i64], usize)) -> Option<()>;
 }
+
+/// Replicates come in multiples of this, some of them for nothing.
+const STRIDE: usize = lanes::LANES;
 
 /// Runs a kernel over `n` replicates; `finish` makes of a block what `sink` then gets in replicate order.
 fn replicates<K: Kernel, T: Send>(
-    (design, kernel): (&Design, &K),
+    (design, kernel): (&Design<'_>, &K),
     n: usize,
     extra_cost: u64,
     run: &mut Run<'_>,
     finish: impl Fn(&Sums<'_>) -> T + Sync,
     sink: impl FnMut(Range<usize>, T),
 ) -> Result<()> {
-    let size = n.div_ceil(pool::resolve(run.threads)).clamp(1, K::BLOCK);
-    let width = design.tiles.width();
+    let size = n.div_ceil(pool::resolve(run.threads)).next_multiple_of(STRIDE).clamp(1, kernel.block());
+    let width = design.columns.width();
     pool::run(
         Blocks { items: n, size, cost: kernel.cost() + extra_cost },
         run,
         |range, stop| {
             let replicates = range.len();
-            let mut packed = vec![0; replicates * width];
-            kernel.sums(range, stop, &mut packed)?;
-            Some(finish(&Sums { design, packed: &packed, replicates }))
+            let stride = replicates.next_multiple_of(STRIDE);
+            let mut columns = vec![0; width * stride];
+            kernel.sums(range, stop, (&mut columns, stride))?;
+            Some(finish(&Sums { design, columns, stride, replicates, rows: kernel.rows() }))
         },
         sink,
     )
 }
 
 /// The sums of all replicates, for a caller who scores them.
-fn all_sums<K: Kernel>((design, kernel): (&Design, &K), n: usize, run: &mut Run<'_>) -> Result<Vec<i64>> {
-    let mut out = zeros(&[n, design.cells])?;
+fn all_sums<K: Kernel>((design, kernel): (&Design<'_>, &K), n: usize, run: &mut Run<'_>) -> Result<Vec<i64>> {
+    let cells = design.cells.len();
+    let mut out = zeros(&[n, cells])?;
     let keep = |range: Range<usize>, block: Vec<i64>| {
-        out[range.start * design.cells..range.end * design.cells].copy_from_slice(&block);
+        out[range.start * cells..range.end * cells].copy_from_slice(&block);
     };
     replicates((design, kernel), n, 0, run, |sums| sums.to_vec(), keep)?;
     Ok(out)

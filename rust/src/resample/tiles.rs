@@ -1,26 +1,24 @@
-//! The matrix that the kernels add rows of: columns packed sixteen abreast, each as narrow as its sums allow.
+//! Sums over flipped units with columns side by side, sixteen abreast, each as narrow as its sums allow.
 //!
-//! A kernel is bound by how many bytes it adds per replicate. Counts of a segment are small, so most columns fit
-//! 16-bit lanes, with the running sums widened to 64 bits before they could overflow; columns that are zero
-//! throughout (the reference length, in a difference of two systems) are left out.
+//! The sums of all subsets of eight rows stand in a table, so that a byte of flips costs one addition of a row. It is
+//! bound by how many bytes it adds per replicate. Counts of a segment are small, so most columns fit 16-bit lanes, with
+//! the running sums widened to 64 bits before they could overflow.
 
-use std::ops::Add;
+use std::ops::{Add, Range};
+
+use super::columns::{Cells, Columns};
 
 /// Columns per tile: a row of 16-bit lanes is half a cache line.
-pub(super) const LANES: usize = 16;
+const LANES: usize = 16;
 
-/// How a kernel adds rows: `rows` of them at a time, each up to `times` over.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Group {
-    pub rows: usize,
-    pub times: i64,
-}
+/// Units that are added at a time, by two tables of eight.
+const GROUP: usize = 16;
 
 /// A row of a tile.
-pub(super) type Row<T> = [T; LANES];
+type Row<T> = [T; LANES];
 
 /// An integer that sums are kept in between widenings.
-pub(super) trait Lane: Copy + Default + Add<Output = Self> + Into<i64> + TryFrom<i64> + Send + Sync {
+trait Lane: Copy + Default + Add<Output = Self> + Into<i64> + TryFrom<i64> + Send + Sync {
     /// The largest sum it holds.
     const LARGEST: i64;
 }
@@ -38,7 +36,7 @@ impl Lane for i64 {
 }
 
 #[inline(always)]
-pub(super) fn add<T: Lane>(a: &Row<T>, b: &Row<T>) -> Row<T> {
+fn add<T: Lane>(a: &Row<T>, b: &Row<T>) -> Row<T> {
     let mut sum = *a;
     for (sum, &b) in sum.iter_mut().zip(b) {
         *sum = *sum + b;
@@ -47,173 +45,195 @@ pub(super) fn add<T: Lane>(a: &Row<T>, b: &Row<T>) -> Row<T> {
 }
 
 /// The sums of a block of replicates in the lanes of one tile, widened before they could overflow.
-pub(super) struct RunningSums<T> {
+struct RunningSums<'a, T> {
     /// One row for each replicate, to be added to.
-    pub rows: Vec<Row<T>>,
+    rows: Vec<Row<T>>,
     bound: i64,
-    /// The tile's first lane, and the lanes of all tiles together.
-    lanes: (usize, usize),
+    /// Which column each lane is.
+    columns: &'a [usize],
 }
 
-impl<T: Lane> RunningSums<T> {
-    pub fn new(replicates: usize, lanes: (usize, usize)) -> Self {
-        RunningSums { rows: vec![[T::default(); LANES]; replicates], bound: 0, lanes }
+impl<'a, T: Lane> RunningSums<'a, T> {
+    fn new(replicates: usize, columns: &'a [usize]) -> Self {
+        RunningSums { rows: vec![[T::default(); LANES]; replicates], bound: 0, columns }
     }
 
     /// Widens the sums into `out` unless up to `more` in absolute value fits on top.
-    pub fn make_room(&mut self, more: i64, out: &mut [i64]) {
+    fn make_room(&mut self, more: i64, out: (&mut [i64], usize)) {
         if self.bound.saturating_add(more) > T::LARGEST {
             self.flush(out);
         }
         self.bound += more;
     }
 
-    /// Widens the sums into `out` and starts again.
+    /// Widens the sums into the columns' places in `out`, `stride` apart, and starts again.
     #[inline(always)]
-    pub fn flush(&mut self, out: &mut [i64]) {
-        let (lane, width) = self.lanes;
-        for (sums, out) in self.rows.iter_mut().zip(out.chunks_exact_mut(width)) {
-            for (out, sum) in out[lane..lane + LANES].iter_mut().zip(std::mem::take(sums)) {
-                *out += sum.into();
+    fn flush(&mut self, (out, stride): (&mut [i64], usize)) {
+        for (lane, column) in self.columns.iter().enumerate() {
+            for (out, sums) in out[column * stride..].iter_mut().zip(&self.rows) {
+                *out += sums[lane].into();
             }
         }
+        self.rows.fill([T::default(); LANES]);
         self.bound = 0;
     }
 }
 
 /// Sixteen columns of the matrix, padded with rows of zeros to whole groups.
-pub(super) struct Tile<T> {
-    pub rows: Vec<Row<T>>,
-    /// For each group of rows, a bound on the absolute value of what a kernel may add for it.
-    pub bounds: Vec<i64>,
-    /// The largest absolute value.
-    pub largest: i64,
+struct Tile<T> {
+    rows: Vec<Row<T>>,
+    /// For each group of rows, a bound on the absolute value of its sums.
+    bounds: Vec<i64>,
+    /// Which column each lane is.
+    columns: Vec<usize>,
 }
 
 impl<T: Lane> Tile<T> {
-    fn new(rows: usize, bounds: Vec<i64>) -> Self {
-        Tile { rows: Vec::with_capacity(rows), bounds, largest: 0 }
-    }
-
-    fn push(&mut self, values: impl Iterator<Item = i64>) {
-        let mut row = [T::default(); LANES];
-        for (lane, value) in row.iter_mut().zip(values) {
-            *lane = T::try_from(value).unwrap_or_else(|_| unreachable!("the lane was chosen to fit"));
-            self.largest = self.largest.max(value.abs());
+    fn new(columns: &[usize], groups: &[i64], cells: &Cells<'_>, dense: &[usize]) -> Self {
+        let row = |unit: usize| {
+            let mut row = [T::default(); LANES];
+            if unit < cells.units() {
+                for (lane, &column) in row.iter_mut().zip(columns) {
+                    let value = T::try_from(cells.value(dense[column], unit));
+                    *lane = value.unwrap_or_else(|_| unreachable!("the lane was chosen to fit"));
+                }
+            }
+            row
+        };
+        let bound = |bounds: &[i64]| columns.iter().map(|&column| bounds[column]).max().unwrap_or(0);
+        Tile {
+            rows: (0..cells.units().next_multiple_of(GROUP)).map(row).collect(),
+            bounds: groups.chunks_exact(dense.len()).map(bound).collect(),
+            columns: columns.to_vec(),
         }
-        self.rows.push(row);
     }
 }
 
 /// A tile of any width of lane.
-pub(super) enum AnyTile {
+enum AnyTile {
     Narrow(Tile<i16>),
     Middle(Tile<i32>),
     Wide(Tile<i64>),
 }
 
-impl AnyTile {
-    fn push(&mut self, values: impl Iterator<Item = i64>) {
-        match self {
-            AnyTile::Narrow(tile) => tile.push(values),
-            AnyTile::Middle(tile) => tile.push(values),
-            AnyTile::Wide(tile) => tile.push(values),
-        }
-    }
-}
-
-/// A matrix of S rows and any number of columns, packed.
-pub(super) struct Tiles {
-    pub tiles: Vec<AnyTile>,
-    /// Where each column went, in lanes from the first tile's first; `None` for a column of zeros.
-    pub slots: Vec<Option<usize>>,
-}
+/// All columns, packed.
+pub(super) struct Tiles(Vec<AnyTile>);
 
 impl Tiles {
-    /// Packs the matrix whose rows `fill(row, out)` writes.
-    pub fn new(rows: usize, columns: usize, group: Group, fill: impl Fn(usize, &mut [i64])) -> Self {
-        let mut values = vec![0; columns];
-        // What a kernel may add for a group of rows, at most, in absolute value: group by group, column by column.
-        let mut bounds = vec![0i64; rows.div_ceil(group.rows) * columns];
-        let mut largest = vec![0; columns];
-        for (g, bounds) in bounds.chunks_exact_mut(columns).enumerate() {
-            for row in g * group.rows..((g + 1) * group.rows).min(rows) {
-                fill(row, &mut values);
-                for (bound, value) in bounds.iter_mut().zip(&values) {
-                    *bound = bound.saturating_add(group.times.saturating_mul(value.abs()));
-                }
+    pub fn new(cells: &Cells<'_>, columns: &Columns) -> Self {
+        let dense = &columns.dense;
+        // How far the sums of a group of rows may be from 0: group by group, column by column.
+        let mut bounds = vec![0i64; cells.units().div_ceil(GROUP) * dense.len()];
+        let mut largest = vec![0; dense.len()];
+        for (g, bounds) in bounds.chunks_exact_mut(dense.len().max(1)).enumerate() {
+            for ((bound, largest), &cell) in bounds.iter_mut().zip(&mut largest).zip(dense) {
+                let group = g * GROUP..((g + 1) * GROUP).min(cells.units());
+                *bound = group.fold(0, |sum, unit| sum.saturating_add(cells.value(cell, unit).saturating_abs()));
+                *largest = *bound.max(largest);
             }
-            largest.iter_mut().zip(bounds).for_each(|(largest, &mut bound)| *largest = bound.max(*largest));
         }
-
         let mut by_width: [Vec<usize>; 3] = Default::default();
         for (column, bound) in largest.into_iter().enumerate() {
-            match bound {
-                0 => {}
-                1..=i16::LARGEST => by_width[0].push(column),
-                ..=i32::LARGEST => by_width[1].push(column),
-                _ => by_width[2].push(column),
-            }
+            by_width[usize::from(bound > i16::LARGEST) + usize::from(bound > i32::LARGEST)].push(column);
         }
-        let padded = rows.next_multiple_of(group.rows);
-        let mut slots = vec![None; columns];
-        let mut tiles = Vec::new();
-        for (width, packed) in by_width.iter().enumerate() {
-            for packed in packed.chunks(LANES) {
-                for (lane, &column) in packed.iter().enumerate() {
-                    slots[column] = Some(tiles.len() * LANES + lane);
-                }
-                let bound = |bounds: &[i64]| packed.iter().map(|&column| bounds[column]).max().unwrap_or(0);
-                let bounds = bounds.chunks_exact(columns).map(bound).collect();
-                let tile = match width {
-                    0 => AnyTile::Narrow(Tile::new(padded, bounds)),
-                    1 => AnyTile::Middle(Tile::new(padded, bounds)),
-                    _ => AnyTile::Wide(Tile::new(padded, bounds)),
-                };
-                tiles.push((tile, packed));
-            }
-        }
-        for row in 0..padded {
-            if row < rows {
-                fill(row, &mut values);
-            } else {
-                values.fill(0);
-            }
-            for (tile, packed) in &mut tiles {
-                tile.push(packed.iter().map(|&column| values[column]));
-            }
-        }
-        Tiles { tiles: tiles.into_iter().map(|(tile, _)| tile).collect(), slots }
+        let of_width = |(width, columns): (usize, &Vec<usize>)| {
+            let tile = |columns: &[usize]| match width {
+                0 => AnyTile::Narrow(Tile::new(columns, &bounds, cells, dense)),
+                1 => AnyTile::Middle(Tile::new(columns, &bounds, cells, dense)),
+                _ => AnyTile::Wide(Tile::new(columns, &bounds, cells, dense)),
+            };
+            columns.chunks(LANES).map(tile).collect::<Vec<_>>()
+        };
+        Tiles(by_width.iter().enumerate().flat_map(of_width).collect())
     }
 
-    /// Lanes of all tiles together.
-    pub fn width(&self) -> usize {
-        self.tiles.len() * LANES
+    /// How many tiles there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Adds the flipped units of some words, from the `first`-th on, to each column's sums: of each column the front of
+    /// its `stride` places in `out`. `words` are word by word, the replicates' side by side.
+    pub fn add(&self, tile: usize, first: usize, words: &[u64], replicates: usize, out: (&mut [i64], usize)) {
+        let units = 64 * first..64 * (first + words.len() / replicates);
+        match &self.0[tile] {
+            AnyTile::Narrow(tile) => add_flipped(tile, units, words, replicates, out),
+            AnyTile::Middle(tile) => add_flipped(tile, units, words, replicates, out),
+            AnyTile::Wide(tile) => add_flipped(tile, units, words, replicates, out),
+        }
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn add_flipped<T: Lane>(
+    tile: &Tile<T>,
+    units: Range<usize>,
+    words: &[u64],
+    replicates: usize,
+    (out, stride): (&mut [i64], usize),
+) {
+    let mut tables = [[T::default(); LANES]; 512];
+    let mut sums = RunningSums::<T>::new(replicates, &tile.columns);
+    let groups = units.start / GROUP..units.end.min(tile.rows.len()) / GROUP;
+    for (i, group) in groups.enumerate() {
+        if tile.bounds[group] == 0 {
+            continue;
+        }
+        sums.make_room(tile.bounds[group], (&mut *out, stride));
+        let (low, high) = tile.rows[group * GROUP..(group + 1) * GROUP].split_at(8);
+        let (low_table, high_table) = tables.split_at_mut(256);
+        subset_sums(low, low_table);
+        subset_sums(high, high_table);
+        let low_table: &[Row<T>; 256] = (&*low_table).try_into().expect("256 entries");
+        let high_table: &[Row<T>; 256] = (&*high_table).try_into().expect("256 entries");
+        let words = &words[i / 4 * replicates..][..replicates];
+        for (sums, word) in sums.rows.iter_mut().zip(words) {
+            let flips = (word >> (i % 4 * 16)) as u16;
+            *sums = add(sums, &add(&low_table[usize::from(flips as u8)], &high_table[usize::from(flips >> 8)]));
+        }
+    }
+    sums.flush((out, stride));
+}
+
+/// `table[b]` becomes the sum of the rows whose bits are set in b.
+#[inline(always)]
+fn subset_sums<T: Lane>(rows: &[Row<T>], table: &mut [Row<T>]) {
+    table[0] = [T::default(); LANES];
+    for (bit, row) in rows.iter().enumerate() {
+        let (without, with) = table.split_at_mut(1 << bit);
+        for (without, with) in without.iter().zip(with) {
+            *with = add(without, row);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::SuffStats;
 
     #[test]
-    fn columns_go_to_the_narrowest_lane_that_holds_a_group_and_zeros_nowhere() {
-        let columns = [0, 2047, 2048, 1 << 26, 1 << 27, 1 << 40];
-        let tiles = Tiles::new(40, columns.len(), Group { rows: 16, times: 1 }, |row, out| {
-            out.iter_mut().zip(columns).for_each(|(out, size)| *out = size * [1, -1][row % 2]);
-        });
-        let kinds: Vec<_> = tiles
-            .tiles
+    fn columns_go_to_the_narrowest_lane_that_holds_a_group() {
+        let sizes = [2047, 2048, 1 << 26, 1 << 27, 1 << 40];
+        let counts: Vec<i64> = (0..40).flat_map(|unit| sizes.map(|size| size * [1, -1][unit * 7 % 3 % 2])).collect();
+        let all = [SuffStats::new(&counts, 1, 40, 5).unwrap()];
+        let cells = Cells::new(&all, false);
+        let columns = Columns { dense: (0..5).collect(), exceptions: Vec::new(), rules: Vec::new() };
+        let seen: Vec<_> = Tiles::new(&cells, &columns)
+            .0
             .iter()
-            .map(|t| match t {
-                AnyTile::Narrow(t) => ("narrow", t.largest, t.bounds.clone()),
-                AnyTile::Middle(t) => ("middle", t.largest, t.bounds.clone()),
-                AnyTile::Wide(t) => ("wide", t.largest, t.bounds.clone()),
+            .map(|tile| match tile {
+                AnyTile::Narrow(t) => ("narrow", t.columns.clone(), t.bounds.clone()),
+                AnyTile::Middle(t) => ("middle", t.columns.clone(), t.bounds.clone()),
+                AnyTile::Wide(t) => ("wide", t.columns.clone(), t.bounds.clone()),
             })
             .collect();
-        let expected = [("narrow", 2047), ("middle", 1 << 26), ("wide", 1 << 40)]
-            .map(|(kind, largest)| (kind, largest, vec![16 * largest, 16 * largest, 8 * largest]));
-        assert_eq!(expected.as_slice(), kinds);
-        assert_eq!([None, Some(0), Some(16), Some(17), Some(32), Some(33)], tiles.slots.as_slice());
+        let bounds = |largest: i64| vec![16 * largest, 16 * largest, 8 * largest];
+        let expected = [
+            ("narrow", vec![0], bounds(2047)),
+            ("middle", vec![1, 2], bounds(1 << 26)),
+            ("wide", vec![3, 4], bounds(1 << 40)),
+        ];
+        assert_eq!(expected.as_slice(), seen);
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::metric::metric;
+use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
 fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
@@ -83,20 +84,43 @@ proptest! {
     }
 }
 
+/// Counts with a column for each width of digits, one that follows another but for a few units, and one constant.
+fn awkward(segments: usize) -> Vec<i64> {
+    let mut words = Stream::new(97, Purpose::Draw, segments as u64).words();
+    let mut row = |unit: usize| {
+        let word = words.next().unwrap();
+        let small = (word % 30) as i64;
+        let follows = if unit % 97 == 5 { -1000 } else { small - 4 };
+        [
+            small,
+            -small,
+            follows,
+            7,
+            word as i64 >> 24,
+            (word % 300) as i64 - 150,
+            if unit % 200 == 3 { 1 << 50 } else { 0 },
+        ]
+    };
+    (0..segments).flat_map(|unit| row(unit)).collect()
+}
+
 #[test]
-fn draws_of_many_units_meet_every_case() {
-    // Enough replicates that some weights exceed a code and some draws are thinned out.
-    let segments = 3004;
-    let ones: Vec<i64> = (0..segments as i64).collect();
-    let stats = [SuffStats::new(&ones, 1, segments, 1).unwrap()];
-    let (n, seed) = (300, 8);
-    let got = with_run(2, |run| sums(&stats, (Plan::Seeded { seed, first: 0 }, n), run)).unwrap();
-    let law = Law::new(segments);
-    let mut largest = 0;
-    for (replicate, got) in got.into_iter().enumerate() {
-        let weights = law.draw(seed, replicate as u64);
-        assert_eq!(weights.iter().zip(0..).map(|(&weight, unit)| i64::from(weight) * unit).sum::<i64>(), got);
-        largest = largest.max(*weights.iter().max().unwrap());
+fn all_paths_give_the_same_sums() {
+    for segments in [1, 2, 63, 64, 65, 1000, 3004] {
+        let counts = awkward(segments);
+        let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
+        let design = Design::new(&stats, false).unwrap();
+        let of = |path, n, threads| {
+            let draws = Draws::new(&design, Plan::Seeded { seed: 8, first: 3 }, n, path).unwrap();
+            with_run(threads, |run| all_sums((&design, &draws), n, run)).unwrap()
+        };
+        for n in [1, 17, 200] {
+            let expected = of(Path::Portable, n, 1);
+            assert_eq!(expected, of(Path::best(), n, 3));
+            for replicate in (0..n).step_by(16) {
+                let indices = indices_of(8, 3 + replicate as u64, segments);
+                assert_eq!(added(&stats[0], 0, &indices), expected[7 * replicate..][..7]);
+            }
+        }
     }
-    assert!(largest > u32::from(LARGEST_CODED) + 1);
 }

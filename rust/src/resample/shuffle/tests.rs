@@ -1,5 +1,6 @@
 use super::*;
 use crate::metric::{Metric, metric};
+use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
 fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
@@ -141,6 +142,38 @@ fn results_are_the_same_for_any_number_of_threads() {
     let expected = of(1);
     for threads in [2, 3, 8] {
         assert_eq!(expected, of(threads));
+    }
+}
+
+#[test]
+fn all_paths_give_the_same_sums() {
+    for segments in [1, 6, 63, 64, 65, 1407, 1408, 1409, 3004] {
+        // Columns of all widths, some of them equal in both systems but for a few units.
+        let mut words = Stream::new(96, Purpose::Draw, segments as u64).words();
+        let mut row = |_| {
+            let word = words.next().unwrap();
+            [(word % 30) as i64 - 9, word as i64 >> 30, (word % 900) as i64, i64::from(word % 99 == 0) << 50, 5]
+        };
+        let counts: Vec<i64> = (0..2 * segments).flat_map(|i| row(i)).collect();
+        let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
+        let design = Design::new(&stats, true).unwrap();
+        let of = |path, n, threads| {
+            let flips = Flips::new(&design, Plan::Seeded { seed: 8, first: 3 }, n, path).unwrap();
+            with_run(threads, |run| all_sums((&design, &flips), n, run)).unwrap()
+        };
+        for n in [1, 64, 200, 1100] {
+            let expected = of(Path::Tiles, n, 1);
+            assert_eq!(expected, of(Path::best(), n, 3));
+            for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
+                let flip = flips_of(8, 3 + replicate as u64);
+                let sum = |column: usize| -> i64 {
+                    let units = (0..segments).filter(|&unit| flip(unit));
+                    units.map(|unit| stats[0].row(1, unit)[column] - stats[0].row(0, unit)[column]).sum()
+                };
+                assert_eq!([0; 5], sums[..5]);
+                assert_eq!((0..5).map(sum).collect::<Vec<_>>(), sums[5..]);
+            }
+        }
     }
 }
 

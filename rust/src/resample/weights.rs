@@ -1,0 +1,406 @@
+//! How often a draw of S out of S units takes each unit.
+//!
+//! Drawing S indices costs 32 random bits for each, and a visit to memory. Here a draw costs a little more than 8 bits
+//! per unit, all of which vector instructions make:
+//!
+//! 1. Give every unit an independent Poisson(λ) weight, λ a little below 1. A random byte is looked up in the law's
+//!    distribution function, in units of 1/256. The few bytes in whose unit the function steps ask for further bits.
+//! 2. Given their sum T, independent Poisson weights are those of T uniform draws. If T > S, start again with other
+//!    bytes: whether that happens depends on T alone. Otherwise add S − T uniform draws.
+//!
+//! The result is multinomial(S; 1/S, …, 1/S), exactly: step 2 does not depend on λ, and the law enters step 1 with the 53
+//! bits of a float, which is finer than what a weight of 18 or more would change (below 2^-52). λ is such that the
+//! first step of the function is a whole number of units. All constants are made by additions, multiplications,
+//! divisions and a square root, so they are the same on every machine.
+
+use crate::stream::{Halves, Purpose, Stream};
+
+/// The largest weight of step 1.
+const LARGEST: usize = 17;
+
+/// By how many standard deviations of T its mean is below S: starting again is rare, adding is little work.
+const DEVIATIONS: f64 = 1.5;
+
+/// A weight above this many may share its byte with others: λ ≤ 1, so P(N ≤ 4) > 255/256.
+const STEPS: usize = 4;
+
+/// Marks the weight of a byte that does not decide.
+const UNDECIDED: u8 = 0x80;
+
+/// Weights are made for so many units at a time.
+const CHUNK: usize = 256;
+
+/// What depends on S alone.
+pub(super) struct Law {
+    pub units: usize,
+    /// A byte's weight is the number of these that it exceeds …
+    above: [u8; STEPS],
+    /// … unless it is one of these, which do not decide.
+    undecided: [u8; STEPS],
+    /// P(N ≤ k) in units of 2^-40: whole ones, and the rest of it in units of 2^-32 of these. Then some more that are 1.
+    steps: [(u64, u32); LARGEST + 4],
+}
+
+impl Law {
+    pub fn new(units: usize) -> Self {
+        let mean = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
+        // P(N = 0) = e^-λ, as the next larger multiple of 1/256.
+        let mut probability = (256.0 * exp(-mean)).ceil() / 256.0;
+        let lambda = ln(1.0 / probability);
+        let mut cumulative = [1.0; LARGEST + 4];
+        let mut below = 0.0;
+        for (k, cumulative) in cumulative[..LARGEST].iter_mut().enumerate() {
+            below += probability;
+            probability *= lambda / (k + 1) as f64;
+            *cumulative = below.min(1.0);
+        }
+        let steps = cumulative.map(|p| {
+            let step = p * 2f64.powi(40);
+            (step as u64, (step.fract() * 2f64.powi(32)) as u32)
+        });
+        let bytes = |k: usize| cumulative[k] * 256.0;
+        Law {
+            units,
+            above: std::array::from_fn(|k| (bytes(k).ceil() - 1.0) as u8),
+            // The first step is between two bytes, and all the later ones are in the last byte.
+            undecided: std::array::from_fn(|k| if k + 1 < STEPS { bytes(k + 1) as u8 } else { u8::MAX }),
+            steps,
+        }
+    }
+
+    /// How often a draw takes each unit. `weights` has room for at least S, and gets zeros behind them.
+    pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8]) {
+        let stream = |purpose| Stream::new(seed, purpose, replicate);
+        for attempt in 0.. {
+            let total = self.poisson(stream(Purpose::Draw).part(attempt), weights);
+            if let Some(missing) = self.units.checked_sub(total) {
+                let mut indices = stream(Purpose::DrawRest).indices(self.units as u32);
+                let mut rest = [0; 64];
+                for from in (0..missing).step_by(rest.len()) {
+                    let rest = &mut rest[..64.min(missing - from)];
+                    indices.fill(rest);
+                    rest.iter().for_each(|&unit| weights[unit as usize] += 1);
+                }
+                return;
+            }
+        }
+    }
+
+    /// Step 1: independent Poisson weights. Gives their sum.
+    fn poisson(&self, stream: Stream, weights: &mut [u8]) -> usize {
+        by_bytes(self, stream, weights);
+        weights[self.units..].fill(0);
+        let mut halves = Halves::new(stream.with(Purpose::DrawResidual));
+        let mut places = [0; 2 * CHUNK];
+        for weights in weights.chunks_mut(CHUNK) {
+            // A list, because nobody can foresee which: a branch for each would cost more than all the rest of a draw.
+            let count = marked(weights, &mut places);
+            for &place in &places[..count] {
+                let weight = &mut weights[usize::from(place)];
+                *weight = self.decide(*weight & !UNDECIDED, &mut halves);
+            }
+        }
+        total(weights)
+    }
+
+    /// The weight of a byte in whose unit the function makes the step from `least`.
+    #[inline(always)]
+    fn decide(&self, least: u8, halves: &mut Halves) -> u8 {
+        let steps = &self.steps[usize::from(least)..];
+        // In the last byte there may be no step at all.
+        let position = (steps[0].0 >> 32).min(255) << 32 | u64::from(halves.draw());
+        // Without branches, which could not be foreseen: how many of the next few steps it is beyond.
+        let beyond = steps[..4].iter().map(|&(whole, _)| u8::from(position > whole)).sum::<u8>();
+        let at_one = steps[..4].iter().fold(false, |any, &(whole, _)| any | (position == whole));
+        if beyond == 4 || at_one { self.weight(least, position, || halves.draw()) } else { least + beyond }
+    }
+
+    /// The weight of a position, `least` or more. In the very unit of a step, `further` decides on which side it is.
+    fn weight(&self, least: u8, position: u64, mut further: impl FnMut() -> u32) -> u8 {
+        let reached =
+            |&&(whole, rest): &&(u64, u32)| position > whole || (position == whole && (rest == 0 || further() >= rest));
+        least + self.steps[usize::from(least)..].iter().take_while(reached).count() as u8
+    }
+}
+
+/// Which weights of a chunk are marked: how many, and the places of these. Behind them may be anything.
+fn marked(weights: &[u8], places: &mut [u8; 2 * CHUNK]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if compress::available() {
+        return compress::marked(weights, places);
+    }
+    list_marked(weights, 0, (places, 0))
+}
+
+/// Lists the places of marked weights, of which the first is the `first`-th, behind `count` others; gives the new count.
+#[inline(always)]
+fn list_marked(weights: &[u8], first: usize, (places, mut count): (&mut [u8; 2 * CHUNK], usize)) -> usize {
+    for (place, &weight) in (first..).zip(weights) {
+        places[count] = place as u8;
+        count += usize::from(weight >> 7);
+    }
+    count
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod compress {
+    use std::arch::x86_64::*;
+
+    use super::{CHUNK, list_marked};
+
+    pub fn available() -> bool {
+        is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi2")
+    }
+
+    pub fn marked(weights: &[u8], places: &mut [u8; 2 * CHUNK]) -> usize {
+        assert!(available() && weights.len() <= CHUNK);
+        // SAFETY: the processor has the instructions.
+        unsafe { compressed(weights, places) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+    fn compressed(weights: &[u8], places: &mut [u8; 2 * CHUNK]) -> usize {
+        let numbers: [u8; 64] = std::array::from_fn(|i| i as u8);
+        // SAFETY: 64 bytes are as long as a register, and need no alignment here.
+        let mut here = unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) };
+        let mut count = 0;
+        let (whole, rest) = weights.as_chunks::<64>();
+        for bytes in whole {
+            // SAFETY: as above.
+            let marks = _mm512_movepi8_mask(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) });
+            let out = &mut places[count..][..64];
+            // SAFETY: as above.
+            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_maskz_compress_epi8(marks, here)) };
+            count += marks.count_ones() as usize;
+            here = _mm512_add_epi8(here, _mm512_set1_epi8(64));
+        }
+        list_marked(rest, 64 * whole.len(), (places, count))
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn total(weights: &[u8]) -> usize {
+    // Sums of 32 bits are enough for a stretch, and made by one instruction for eight bytes.
+    weights.chunks(1 << 20).map(|weights| weights.iter().map(|&weight| u32::from(weight)).sum::<u32>() as usize).sum()
+}
+
+/// Writes what the bytes of the stream decide, and marks the others.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn by_bytes(law: &Law, stream: Stream, weights: &mut [u8]) {
+    let (above, undecided) = (law.above, law.undecided);
+    let decided = |i: usize| {
+        let mut words = [0; CHUNK / 8];
+        stream.fill((i * CHUNK / 16) as u32, &mut words);
+        let mut bytes = [0; CHUNK];
+        for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+        for byte in &mut bytes {
+            let weight: u8 = above.iter().map(|a| u8::from(*byte > *a)).sum();
+            let marked = undecided.iter().fold(0, |marked, u| marked | u8::from(*byte == *u));
+            *byte = weight | marked * UNDECIDED;
+        }
+        bytes
+    };
+    let (whole, rest) = weights.as_chunks_mut::<CHUNK>();
+    let last = whole.len();
+    for (i, weights) in whole.iter_mut().enumerate() {
+        *weights = decided(i);
+    }
+    if !rest.is_empty() {
+        rest.copy_from_slice(&decided(last)[..rest.len()]);
+    }
+}
+
+/// e^x for small x.
+fn exp(x: f64) -> f64 {
+    (1..40).fold((1.0, 1.0), |(sum, term), k| (sum + term * x / f64::from(k), term * x / f64::from(k))).0
+}
+
+/// ln x for x near 1: 2 artanh((x − 1)/(x + 1)).
+fn ln(x: f64) -> f64 {
+    let z = (x - 1.0) / (x + 1.0);
+    let mut power = z;
+    (0..100).fold(0.0, |sum, k| {
+        let term = power / f64::from(2 * k + 1);
+        power *= z * z;
+        sum + 2.0 * term
+    })
+}
+
+/// The weights of a draw: how often it takes each unit.
+pub fn draw_weights(seed: u64, replicate: u64, units: u32) -> Vec<u32> {
+    let mut weights = vec![0; units as usize];
+    Law::new(units as usize).draw(seed, replicate, &mut weights);
+    weights.into_iter().map(u32::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    const SIZES: [usize; 9] = [1, 2, 3, 4, 5, 50, 3004, 100_000, 1_000_000];
+
+    /// λ, from the law's own first step.
+    fn lambda(law: &Law) -> f64 {
+        -(law.steps[0].0 as f64 / 2f64.powi(40)).ln()
+    }
+
+    #[test]
+    fn steps_are_those_of_the_poisson_law() {
+        for units in SIZES {
+            let law = Law::new(units);
+            let lambda = lambda(&law);
+            let wanted = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
+            assert!((wanted - 0.011..=wanted).contains(&lambda), "{units}: {lambda} for {wanted}");
+            assert_eq!(0, law.steps[0].0 & 0xffff_ffff, "a whole number of bytes");
+            let mut below = 0.0;
+            for (k, &(whole, rest)) in law.steps[..=LARGEST].iter().enumerate() {
+                let factorial: f64 = (1..=k).map(|i| i as f64).product();
+                below += (-lambda).exp() * lambda.powi(k as i32) / factorial;
+                let step = (whole as f64 + f64::from(rest) / 2f64.powi(32)) / 2f64.powi(40);
+                assert!((below - step).abs() < 1e-14, "{units} {k} {below} {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_byte_stands_for_what_the_steps_say() {
+        for units in SIZES {
+            let law = Law::new(units);
+            let positions = |byte: u64| [byte << 32, (byte << 32) + 0xffff_ffff];
+            for byte in 0..=255u8 {
+                // Nothing is reached between two positions where the same steps are reached at either end.
+                let [first, last] = positions(byte.into()).map(|position: u64| {
+                    law.steps
+                        .iter()
+                        .filter(|(whole, rest)| position > *whole || (position == *whole && *rest == 0))
+                        .count()
+                });
+                let weight = law.above.iter().filter(|a| byte > **a).count();
+                assert_eq!(first, weight, "{units} {byte}");
+                let marked = law.undecided.contains(&byte);
+                assert!(first == last || marked, "{units} {byte}");
+                assert!(first != last || !marked || byte == 255, "{units} {byte}");
+                assert!(!marked || (law.steps[weight].0 >> 32).min(255) == byte.into(), "{units} {byte}");
+            }
+        }
+    }
+
+    /// What the stream's bytes and further halves say, one unit at a time.
+    fn obvious(law: &Law, stream: Stream) -> Vec<u8> {
+        let mut words = stream.words();
+        let mut halves = stream.with(Purpose::DrawResidual).words().flat_map(|word| [word as u32, (word >> 32) as u32]);
+        let bytes: Vec<u8> = words.by_ref().take(law.units.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
+        let of = |&byte: &u8| {
+            let low = u64::from(byte) << 32;
+            let at = if law.undecided.contains(&byte) { low + u64::from(halves.next().unwrap()) } else { low };
+            law.steps.iter().take_while(|(whole, _)| *whole <= at).count() as u8
+        };
+        bytes[..law.units].iter().map(of).collect()
+    }
+
+    #[test]
+    fn weights_are_those_of_looking_up_one_position_after_the_other() {
+        for (units, replicate) in SIZES[..7].iter().flat_map(|&units| (0..50).map(move |r| (units, r))) {
+            let law = Law::new(units);
+            let stream = Stream::new(7, Purpose::Draw, replicate).part(1);
+            let mut weights = vec![9; units + 70];
+            let total = law.poisson(stream, &mut weights);
+            assert_eq!(obvious(&law, stream), weights[..units]);
+            assert_eq!(total, weights.iter().map(|&w| usize::from(w)).sum::<usize>());
+            assert!(weights[units..].iter().all(|&w| w == 0));
+        }
+    }
+
+    #[test]
+    fn in_the_very_unit_of_a_step_a_further_half_decides() {
+        let law = Law::new(3004);
+        let (whole, rest) = law.steps[2];
+        assert!(rest > 0);
+        let weight = |position, further| law.weight(2, position, || further);
+        assert_eq!([2, 3], [weight(whole - 1, u32::MAX), weight(whole + 1, 0)]);
+        assert_eq!([2, 3], [weight(whole, rest - 1), weight(whole, rest)]);
+    }
+
+    #[test]
+    fn weights_sum_to_the_number_of_units() {
+        for units in [1, 2, 3, 4, 5, 9, 100, 3004] {
+            for replicate in 0..200 {
+                assert_eq!(units, draw_weights(3, replicate, units).iter().sum::<u32>());
+            }
+        }
+    }
+
+    #[test]
+    fn some_draws_are_started_again() {
+        let law = Law::new(3004);
+        let mut weights = vec![0; 3004];
+        let mut total = |replicate| law.poisson(Stream::new(1, Purpose::Draw, replicate), &mut weights);
+        let above = (0..1000).filter(|&replicate| total(replicate) > 3004).count();
+        assert!((30..110).contains(&above), "{above} of 1000; a normal law at one and a half deviations gives 67");
+    }
+
+    /// The probability of these weights under multinomial(S; 1/S …).
+    fn multinomial(weights: &[u32]) -> f64 {
+        let factorial = |k: u32| (1..=k).map(f64::from).product::<f64>();
+        let units = weights.len() as f64;
+        factorial(weights.len() as u32)
+            / weights.iter().map(|&w| factorial(w)).product::<f64>()
+            / units.powi(weights.len() as i32)
+    }
+
+    #[test]
+    fn the_joint_law_of_a_few_units_is_multinomial() {
+        // Six units: λ = .37, so that bytes, further bits, new starts and additions all have their part.
+        for (units, draws) in [(3u32, 60_000), (5, 120_000), (6, 200_000)] {
+            let mut counts = HashMap::new();
+            for replicate in 0..draws {
+                *counts.entry(draw_weights(11, replicate, units)).or_insert(0u32) += 1;
+            }
+            let mut chi2 = 0.0;
+            let mut seen = 0.0;
+            for (weights, &count) in &counts {
+                let expected = multinomial(weights) * draws as f64;
+                chi2 += (f64::from(count) - expected).powi(2) / expected;
+                seen += expected;
+            }
+            chi2 += draws as f64 - seen; // compositions that did not come up
+            let compositions: f64 =
+                (0..u64::from(units)).fold(1.0, |c, i| c * (2 * u64::from(units) - 1 - i) as f64 / (i + 1) as f64);
+            let freedom = compositions - 1.0;
+            assert!((chi2 - freedom).abs() < 5.0 * (2.0 * freedom).sqrt(), "{units}: {chi2} of {freedom}");
+        }
+    }
+
+    #[test]
+    fn each_weight_of_many_units_is_binomial_and_no_place_is_favoured() {
+        let (units, draws) = (1000u32, 4000u64);
+        let (mut by_weight, mut by_unit) = (HashMap::new(), vec![0u32; units as usize]);
+        for replicate in 0..draws {
+            for (unit, weight) in draw_weights(5, replicate, units).into_iter().enumerate() {
+                *by_weight.entry(weight.min(6)).or_insert(0u32) += 1;
+                by_unit[unit] += weight;
+            }
+        }
+        let n = f64::from(units);
+        let mut probability = (1.0 - 1.0 / n).powf(n);
+        let (mut left, mut chi2) = (1.0, 0.0);
+        for weight in 0..=6u32 {
+            let p = if weight == 6 { left } else { probability };
+            let expected = p * n * draws as f64;
+            chi2 += (f64::from(by_weight[&weight]) - expected).powi(2) / expected;
+            left -= p;
+            probability *= (n - f64::from(weight)) / f64::from(weight + 1) / (n - 1.0);
+        }
+        assert!(chi2 < 30.0, "{chi2} of 6"); // units of a draw are slightly dependent: not quite a chi-square
+        let expected = draws as f64;
+        let chi2: f64 = by_unit.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+        assert!((chi2 - 999.0).abs() < 5.0 * (2.0 * 999f64).sqrt(), "{chi2} of 999");
+    }
+}
