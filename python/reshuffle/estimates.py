@@ -55,23 +55,25 @@ def segment_values(family: Family, a: int, b: int | None = None) -> Scores:
     return family.metric.segment_scores(rows)
 
 
-def gradient(family: Family, totals: Counts) -> Scores:
+def gradient(metric: Metric, counts: Counts, totals: Counts) -> Scores:
     """The derivative of the score by each summed count, by central differences: (…, K) in and out.
+
+    ``counts`` are those of the systems that are looked at, (systems, S, K); steps are relative to their sums.
 
     Counts are integers, so a step is at least 1. A count that cannot be negative is not brought down to 0, where
     logarithms and ratios end: near it the difference is one-sided. At 0 the derivative is given as 0, since then all
     rows are 0 there and it would be multiplied by 0. At a kink (BLEU where hypotheses and references are equally long)
     it is the mean of both sides.
     """
-    is_signed = family.counts.min(axis=(0, 1)) < 0
-    # The same steps for all systems: equal totals have equal gradients.
-    up = np.maximum(np.abs(family.counts).sum(axis=1).max(axis=0) >> STEP_BITS, 1)
+    is_signed = counts.min(axis=(0, 1)) < 0
+    # The same steps for both systems: equal totals have equal gradients.
+    up = np.maximum(np.abs(counts).sum(axis=1).max(axis=0) >> STEP_BITS, 1)
     down = np.where(is_signed | (totals > up), up, 0)
     one_each = np.eye(totals.shape[-1], dtype=np.int64)
     here = totals[..., None, :]
     try:
-        higher = family.metric.score(here + one_each * up)
-        lower = family.metric.score(here - one_each * down[..., None])
+        higher = metric.score(here + one_each * up)
+        lower = metric.score(here - one_each * down[..., None])
     except InputError as error:
         raise InputError(
             f"the delta method scores sums a little above and below those of the segments, and {error}; use the "
@@ -99,9 +101,10 @@ class Estimate:
         assert isinstance(family, Family)  # check_kind has seen to it
         return family
 
-    @property
-    def _systems(self) -> list[int]:
-        return [self.a] if self.b is None else [self.a, self.b]
+    @cached_property
+    def _counts(self) -> Counts:
+        """The counts of the one or two systems: (1 or 2, S, K)."""
+        return self._sums.counts[[self.a] if self.b is None else [self.a, self.b]]
 
     def _of(self, values: Scores) -> Scores:
         """From the values of all systems, the first axis, to those of this one or of the difference."""
@@ -135,7 +138,8 @@ class Estimate:
     @cached_property
     def delta_error(self) -> float:
         """The standard error by the delta method."""
-        slopes = self._slopes(gradient(self._sums, self._sums.totals[self._systems]))
+        counts = self._counts
+        slopes = self._slopes(gradient(self._sums.metric, counts, counts.sum(axis=1)))
         influence = (self._rows - self._rows.mean(axis=0)) @ slopes
         return float(np.sqrt(self.n_segments / (self.n_segments - 1) * (influence**2).sum()))
 
@@ -161,12 +165,12 @@ class Estimate:
         rows, units = _small(self._rows, self.n_segments)
         i, j = np.triu_indices(rows.shape[1])
         twice = np.where(i == j, 1.0, 2.0)
-        counts = self._sums.counts[self._systems]
+        metric, counts = self._sums.metric, self._counts
         errors = np.empty(self.replicates.n_resamples)
         size = BATCH_CELLS // max(i.size, counts.shape[0] * counts.shape[2] ** 2)
         for batch in self.replicates.batches(max(1, size), "drawing"):
             totals = batch.of(_core.draw_sums, counts).reshape(batch.n, *counts[:, 0].shape)
-            slopes = self._slopes(gradient(self._sums, totals).swapaxes(0, 1)) * units
+            slopes = self._slopes(gradient(metric, counts, totals).swapaxes(0, 1)) * units
             first = (slopes * batch.of(_core.draw_sums, rows[None])).sum(axis=1)
             terms = twice * slopes[:, i] * slopes[:, j] * _sums_of_products(batch, rows, i, j)
             second = terms.sum(axis=1)
@@ -183,12 +187,12 @@ class Estimate:
         For a difference these are the counts of a and what b has less. Where a and b are equal in all segments drawn,
         so are their gradients, and the linearised difference is exactly 0.
         """
-        a = self._sums.counts[self.a]
+        a = self._counts[0]
         centred = a - np.rint(a.mean(axis=0)).astype(np.int64)
-        return centred if self.b is None else np.concatenate([centred, a - self._sums.counts[self.b]], axis=1)
+        return centred if self.b is None else np.concatenate([centred, a - self._counts[1]], axis=1)
 
     def _slopes(self, gradients: Scores) -> Scores:
-        """What each column of ``_rows`` is multiplied by, from the gradients of ``_systems``, the first axis."""
+        """What each column of ``_rows`` is multiplied by, from the gradients of the systems, the first axis."""
         if self.b is None:
             return np.asarray(gradients[0])
         return np.concatenate([gradients[0] - gradients[1], gradients[1]], axis=-1)
