@@ -106,10 +106,9 @@ def compare(
     >>> 0 < comparison.comparisons[0].test.pvalue <= 1
     True
     """
-    chosen = check_test(test, alternative)
     confidence_level = check_level("confidence_level", confidence_level)
     data = _Data.of(references, systems, metrics)
-    check_test(test, alternative, *data.metrics)
+    chosen = check_test(test, alternative, *data.metrics)
     used = check_interval(interval, *data.metrics)
     names = data.names
     if len(names) < 2:

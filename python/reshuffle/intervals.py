@@ -56,7 +56,7 @@ def bca(estimate: Estimate, level: float) -> tuple[float, float]:
 
     z₀ is the normal quantile of the share of draws below θ, those equal to it counted half, as SciPy does;
     a = Σ u_s³/(6 (Σ u_s²)^1.5) with u_s = mean θ₍ₛ₎ − θ₍ₛ₎, θ₍ₛ₎ without segment s; and a share α becomes
-    Φ(z₀ + (z₀ + z_α)/(1 − a(z₀ + z_α))). Efron 1987, equations 2.3 and 6.6 to 6.7.
+    Φ(z₀ + (z₀ + z_α)/(1 − a(z₀ + z_α))). Efron 1987.
     """
     from scipy.special import ndtr, ndtri
 
@@ -173,7 +173,7 @@ INTERVALS: Mapping[str, Interval] = {
         ),
         Interval(
             "bca",
-            "bias-corrected and accelerated",
+            "BCa (bias-corrected and accelerated)",
             "percentiles corrected for bias and skewness",
             "doi:10.1080/01621459.1987.10478410",
             bca,

@@ -151,9 +151,12 @@ class TextFamily:
     @cached_property
     def leave_one_out(self) -> Scores:
         """The score of each system without each of the segments, at a call for each: (k, S)."""
-        everything = range(self.n_segments)
-        others = [[s for s in everything if s != left_out] for left_out in everything]
-        return np.array([[self._evaluate([lines[s] for s in kept], kept) for kept in others] for lines in self.systems])
+        scores = np.empty((len(self.systems), self.n_segments))
+        for left_out in range(self.n_segments):
+            kept = [s for s in range(self.n_segments) if s != left_out]
+            for index, lines in enumerate(self.systems):
+                scores[index, left_out] = self._evaluate([lines[s] for s in kept], kept)
+        return scores
 
     def details(self, system: int) -> Mapping[str, float]:
         """None: nothing is known about the function."""

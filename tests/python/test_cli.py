@@ -165,7 +165,7 @@ def test_score_shows_precisions_penalty_and_lengths(demo: Path, run: Any) -> Non
 def test_intervals_are_chosen_by_name(demo: Path, run: Any) -> None:
     percentile, bca = (run(*COMPARE, "--interval", name).out for name in ("percentile", "bca"))
     assert percentile == run(*COMPARE).out
-    assert "Intervals: bias-corrected and accelerated of 500 bootstrap draws." in bca
+    assert "Intervals: BCa (bias-corrected and accelerated) of 500 bootstrap draws." in bca
     assert "|interval:bca[0.95]|test:ar|" in bca
     assert percentile.replace("percentile", "bca") != bca
     closed = run("score", "reference.txt", "baseline.txt", "--interval", "delta").out
