@@ -17,7 +17,7 @@ from .corpus import Corpus, read_corpus
 from .errors import InputError
 from .files import read_lines
 from .given import CorpusFunction, FromCounts, SegmentScores, f_score
-from .intervals import bootstrap_interval
+from .intervals import bootstrap_interval, standard_error
 from .metrics import Formula, Metric, NativeMetric, metric, tokenize
 from .multiplicity import experimentwise_error
 from .results import (
@@ -27,6 +27,7 @@ from .results import (
     SegmentTable,
     SignificanceResult,
     SystemScore,
+    UsedInterval,
     UsedMetric,
     UsedTest,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "SegmentTable",
     "SignificanceResult",
     "SystemScore",
+    "UsedInterval",
     "UsedMetric",
     "UsedTest",
     "__version__",
@@ -67,5 +69,6 @@ __all__ = [
     "read_lines",
     "score",
     "segment_scores",
+    "standard_error",
     "tokenize",
 ]

@@ -1,4 +1,4 @@
-"""What the registries hold (metrics with their options, tokenizers, tests): ``reshuffle metrics``, docs/metrics.md."""
+"""What the registries hold (metrics with their options, tokenizers, tests, intervals): ``reshuffle metrics``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from . import _core
+from .intervals import INTERVALS
 from .metrics import OptionSpec, metric, metric_specs, tokenizer_specs
 from .report import Terminal
 from .significance import TESTS
@@ -41,6 +42,10 @@ def catalogue() -> dict[str, Any]:
                 "alternatives": list(test.alternatives),
             }
             for test in TESTS.values()
+        ],
+        "intervals": [
+            {"name": interval.name, "about": interval.about, "source": interval.source}
+            for interval in INTERVALS.values()
         ],
     }
 
@@ -86,10 +91,11 @@ def _others() -> list[Section]:
     found = catalogue()
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
     classes = f"classes of characters from Unicode {found['unicode']}"
-    tests = [[t["name"], t["about"], t["source"]] for t in found["tests"]]
+    tests, intervals = ([[t["name"], t["about"], t["source"]] for t in found[k]] for k in ("tests", "intervals"))
     return [
         (f"Tokenizers (--tokenize), {classes}", ["Name", "About"], tokenizers),
         ("Tests (--test)", ["Name", "About", "Source"], tests),
+        ("Intervals (--interval)", ["Name", "About", "Source"], intervals),
     ]
 
 
@@ -121,7 +127,7 @@ def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:
     """docs/metrics.md, or the part of it that is about some metrics."""
     metrics = [m for m in catalogue()["metrics"] if m["name"] in names or not names]
     parts = [
-        "# Metrics, tokenizers and tests",
+        "# Metrics, tokenizers, tests and intervals",
         "This page is made by `reshuffle metrics --format markdown`; a test keeps it true.",
     ]
     for title, header, rows in [*_metrics([m["name"] for m in metrics]), *([] if names else _others())]:
@@ -133,7 +139,7 @@ def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:
 
 
 def as_json(terminal: Terminal, names: Sequence[str]) -> str:
-    """One object with the lists ``metrics``, ``tokenizers`` and ``tests``, and the version of ``unicode``."""
+    """One object with a list for each registry, and the version of ``unicode``."""
     found = catalogue()
     found["metrics"] = [m for m in found["metrics"] if m["name"] in names or not names]
     return json.dumps(found, indent=2, ensure_ascii=False) + "\n"

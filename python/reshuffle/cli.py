@@ -33,6 +33,7 @@ from .errors import (
 from .files import STDIN, display_name
 from .given import SegmentScores
 from .inputs import INPUTS, Column, read_documents, read_numbers, split_name
+from .intervals import INTERVALS
 from .metrics import NativeMetric, OptionSpec, metric, metric_specs
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
@@ -243,6 +244,13 @@ Examples:
 )
 @click.option("--all-pairs", is_flag=True, help="Compare every pair of systems instead.")
 @click.option(
+    "--interval",
+    type=Name("interval", list(INTERVALS)),
+    default="percentile",
+    show_default=True,
+    help="Confidence interval; 'reshuffle metrics' says what each is.",
+)
+@click.option(
     "--confidence", "confidence_level", type=float, default=0.95, show_default=True, help="Level of the intervals."
 )
 @_shared_options
@@ -286,7 +294,17 @@ Examples:
 @click.argument("reference", metavar="REF", required=False)
 @click.argument("systems", metavar="SYS...", nargs=-1)
 @_metric_option
-@click.option("--confidence", "confidence_level", type=float, help="Give intervals at this level.  [default: none]")
+@click.option(
+    "--interval",
+    type=Name("interval", list(INTERVALS)),
+    help="Give intervals of this kind.  [default: percentile, if --confidence is given]",
+)
+@click.option(
+    "--confidence",
+    "confidence_level",
+    type=float,
+    help="Give intervals at this level.  [default: 0.95, if --interval is given]",
+)
 @click.option("--segments", is_flag=True, help="Write the score of every segment instead, as tsv or jsonl.")
 @_shared_options
 @_format_option([*FORMATS, *SEGMENT_FORMATS], "text; tsv with --segments")
@@ -318,8 +336,9 @@ def score_command(
 
 def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> str:
     """The format of scores, or an error for one that is not for segments if these are asked for, or the other way."""
-    if segments and options["confidence_level"] is not None:
-        raise InputError("--segments gives no intervals: leave out --confidence")
+    for name, flag in (("interval", "--interval"), ("confidence_level", "--confidence")):
+        if segments and options[name] is not None:
+            raise InputError(f"--segments gives no intervals: leave out {flag}")
     fmt = fmt or ("tsv" if segments else "text")
     if segments and fmt not in SEGMENT_FORMATS:
         raise InputError(f"--segments is written as {' or '.join(SEGMENT_FORMATS)}, not as {fmt}")
@@ -339,7 +358,7 @@ def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> s
     help="Output.",
 )
 def metrics_command(names: tuple[str, ...], fmt: str) -> None:
-    """List metrics, tokenizers and tests, or the options of the metrics named."""
+    """List metrics, tokenizers, tests and intervals, or the options of the metrics named."""
     click.echo(CATALOGUE_FORMATS[fmt](_terminal(), names), nl=False)
 
 

@@ -13,8 +13,9 @@ from . import _core
 from ._core import Progress
 from .corpus import Corpus, Lines
 from .errors import InputError, check_level, unknown_name
+from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
-from .intervals import INTERVALS
+from .intervals import Interval, check_interval
 from .metrics import NativeMetric, metric
 from .multiplicity import experimentwise_error
 from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
@@ -29,8 +30,6 @@ Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | None"
 AnyMetric: TypeAlias = NativeMetric | GivenCounts | CorpusFunction
 Metrics: TypeAlias = "str | AnyMetric | Sequence[str | AnyMetric]"
 
-INTERVAL = "percentile"
-
 
 def compare(
     references: References = None,
@@ -43,6 +42,7 @@ def compare(
     baseline: str | None = None,
     all_pairs: bool = False,
     alternative: str = "two-sided",
+    interval: str = "percentile",
     confidence_level: float = 0.95,
     seed: int = 12345,
     threads: int | None = None,
@@ -65,7 +65,8 @@ def compare(
         The id of each segment's document; segments of a document need not be adjacent. Whole documents are then
         swapped and drawn, and what their segments have in common is reported.
     test : str
-        A name in :data:`reshuffle.significance.TESTS`.
+        A name in :data:`reshuffle.significance.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics
+        that are means of segment scores: :class:`~reshuffle.SegmentScores`.
     n_resamples : int
         Shuffles for the test and draws for the intervals.
     baseline : str, optional
@@ -74,8 +75,10 @@ def compare(
         Compare every pair instead.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the system scores higher than the baseline.
+    interval : str
+        A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences.
     confidence_level : float
-        Of the percentile intervals for scores and differences.
+        Of the intervals.
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
     threads : int, optional
@@ -90,8 +93,8 @@ def compare(
     Raises
     ------
     InputError
-        If the texts do not line up, there are fewer than two systems, segments or documents, a name is unknown, or an
-        argument is out of range.
+        If the texts do not line up, there are fewer than two systems, segments or documents, a name is unknown, an
+        argument is out of range, or the test or the interval is not for one of the metrics.
 
     Notes
     -----
@@ -115,9 +118,10 @@ def compare(
     >>> comparison.unit, comparison.n_units
     ('document', 2)
     """
-    chosen = check_test(test, alternative)
     confidence_level = check_level("confidence_level", confidence_level)
     data = _Data.of(references, systems, metrics)
+    chosen = check_test(test, alternative, *data.metrics)
+    used = check_interval(interval, *data.metrics)
     names = data.names
     if len(names) < 2:
         raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
@@ -135,7 +139,8 @@ def compare(
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
-    all_draws = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
+    if used.draws:
+        _ = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
     results = run_test(chosen, replicates, pairs, alternative)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
@@ -144,15 +149,15 @@ def compare(
             system=names[a],
             metric=label,
             test=result,
-            confidence_interval=INTERVALS[INTERVAL](draws[a] - draws[b], confidence_level),
+            confidence_interval=used.of(Estimate(replicates, m, a, b), confidence_level),
             intraclass_correlation=correlation,
             design_effect=effect,
         )
-        for label, draws, of_metric, effects_of_metric in zip(data.labels, all_draws, results, effects, strict=True)
+        for m, (label, of_metric, effects_of_metric) in enumerate(zip(data.labels, results, effects, strict=True))
         for (a, b), result, (correlation, effect) in zip(pairs, of_metric, effects_of_metric, strict=True)
     ]
     record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates)
-    return _comparison(data, names, families, replicates, confidence_level, baseline, record, comparisons)
+    return _comparison(data, names, families, replicates, used, confidence_level, baseline, record, comparisons)
 
 
 def score(
@@ -161,15 +166,17 @@ def score(
     metrics: Metrics = "bleu",
     *,
     documents: DocumentIds | None = None,
+    interval: str | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 10_000,
     seed: int = 12345,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Score systems against references, with confidence intervals if ``confidence_level`` is given.
+    """Score systems against references, with confidence intervals if ``interval`` or ``confidence_level`` is given.
 
-    Parameters are those of :func:`compare`; one system is enough, and one segment too unless intervals are wanted.
+    Parameters are those of :func:`compare`; one system is enough, and one segment too unless intervals are wanted. Of
+    ``interval`` and ``confidence_level`` the one that is not given is as there.
 
     Returns
     -------
@@ -189,17 +196,18 @@ def score(
     """
     data = _Data.of(references, systems, metrics)
     names = data.names
-    if confidence_level is None:
+    if interval is None and confidence_level is None:
         if documents is not None:
-            raise InputError("documents without confidence_level: only intervals depend on them; leave documents out")
-        return _comparison(data, names, data.count(names, threads, progress), None, None)
-    confidence_level = check_level("confidence_level", confidence_level)
+            raise InputError("documents without intervals: only intervals depend on them; leave documents out")
+        return _comparison(data, names, data.count(names, threads, progress))
+    used = check_interval("percentile" if interval is None else interval, *data.metrics)
+    confidence_level = check_level("confidence_level", 0.95 if confidence_level is None else confidence_level)
     units = None if documents is None else Documents.of(documents, data.n_segments)
     families = data.count(names, threads, progress)
     if units is not None:
         families = [family.by(units) for family in families]
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
-    return _comparison(data, names, families, replicates, confidence_level)
+    return _comparison(data, names, families, replicates, used, confidence_level)
 
 
 def segment_scores(
@@ -341,7 +349,9 @@ def _document_effects(
     """Intraclass correlation and design effect of each pair, None where they are not defined or not known."""
     if documents is None or isinstance(family, TextFamily):
         return [(None, None)] * len(pairs)
-    effects = (document_effect(values, documents) for values in paired_influences(family.metric, family.counts, pairs))
+    effects = (
+        document_effect(values, documents) for values in paired_influences(family.scores, family.leave_one_out, pairs)
+    )
     return [
         (None if math.isnan(correlation) else correlation, None if math.isnan(effect) else effect)
         for correlation, effect in effects
@@ -352,8 +362,9 @@ def _comparison(
     data: _Data,
     names: tuple[str, ...],
     families: Sequence[AnyFamily],
-    replicates: Replicates | None,
-    confidence_level: float | None,
+    replicates: Replicates | None = None,
+    used: Interval | None = None,
+    confidence_level: float | None = None,
     baseline: str | None = None,
     test: UsedTest | None = None,
     comparisons: Sequence[PairedDifference] = (),
@@ -361,9 +372,9 @@ def _comparison(
     nrefs = data.n_references
 
     def interval(m: int, s: int) -> ConfidenceInterval | None:
-        if replicates is None or confidence_level is None:
+        if replicates is None or used is None or confidence_level is None:
             return None
-        return INTERVALS[INTERVAL](replicates.draws[m][s], confidence_level)
+        return used.of(Estimate(replicates, m, s), confidence_level)
 
     scores = [
         SystemScore(
@@ -385,10 +396,11 @@ def _comparison(
         )
         for label, f in zip(data.labels, families, strict=True)
     ]
-    run = f"version:reshuffle-{_core.VERSION}"
-    if replicates is not None:
-        used = None if test is None else (test.name, test.alternative)
-        run = f"interval:{INTERVAL}[{confidence_level:g}]|{run_signature(replicates, used)}"
+    resampled = (used is not None and used.draws) or (test is not None and test.replicates is not None)
+    made = replicates if resampled else None
+    run = run_signature(made, None if test is None else (test.name, test.alternative))
+    if used is not None:
+        run = f"interval:{used.name}[{confidence_level:g}]|{run}"
     error = None
     if comparisons and confidence_level is not None:
         error = experimentwise_error(round(1 - confidence_level, 12), len(comparisons))
@@ -399,14 +411,15 @@ def _comparison(
         comparisons=tuple(comparisons),
         baseline=baseline,
         test=test,
+        interval=None if used is None else used.used,
         experimentwise_error=error,
         n_segments=data.n_segments,
         n_references=0 if data.corpus is None else len(data.corpus.references),
         unit=families[0].unit,
         n_units=families[0].n_units,
-        n_resamples=None if replicates is None else replicates.n_resamples,
+        n_resamples=None if made is None else made.n_resamples,
         confidence_level=confidence_level,
-        seed=None if replicates is None else replicates.seed,
+        seed=None if made is None else made.seed,
         signature="|".join([*(m.signature for m in metrics), run]),
         version=_core.VERSION,
     )

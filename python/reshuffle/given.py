@@ -84,6 +84,8 @@ class SegmentScores(GivenCounts):
     core: _core.Metric = field(init=False, repr=False, compare=False)
     counts: Mapping[str, Counts] = field(init=False, repr=False, compare=False)
 
+    is_mean = True
+
     def __post_init__(self) -> None:
         arrays = {system: self._checked(system, scores) for system, scores in _by_system(self.scores)}
         if not arrays:

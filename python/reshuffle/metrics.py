@@ -43,11 +43,13 @@ Scores: TypeAlias = NDArray[np.float64]
 class Metric(ABC):
     """A corpus score that is a function of summed integer counts.
 
-    ``core`` is its formula in Rust, if it has one there.
+    ``core`` is its formula in Rust, if it has one there. ``is_mean`` tells whether the score is the mean of the scores
+    of segments; then a row of counts is a number and 1.
     """
 
     name: str
     higher_is_better: bool = True
+    is_mean: bool = False
     core: _core.Metric | None = None
 
     @abstractmethod

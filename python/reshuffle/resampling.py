@@ -95,6 +95,11 @@ class Family:
         """The score of every unit by itself: (k, S)."""
         return self.metric.segment_scores(self.counts)
 
+    @cached_property
+    def leave_one_out(self) -> Scores:
+        """The score of each system without each of the units: (k, S)."""
+        return np.stack([self.metric.score(t - rows) for t, rows in zip(self.totals, self.counts, strict=True)])
+
     def details(self, system: int) -> Mapping[str, float]:
         """The parts that make up a system's score."""
         return self.metric.details(self.totals[system])
@@ -172,6 +177,17 @@ class TextFamily:
         """The function on one segment at a time: (k, S)."""
         return np.array([[self._evaluate([line], [s]) for s, line in enumerate(lines)] for lines in self.systems])
 
+    @cached_property
+    def leave_one_out(self) -> Scores:
+        """The score of each system without each of the units, at a call for each: (k, S)."""
+        unit_of = range(self._n_segments) if self.documents is None else self.documents.index.tolist()
+        scores = np.empty((len(self.systems), self.n_units))
+        for left_out in range(self.n_units):
+            kept = [s for s, unit in enumerate(unit_of) if unit != left_out]
+            for index, lines in enumerate(self.systems):
+                scores[index, left_out] = self._evaluate([lines[s] for s in kept], kept)
+        return scores
+
     def details(self, system: int) -> Mapping[str, float]:
         """None: nothing is known about the function."""
         return {}
@@ -220,7 +236,7 @@ class Replication:
 
     def of(self, sums: Callable[..., Counts], counts: Counts) -> Counts:
         """The sums of these replicates, by one of the core's functions."""
-        return sums([counts], n=self.n, seed=self.seed, first=self.first, threads=self.threads)
+        return sums([np.ascontiguousarray(counts)], n=self.n, seed=self.seed, first=self.first, threads=self.threads)
 
 
 class Replicates:
@@ -282,7 +298,7 @@ class Replicates:
                 progress=self._progress,
             )
         for index, family in self._others().items():
-            for replicates in self._batches(family, "shuffling"):
+            for replicates in self.batches(family.batch, "shuffling"):
                 statistics = family.shuffled(pairs, replicates)
                 counts[index] += reached(statistics, thresholds[index][:, None], alternative).sum(axis=1)
         return counts
@@ -301,7 +317,7 @@ class Replicates:
                 progress=self._progress,
             )
         for index, family in self._others().items():
-            for batch in self._batches(family, "shuffling"):
+            for batch in self.batches(family.batch, "shuffling"):
                 out[index, :, batch.first : batch.first + batch.n] = family.shuffled(pairs, batch)
         return out
 
@@ -322,7 +338,7 @@ class Replicates:
             out.update(zip(native, np.split(drawn, ends), strict=True))
         for index, family in self._others().items():
             out[index] = np.empty((len(family.scores), self.n_resamples))
-            for batch in self._batches(family, "drawing"):
+            for batch in self.batches(family.batch, "drawing"):
                 out[index][:, batch.first : batch.first + batch.n] = family.drawn(batch)
         return tuple(out[index] for index in range(len(self.families)))
 
@@ -338,10 +354,11 @@ class Replicates:
         """What is scored here."""
         return {i: f for i, f in enumerate(self.families) if i not in self._native()}
 
-    def _batches(self, family: AnyFamily, stage: str) -> Iterator[Replication]:
+    def batches(self, size: int, stage: str) -> Iterator[Replication]:
+        """All replicates, ``size`` at a time."""
         progress = self._progress or Progress()
         progress.begin(stage, self.n_resamples)
-        for first in range(0, self.n_resamples, family.batch):
-            n = min(family.batch, self.n_resamples - first)
+        for first in range(0, self.n_resamples, size):
+            n = min(size, self.n_resamples - first)
             yield Replication(self.seed, first, n, self._threads)
             progress.update(first + n)

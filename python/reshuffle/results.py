@@ -19,6 +19,7 @@ __all__ = [
     "SegmentTable",
     "SignificanceResult",
     "SystemScore",
+    "UsedInterval",
     "UsedMetric",
     "UsedTest",
 ]
@@ -35,7 +36,7 @@ class ConfidenceInterval:
     confidence_level : float
         For example 0.95.
     method : str
-        ``percentile``, ``clopper-pearson`` …
+        The name in :data:`reshuffle.intervals.INTERVALS`, or ``clopper-pearson``.
     """
 
     low: float
@@ -75,14 +76,14 @@ class SignificanceResult:
     statistic : float
         score(a) − score(b), in the metric's units.
     pvalue : float
-        (exceedances + 1)/(n_resamples + 1).
+        (exceedances + 1)/(n_resamples + 1), or by the test's own distribution where it has one.
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
-    exceedances : int
-        The replicates at least as extreme as what was observed.
-    n_resamples : int
+    exceedances : int or None
+        The replicates at least as extreme as what was observed. None, as the next two, for tests without replicates.
+    n_resamples : int or None
         The number of replicates, R.
-    seed : int
+    seed : int or None
         What the replicates were made from.
     signature : str
         Metric, test, seed, generator and version, to be printed beside the p-value.
@@ -97,27 +98,32 @@ class SignificanceResult:
     statistic: float
     pvalue: float
     alternative: str
-    exceedances: int
-    n_resamples: int
-    seed: int
+    exceedances: int | None
+    n_resamples: int | None
+    seed: int | None
     signature: str
     wins: int | None = None
     ties: int | None = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     @property
-    def pvalue_interval(self) -> ConfidenceInterval:
-        """Clopper–Pearson, 95 %, for the p-value that infinitely many replicates would give."""
+    def pvalue_interval(self) -> ConfidenceInterval | None:
+        """Clopper–Pearson, 95 %, for the p-value that infinitely many replicates would give, if there are any."""
+        if self.exceedances is None or self.n_resamples is None:
+            return None
         return clopper_pearson(self.exceedances, self.n_resamples)
 
     def may_lie_across(self, level: float) -> bool:
         """Could infinitely many replicates give a p-value on the other side of ``level``, by the interval above?"""
+        if self.exceedances is None or self.n_resamples is None:
+            return False
         # By Hoeffding's inequality the interval reaches no further than this. Most p-values are decided without the
         # distributions of SciPy, which take longer to import than 10,000 shuffles to run.
         reach = (math.log(40) / (2 * self.n_resamples)) ** 0.5
         if abs(self.exceedances / self.n_resamples - level) > reach:
             return False
-        return self.pvalue_interval.low < level < self.pvalue_interval.high
+        interval = clopper_pearson(self.exceedances, self.n_resamples)
+        return interval.low < level < interval.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +181,21 @@ class UsedMetric:
 
 @dataclass(frozen=True, slots=True)
 class UsedTest:
-    """A test as it was used: its name, its title, the alternative, and what its replicates are called."""
+    """A test as it was used: its name, its title, the alternative, and what its replicates are called if it has any."""
 
     name: str
     title: str
     alternative: str
-    replicates: str
+    replicates: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UsedInterval:
+    """An interval as it was used: its name, its title, and whether it was made from draws."""
+
+    name: str
+    title: str
+    draws: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +215,8 @@ class Comparison:
         None if every pair was compared.
     test : UsedTest or None
         None if nothing was tested.
+    interval : UsedInterval or None
+        None if there are no intervals.
     experimentwise_error : float or None
         If no systems differed, the tests kept their level and were independent: the chance of at least one p of at
         most 1 − confidence_level.
@@ -209,8 +226,10 @@ class Comparison:
         What was swapped and drawn: ``segment`` or ``document``.
     n_units : int
         How many of them there are.
-    n_resamples, confidence_level, seed : int, float, int or None
+    n_resamples, seed : int or None
         None if nothing was resampled.
+    confidence_level : float or None
+        None if there are no intervals.
     signature : str
         One line that tells a reader how to repeat it.
     version : str
@@ -223,6 +242,7 @@ class Comparison:
     comparisons: tuple[PairedDifference, ...]
     baseline: str | None
     test: UsedTest | None
+    interval: UsedInterval | None
     experimentwise_error: float | None
     n_segments: int
     n_references: int

@@ -2,13 +2,15 @@
 
 Throughout, t is score(a) − score(b); a replicate counts when it is at least as extreme as t (≥, so that the
 observed arrangement counts too); and p = (c + 1)/(R + 1) (Noreen 1989; Phipson & Smyth 2010,
-doi:10.2202/1544-6115.1585), which is never 0 and is 1 for identical systems.
+doi:10.2202/1544-6115.1585), which is never 0 and is 1 for identical systems. Tests of means of segment scores need no
+replicates: their p comes from a distribution in closed form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._core import Progress
 from .errors import InputError, check_name
-from .metrics import MetricLike, Scores, resolve
+from .estimates import ANY, MEANS, check_kind, segment_values
+from .given import CorpusFunction
+from .metrics import Metric, MetricLike, Scores, resolve
 from .resampling import Family, Pairs, Replicates, reached
 from .results import SignificanceResult
 from .units import DocumentIds
@@ -80,9 +84,23 @@ class Observed:
         return np.asarray(scores[a] - scores[b])
 
 
-def _approximate_randomization(observed: Observed, alternative: str) -> NDArray[np.int64]:
+@dataclass(frozen=True)
+class Outcome:
+    """What a test found: p-values and, if it has replicates, how many are at least as extreme: (metrics, pairs)."""
+
+    pvalues: Scores
+    exceedances: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, exceedances: NDArray[np.int64], replicates: Replicates) -> Outcome:
+        """From counts of replicates."""
+        return cls(pvalue(exceedances, replicates.n_resamples), exceedances)
+
+
+def _approximate_randomization(observed: Observed, alternative: str) -> Outcome:
     """Shuffle the two outputs of each segment: Riezler & Maxwell 2005, Fig. 1."""
-    return observed.replicates.tally(observed.pairs, observed.threshold(alternative), alternative)
+    replicates = observed.replicates
+    return Outcome.of(replicates.tally(observed.pairs, observed.threshold(alternative), alternative), replicates)
 
 
 def _shift(drawn: Scores, statistic: float, eased: float, alternative: str) -> int:
@@ -103,36 +121,81 @@ def _paired(drawn: Scores, statistic: float, eased: float, alternative: str) -> 
     return int((drawn * better <= 0).sum())
 
 
-def _on_draws(count: Callable[[Scores, float, float, str], int]) -> Callable[[Observed, str], NDArray[np.int64]]:
+def _on_draws(count: Callable[[Scores, float, float, str], int]) -> Callable[[Observed, str], Outcome]:
     """Apply a test of one pair's differences on the draws to every pair under every metric."""
 
-    def exceedances(observed: Observed, alternative: str) -> NDArray[np.int64]:
+    def outcome(observed: Observed, alternative: str) -> Outcome:
         statistic, eased = observed.statistic, observed.threshold(alternative)
         out = np.empty(statistic.shape, dtype=np.int64)
         for metric, pair in np.ndindex(out.shape):
             out[metric, pair] = count(
                 observed.drawn(metric, pair), float(statistic[metric, pair]), float(eased[metric, pair]), alternative
             )
-        return out
+        return Outcome.of(out, observed.replicates)
 
-    return exceedances
+    return outcome
+
+
+def _t_test(differences: Scores, alternative: str) -> float:
+    """Student 1908: t = mean d/(s/√S) with S − 1 degrees of freedom. Without spread t is infinite, and p 0 or 1."""
+    from scipy.special import stdtr
+
+    # Rounding of the mean must not make a spread of equal differences.
+    error = differences.std(ddof=1) / len(differences) ** 0.5 if np.ptp(differences) else 0.0
+    mean = differences.mean()
+    t = mean / error if error else np.copysign(np.inf, mean)
+    if alternative == "two-sided":
+        return float(2 * stdtr(len(differences) - 1, -abs(t)))
+    return float(stdtr(len(differences) - 1, t if alternative == "less" else -t))
+
+
+def _wilcoxon(differences: Scores, alternative: Any) -> float:
+    """Wilcoxon 1945, signed ranks, differences of 0 left out: exact for few segments without ties, as SciPy chooses."""
+    from scipy.stats import wilcoxon
+
+    return float(wilcoxon(differences[differences != 0], alternative=alternative).pvalue)
+
+
+def _sign_test(differences: Scores, alternative: Any) -> float:
+    """Dixon & Mood 1946: of the differences that are not 0, is half positive? Exact."""
+    from scipy.stats import binomtest
+
+    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    return float(binomtest(wins, wins + losses, alternative=alternative).pvalue)
+
+
+def _on_segments(test: Callable[[Scores, str], float]) -> Callable[[Observed, str], Outcome]:
+    """Apply a test of one pair's differences on the segments to every pair under every metric, all of them means."""
+
+    def outcome(observed: Observed, alternative: str) -> Outcome:
+        pvalues = np.ones((len(observed.replicates.families), len(observed.pairs)))
+        for metric, family in enumerate(observed.replicates.families):
+            assert isinstance(family, Family)  # check_test has seen to it
+            for index, (a, b) in enumerate(observed.pairs):
+                differences = segment_values(family, a, b)
+                if differences.any():  # nothing speaks against the null if no segment differs
+                    pvalues[metric, index] = test(differences, alternative)
+        return Outcome(pvalues)
+
+    return outcome
 
 
 @dataclass(frozen=True)
 class SignificanceTest:
     """A test as the registry knows it.
 
-    ``exceedances(observed, alternative)`` gives, as an integer array of shape (metrics, pairs), how many replicates
-    are at least as extreme as what was observed.
+    ``outcome(observed, alternative)`` gives what it finds for all pairs under all metrics. ``replicates`` is what its
+    replicates are called, None if it has none; ``kind`` what it needs of a metric (:mod:`reshuffle.estimates`).
     """
 
     name: str
     title: str
     about: str
     source: str
-    exceedances: Callable[[Observed, str], NDArray[np.int64]]
+    outcome: Callable[[Observed, str], Outcome]
     alternatives: tuple[str, ...] = ALTERNATIVES
-    replicates: str = "shuffles"
+    replicates: str | None = "shuffles"
+    kind: str = ANY
 
 
 TESTS: Mapping[str, SignificanceTest] = {
@@ -170,12 +233,39 @@ TESTS: Mapping[str, SignificanceTest] = {
             _on_draws(_paired),
             replicates="draws",
         ),
+        SignificanceTest(
+            "t-test",
+            "paired t-test",
+            "for means of segment scores; exact if their differences are normal",
+            "doi:10.1093/biomet/6.1.1",
+            _on_segments(_t_test),
+            replicates=None,
+            kind=MEANS,
+        ),
+        SignificanceTest(
+            "wilcoxon",
+            "Wilcoxon signed-rank test",
+            "for means of segment scores; are their differences symmetric about 0?",
+            "doi:10.2307/3001968",
+            _on_segments(_wilcoxon),
+            replicates=None,
+            kind=MEANS,
+        ),
+        SignificanceTest(
+            "sign-test",
+            "sign test",
+            "for means of segment scores; does each system win as many segments?",
+            "doi:10.1080/01621459.1946.10501898",
+            _on_segments(_sign_test),
+            replicates=None,
+            kind=MEANS,
+        ),
     )
 }
 
 
-def check_test(name: str, alternative: str) -> SignificanceTest:
-    """The test of that name, or :class:`InputError` if there is none or it has no such alternative."""
+def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -> SignificanceTest:
+    """The test of that name, or :class:`InputError` if there is none, or not with this alternative or these metrics."""
     check_name("test", name, list(TESTS))
     check_name("alternative", alternative, ALTERNATIVES)
     test = TESTS[name]
@@ -184,6 +274,7 @@ def check_test(name: str, alternative: str) -> SignificanceTest:
             f"test {name!r} has no alternative {alternative!r}: it takes absolute values, so it is "
             f"{' or '.join(test.alternatives)} only; use 'ar' or 'bootstrap' for a one-sided test"
         )
+    check_kind(f"test {name!r}", test.kind, metrics, ["ar", "bootstrap"])
     return test
 
 
@@ -192,23 +283,22 @@ def run_test(
 ) -> list[list[SignificanceResult]]:
     """Test every pair under every family, all on the same replicates: metric by metric, pair by pair."""
     observed = Observed.of(replicates, pairs)
-    exceedances = test.exceedances(observed, alternative)
-    pvalues = pvalue(exceedances, replicates.n_resamples)
-    suffix = run_signature(replicates, (test.name, alternative))
+    outcome = test.outcome(observed, alternative)
+    resampled = test.replicates is not None
+    suffix = run_signature(replicates if resampled else None, (test.name, alternative))
 
     def result(m: int, p: int) -> SignificanceResult:
         metric = replicates.families[m].metric
         drawn = observed.drawn(m, p) if test.replicates == "draws" else None
-        c = int(exceedances[m, p])
         return SignificanceResult(
             test=test.name,
             metric=metric.name,
             statistic=float(observed.statistic[m, p]),
-            pvalue=float(pvalues[m, p]),
+            pvalue=float(outcome.pvalues[m, p]),
             alternative=alternative,
-            exceedances=c,
-            n_resamples=replicates.n_resamples,
-            seed=replicates.seed,
+            exceedances=None if outcome.exceedances is None else int(outcome.exceedances[m, p]),
+            n_resamples=replicates.n_resamples if resampled else None,
+            seed=replicates.seed if resampled else None,
             signature=f"{metric.signature()}|{suffix}",
             wins=None if drawn is None else int((drawn > 0).sum()),
             ties=None if drawn is None else int((drawn == 0).sum()),
@@ -217,11 +307,13 @@ def run_test(
     return [[result(m, p) for p in range(len(pairs))] for m in range(len(replicates.families))]
 
 
-def run_signature(replicates: Replicates, test: tuple[str, str] | None) -> str:
-    """The part of a signature that says how replicates were made and, by a test and its alternative, used."""
+def run_signature(replicates: Replicates | None, test: tuple[str, str] | None) -> str:
+    """The part of a signature that tells the test with its alternative, and how replicates were made if any were."""
     used = [] if test is None else [f"test:{test[0]}", f"alternative:{test[1]}"]
-    unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
-    made = [*unit, f"n:{replicates.n_resamples}", f"seed:{replicates.seed}", f"rng:{_core.GENERATOR}"]
+    made = []
+    if replicates is not None:
+        unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
+        made = [*unit, f"n:{replicates.n_resamples}", f"seed:{replicates.seed}", f"rng:{_core.GENERATOR}"]
     return "|".join([*used, *made, f"version:reshuffle-{_core.VERSION}"])
 
 

@@ -11,13 +11,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reshuffle import Corpus, SegmentScores, approximate_randomization, bootstrap_interval, bootstrap_test, metric
-from reshuffle.metrics import Counts
+from reshuffle import Corpus, SegmentScores, approximate_randomization, bootstrap_test, compare, metric
+from reshuffle.estimates import MEANS, Estimate
+from reshuffle.intervals import INTERVALS
+from reshuffle.metrics import Counts, Metric
+from reshuffle.resampling import Family, Replicates
 from reshuffle.results import clopper_pearson
 
 pytestmark = pytest.mark.slow
 
 SIMULATIONS = 4000
+SIMULATIONS_OF_INTERVALS = 3000
 SEGMENTS = 500
 LEVELS = (0.1, 0.05, 0.01)
 BLEU = metric("bleu")
@@ -81,18 +85,40 @@ def test_bootstrap_tests_reject_as_often_as_the_docs_say(pair: Counts, method: s
         assert pvalues.max() < 0.5
 
 
-def test_percentile_intervals_cover_as_often_as_they_say(pair: Counts) -> None:
+@pytest.mark.parametrize("test", ["t-test", "wilcoxon", "sign-test"])
+def test_tests_of_means_reject_as_often_as_they_say(pair: Counts, test: str) -> None:
+    def pvalue(a: Counts, b: Counts, seed: int) -> float:
+        scores = SegmentScores("BLEU of segments", {"b": BLEU.segment_scores(b), "a": BLEU.segment_scores(a)})
+        return compare(metrics=scores, test=test, interval="t").comparisons[0].test.pvalue
+
+    for level, rate in zip(LEVELS, report(test, null_pvalues(pair, pvalue)), strict=True):
+        assert abs(rate - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5
+
+
+@pytest.mark.parametrize("segments", [100, 500])
+@pytest.mark.parametrize("of", ["corpus", "mean"])
+def test_intervals_cover_as_often_as_the_docs_say(pair: Counts, of: str, segments: int) -> None:
+    """95 % intervals for BLEU, and for the mean of the BLEU of segments, on draws from a set whose score is known."""
     rng = np.random.default_rng(2004)
-    truth = BLEU.score(pair.sum(axis=1))
-    covered = np.zeros(2)
-    for simulation in range(SIMULATIONS):
-        a, b = pair[:, rng.integers(pair.shape[1], size=SEGMENTS)]
-        score = bootstrap_interval(a, BLEU, n_resamples=999, seed=simulation)
-        difference = bootstrap_interval(a, BLEU, b=b, n_resamples=999, seed=simulation)
-        covered += score.low <= truth[0] <= score.high, difference.low <= truth[0] - truth[1] <= difference.high
-    rates = covered / SIMULATIONS
-    print(f"coverage of 95 % percentile intervals: score {rates[0]:.3f}, difference {rates[1]:.3f}")
-    assert np.all((rates > 0.93) & (rates < 0.965))
+    m: Metric = BLEU
+    if of == "mean":
+        m = SegmentScores("BLEU of segments", list(BLEU.segment_scores(pair)))
+        pair = m.counts_of(list(m.counts))
+    scores = m.score(pair.sum(axis=1))
+    truth = scores[0], scores[0] - scores[1]
+    covered = {name: np.zeros(2) for name in INTERVALS if of == "mean" or INTERVALS[name].kind != MEANS}
+    for simulation in range(SIMULATIONS_OF_INTERVALS):
+        drawn = pair[:, rng.integers(pair.shape[1], size=segments)]
+        replicates = Replicates([Family(m, drawn)], n_resamples=999, seed=simulation)
+        of_score, of_difference = Estimate(replicates, 0, 0), Estimate(replicates, 0, 0, 1)
+        for name, counts in covered.items():
+            ends = [INTERVALS[name].of(estimate, 0.95) for estimate in (of_score, of_difference)]
+            counts += [i.low <= true <= i.high for i, true in zip(ends, truth, strict=True)]
+    rates = {name: counts / SIMULATIONS_OF_INTERVALS for name, counts in covered.items()}
+    for name, (score, difference) in rates.items():
+        print(f"coverage, {of}, {segments} segments, {name}: score {score:.3f}, difference {difference:.3f}")
+    low = 0.92 if segments == 100 else 0.935
+    assert all(low < rate < 0.97 for both in rates.values() for rate in both)
 
 
 SEGMENTS_OF_A_DOCUMENT = 15

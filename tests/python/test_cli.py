@@ -162,6 +162,36 @@ def test_score_shows_precisions_penalty_and_lengths(demo: Path, run: Any) -> Non
     assert "90 % interval" in interval
 
 
+def test_intervals_are_chosen_by_name(demo: Path, run: Any) -> None:
+    percentile, bca = (run(*COMPARE, "--interval", name).out for name in ("percentile", "bca"))
+    assert percentile == run(*COMPARE).out
+    assert "Intervals: BCa (bias-corrected and accelerated) of 500 bootstrap draws." in bca
+    assert "|interval:bca[0.95]|test:ar|" in bca
+    assert percentile.replace("percentile", "bca") != bca
+    closed = run("score", "reference.txt", "baseline.txt", "--interval", "delta").out
+    assert "Intervals: normal, with the standard error of the delta method.\n" in closed
+    assert "interval:delta[0.95]|version:" in closed
+    document = json.loads(run("score", "reference.txt", "tuned.txt", "--interval", "jackknife", "--format", "json").out)
+    assert (document["n_resamples"], document["seed"], document["confidence_level"]) == (None, None, 0.95)
+    assert document["systems"][0]["scores"]["BLEU"]["confidence_interval"]["method"] == "jackknife"
+
+
+def test_means_of_segment_scores_have_tests_of_their_own(demo: Path, run: Any) -> None:
+    for name, numbers in (("a", range(1, 41)), ("b", range(0, 80, 2))):
+        (demo / f"{name}.txt").write_text("".join(f"{number}\n" for number in numbers))
+    call = ("compare", "--scores", "rating", "a.txt", "b.txt", "--test", "t-test", "--interval", "t")
+    text = run(*call).out
+    assert "p: paired t-test, two-sided; * p ≤ 0.05.\nIntervals: Student's t, of the scores of segments.\n" in text
+    assert "rng:" not in text
+    assert "2.5e-12*" in text
+    document = json.loads(run(*call, "--format", "json").out)
+    (pair,) = document["comparisons"]
+    assert [pair[k] for k in ("exceedances", "n_resamples", "seed", "pvalue_interval", "wins")] == [None] * 5
+    row = list(csv.DictReader(io.StringIO(run(*call, "--format", "csv").out)))[1]
+    assert (row["test"], row["n_resamples"], row["seed"], row["pvalue_low"]) == ("t-test", "", "", "")
+    assert float(row["pvalue"]) == pair["pvalue"]
+
+
 def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) -> None:
     path = tmp_path / "one"
     path.write_text("just one line\n")
@@ -201,6 +231,9 @@ BAD = {
     "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown tokenize '13': did you mean '13a'"),
     "unknown alternative": ((*COMPARE[1:], "--alternative", "more"), "unknown alternative 'more'"),
     "unknown option": ((*COMPARE[1:], "--tokenise", "13a"), "No such option '--tokenise'"),
+    "unknown interval": ((*COMPARE[1:], "--interval", "BCa"), "unknown interval 'BCa': did you mean 'bca'"),
+    "interval of means": ((*COMPARE[1:], "--interval", "t"), "interval 't' is for means of segment scores, and BLEU"),
+    "test of means": ((*COMPARE[1:], "--test", "t-test"), "is no such mean: use ar or bootstrap"),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
     "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
@@ -293,7 +326,7 @@ def test_metrics_lists_what_the_registries_hold(run: Any) -> None:
     text = run("metrics").out
     document = json.loads(run("metrics", "--format", "json").out)
     assert document["unicode"] in text
-    for names in (document["metrics"], document["tokenizers"], document["tests"]):
+    for names in (document["metrics"], document["tokenizers"], document["tests"], document["intervals"]):
         assert all(entry["name"] in text for entry in names)
     assert [entry["name"] for entry in document["metrics"][0]["options"]] == [
         "tokenize",

@@ -123,6 +123,7 @@ def _row(score: SystemScore) -> dict[str, Any]:
 
 def _tested(pair: PairedDifference) -> dict[str, Any]:
     test, interval = pair.test, pair.confidence_interval
+    of_pvalue = test.pvalue_interval
     values = (
         pair.baseline,
         pair.difference,
@@ -133,8 +134,8 @@ def _tested(pair: PairedDifference) -> dict[str, Any]:
         test.n_resamples,
         test.seed,
         test.pvalue,
-        test.pvalue_interval.low,
-        test.pvalue_interval.high,
+        None if of_pvalue is None else of_pvalue.low,
+        None if of_pvalue is None else of_pvalue.high,
     )
     return dict(zip(_TESTED, values, strict=True)) | {
         "intraclass_correlation": pair.intraclass_correlation,

@@ -135,15 +135,17 @@ def notes(comparison: Comparison) -> Iterator[str]:
     for metric in comparison.metrics:
         if metric.evaluations is not None:
             yield f"{metric.name}: a function of texts, called {metric.evaluations:,} times."
-    if comparison.n_resamples is None or comparison.confidence_level is None:
+    if comparison.interval is None:
         return
     level = comparison.level
-    n = f"{comparison.n_resamples:,}"
+    n = f"{comparison.n_resamples or 0:,}"
     of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
     if comparison.test is not None:
         test = comparison.test
-        yield f"p: {test.title}, {n} {test.replicates}{of_units}, {test.alternative}; * p ≤ {level:.3g}."
-    yield f"Intervals: percentile of {n} bootstrap draws{of_units}."
+        replicates = "" if test.replicates is None else f" {n} {test.replicates}{of_units},"
+        yield f"p: {test.title},{replicates} {test.alternative}; * p ≤ {level:.3g}."
+    draws = f" of {n} bootstrap draws{of_units}" if comparison.interval.draws else ""
+    yield f"Intervals: {comparison.interval.title}{draws}."
     for metric in comparison.metrics:
         yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
     tests = [pair.test for pair in comparison.comparisons]
@@ -153,7 +155,9 @@ def notes(comparison: Comparison) -> Iterator[str]:
             f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
             f"give at least one p ≤ {level:.3g} with probability {comparison.experimentwise_error:.3g} ({power})."
         )
-    if comparison.test is not None and comparison.test.replicates == "shuffles":
+    if comparison.test is None or comparison.test.replicates is None or comparison.n_resamples is None:
+        return
+    if comparison.test.replicates == "shuffles":
         smallest = 2.0 ** ((comparison.test.alternative == "two-sided") - comparison.n_units)
         if smallest > level:
             yield (
@@ -162,7 +166,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
             )
             return
     smallest = 1 / (comparison.n_resamples + 1)
-    if tests and smallest > level:
+    if smallest > level:
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
         return
     close = sum(test.may_lie_across(level) for test in tests)
@@ -279,6 +283,8 @@ def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
 
 
 def _pvalue(pair: PairedDifference) -> str:
-    """With as many digits as the number of replicates can tell, four at least."""
+    """With as many digits as the number of replicates can tell, four at least; a smaller p in powers of ten."""
+    if pair.test.n_resamples is None:
+        return f"{pair.test.pvalue:.4f}" if pair.test.pvalue >= 1e-4 else f"{pair.test.pvalue:.1e}"
     digits = max(4, math.ceil(math.log10(pair.test.n_resamples)))
     return f"{pair.test.pvalue:.{digits}f}"
