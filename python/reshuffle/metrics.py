@@ -180,8 +180,14 @@ class NativeMetric(Metric):
         return np.asarray(self.core.segment_scores(flat).reshape(counts.shape[:-1]))
 
     def details(self, totals: Counts) -> Mapping[str, float]:
-        """See :meth:`Metric.details`."""
-        return dict(self.core.details(np.ascontiguousarray(totals)))
+        """See :meth:`Metric.details`. What is a column of the counts is whole.
+
+        >>> metric("length").details(np.array([3, 4]))
+        {'hyp_len': 3, 'ref_len': 4}
+        """
+        counted = set(self.columns)
+        details = self.core.details(np.ascontiguousarray(totals))
+        return {name: int(value) if name in counted and value.is_integer() else value for name, value in details}
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`.
