@@ -26,6 +26,8 @@ PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike]"
 # Sums over segments stay below this, so that the core never refuses what was accepted here.
 LARGEST_SUM = 2.0**61
 MOST_DECIMALS = 15
+# What rounding to the unit may change, as a share of a system's largest score.
+COARSEST = 1e-9
 
 
 class GivenCounts(Metric):
@@ -50,7 +52,7 @@ class SegmentScores(GivenCounts):
     Scores are kept as integers, so that sums are exact and ties are ties. The unit is the largest power of ten of which
     all scores are whole multiples: ratings from 0 to 100 with two decimals are counted in hundredths. Scores that no
     unit of at least 10⁻¹⁵ fits, such as single-precision floats, are counted in the smallest power of two whose sums
-    still fit 64 bits, which changes a score by a few parts in 10¹⁶ at most.
+    still fit 64 bits, which changes a score by half a unit at most. All systems share the unit.
 
     Parameters
     ----------
@@ -63,7 +65,8 @@ class SegmentScores(GivenCounts):
     Raises
     ------
     InputError
-        If there are no scores, a score is not finite, or numbers of segments differ.
+        If there are no scores, a score is not finite, numbers of segments differ, or scores are so far apart that a
+        unit for the largest would change another system's by more than 10⁻⁹ of its largest.
 
     Examples
     --------
@@ -92,6 +95,8 @@ class SegmentScores(GivenCounts):
         for system, scores in arrays.items():
             counts[system] = np.ones((len(scores), 2), dtype=np.int64)
             counts[system][:, 0] = np.rint(scores * scale)
+            if np.abs(counts[system][:, 0] / scale - scores).max() > COARSEST * np.abs(scores).max():
+                raise self._too_coarse(system, arrays)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
 
@@ -113,6 +118,21 @@ class SegmentScores(GivenCounts):
                 f"{self.name}, system {system}, segment {bad[0] + 1}: expected a finite number, got {array[bad[0]]}"
             )
         return array
+
+    def _too_coarse(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
+        """The error for a unit in which a system's scores would be lost."""
+        own = float(np.abs(arrays[system]).max())
+        largest = max(arrays, key=lambda name: float(np.abs(arrays[name]).max()))
+        if largest == system:
+            return InputError(
+                f"{self.name}, system {system}: scores of at most {own:g} in size are too small: multiply all of them"
+            )
+        segment = int(np.abs(arrays[largest]).argmax())
+        return InputError(
+            f"{self.name}, system {largest}, segment {segment + 1}: {arrays[largest][segment]:g} is too large beside the "
+            f"scores of system {system}, at most {own:g} in size: all share a unit, and these would be lost in it; "
+            "is it a mistake?"
+        )
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
