@@ -252,9 +252,9 @@ def compare_command(
 
     REF and SYS are UTF-8 text files with one segment per line, or mteval files (.sgm, .xml), tables (.tsv), JSON lines
     (.jsonl) or parses (.conllu), plain or compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME takes a
-    column of a table, a key of JSON lines or a system of an mteval file. Every SYS is compared with the baseline, the
-    first one unless --baseline names another. p is the probability of a difference as large as the one observed if it
-    made no difference which system produced which output.
+    column of a table, a key of JSON lines or a system or reference of an mteval file. Every SYS is compared with the
+    baseline, the first one unless --baseline names another. p is the probability of a difference as large as the one
+    observed if it made no difference which system produced which output.
     """
     job = Job.of(reference, systems, options, at_least=2)
     with _destination(output, job.files) as write:

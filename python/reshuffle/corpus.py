@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from .errors import InputError
 from .files import STDIN, display_name, uncompressed
-from .inputs import Column, aligned, read_columns, split_name
+from .inputs import Column, aligned, read_texts, split_name
 
 __all__ = ["Corpus", "read_corpus", "system_names"]
 
@@ -180,8 +180,9 @@ def read_corpus(references: Sequence[str], systems: Sequence[str], input_format:
     {'a': ['yes', 'no'], 'b': ['yep', 'no']}
     >>> Path("all.tsv").unlink()
     """
-    columns = aligned(read_columns([*references, *systems], input_format))
-    of_references, of_systems = columns[: len(references)], columns[len(references) :]
+    read_references, read_systems = read_texts(references, systems, input_format)
+    columns = aligned([*read_references, *read_systems])
+    of_references, of_systems = columns[: len(read_references)], columns[len(read_references) :]
     for column in of_systems:
         if None in column.lines:
             segment = column.lines.index(None) + 1

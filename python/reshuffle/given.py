@@ -128,9 +128,10 @@ class SegmentScores(GivenCounts):
                 f"{self.name}, system {system}: scores of at most {own:g} in size are too small: multiply all of them"
             )
         segment = int(np.abs(arrays[largest]).argmax())
+        place = f"{self.name}, system {largest}, segment {segment + 1}"
         return InputError(
-            f"{self.name}, system {largest}, segment {segment + 1}: {arrays[largest][segment]:g} is too large beside the "
-            f"scores of system {system}, at most {own:g} in size: all share a unit, and these would be lost in it; "
+            f"{place}: {arrays[largest][segment]:g} is too large beside the scores of system "
+            f"{system}, at most {own:g} in size: all share a unit, and these would be lost in it; "
             "is it a mistake?"
         )
 

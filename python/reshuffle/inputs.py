@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 from . import _core
 from .errors import InputError, check_name, unknown_name
 from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
-from .mteval import read_sgm, read_xml
+from .mteval import Translations, read_sgm, read_xml
 
 __all__ = ["INPUTS", "Column", "Input", "Source", "read_columns", "read_conllu", "read_numbers"]
 
@@ -92,20 +92,34 @@ def _text(source: Source, names: Names) -> list[Column]:
     return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
 
 
-def _mteval(source: Source, names: Names) -> list[Column]:
+def _translations(source: Source) -> Translations:
     ending = Path(uncompressed(source.file)).suffix.lower()
-    if ending == ".xml" or (ending not in INPUTS["mteval"].endings and source.data.lstrip().startswith(b"<?xml")):
-        systems = read_xml(source.data, source.name)
-    else:
-        systems = read_sgm(source.text(), source.name)
+    declared = ending not in INPUTS["mteval"].endings and source.data.lstrip().startswith(b"<?xml")
+    if ending == ".xml" or declared:
+        return read_xml(source.data, source.name)
+    return read_sgm(source.text(), source.name)
+
+
+def _mteval(source: Source, names: Names) -> list[Column]:
+    found = _translations(source)
 
     def column(name: str | None) -> Column:
-        chosen = systems[_choice(source, "system", name, list(systems))]
+        known = list(found.segments)
+        if name is None:  # of references and systems in one file it is the systems that are asked for one by one
+            known = [system for system in known if system not in found.references] or known
+        kind = "reference" if set(known) <= set(found.references) else "system"
+        chosen = found.segments[_choice(source, kind, name, known)]
         return Column(
             source.label(name), [s.text for s in chosen.values()], [s.line for s in chosen.values()], list(chosen)
         )
 
     return [column(name) for name in names]
+
+
+def _mteval_references(source: Source) -> Names:
+    """The references in a file by their names; none is named if that is all there is."""
+    found = _translations(source)
+    return found.references if found.references and len(found.segments) > 1 else [None]
 
 
 def _tsv(source: Source, names: Names) -> list[Column]:
@@ -242,11 +256,12 @@ class Input:
     endings: tuple[str, ...]
     read: Callable[[Source, Names], list[Column]]
     numbers: type | None = None
+    references: Callable[[Source], Names] | None = None
 
 
 INPUTS: Mapping[str, Input] = {
     "text": Input("one segment per line", (), _text, str),
-    "mteval": Input("sets of documents of segments", (".sgm", ".sgml", ".xml"), _mteval),
+    "mteval": Input("sets of documents of segments", (".sgm", ".sgml", ".xml"), _mteval, references=_mteval_references),
     "tsv": Input("a line with the names of the columns, then a line for each segment", (".tsv",), _tsv, str),
     "jsonl": Input("one JSON value per line", (".jsonl", ".ndjson"), _jsonl, float),
     "conllu": Input("sentences, each with an empty line after it", (".conllu",), _conllu),
@@ -318,27 +333,47 @@ def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | No
     [Column(name='example.tsv#mt', lines=['yes', 'no'], first_lines=range(2, 4), ids=None, format='text')]
     >>> Path("example.tsv").unlink()
     """
-    columns = _read(paths, input_format)
-    for made, column in columns:
-        if made.numbers is float:
+    return read_texts([], list(paths), input_format)[1]
+
+
+def read_texts(
+    references: Sequence[str | os.PathLike[str]],
+    systems: Sequence[str | os.PathLike[str]],
+    input_format: str | None = None,
+) -> tuple[list[Column], list[Column]]:
+    """Columns of references and of systems, as :func:`read_columns` reads them.
+
+    Of a file with several references all are read if none is named: a reference may be several columns.
+    """
+    read = _read([*references, *systems], input_format, len(references))
+    for made, columns in read:
+        for column in columns if made.numbers is float else ():
             _check_strings(column)
-    return [column for _, column in columns]
+    of_references, of_systems = read[: len(references)], read[len(references) :]
+    return [c for _, columns in of_references for c in columns], [c for _, columns in of_systems for c in columns]
 
 
-def _read(paths: Iterable[str | os.PathLike[str]], input_format: str | None) -> list[tuple[Input, Column]]:
+def _read(
+    paths: Iterable[str | os.PathLike[str]], input_format: str | None, n_references: int = 0
+) -> list[tuple[Input, list[Column]]]:
+    """The columns of each path, which are one but for references; these come first."""
     if input_format is not None:
         check_name("input format", input_format, list(INPUTS))
     split = [split_name(os.fspath(path)) for path in paths]
     if split.count((STDIN, None)) > 1:
         raise InputError("standard input (-) can be read only once")
-    columns: list[tuple[Input, Column] | None] = [None] * len(split)
+    read: list[tuple[Input, list[Column]]] = [(INPUTS[input_format or format_of(file)], []) for file, _ in split]
     for file in dict.fromkeys(file for file, _ in split):
         made = INPUTS[input_format or format_of(file)]
         source = Source(file, read_bytes(file, made.about))
-        places = [i for i, (of, _) in enumerate(split) if of == file]
-        for i, column in zip(places, made.read(source, [split[i][1] for i in places]), strict=True):
-            columns[i] = made, column
-    return [column for column in columns if column is not None]
+        wanted: list[tuple[int, str | None]] = []
+        for i, (of, name) in enumerate(split):
+            if of == file:
+                find = made.references if name is None and i < n_references else None
+                wanted += [(i, each) for each in (find(source) if find else [name])]
+        for (i, _), column in zip(wanted, made.read(source, [name for _, name in wanted]), strict=True):
+            read[i][1].append(column)
+    return read
 
 
 def _check_strings(column: Column) -> None:
@@ -386,7 +421,7 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
             f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: "
             f"{', '.join(with_numbers)}"
         )
-    ((_, column),) = _read([path], input_format)
+    ((_, (column,)),) = _read([path], input_format)
     convert = _parsed if with_numbers[used] is str else _converted
     numbers = [convert(value) for value in column.lines]
     for segment, number in enumerate(numbers, 1):
