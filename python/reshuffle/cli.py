@@ -32,7 +32,7 @@ from .errors import (
 )
 from .files import STDIN, display_name
 from .given import SegmentScores
-from .inputs import INPUTS, Column, read_numbers, split_name
+from .inputs import INPUTS, Column, read_numbers, read_scores, split_name
 from .metrics import NativeMetric, OptionSpec, metric, metric_specs
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
@@ -74,9 +74,9 @@ class Greedy(click.Command):
         rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in self._spread(args)])
         for name, value in ctx.params.items():
             if isinstance(value, str):
-                ctx.params[name] = value.removeprefix("\0")
+                ctx.params[name] = _unmarked(value)
             elif isinstance(value, tuple):
-                ctx.params[name] = tuple(part.removeprefix("\0") for part in value)
+                ctx.params[name] = tuple(map(_unmarked, value))
         return rest
 
     def _spread(self, args: list[str]) -> list[str]:
@@ -95,6 +95,10 @@ class Greedy(click.Command):
                 continue
             spread.append(arg)
         return spread
+
+
+def _unmarked(value: str) -> str:
+    return value[1:] if value.startswith("\0-#") else value
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,8 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="NAME FILE...",
             help="Segment scores of NAME from elsewhere (COMET, ratings …): for each SYS a FILE with a number per "
-            "segment, up to the next option. Alone, without REF and SYS, the files are the systems.",
+            "segment, up to the next option; or one FILE#NAME as --segments writes it, with a column that names the "
+            "system. Alone, without REF and SYS, the files are the systems.",
         ),
         click.option(
             "--lower-is-better", multiple=True, metavar="NAME", help="Of the scores called NAME lower ones are better."
@@ -182,7 +187,7 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=Name("input format", list(INPUTS)),
             help="Format of all files that are read.  [default: what their names end in tells]",
         ),
-        click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
+        click.option("-o", "--output", metavar="FILE", help="Write to FILE; - is standard output."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -301,9 +306,12 @@ def score_command(
         texts, metrics = job.read()
         with _bar() as progress:
             if segments:
-                write(segment_scores(*texts, metrics, threads=options["threads"], progress=progress), fmt)
+                table = segment_scores(*texts, metrics, threads=options["threads"], progress=progress)
+                write(table, fmt)
             else:
                 write(score(*texts, metrics, progress=progress, **options), fmt)
+    if segments:  # neither tsv nor jsonl has a place for it
+        click.echo(f"Signature: {table.signature}", err=True)
 
 
 def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> str:
@@ -368,12 +376,16 @@ class Job:
         scores: dict[str, list[str]] = {}
         for given in options.pop("scores"):
             name, *files = given.split("\0")
+            if not name:
+                raise InputError("--scores takes a name and files, got an empty name")
             if not files:
                 raise InputError(f"--scores {name}: expected a name and a file for each system, got the name alone")
             if name in scores:
                 raise InputError(f"--scores {name} is given twice")
             scores[name] = files
         for name in lower:
+            if not scores:
+                raise InputError(f"--lower-is-better {name} is about --scores {name}, and no --scores are given")
             check_name("scores", name, list(scores))
         names = options.pop("metrics") or (["bleu"] if reference is not None else [])
         metrics = _metrics(names, options)
@@ -386,13 +398,12 @@ class Job:
             if not scores:
                 raise InputError("no reference and no systems: give REF and SYS, or scores from elsewhere by --scores")
             systems = next(iter(scores.values()))
-        _check_systems(systems, refs, at_least)
+        # One file of scores alone may hold those of several systems; only reading it tells.
+        if reference is not None or len(systems) > 1:
+            _check_systems(systems, refs, at_least)
         for name, files in scores.items():
-            if len(files) != len(systems):
-                raise InputError(
-                    f"--scores {name}: expected a file for each of {len(systems)} systems, got {len(files)}; it takes "
-                    "every file up to the next option, so put it last"
-                )
+            if len(files) not in (1, len(systems)):
+                raise _wrong_number_of_files(name, files, systems)
         return cls(reference, refs, systems, metrics, scores, lower, options.pop("input_format"))
 
     @property
@@ -422,18 +433,23 @@ class Job:
             self._check_kinds(corpus.sources)
             texts = corpus.references, corpus.systems
         given = [
-            SegmentScores(
-                name,
-                dict(zip(self.names, (read_numbers(f, self._number_format(f)) for f in files), strict=True)),
-                higher_is_better=name not in self.lower_is_better,
-            )
+            SegmentScores(name, self._scores(name, files), higher_is_better=name not in self.lower_is_better)
             for name, files in self.scores.items()
         ]
         return texts, [*self.metrics, *given]
 
-    def _number_format(self, file: str) -> str | None:
+    def _scores(self, name: str, files: Sequence[str]) -> dict[str, list[float]]:
+        """Scores of segments by system: from a file for each, or from one that names the systems itself."""
         # --input-format is about texts where there are any; numbers beside them are told by their endings.
-        return self.input_format if self.reference is None else None
+        input_format = self.input_format if self.reference is None else None
+        if len(files) > 1:
+            return dict(zip(self.names, (read_numbers(file, input_format) for file in files), strict=True))
+        by_system = read_scores(files[0], input_format)
+        if None not in by_system:
+            return {str(system): scores for system, scores in by_system.items()}
+        if len(self.systems) > 1:
+            raise _wrong_number_of_files(name, files, self.systems)
+        return {self.names[0]: by_system[None]}
 
     def _check_kinds(self, columns: Sequence[Column]) -> None:
         of_parses = {spec.name for spec in metric_specs() if spec.of_parses}
@@ -447,6 +463,13 @@ class Job:
                         f"{m.name} reads {wanted}, but {column.name} holds {came}; formats are told by the ending or "
                         "by --input-format"
                     )
+
+
+def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[str]) -> InputError:
+    return InputError(
+        f"--scores {name}: expected a file for each of {len(systems)} systems, got {len(files)}; it takes "
+        "every file up to the next option, so put it last"
+    )
 
 
 def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric]:
@@ -503,7 +526,7 @@ def _echo(result: Result, fmt: str) -> None:
 @contextlib.contextmanager
 def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     """Where the report goes. A file appears whole or not at all, and only if all went well."""
-    if output is None:
+    if output in (None, STDIN):
         yield _echo
         return
     if not output:

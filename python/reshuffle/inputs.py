@@ -19,7 +19,7 @@ from .errors import InputError, check_name, unknown_name
 from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
 from .mteval import Translations, read_sgm, read_xml
 
-__all__ = ["INPUTS", "Column", "Input", "Source", "read_columns", "read_conllu", "read_numbers"]
+__all__ = ["INPUTS", "Column", "Input", "Source", "read_columns", "read_conllu", "read_numbers", "read_scores"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +145,10 @@ def _tsv(source: Source, names: Names) -> list[Column]:
     ]
 
 
+def _header(source: Source) -> list[str]:
+    return split_lines(source.text())[0].split("\t")
+
+
 def _jsonl(source: Source, names: Names) -> list[Column]:
     lines = split_lines(source.text())
     first = _json(source, lines[0], 1)
@@ -167,6 +171,11 @@ def _jsonl(source: Source, names: Names) -> list[Column]:
         Column(source.label(name), column, range(1, len(lines) + 1))
         for name, column in zip(names, columns, strict=True)
     ]
+
+
+def _keys(source: Source) -> list[str]:
+    first = _json(source, split_lines(source.text())[0], 1)
+    return list(first) if isinstance(first, dict) else []
 
 
 def _key(source: Source, name: str | None, first: Any) -> str:
@@ -256,14 +265,15 @@ class Input:
     endings: tuple[str, ...]
     read: Callable[[Source, Names], list[Column]]
     numbers: type | None = None
+    names: Callable[[Source], list[str]] | None = None
     references: Callable[[Source], Names] | None = None
 
 
 INPUTS: Mapping[str, Input] = {
     "text": Input("one segment per line", (), _text, str),
     "mteval": Input("sets of documents of segments", (".sgm", ".sgml", ".xml"), _mteval, references=_mteval_references),
-    "tsv": Input("a line with the names of the columns, then a line for each segment", (".tsv",), _tsv, str),
-    "jsonl": Input("one JSON value per line", (".jsonl", ".ndjson"), _jsonl, float),
+    "tsv": Input("a line with the names of the columns, then a line for each segment", (".tsv",), _tsv, str, _header),
+    "jsonl": Input("one JSON value per line", (".jsonl", ".ndjson"), _jsonl, float, _keys),
     "conllu": Input("sentences, each with an empty line after it", (".conllu",), _conllu),
 }
 
@@ -402,27 +412,61 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
     Raises
     ------
     InputError
-        As :func:`read_columns`, and for what is not a finite number.
+        As :func:`read_columns`, and for what is not a finite number or is of several systems.
 
     Examples
     --------
     >>> from pathlib import Path
-    >>> _ = Path("comet.jsonl").write_text('{"id": 1, "score": 0.875}\\n{"id": 2, "score": -1}\\n')
+    >>> _ = Path("comet.jsonl").write_text('{"id": 1, "score": 0.875}\n{"id": 2, "score": -1}\n')
     >>> read_numbers("comet.jsonl#score")
     [0.875, -1.0]
     >>> Path("comet.jsonl").unlink()
     """
+    by_system = read_scores(path, input_format)
+    if list(by_system) != [None]:
+        raise InputError(
+            f"{display_name(os.fspath(path))} holds the scores of {len(by_system)} systems "
+            f"({', '.join(map(str, by_system))}), expected those of one; --scores NAME takes such a file alone"
+        )
+    return by_system[None]
+
+
+def read_scores(path: str | os.PathLike[str], input_format: str | None = None) -> dict[str | None, list[float]]:
+    """Numbers by system, if the file has the columns or keys ``segment`` and ``system``; else all of them under None.
+
+    That is the layout of ``reshuffle score --segments``.
+
+    Raises
+    ------
+    InputError
+        As :func:`read_columns`; for what is not a finite number; if a segment is missing for a system, or comes twice.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("long.tsv").write_text("segment\tsystem\tBLEU\n1\ta\t20\n1\tb\t30\n2\ta\t25\n2\tb\t35\n")
+    >>> read_scores("long.tsv#BLEU")
+    {'a': [20.0, 25.0], 'b': [30.0, 35.0]}
+    >>> Path("long.tsv").unlink()
+    """
     if input_format is not None:
         check_name("input format", input_format, list(INPUTS))
-    with_numbers = {name: made.numbers for name, made in INPUTS.items() if made.numbers is not None}
-    used = input_format or format_of(split_name(os.fspath(path))[0])
-    if used not in with_numbers:
+    file, name = split_name(os.fspath(path))
+    used = input_format or format_of(file)
+    made = INPUTS[used]
+    if made.numbers is None:
+        with_numbers = ", ".join(name for name, made in INPUTS.items() if made.numbers is not None)
         raise InputError(
-            f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: "
-            f"{', '.join(with_numbers)}"
+            f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: {with_numbers}"
         )
-    ((_, (column,)),) = _read([path], input_format)
-    convert = _parsed if with_numbers[used] is str else _converted
+    source = Source(file, read_bytes(file, made.about))
+    by_system = made.names is not None and {"segment", "system"} <= set(made.names(source))
+    column, *keys = made.read(source, [name, "segment", "system"] if by_system else [name])
+    numbers = _finite(column, _parsed if made.numbers is str else _converted)
+    return _by_system(numbers, *keys) if by_system else {None: numbers}
+
+
+def _finite(column: Column, convert: Callable[[Any], float]) -> list[float]:
     numbers = [convert(value) for value in column.lines]
     for segment, number in enumerate(numbers, 1):
         if not math.isfinite(number):
@@ -430,6 +474,26 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
             shown = repr(value) if isinstance(value, str) and convert is _parsed else _shown(value)
             raise InputError(f"{column.place(segment)}: expected a finite number, got {shown}")
     return numbers
+
+
+def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> dict[str | None, list[float]]:
+    """Segments are in the order of the first system."""
+    found: dict[str | None, dict[str, float]] = {}
+    for row, (number, segment, system) in enumerate(zip(numbers, segments.lines, systems.lines, strict=True), 1):
+        if not isinstance(system, str):
+            raise InputError(f"{systems.place(row)}: expected a string, got {_shown(system)}")
+        scores = found.setdefault(system, {})
+        if str(segment) in scores:
+            raise InputError(f"{segments.place(row)}: segment {segment} of the system {system!r} is given twice")
+        scores[str(segment)] = number
+    first = next(iter(found))
+    for system in found:
+        for having, lacking in ((first, system), (system, first)):
+            missing = next((segment for segment in found[having] if segment not in found[lacking]), None)
+            if missing is not None:
+                place = segments.name.removesuffix("#segment")
+                raise InputError(f"{place}: the system {lacking!r} lacks segment {missing}, which {having!r} has")
+    return {system: [scores[segment] for segment in found[first]] for system, scores in found.items()}
 
 
 def _parsed(text: str) -> float:

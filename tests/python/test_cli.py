@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import stat
 import subprocess
 import sys
@@ -467,8 +468,10 @@ def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any)
         ("--scores x", "--scores x: expected a name and a file for each system, got the name alone"),
         ("--scores x a b --scores x a b", "--scores x is given twice"),
         ("--scores x a b --lower-is-better y", "unknown scores 'y'"),
+        ("reference.txt tuned.txt rules.txt --lower-is-better y", "--lower-is-better y is about --scores y, and no"),
+        ("--scores '' a b", "--scores takes a name and files, got an empty name"),
         ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems, got 1"),
-        ("--scores x a", "expected at least two systems, got a"),
+        ("--scores x a", "only one system (a): a comparison needs at least two"),
         ("--scores x a c", "c: no such file"),
         ("--scores x a nan", "nan, line 2: expected a finite number"),
         ("--scores x a short", "numbers of segments differ: a has 3, short has 2"),
@@ -493,7 +496,7 @@ def test_what_cannot_be_scored_is_refused(demo: Path, run: Any, arguments: str, 
         "bad.conllu": "# nothing\n1\ta\n\n",
     }.items():
         (demo / name).write_text(content)
-    outcome = run("compare", *arguments.split())
+    outcome = run("compare", *shlex.split(arguments))
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
 
