@@ -417,7 +417,7 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
     Examples
     --------
     >>> from pathlib import Path
-    >>> _ = Path("comet.jsonl").write_text('{"id": 1, "score": 0.875}\n{"id": 2, "score": -1}\n')
+    >>> _ = Path("comet.jsonl").write_text('{"id": 1, "score": 0.875}\\n{"id": 2, "score": -1}\\n')
     >>> read_numbers("comet.jsonl#score")
     [0.875, -1.0]
     >>> Path("comet.jsonl").unlink()
@@ -444,7 +444,7 @@ def read_scores(path: str | os.PathLike[str], input_format: str | None = None) -
     Examples
     --------
     >>> from pathlib import Path
-    >>> _ = Path("long.tsv").write_text("segment\tsystem\tBLEU\n1\ta\t20\n1\tb\t30\n2\ta\t25\n2\tb\t35\n")
+    >>> _ = Path("long.tsv").write_text("segment\\tsystem\\tBLEU\\n1\\ta\\t20\\n1\\tb\\t30\\n2\\ta\\t25\\n2\\tb\\t35\\n")
     >>> read_scores("long.tsv#BLEU")
     {'a': [20.0, 25.0], 'b': [30.0, 35.0]}
     >>> Path("long.tsv").unlink()
