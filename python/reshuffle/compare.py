@@ -298,9 +298,9 @@ class _Data:
         if isinstance(m, GivenCounts):
             return Family(m, m.counts_of(names))
         assert self.corpus is not None  # of() has seen to it
-        outputs = [self.corpus.systems[name] for name in names]
+        outputs = {name: self.corpus.systems[name] for name in names}
         if isinstance(m, CorpusFunction):
-            return TextFamily(m, outputs, self.corpus.references)
+            return TextFamily(m, list(outputs.values()), self.corpus.references)
         return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from .errors import InputError
 from .files import STDIN, display_name, uncompressed
 from .inputs import Column, aligned, read_texts, split_name
 
-__all__ = ["Corpus", "read_corpus", "system_names"]
+__all__ = ["Corpus", "numbered", "read_corpus", "system_names"]
 
 Lines: TypeAlias = Sequence[str]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,20 @@ class Corpus:
         if columns and (columns[0] is None or isinstance(columns[0], str)):
             columns = [columns]
         if not isinstance(systems, Mapping):
-            systems = {f"system {i}": lines for i, lines in enumerate(_listed("systems", systems), 1)}
+            systems = numbered(_listed("systems", systems))
         return cls(
             {str(name): _listed(str(name), lines) for name, lines in systems.items()},
             [_listed(f"references[{i}]", column) for i, column in enumerate(columns)],
         )
+
+
+def numbered(systems: Iterable[T]) -> dict[str, T]:
+    """Names for systems without any.
+
+    >>> numbered([["a"], ["b"]])
+    {'system 1': ['a'], 'system 2': ['b']}
+    """
+    return {f"system {number}": system for number, system in enumerate(systems, 1)}
 
 
 def _listed(what: str, values: Any) -> list[Any]:

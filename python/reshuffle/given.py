@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .corpus import numbered
 from .errors import InputError
 from .metrics import Counts, Formula, Metric, MetricLike, NativeMetric, Scores, counts_array, resolve
 
@@ -326,7 +327,7 @@ def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
 def _by_system(values: Any) -> list[tuple[str, Any]]:
     if isinstance(values, Mapping):
         return [(str(name), value) for name, value in values.items()]
-    return [(f"system {i}", value) for i, value in enumerate(values, 1)]
+    return list(numbered(values).items())
 
 
 def _same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
