@@ -16,7 +16,7 @@ import click
 
 from . import _core
 from ._core import Progress
-from .catalogue import CATALOGUE_FORMATS
+from .catalogue import CATALOGUE_FORMATS, about_option, flag, with_flags
 from .compare import compare, score, segment_scores
 from .corpus import read_corpus, system_names
 from .demo import demo_corpus, write_demo
@@ -28,7 +28,6 @@ from .errors import (
     check_integer,
     check_level,
     check_name,
-    unknown_name,
 )
 from .files import STDIN, display_name
 from .given import SegmentScores
@@ -61,6 +60,8 @@ class Name(StrParam):
         return "|".join(self.known)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if self.kind == "metric":
+            value = _known_case(value, self.known)
         check_name(self.kind, value, self.known)
         return str(value)
 
@@ -118,33 +119,30 @@ def _flags() -> list[Flag]:
         for option in spec.options:
             takers.setdefault(option.name, []).append((spec.name, option))
 
-    def flag(of_metrics: list[tuple[str, OptionSpec]]) -> Flag:
+    def merged(of_metrics: list[tuple[str, OptionSpec]]) -> Flag:
         meanings: dict[str, list[str]] = {}
         for metric_name, option in of_metrics:
             default = "" if option.kind == "flag" or option.default is None else f"  [default: {option.default}]"
-            meanings.setdefault(option.about + default, []).append(metric_name)
+            meanings.setdefault(about_option(option.about) + default, []).append(metric_name)
         told = [f"{', '.join(names)}: {meaning}" for meaning, names in meanings.items()]
         choices = dict.fromkeys(choice for _, option in of_metrics for choice in option.choices)
         return Flag(of_metrics[0][1], [name for name, _ in of_metrics], list(choices), "; ".join(told))
 
-    return [flag(of_metrics) for of_metrics in takers.values()]
+    return [merged(of_metrics) for of_metrics in takers.values()]
 
 
 def _metric_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """A flag for every option of any metric."""
-    for flag in reversed(_flags()):
-        name = flag.option.name
+    for made in reversed(_flags()):
+        name = made.option.name
         kinds: dict[str, Any] = {
             "flag": {"is_flag": True},
             "integer": {"type": int},
             "real": {"type": float},
-            "choice": {"type": Name(name, flag.choices)},
+            "choice": {"type": Name(flag(name), made.choices)},
             "path": {"metavar": "FILE"},
         }
-        option = click.option(
-            "--" + name.replace("_", "-"), name, default=None, help=flag.help, **kinds[flag.option.kind]
-        )
-        command = option(command)
+        command = click.option(flag(name), name, default=None, help=made.help, **kinds[made.option.kind])(command)
     return command
 
 
@@ -474,18 +472,32 @@ def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[st
 
 def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric]:
     """Takes the metrics' own options out of ``options`` and gives each metric those that it has."""
-    flags = {flag.option.name: flag for flag in _flags()}
+    takers = {made.option.name: made.metrics for made in _flags()}
     known = [spec.name for spec in metric_specs()]
+    names = [_known_case(name, known) for name in names]
     for name in names:
-        if name not in known:
-            raise unknown_name("metric", name, known)
-    given = {option: options.pop(option) for option in flags}
+        check_name("metric", name, known)
+    given = {option: options.pop(option) for option in takers}
     given = {option: value for option, value in given.items() if value is not None}
     for option in given:
-        if not set(flags[option].metrics).intersection(names):
-            flag = "--" + option.replace("_", "-")
-            raise InputError(f"{flag} means nothing to {', '.join(names) or 'scores from elsewhere'}: leave it out")
-    return [metric(name, **{o: v for o, v in given.items() if name in flags[o].metrics}) for name in names]
+        if not set(takers[option]).intersection(names):
+            raise InputError(
+                f"{flag(option)} means nothing to {', '.join(names) or 'scores from elsewhere'}: leave it out"
+            )
+    return [_metric(name, {o: v for o, v in given.items() if name in takers[o]}) for name in names]
+
+
+def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
+    try:
+        return metric(name, **options)
+    except InputError as error:
+        names = [option.name for spec in metric_specs() if spec.name == name for option in spec.options]
+        raise InputError(with_flags(str(error), names)) from None
+
+
+def _known_case(name: str, known: Sequence[str]) -> str:
+    """BLEU is bleu: there are no two metrics whose names differ in case alone."""
+    return name.lower() if name.lower() in known else name
 
 
 def _check_numbers(options: dict[str, Any]) -> None:

@@ -251,6 +251,10 @@ class _Data:
         signatures = [m.signature() for m in resolved]
         if len(set(signatures)) < len(signatures):
             raise InputError(f"the same metric is given twice: {', '.join(signatures)}")
+        for m in resolved:
+            # Two native ones are told apart by their options.
+            if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
+                raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
         if references is not None and systems is not None:
             corpus = Corpus.of(references, systems)
             return cls(corpus, resolved, tuple(corpus.systems))

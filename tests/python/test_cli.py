@@ -116,6 +116,17 @@ def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any
     assert r"System & BLEU & 95 \% interval & $\Delta$ & 95 \% interval & p \\" in latex
 
 
+def test_names_of_metrics_are_known_in_any_case(demo: Path, run: Any) -> None:
+    assert run(*COMPARE, "-m", "BLEU", "-m", "TER").out == run(*COMPARE, "-m", "bleu", "-m", "ter").out
+    assert run("metrics", "chrF++").out == run("metrics", "chrf++").out
+
+
+def test_help_names_options_as_they_are_written(run: Any) -> None:
+    for text in (run("compare", "--help").out, run("metrics", "ter").out):
+        assert "with --no-punct" in " ".join(text.split())
+        assert "no_punct" not in text
+
+
 def test_two_metrics_that_are_one_are_refused(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
     assert outcome.code == 2
@@ -199,7 +210,7 @@ BAD = {
     "unknown metric": ((*COMPARE[1:], "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'? Known: bleu"),
     "unknown test": ((*COMPARE[1:], "--test", "boostrap"), "unknown test 'boostrap': did you mean 'bootstrap'"),
     "unknown format": ((*COMPARE[1:], "--format", "jsno"), "unknown format 'jsno': did you mean 'json'"),
-    "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown tokenize '13': did you mean '13a'"),
+    "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown --tokenize '13': did you mean '13a'"),
     "unknown alternative": ((*COMPARE[1:], "--alternative", "more"), "unknown alternative 'more'"),
     "unknown option": ((*COMPARE[1:], "--tokenise", "13a"), "No such option '--tokenise'"),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
@@ -218,7 +229,10 @@ BAD = {
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
     "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "exclude each other"),
     "one-sided shift": ((*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"), "no alternative 'less'"),
-    "smoothing": ((*COMPARE[1:], "--smooth-value", "-1"), "smooth_value must be a finite number of at least 0"),
+    "smoothing": ((*COMPARE[1:], "--smooth-value", "-1"), "--smooth-value must be a finite number"),
+    "order": ((*COMPARE[1:], "--max-ngram-order", "99"), "--max-ngram-order must be a whole number from 1 to 16"),
+    "choice": ((*COMPARE[1:], "--smooth-method", "zzz"), "unknown --smooth-method 'zzz': known are none, floor"),
+    "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model means nothing unless --tokenize is flores"),
     "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
     "output nowhere": ((*COMPARE[1:], "-o", "no/where.txt"), "no/where.txt cannot be written: No such file"),
     "output an input": ((*COMPARE[1:], "-o", "./tuned.txt"), "./tuned.txt is one of the inputs"),

@@ -372,6 +372,15 @@ def test_scores_must_fit_the_systems_and_the_texts() -> None:
     assert compare(["x", "y"], {"b": ["x", "y"], "a": ["x", "y"]}, rating, n_resamples=9).scores[0].score == 2.5
 
 
+def test_what_is_given_cannot_take_the_name_of_another_metric() -> None:
+    for rival in (SegmentScores("BLEU", {"a": [1]}), CorpusFunction("BLEU", ratio_of_words)):
+        with pytest.raises(
+            InputError, match="two metrics are called BLEU: give the one that is not counted here another"
+        ):
+            score(["x"], {"a": ["x"]}, ["bleu", rival])
+    assert len(score(["x"], {"a": ["x"]}, ["bleu", metric("bleu", lowercase=True)]).metrics) == 2
+
+
 DECIMALS = st.integers(0, 9).flatmap(
     lambda d: st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=30).map(lambda n: (d, n))
 )

@@ -503,7 +503,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     ),
     "no keys": ("x.jsonl", "", "{}\n", "x.jsonl: expected one key, got 0"),
     "key": ("x.jsonl", "#reff", '{"ref": "x"}\n', "x.jsonl: unknown key 'reff': did you mean 'ref'? Known: ref"),
-    "key later": ("x.jsonl", "#a", '{"a": "x"}\n{"b": "y"}\n', "x.jsonl, line 2: unknown key 'a': Known: b"),
+    "key later": ("x.jsonl", "#a", '{"a": "x"}\n{"b": "y"}\n', "x.jsonl, line 2: unknown key 'a': known are b"),
     "number": ("x.jsonl", "#a", '{"a": 1.5}\n', "x.jsonl#a, line 1: expected a string, got the number 1.5"),
     "boolean": ("x.jsonl", "#a", '{"a": true}\n', "x.jsonl#a, line 1: expected a string, got true"),
     "list": ("x.jsonl", "#a", '{"a": ["x"]}\n', "x.jsonl#a, line 1: expected a string, got a list"),

@@ -228,7 +228,7 @@ def test_sentencepiece_needs_a_model_and_says_where_it_is(tmp_path: Path, monkey
     ]:
         with pytest.raises(InputError) as caught:
             metric("bleu", tokenize=name)
-        for part in (f"fetch {url}{kept}", "--tokenizer-model FILE", str(tmp_path / "models" / kept)):
+        for part in (f"fetch {url}{kept}", "name the file by tokenizer_model", str(tmp_path / "models" / kept)):
             assert part in str(caught.value)
 
 
