@@ -18,7 +18,7 @@ from . import _core
 from ._core import Progress
 from .catalogue import CATALOGUE_FORMATS, about_option, flag, with_flags
 from .compare import compare, score, segment_scores
-from .corpus import read_corpus, system_names
+from .corpus import Corpus, read_corpus, system_names
 from .demo import demo_corpus, write_demo
 from .errors import (
     MAX_RESAMPLES,
@@ -30,8 +30,8 @@ from .errors import (
     check_name,
 )
 from .files import STDIN, display_name
-from .given import SegmentScores
-from .inputs import INPUTS, Column, read_numbers, read_scores, split_name
+from .given import GivenCounts, OwnTexts, SegmentScores
+from .inputs import INPUTS, Column, check_parses, read_columns, read_numbers, read_scores, split_name
 from .metrics import NativeMetric, OptionSpec, metric, metric_specs
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
@@ -66,8 +66,11 @@ class Name(StrParam):
         return str(value)
 
 
+GREEDY = ("--refs", "--parses", "--scores")
+
+
 class Greedy(click.Command):
-    """A command whose ``--refs`` and ``--scores`` take every file up to the next option; a file may be ``-#NAME``."""
+    """A command whose :data:`GREEDY` options take every file up to the next option; a file may be ``-#NAME``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # No argument can hold a NUL: before -#NAME it keeps click from seeing options there, and within --scores it
@@ -81,19 +84,19 @@ class Greedy(click.Command):
         return rest
 
     def _spread(self, args: list[str]) -> list[str]:
-        """Every file after ``--refs`` with a ``--refs`` of its own, all after ``--scores`` as one argument."""
+        """Every file after ``--refs`` or ``--parses`` with the option once more, all after ``--scores`` as one."""
         spread: list[str] = []
         greedy = ""
         for index, arg in enumerate(args):
             if arg == "--":
                 return spread + args[index:]
             if arg.startswith("-") and arg != STDIN and not arg.startswith("-#"):
-                greedy = arg if arg in ("--refs", "--scores") else ""
-            elif greedy == "--refs" and spread[-1] != greedy:
-                spread.append(greedy)
+                greedy = arg if arg in GREEDY else ""
             elif greedy == "--scores" and spread[-1] != greedy:
                 spread[-1] += f"\0{arg}"
                 continue
+            elif greedy and spread[-1] != greedy:
+                spread.append(greedy)
             spread.append(arg)
         return spread
 
@@ -178,6 +181,13 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "system. Alone, without REF and SYS, the files are the systems.",
         ),
         click.option(
+            "--parses",
+            multiple=True,
+            metavar="FILE...",
+            help="Parses in CoNLL-U for depf, beside texts for other metrics: of REF, of all --refs, then of each SYS, "
+            "every FILE up to the next option.",
+        ),
+        click.option(
             "--lower-is-better", multiple=True, metavar="NAME", help="Of the scores called NAME lower ones are better."
         ),
         click.option(
@@ -220,7 +230,8 @@ Examples:
   reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt
   reshuffle compare ref.txt a.txt b.txt -m bleu -m chrf --scores COMET comet.tsv#a comet.tsv#b
   reshuffle compare --scores rating a.ratings b.ratings
-  reshuffle compare ref.conllu a.conllu b.conllu -m depf""",
+  reshuffle compare ref.conllu a.conllu b.conllu -m depf
+  reshuffle compare ref.txt a.txt b.txt -m bleu -m depf --parses ref.conllu a.conllu b.conllu""",
 )
 @click.argument("reference", metavar="REF", required=False)
 @click.argument("systems", metavar="SYS SYS...", nargs=-1)
@@ -357,20 +368,22 @@ def demo_command(directory: str | None) -> None:
 
 @dataclass(frozen=True)
 class Job:
-    """What the command line asks to be scored: files of texts, metrics, files of scores."""
+    """What the command line asks to be scored: files of texts and parses, metrics, files of scores."""
 
     reference: str | None
     refs: Sequence[str]
     systems: Sequence[str]
+    parses: Sequence[str]
     metrics: Sequence[NativeMetric]
     scores: Mapping[str, Sequence[str]]
     lower_is_better: Sequence[str]
     input_format: str | None
+    threads: int | None
 
     @classmethod
     def of(cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], at_least: int) -> Job:
         """Check all that can be checked before a file is read; takes what it uses out of ``options``."""
-        refs, lower = options.pop("refs"), options.pop("lower_is_better")
+        refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
         for given in options.pop("scores"):
             name, *files = given.split("\0")
@@ -402,13 +415,16 @@ class Job:
         for name, files in scores.items():
             if len(files) not in (1, len(systems)):
                 raise _wrong_number_of_files(name, files, systems)
-        return cls(reference, refs, systems, metrics, scores, lower, options.pop("input_format"))
+        if parses:
+            _check_parses(reference, metrics)
+        input_format = options.pop("input_format")
+        return cls(reference, refs, systems, parses, metrics, scores, lower, input_format, options["threads"])
 
     @property
     def files(self) -> list[str]:
         """Everything that will be read."""
         texts = [] if self.reference is None else [self.reference, *self.refs, *self.systems]
-        return texts + [file for files in self.scores.values() for file in files]
+        return [*texts, *self.parses] + [file for files in self.scores.values() for file in files]
 
     @property
     def names(self) -> list[str]:
@@ -421,20 +437,43 @@ class Job:
             return name
         return dict(zip(self.systems, self.names, strict=True)).get(name, name)
 
-    def read(self) -> tuple[tuple[Any, Any], list[NativeMetric | SegmentScores]]:
+    def read(self) -> tuple[tuple[Any, Any], list[NativeMetric | GivenCounts]]:
         """References and systems, None without texts, and the metrics."""
         if self.files.count(STDIN) > 1:
             raise InputError("standard input (-) can be read only once")
         texts: tuple[Any, Any] = (None, None)
+        metrics: list[NativeMetric | GivenCounts] = list(self.metrics)
         if self.reference is not None:
             corpus = read_corpus([self.reference, *self.refs], self.systems, self.input_format)
-            self._check_kinds(corpus.sources)
             texts = corpus.references, corpus.systems
+            if self.parses:
+                metrics = [self._on_parses(m, corpus) if m.key in _of_parses() else m for m in self.metrics]
+            self._check_kinds(metrics, corpus.sources)
         given = [
             SegmentScores(name, self._scores(name, files), higher_is_better=name not in self.lower_is_better)
             for name, files in self.scores.items()
         ]
-        return texts, [*self.metrics, *given]
+        return texts, [*metrics, *given]
+
+    def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:
+        """A metric on the parses, if these are parses of the texts."""
+        n = len(corpus.references)
+        if len(self.parses) != len(corpus.sources):  # a file of references may hold several
+            raise InputError(
+                f"--parses: expected a file for each of {n} references and {len(self.systems)} systems, "
+                f"got {len(self.parses)}"
+            )
+        parses = read_columns(self.parses, "conllu")
+        for parsed, text in zip(parses, corpus.sources, strict=True):
+            if text.format != "conllu":
+                check_parses(parsed, text)
+        # The parse of a reference that is missing is missing, too.
+        references = [
+            [None if line is None else parse for line, parse in zip(column, parsed.lines, strict=True)]
+            for column, parsed in zip(corpus.references, parses[:n], strict=True)
+        ]
+        systems = dict(zip(corpus.systems, (parsed.lines for parsed in parses[n:]), strict=True))
+        return OwnTexts(m, references, systems, self.threads)
 
     def _scores(self, name: str, files: Sequence[str]) -> dict[str, list[float]]:
         """Scores of segments by system: from a file for each, or from one that names the systems itself."""
@@ -449,18 +488,30 @@ class Job:
             raise _wrong_number_of_files(name, files, self.systems)
         return {self.names[0]: by_system[None]}
 
-    def _check_kinds(self, columns: Sequence[Column]) -> None:
-        of_parses = {spec.name for spec in metric_specs() if spec.of_parses}
-        for m in self.metrics:
+    def _check_kinds(self, metrics: Sequence[NativeMetric | GivenCounts], columns: Sequence[Column]) -> None:
+        for m in metrics:
+            if not isinstance(m, NativeMetric):
+                continue
+            of_parses = m.key in _of_parses()
             for column in columns:
-                if (m.key in of_parses) != (column.format == "conllu"):
-                    wanted, came = (
-                        ("parses in CoNLL-U", "text") if m.key in of_parses else ("text", "parses in CoNLL-U")
-                    )
+                if of_parses != (column.format == "conllu"):
+                    wanted, came = ("parses in CoNLL-U", "text") if of_parses else ("text", "parses in CoNLL-U")
+                    hint = "; --parses gives it parses beside texts" if of_parses else ""
                     raise InputError(
                         f"{m.name} reads {wanted}, but {column.name} holds {came}; formats are told by the ending or "
-                        "by --input-format"
+                        f"by --input-format{hint}"
                     )
+
+
+def _of_parses() -> set[str]:
+    return {spec.name for spec in metric_specs() if spec.of_parses}
+
+
+def _check_parses(reference: str | None, metrics: Sequence[NativeMetric]) -> None:
+    if reference is None:
+        raise InputError("no REF: --parses takes every file up to the next option, so put it last")
+    if not any(m.key in _of_parses() for m in metrics):
+        raise InputError(f"--parses means nothing to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out")
 
 
 def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[str]) -> InputError:

@@ -56,8 +56,9 @@ def compare(
     systems : mapping of str to S hypotheses, or sequence of these
         At least two. Without names they are called ``system 1``, ``system 2`` …
     metrics : str, metric, or sequence of these
-        By name or from :func:`reshuffle.metric`; or :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts`
-        and :class:`~reshuffle.CorpusFunction`. With the first two alone no texts are needed.
+        By name or from :func:`reshuffle.metric`; or :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts`,
+        :class:`~reshuffle.OwnTexts` and :class:`~reshuffle.CorpusFunction`. With the first three of these alone no
+        texts are needed.
     test : str
         A name in :data:`reshuffle.significance.TESTS`.
     n_resamples : int
@@ -245,8 +246,8 @@ class _Data:
         for m in resolved:
             if not isinstance(m, NativeMetric | GivenCounts | CorpusFunction):
                 raise InputError(
-                    "a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts or CorpusFunction, "
-                    f"got {m!r}"
+                    "a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts, OwnTexts or "
+                    f"CorpusFunction, got {m!r}"
                 )
         signatures = [m.signature() for m in resolved]
         if len(set(signatures)) < len(signatures):

@@ -2,6 +2,7 @@
 
 - :class:`SegmentScores`: a score for every segment, from COMET, BLEURT, human raters …; the corpus score is the mean.
 - :class:`FromCounts`: integers for every segment and a function over their sums.
+- :class:`OwnTexts`: a metric on other texts than the rest, such as parses of them.
 - :class:`CorpusFunction`: any function over texts, evaluated anew for every replicate.
 """
 
@@ -16,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .corpus import numbered
+from .corpus import Corpus, Lines, numbered
 from .errors import InputError
-from .metrics import Counts, Formula, Metric, MetricLike, NativeMetric, Scores, counts_array, resolve
+from .metrics import Counts, Formula, Metric, MetricLike, NativeMetric, Scores, counts_array, metric, resolve
 
-__all__ = ["CorpusFunction", "FromCounts", "GivenCounts", "SegmentScores", "f_score"]
+__all__ = ["CorpusFunction", "FromCounts", "GivenCounts", "OwnTexts", "SegmentScores", "f_score"]
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike]"
 
@@ -251,6 +252,81 @@ class FromCounts(GivenCounts):
         if isinstance(self.formula, Formula):
             return f"{self.name}|counts:given"
         return f"{self.name}|counts:given|{self.formula.signature()}"
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTexts(GivenCounts):
+    """A metric on texts of its own, beside metrics on others: dependency F on parses beside BLEU on texts.
+
+    Segments must be the same and in the same order.
+
+    Parameters
+    ----------
+    metric : str or NativeMetric
+    references, systems
+        As for :func:`reshuffle.compare`, with the same names of systems.
+    threads : int, optional
+        As many as there are cores by default.
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.score`.
+
+    Examples
+    --------
+    >>> def parsed(word):
+    ...     return ["\\t".join(["1", word, word, "_", "_", "_", "0", "root", "_", "_"])]
+    >>> parses = {"a": parsed("no"), "b": parsed("yes")}
+    >>> depf = OwnTexts("depf", parses["a"], parses)
+    >>> from reshuffle import score
+    >>> [(s.metric, s.system, s.score) for s in score(["no"], {"a": ["no"], "b": ["yes"]}, ["length", depf]).scores]
+    [('length', 'a', 1.0), ('length', 'b', 1.0), ('DepF', 'a', 100.0), ('DepF', 'b', 0.0)]
+    """
+
+    metric: str | NativeMetric
+    references: Sequence[str | None] | Sequence[Sequence[str | None]] = field(repr=False)
+    systems: Mapping[str, Lines] | Sequence[Lines] = field(repr=False)
+    threads: int | None = field(default=None, repr=False)
+    formula: NativeMetric = field(init=False, repr=False)
+    counts: Mapping[str, Counts] = field(init=False, repr=False)
+    _n_references: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        formula = metric(self.metric) if isinstance(self.metric, str) else self.metric
+        if not isinstance(formula, NativeMetric):
+            raise InputError(f"expected the name of a metric or reshuffle.metric(name), got {formula!r}")
+        corpus = Corpus.of(self.references, self.systems)
+        counts = formula.suff_stats(corpus.systems, corpus.references, threads=self.threads)
+        object.__setattr__(self, "counts", dict(zip(corpus.systems, counts, strict=True)))
+        object.__setattr__(self, "formula", formula)
+        object.__setattr__(self, "core", formula.core)
+        object.__setattr__(self, "name", formula.name)
+        object.__setattr__(self, "higher_is_better", formula.higher_is_better)
+        object.__setattr__(self, "_n_references", corpus.n_references)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.metric, self.references, self.systems, self.threads)
+
+    def score(self, totals: ArrayLike) -> Scores:
+        """See :meth:`Metric.score`."""
+        return self.formula.score(totals)
+
+    def segment_scores(self, counts: ArrayLike) -> Scores:
+        """See :meth:`Metric.segment_scores`."""
+        return self.formula.segment_scores(counts)
+
+    def details(self, totals: Counts) -> Mapping[str, float]:
+        """See :meth:`Metric.details`."""
+        return self.formula.details(totals)
+
+    def signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.signature`: that of the metric on its own texts."""
+        return self.formula.signature(self._n_references)
+
+    def segment_signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.segment_signature`."""
+        return self.formula.segment_signature(self._n_references)
 
 
 @dataclass(frozen=True)

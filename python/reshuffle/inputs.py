@@ -533,6 +533,52 @@ def read_conllu(path: str | os.PathLike[str]) -> list[str]:
     return list(read_columns([path], "conllu")[0].lines)
 
 
+def check_parses(parses: Column, texts: Column) -> None:
+    """Raise :class:`InputError` unless the words of every parse are those of the text, white space left aside.
+
+    Examples
+    --------
+    >>> parses = Column("a.conllu", ["1-2\\tdu\\t…\\n1\\tde\\t…\\n2\\tle\\t…\\n3\\tpain\\t…"], [1], format="conllu")
+    >>> check_parses(parses, Column("a.txt", ["du pain"], [1]))
+    >>> check_parses(parses, Column("a.txt", ["du vin"], [1]))
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: a.conllu, line 1: segment 1 is not that of a.txt, line 1: expected 'vin', got 'pain'
+    """
+    if len(parses.lines) != len(texts.lines):
+        raise InputError(
+            f"{parses.name} has {len(parses.lines):,} sentences, {texts.name} {len(texts.lines):,} segments: "
+            "every segment needs a sentence, if only a comment"
+        )
+    for segment, (parse, text) in enumerate(zip(parses.lines, texts.lines, strict=True), 1):
+        if text is None:
+            continue
+        got, expected = _text_of(parse), "".join(text.split())
+        if got != expected:
+            same = next(i for i, (a, b) in enumerate(zip(got + "\0", expected + "\1", strict=False)) if a != b)
+            shown = [repr(words[same : same + 20]) if words[same:] else "the end" for words in (expected, got)]
+            raise InputError(
+                f"{parses.place(segment)}: segment {segment} is not that of {texts.place(segment)}: "
+                f"expected {shown[0]}, got {shown[1]}"
+            )
+
+
+def _text_of(parse: str) -> str:
+    """The text that was parsed, without white space: multiword tokens in the place of their words, no empty nodes."""
+    forms: list[str] = []
+    covered = 0
+    for line in parse.split("\n"):
+        if line.startswith("#"):
+            continue
+        number, form = line.split("\t", 2)[:2]
+        start, _, end = number.partition("-")
+        if end.isdecimal():
+            covered = int(end)
+            forms.append(form)
+        elif start.isdecimal() and int(start) > covered:
+            forms.append(form)
+    return "".join("".join(forms).split())
+
+
 def aligned(columns: Sequence[Column]) -> list[Column]:
     """Columns with ids, in the order of the first that has any; others are left as they are.
 

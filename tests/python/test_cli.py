@@ -492,6 +492,7 @@ def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any)
         ("reference.txt tuned.txt rules.txt --scores x a b", "x has 3 segments, the texts 400"),
         ("--scores x a b -m bleu", "-m bleu needs texts"),
         ("--scores x a b --lowercase", "--lowercase means nothing to scores from elsewhere"),
+        ("--scores x a b --parses p.conllu", "no REF: --parses takes every file up to the next option, so put it last"),
         ("--scores x - -", "standard input (-) can be read only once"),
         ("", "no reference and no systems: give REF and SYS, or scores"),
         ("reference.txt tuned.txt rules.txt -m depf", "DepF reads parses in CoNLL-U, but reference.txt holds text"),
@@ -527,3 +528,79 @@ def test_a_flag_goes_to_the_metrics_that_have_it(demo: Path, run: Any) -> None:
         assert part in out
     help_text = " ".join(run("compare", "--help").out.split())
     assert "bleu, sentbleu: the longest n-gram [default: 4]; nist: the longest n-gram [default: 5]" in help_text
+
+
+def parse(line: str) -> str:
+    """A flat parse of a line; hyphens make words of their own, as multiword tokens do."""
+    rows = [f"# text = {line}"]
+    number = 1
+    for token in line.split():
+        parts = token.split("-")
+        if len(parts) > 1:
+            rows.append(f"{number}-{number + len(parts) - 1}\t{token}" + "\t_" * 8)
+        for part in parts:
+            rows.append(f"{number}\t{part or '-'}\t_\t_\t_\t_\t{0 if number == 1 else 1}\tdep\t_\t_")
+            number += 1
+    return "\n".join(rows) + "\n\n"
+
+
+@pytest.fixture
+def parses(demo: Path) -> list[str]:
+    """Parses beside the demo's texts, and options that name them."""
+    for name in ("reference", "tuned", "rules"):
+        lines = (demo / f"{name}.txt").read_text("utf-8").splitlines()
+        (demo / f"{name}.conllu").write_text("".join(map(parse, lines)), "utf-8")
+    return ["reference.conllu", "tuned.conllu", "rules.conllu"]
+
+
+def test_parses_stand_beside_texts(demo: Path, parses: list[str], run: Any) -> None:
+    texts = [name.replace(".conllu", ".txt") for name in parses]
+    options = ("-n", "99", "--format", "json")
+    both = run("compare", *texts, *options, "-m", "bleu", "-m", "depf", "--lowercase", "--parses", *parses)
+    assert (both.code, both.err) == (0, "")
+    document = json.loads(both.out)
+    assert [m["name"] for m in document["metrics"]] == ["BLEU", "DepF"]
+    for metrics, files in ((("-m", "bleu"), texts), (("-m", "depf"), parses)):
+        alone = json.loads(run("compare", *files, *options, "--lowercase", *metrics).out)
+        (used,) = alone["metrics"]
+        assert used in document["metrics"]
+        assert alone["comparisons"] == [c for c in document["comparisons"] if c["metric"] == used["name"]]
+    # With further references, and in score, too.
+    many = ("-m", "bleu", "-m", "depf", "--refs", texts[2], "--parses", parses[0], parses[2], parses[1])
+    assert "DepF|nrefs:2|" in run("score", *texts[:2], *many).out
+    assert run("score", *texts[:2], "-m", "depf", "--segments", "--parses", *parses[:2]).out.startswith(
+        "segment\tsystem\tDepF"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "-m depf --parses reference.conllu tuned.conllu",
+            "expected a file for each of 1 references and 2 systems, got 2",
+        ),
+        ("-m bleu --parses reference.conllu tuned.conllu rules.conllu", "--parses means nothing to bleu: add -m depf"),
+        (
+            "-m depf --parses reference.conllu rules.conllu tuned.conllu",
+            "rules.conllu, line 1: segment 1 is not that of t",
+        ),
+        (
+            "-m depf --parses reference.conllu tuned.conllu short.conllu",
+            "short.conllu has 1 sentences, rules.txt 400 seg",
+        ),
+        (
+            "-m depf --parses reference.conllu tuned.conllu other.conllu",
+            "other.conllu, line 1: segment 1 is not that of r",
+        ),
+        ("-m depf", "DepF reads parses in CoNLL-U, but reference.txt holds text"),
+    ],
+)
+def test_parses_of_other_texts_are_refused(
+    demo: Path, parses: list[str], run: Any, arguments: str, message: str
+) -> None:
+    (demo / "short.conllu").write_text(parse("x"))
+    (demo / "other.conllu").write_text(parse("x") * 400)
+    outcome = run("compare", "reference.txt", "tuned.txt", "rules.txt", *arguments.split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err

@@ -27,6 +27,7 @@ from reshuffle import (
     FromCounts,
     InputError,
     NativeMetric,
+    OwnTexts,
     SegmentScores,
     _core,
     approximate_randomization,
@@ -43,11 +44,11 @@ from reshuffle.report import FORMATS, render, render_segments
 from reshuffle.significance import TESTS
 from texts import LINES
 
-AnyMetric: TypeAlias = "NativeMetric | SegmentScores | FromCounts | CorpusFunction"
+AnyMetric: TypeAlias = "NativeMetric | SegmentScores | FromCounts | CorpusFunction | OwnTexts"
 Texts: TypeAlias = "tuple[list[str], dict[str, list[str]]]"
 
 NATIVE = [spec.name for spec in _core.metrics()]
-GIVEN = ["SegmentScores", "FromCounts", "FromCounts of bleu", "CorpusFunction"]
+GIVEN = ["SegmentScores", "FromCounts", "FromCounts of bleu", "CorpusFunction", "OwnTexts"]
 
 TEXT = [
     "the cat sat on the mat .",
@@ -104,6 +105,8 @@ def made(name: str) -> AnyMetric:
         return FromCounts("counted", dict(zip(systems, counts, strict=True)), "bleu")
     if name == "CorpusFunction":
         return CorpusFunction("words", ratio_of_words)
+    if name == "OwnTexts":
+        return OwnTexts(metric("depf", lowercase=True), *texts("depf"))
     return metric(name)
 
 
@@ -516,6 +519,25 @@ def test_counts_of_bleu_from_elsewhere_are_bleu() -> None:
 def test_counts_that_do_not_fit_are_refused_with_words(counts: Any, scoring: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         FromCounts("x", counts, scoring)
+
+
+def test_a_metric_on_its_own_texts_is_that_metric() -> None:
+    alone = compare(*texts("depf"), ["depf"], n_resamples=60)
+    beside = compare(*texts("bleu"), ["bleu", OwnTexts("depf", *texts("depf"))], n_resamples=60)
+    assert beside.metrics[1] == alone.metrics[0]
+    assert beside.scores[3:] == alone.scores
+    for ours, native in zip(beside.comparisons[2:], alone.comparisons, strict=True):
+        assert (ours.difference, ours.test.pvalue) == (native.difference, native.test.pvalue)
+        assert ours.confidence_interval == native.confidence_interval
+    # Its references are its own: here there is one missing, and one text for all.
+    columns: list[list[str | None]] = [["a", None], ["b", "c"]]
+    own = OwnTexts("bleu", columns, {"x": ["a", "c"]})
+    (used,) = score(["a", "c"], {"x": ["a", "c"]}, own).metrics
+    assert used.signature.startswith("BLEU|nrefs:var|")
+    with pytest.raises(InputError, match=r"expected the name of a metric or reshuffle\.metric"):
+        OwnTexts(own, ["a"], {"x": ["a"]})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="DepF has 8 segments, the texts 1: they must be the same"):
+        score(["a"], {name: ["a"] for name in texts("depf")[1]}, OwnTexts("depf", *texts("depf")))
 
 
 @given(
