@@ -403,4 +403,4 @@ def test_the_command_line_takes_them(
         assert f"|tok:{tok}|" in capfd.readouterr().out
     with pytest.raises(SystemExit):
         main(["score", *files, "--tokenizer-model", str(spm_model)])
-    assert "means nothing unless tokenize is flores101 or flores200" in capfd.readouterr().err
+    assert "--tokenizer-model means nothing unless --tokenize is flores101 or flores200" in capfd.readouterr().err
