@@ -16,7 +16,7 @@ from .compare import compare, score, segment_scores
 from .corpus import Corpus, read_corpus
 from .errors import InputError
 from .files import read_lines
-from .given import CorpusFunction, FromCounts, SegmentScores, f_score
+from .given import CorpusFunction, FromCounts, OwnTexts, SegmentScores, f_score
 from .intervals import bootstrap_interval, standard_error
 from .metrics import Formula, Metric, NativeMetric, metric, tokenize
 from .multiplicity import experimentwise_error
@@ -46,6 +46,7 @@ __all__ = [
     "InputError",
     "Metric",
     "NativeMetric",
+    "OwnTexts",
     "PairedDifference",
     "Progress",
     "SegmentScores",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from . import _core
@@ -13,7 +14,7 @@ from .metrics import OptionSpec, metric, metric_specs, tokenizer_specs
 from .report import Terminal
 from .significance import TESTS
 
-__all__ = ["CATALOGUE_FORMATS"]
+__all__ = ["CATALOGUE_FORMATS", "about_option", "flag", "with_flags"]
 
 
 def catalogue() -> dict[str, Any]:
@@ -50,6 +51,29 @@ def catalogue() -> dict[str, Any]:
     }
 
 
+def flag(option: str) -> str:
+    """An option as it is written on the command line.
+
+    >>> flag("max_ngram_order")
+    '--max-ngram-order'
+    """
+    return "--" + option.replace("_", "-")
+
+
+def with_flags(text: str, options: Iterable[str]) -> str:
+    """A text with all options in it as they are written on the command line.
+
+    >>> with_flags("smooth_value must be a number: --lowercase", ["smooth_value", "lowercase"])
+    '--smooth-value must be a number: --lowercase'
+    """
+    return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
+
+
+def about_option(text: str) -> str:
+    """What an option does, in the words of the command line. Options of one word are words of their own right there."""
+    return with_flags(text, [o.name for spec in metric_specs() for o in spec.options if "_" in o.name])
+
+
 def _takes(option: OptionSpec) -> str:
     if option.kind == "choice":
         return ", ".join(option.choices)
@@ -76,10 +100,7 @@ def _metrics(names: Sequence[str]) -> list[Section]:
         (
             f"{m['name']}: {m['about']} ({m['source']})",
             ["Option", "Takes", "Default", "About"],
-            [
-                ["--" + o["name"].replace("_", "-"), o["takes"], _default(o["default"]), o["about"]]
-                for o in m["options"]
-            ],
+            [[flag(o["name"]), o["takes"], _default(o["default"]), about_option(o["about"])] for o in m["options"]],
         )
         for m in catalogue()["metrics"]
         if m["name"] in names

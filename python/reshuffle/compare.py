@@ -59,8 +59,9 @@ def compare(
     systems : mapping of str to S hypotheses, or sequence of these
         At least two. Without names they are called ``system 1``, ``system 2`` …
     metrics : str, metric, or sequence of these
-        By name or from :func:`reshuffle.metric`; or :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts`
-        and :class:`~reshuffle.CorpusFunction`. With the first two alone no texts are needed.
+        By name or from :func:`reshuffle.metric`; or :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts`,
+        :class:`~reshuffle.OwnTexts` and :class:`~reshuffle.CorpusFunction`. With the first three of these alone no
+        texts are needed.
     documents : sequence of S str or int, optional
         The id of each segment's document; segments of a document need not be adjacent. Whole documents are then
         swapped and drawn, and what their segments have in common is reported.
@@ -276,12 +277,16 @@ class _Data:
         for m in resolved:
             if not isinstance(m, NativeMetric | GivenCounts | CorpusFunction):
                 raise InputError(
-                    "a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts or CorpusFunction, "
-                    f"got {m!r}"
+                    "a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts, OwnTexts or "
+                    f"CorpusFunction, got {m!r}"
                 )
         signatures = [m.signature() for m in resolved]
         if len(set(signatures)) < len(signatures):
             raise InputError(f"the same metric is given twice: {', '.join(signatures)}")
+        for m in resolved:
+            # Two native ones are told apart by their options.
+            if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
+                raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
         if references is not None and systems is not None:
             corpus = Corpus.of(references, systems)
             return cls(corpus, resolved, tuple(corpus.systems))
@@ -337,9 +342,9 @@ class _Data:
         if isinstance(m, GivenCounts):
             return Family(m, m.counts_of(names))
         assert self.corpus is not None  # of() has seen to it
-        outputs = [self.corpus.systems[name] for name in names]
+        outputs = {name: self.corpus.systems[name] for name in names}
         if isinstance(m, CorpusFunction):
-            return TextFamily(m, outputs, self.corpus.references)
+            return TextFamily(m, list(outputs.values()), self.corpus.references)
         return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
 
 

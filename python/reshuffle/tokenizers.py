@@ -103,8 +103,8 @@ def _flores(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
         kept = cache / "models" / url.rsplit("/", 1)[1]
         if model is None and not kept.exists():
             raise InputError(
-                f"the tokenizer {name} needs its model: fetch {url} and name the file by tokenizer_model "
-                f"(--tokenizer-model FILE), or save it as {kept}, where sacreBLEU keeps it"
+                f"the tokenizer {name} needs its model: fetch {url} and name the file by tokenizer_model, "
+                f"or save it as {kept}, where sacreBLEU keeps it"
             )
         path = kept if model is None else Path(model)
         try:

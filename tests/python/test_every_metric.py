@@ -27,6 +27,7 @@ from reshuffle import (
     FromCounts,
     InputError,
     NativeMetric,
+    OwnTexts,
     SegmentScores,
     _core,
     approximate_randomization,
@@ -45,11 +46,11 @@ from reshuffle.report import FORMATS, render, render_segments
 from reshuffle.significance import TESTS
 from texts import LINES
 
-AnyMetric: TypeAlias = "NativeMetric | SegmentScores | FromCounts | CorpusFunction"
+AnyMetric: TypeAlias = "NativeMetric | SegmentScores | FromCounts | CorpusFunction | OwnTexts"
 Texts: TypeAlias = "tuple[list[str], dict[str, list[str]]]"
 
 NATIVE = [spec.name for spec in _core.metrics()]
-GIVEN = ["SegmentScores", "FromCounts", "FromCounts of bleu", "CorpusFunction"]
+GIVEN = ["SegmentScores", "FromCounts", "FromCounts of bleu", "CorpusFunction", "OwnTexts"]
 RESAMPLING = [test.name for test in TESTS.values() if test.kind == ANY]
 
 TEXT = [
@@ -107,6 +108,8 @@ def made(name: str) -> AnyMetric:
         return FromCounts("counted", dict(zip(systems, counts, strict=True)), "bleu")
     if name == "CorpusFunction":
         return CorpusFunction("words", ratio_of_words)
+    if name == "OwnTexts":
+        return OwnTexts(metric("depf", lowercase=True), *texts("depf"))
     return metric(name)
 
 
@@ -461,6 +464,15 @@ def test_scores_must_fit_the_systems_and_the_texts() -> None:
     assert compare(["x", "y"], {"b": ["x", "y"], "a": ["x", "y"]}, rating, n_resamples=9).scores[0].score == 2.5
 
 
+def test_what_is_given_cannot_take_the_name_of_another_metric() -> None:
+    for rival in (SegmentScores("BLEU", {"a": [1]}), CorpusFunction("BLEU", ratio_of_words)):
+        with pytest.raises(
+            InputError, match="two metrics are called BLEU: give the one that is not counted here another"
+        ):
+            score(["x"], {"a": ["x"]}, ["bleu", rival])
+    assert len(score(["x"], {"a": ["x"]}, ["bleu", metric("bleu", lowercase=True)]).metrics) == 2
+
+
 DECIMALS = st.integers(0, 9).flatmap(
     lambda d: st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=30).map(lambda n: (d, n))
 )
@@ -503,12 +515,41 @@ def test_single_precision_is_kept(values: list[float]) -> None:
     assert mean == pytest.approx(float(expected.mean()), rel=1e-12, abs=1e-13)
 
 
-@pytest.mark.parametrize("largest", [1e300, 1e18, 1e-300, 5e-324, 1.7976931348623157e308])
+@pytest.mark.parametrize("largest", [1e300, 1e18, 1e-290, 1.7976931348623157e308])
 def test_very_large_and_very_small_scores_are_summed(largest: float) -> None:
     rating = SegmentScores("rating", {"a": [largest, 0.0, largest], "b": [0.0, largest, 0.0]})
     scores = [s.score for s in score(metrics=rating).scores]
     assert scores[0] == pytest.approx(2 * (largest / 3), rel=1e-9, abs=1e-300)
     assert compare(metrics=rating, n_resamples=9).comparisons[0].test.pvalue > 0
+
+
+@pytest.mark.parametrize("outlier", [1e20, -1e12, 1e308])
+def test_a_score_that_would_swallow_the_others_is_named(outlier: float) -> None:
+    scores = {"good": [1 / 3, 2 / 3, 0.7], "odd": [0.5, outlier, 0.3]}
+    with pytest.raises(InputError) as raised:
+        SegmentScores("COMET", scores)
+    assert f"COMET, system odd, segment 2: {outlier:g} is too large beside the scores of system good" in str(
+        raised.value
+    )
+    assert "at most 0.7 in size" in str(raised.value)
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=20), st.floats(1e-20, 1e20))
+def test_no_system_loses_its_scores_beside_another(pairs: list[tuple[float, float]], factor: float) -> None:
+    scores = {"a": [a for a, _ in pairs], "b": [factor * b for _, b in pairs]}
+    try:
+        rating = SegmentScores("rating", scores)
+    except InputError:
+        return
+    for system, expected in scores.items():
+        largest = max(map(abs, expected))
+        got = rating.segment_scores(rating.counts[system])
+        np.testing.assert_allclose(got, expected, rtol=0, atol=2e-9 * largest)
+
+
+def test_scores_below_what_a_unit_can_be_are_refused() -> None:
+    with pytest.raises(InputError, match="rating, system a: scores of at most 1e-300 in size are too small: multiply"):
+        SegmentScores("rating", {"a": [1e-300, 0]})
 
 
 def test_ties_are_ties() -> None:
@@ -567,6 +608,25 @@ def test_counts_of_bleu_from_elsewhere_are_bleu() -> None:
 def test_counts_that_do_not_fit_are_refused_with_words(counts: Any, scoring: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         FromCounts("x", counts, scoring)
+
+
+def test_a_metric_on_its_own_texts_is_that_metric() -> None:
+    alone = compare(*texts("depf"), ["depf"], n_resamples=60)
+    beside = compare(*texts("bleu"), ["bleu", OwnTexts("depf", *texts("depf"))], n_resamples=60)
+    assert beside.metrics[1] == alone.metrics[0]
+    assert beside.scores[3:] == alone.scores
+    for ours, native in zip(beside.comparisons[2:], alone.comparisons, strict=True):
+        assert (ours.difference, ours.test.pvalue) == (native.difference, native.test.pvalue)
+        assert ours.confidence_interval == native.confidence_interval
+    # Its references are its own: here there is one missing, and one text for all.
+    columns: list[list[str | None]] = [["a", None], ["b", "c"]]
+    own = OwnTexts("bleu", columns, {"x": ["a", "c"]})
+    (used,) = score(["a", "c"], {"x": ["a", "c"]}, own).metrics
+    assert used.signature.startswith("BLEU|nrefs:var|")
+    with pytest.raises(InputError, match=r"expected the name of a metric or reshuffle\.metric"):
+        OwnTexts(own, ["a"], {"x": ["a"]})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="DepF has 8 segments, the texts 1: they must be the same"):
+        score(["a"], {name: ["a"] for name in texts("depf")[1]}, OwnTexts("depf", *texts("depf")))
 
 
 @given(

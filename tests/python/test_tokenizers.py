@@ -228,7 +228,7 @@ def test_sentencepiece_needs_a_model_and_says_where_it_is(tmp_path: Path, monkey
     ]:
         with pytest.raises(InputError) as caught:
             metric("bleu", tokenize=name)
-        for part in (f"fetch {url}{kept}", "--tokenizer-model FILE", str(tmp_path / "models" / kept)):
+        for part in (f"fetch {url}{kept}", "name the file by tokenizer_model", str(tmp_path / "models" / kept)):
             assert part in str(caught.value)
 
 
@@ -403,4 +403,4 @@ def test_the_command_line_takes_them(
         assert f"|tok:{tok}|" in capfd.readouterr().out
     with pytest.raises(SystemExit):
         main(["score", *files, "--tokenizer-model", str(spm_model)])
-    assert "means nothing unless tokenize is flores101 or flores200" in capfd.readouterr().err
+    assert "--tokenizer-model means nothing unless --tokenize is flores101 or flores200" in capfd.readouterr().err
