@@ -7,6 +7,7 @@
 
 mod columns;
 pub mod draw;
+pub mod family;
 mod flips;
 mod lanes;
 mod product;

@@ -54,9 +54,7 @@ pub fn tally(
         return Err(Error::LengthMismatch { what: "thresholds".into(), expected, got: thresholds.len() });
     }
     let mut counts = vec![0; expected];
-    for_each_block(
-        scored,
-        pairs,
+    Shuffles::new(scored, pairs)?.run(
         (plan, n),
         run,
         |pairs, sums| {
@@ -83,9 +81,7 @@ pub fn statistics(
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
     let mut out: Vec<f64> = zeros(&[scored.len(), pairs.len(), n])?;
-    for_each_block(
-        scored,
-        pairs,
+    Shuffles::new(scored, pairs)?.run(
         (plan, n),
         run,
         |pairs, sums| {
@@ -114,32 +110,11 @@ pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u64>, usize), run: &mut 
     all_sums((&design, &Flips::new(&design, plan, n, Path::best())?), n, run)
 }
 
-fn for_each_block<T: Send>(
-    scored: &[Scored<'_>],
-    pairs: &[Pair],
-    (plan, n): (Plan<'_, u64>, usize),
-    run: &mut Run<'_>,
-    finish: impl Fn(&Pairs<'_>, &Sums<'_>) -> T + Sync,
-    sink: impl FnMut(Range<usize>, T),
-) -> Result<()> {
-    let all: Vec<_> = scored.iter().map(|s| s.stats).collect();
-    for stats in &all {
-        let len = stats.systems();
-        if let Some(index) = pairs.iter().flat_map(|&(x, y)| [x, y]).find(|&x| x >= len) {
-            return Err(Error::OutOfRange { what: "system".into(), index, len });
-        }
-    }
-    let design = Design::new(&all, true)?;
-    let kernel = Flips::new(&design, plan, n, Path::best())?;
-    let pairs = Pairs { scored, pairs, totals: all.iter().map(SuffStats::totals).collect() };
-    let cost = 40 * pairs.series() as u64;
-    replicates((&design, &kernel), n, cost, run, |sums| finish(&pairs, sums), sink)
-}
-
-/// Turns sums into the statistics of pairs.
-struct Pairs<'a> {
+/// What shuffles are made of, and made into: the statistics of pairs under all metrics, the *series*.
+pub(super) struct Shuffles<'a> {
     scored: &'a [Scored<'a>],
     pairs: &'a [Pair],
+    all: Vec<SuffStats<'a>>,
     /// For each metric, k × K.
     totals: Vec<Vec<i64>>,
 }
@@ -147,13 +122,40 @@ struct Pairs<'a> {
 /// Replicates scored at a time: their totals stay in the first-level cache.
 const BATCH: usize = 64;
 
-impl Pairs<'_> {
-    fn series(&self) -> usize {
+impl<'a> Shuffles<'a> {
+    pub fn new(scored: &'a [Scored<'a>], pairs: &'a [Pair]) -> Result<Self> {
+        let all: Vec<_> = scored.iter().map(|s| s.stats).collect();
+        for stats in &all {
+            let len = stats.systems();
+            if let Some(index) = pairs.iter().flat_map(|&(x, y)| [x, y]).find(|&x| x >= len) {
+                return Err(Error::OutOfRange { what: "system".into(), index, len });
+            }
+        }
+        let totals = all.iter().map(SuffStats::totals).collect();
+        Ok(Shuffles { scored, pairs, all, totals })
+    }
+
+    /// How many statistics a shuffle has: metrics times pairs.
+    pub fn series(&self) -> usize {
         self.scored.len() * self.pairs.len()
     }
 
+    /// Makes `n` shuffles; `finish` makes of a block of them what `sink` then gets in order.
+    pub fn run<T: Send>(
+        &self,
+        (plan, n): (Plan<'_, u64>, usize),
+        run: &mut Run<'_>,
+        finish: impl Fn(&Self, &Sums<'_>) -> T + Sync,
+        sink: impl FnMut(Range<usize>, T),
+    ) -> Result<()> {
+        let design = Design::new(&self.all, true)?;
+        let kernel = Flips::new(&design, plan, n, Path::best())?;
+        let cost = 40 * self.series() as u64;
+        replicates((&design, &kernel), n, cost, run, |sums| finish(self, sums), sink)
+    }
+
     /// Calls `each` with a series (metric × pair), a replicate of the block, and the statistics from there on.
-    fn statistics(&self, sums: &Sums<'_>, mut each: impl FnMut(usize, usize, &[f64])) {
+    pub fn statistics(&self, sums: &Sums<'_>, mut each: impl FnMut(usize, usize, &[f64])) {
         let mut scores = [[0.0; BATCH]; 2];
         for (of, (scored, totals)) in self.scored.iter().zip(&self.totals).enumerate() {
             let (columns, cells) = (scored.stats.columns(), totals.len());
