@@ -28,7 +28,6 @@ from .errors import (
     check_integer,
     check_level,
     check_name,
-    unknown_name,
 )
 from .files import STDIN, display_name
 from .given import SegmentScores
@@ -454,8 +453,7 @@ def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric
     flags = {flag.option.name: flag for flag in _flags()}
     known = [spec.name for spec in metric_specs()]
     for name in names:
-        if name not in known:
-            raise unknown_name("metric", name, known)
+        check_name("metric", name, known)
     given = {option: options.pop(option) for option in flags}
     given = {option: value for option, value in given.items() if value is not None}
     for option in given:

@@ -43,14 +43,14 @@ class GivenCounts(Metric):
         return np.stack([self.counts[name] for name in names])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a comparison of arrays is no truth value
 class SegmentScores(GivenCounts):
     """Scores of segments that came from elsewhere; a system's score is their mean.
 
     Scores are kept as integers, so that sums are exact and ties are ties. The unit is the largest power of ten of which
     all scores are whole multiples: ratings from 0 to 100 with two decimals are counted in hundredths. Scores that no
     unit of at least 10⁻¹⁵ fits, such as single-precision floats, are counted in the smallest power of two whose sums
-    still fit 64 bits, which changes a score by a few parts in 10¹⁶ at most.
+    still fit 64 bits, which changes a score by at most half a unit: the largest |score| times S/2⁶¹.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _scale(scores: Scores, segments: int) -> float:
     return 2.0 ** min(exponent, 1000)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FromCounts(GivenCounts):
     """Integer counts for every segment that came from elsewhere, and what makes a score of their sums.
 

@@ -296,7 +296,8 @@ class Replicates:
 
     def _others(self) -> dict[int, AnyFamily]:
         """What is scored here."""
-        return {i: f for i, f in enumerate(self.families) if i not in self._native()}
+        native = self._native()
+        return {i: f for i, f in enumerate(self.families) if i not in native}
 
     def _batches(self, family: AnyFamily, stage: str) -> Iterator[Replication]:
         progress = self._progress or Progress()

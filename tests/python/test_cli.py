@@ -217,7 +217,14 @@ BAD = {
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
     "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "exclude each other"),
     "one-sided shift": ((*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"), "no alternative 'less'"),
-    "smoothing": ((*COMPARE[1:], "--smooth-value", "-1"), "smooth_value must be a finite number of at least 0"),
+    "order of one metric": (
+        (*COMPARE[1:], "-m", "bleu", "-m", "nist", "--max-ngram-order", "10"),
+        "nist: max_ngram_order must be a whole number from 1 to 9, got 10",
+    ),
+    "smoothing": (
+        (*COMPARE[1:], "--smooth-value", "-1"),
+        "bleu: smooth_value must be a number from 0 to 1000000, got -1.0",
+    ),
     "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
     "output nowhere": ((*COMPARE[1:], "-o", "no/where.txt"), "no/where.txt cannot be written: No such file"),
     "output an input": ((*COMPARE[1:], "-o", "./tuned.txt"), "./tuned.txt is one of the inputs"),

@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -150,6 +151,24 @@ def by_mteval(data: str, kind: str = "tst") -> list[tuple[str, str, str, str]]:
         for tag, of_doc in spans("Doc", of_set)
         for seg, text in spans("Seg", re.sub(r"[\s\n\r]+", " ", of_doc))
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tstset>" + "<seg " * 100_000,
+        "<tstset>" + "<doc " + "x" * 100_000 + ">",
+        "<tstset>" + "<doc " + "x=" * 100_000 + ">",
+        "<tstset>" + "<doc x=" + " " * 100_000 + ">",
+        "<tstset>" + "<doc " + "x='" * 100_000 + ">",
+    ],
+    ids=["tags", "name", "values", "spaces", "quotes"],
+)
+def test_time_to_read_sgm_grows_with_its_length_alone(text: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(InputError, match=r"bad\.sgm"):
+        segments(put("bad.sgm", text))
+    assert time.process_time() - begun < 1
 
 
 def test_sgm_is_read_as_mteval_reads_it() -> None:
