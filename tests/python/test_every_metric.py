@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pytest
@@ -206,7 +206,7 @@ def test_the_order_of_given_segments_changes_no_score(name: str) -> None:
     order = np.random.default_rng(1).permutation(len(TEXT))
     moved: SegmentScores | FromCounts
     if isinstance(whole, SegmentScores):
-        scores = {s: np.asarray(of)[order] for s, of in dict(whole.scores).items()}
+        scores = {s: np.asarray(of)[order] for s, of in cast("dict[str, list[float]]", whole.scores).items()}
         moved = SegmentScores(whole.name, scores)
     else:
         assert isinstance(whole, FromCounts)
@@ -236,7 +236,9 @@ def test_p_values_are_those_of_any_number_of_threads(name: str) -> None:
     reference, systems = texts(name)
     of = made(name)
     if isinstance(of, SegmentScores):
-        of = SegmentScores(of.name, {s: np.tile(scores, repeat) for s, scores in dict(of.scores).items()})
+        of = SegmentScores(
+            of.name, {s: np.tile(scores, repeat) for s, scores in cast("dict[str, list[float]]", of.scores).items()}
+        )
     elif isinstance(of, FromCounts):
         of = FromCounts(of.name, {s: np.tile(rows, (repeat, 1)) for s, rows in of.counts.items()}, of.scoring)
     columns = reference * repeat, {s: lines * repeat for s, lines in systems.items()}
