@@ -120,11 +120,12 @@ pub(super) struct RowCounter<W, E> {
     words: W,
     edits: E,
     vocabulary: Vocabulary,
-    /// All texts of the segment, references first: their words by their numbers in `vocabulary`, and where each ends.
+    /// All texts of the segment, references first: their words by their numbers in `vocabulary`, from 1 and with
+    /// [`STRANGER`] for others, and where each text ends.
     numbers: Vec<Token>,
     ends: Vec<usize>,
-    /// For each word of `vocabulary` its number in the reference at hand. Every reference has its own, so that what is
-    /// kept of a reference grows with its words and not with those of all.
+    /// For each of these numbers the word's number in the reference at hand, if there are several. Every reference has
+    /// its own, so that what is kept of a reference grows with its words and not with those of all.
     own: Vec<Token>,
     reference: Vec<Token>,
     hypothesis: Vec<Token>,
@@ -152,42 +153,51 @@ impl<W: Cut, E: Edits> RowCounter<W, E> {
         numbers.clear();
         ends.clear();
         for line in references {
-            words.reference_words(line, &mut |word| numbers.push(vocabulary.intern(word)));
+            words.reference_words(line, &mut |word| numbers.push(vocabulary.intern(word) + 1));
             ends.push(numbers.len());
         }
         for line in hypotheses {
-            words.words(line, &mut |word| numbers.push(vocabulary.find(word)));
+            // The number of a word that is not found is the largest, behind which comes STRANGER, 0.
+            words.words(line, &mut |word| numbers.push(vocabulary.find(word).wrapping_add(1)));
             ends.push(numbers.len());
         }
         own.clear();
-        own.resize(vocabulary.len(), STRANGER);
+        own.resize(vocabulary.len() + 1, STRANGER);
     }
 }
 
 impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         self.read(references, hypotheses);
-        let RowCounter { units, edits, numbers, ends, own, reference, hypothesis, .. } = self;
+        let RowCounter { units, edits, vocabulary, numbers, ends, own, reference, hypothesis, .. } = self;
         let text = |i: usize| &numbers[if i == 0 { 0 } else { ends[i - 1] }..ends[i]];
         let length = ends[references.len() - 1] as i64 * (*units / references.len() as i64);
         for number in 0..references.len() {
+            let is_only = references.len() == 1; // its words are numbered already
             let words = text(number);
-            let mut distinct = 0;
-            reference.clear();
-            reference.extend(words.iter().map(|&word| {
-                let own = &mut own[word as usize];
-                if *own == STRANGER {
-                    distinct += 1;
-                    *own = distinct;
-                }
-                *own
-            }));
-            let numbered = Numbered { words: reference, distinct: distinct as usize };
+            let mut numbered = Numbered { words, distinct: vocabulary.len() };
+            if !is_only {
+                numbered.distinct = 0;
+                reference.clear();
+                reference.extend(words.iter().map(|&word| {
+                    let own = &mut own[word as usize];
+                    if *own == STRANGER {
+                        numbered.distinct += 1;
+                        *own = numbered.distinct as Token;
+                    }
+                    *own
+                }));
+                numbered.words = reference;
+            }
             edits.prepare(numbered)?;
             for (row, i) in rows.chunks_exact_mut(2).zip(references.len()..) {
-                hypothesis.clear();
-                hypothesis.extend(text(i).iter().map(|&word| own.get(word as usize).copied().unwrap_or(STRANGER)));
-                let edits = edits.edits(hypothesis, numbered, stop)? as i64 * *units;
+                let mut words = text(i);
+                if !is_only {
+                    hypothesis.clear();
+                    hypothesis.extend(words.iter().map(|&word| own[word as usize]));
+                    words = hypothesis;
+                }
+                let edits = edits.edits(words, numbered, stop)? as i64 * *units;
                 row[0] = if number == 0 { edits } else { edits.min(row[0]) };
                 row[1] = length;
             }
