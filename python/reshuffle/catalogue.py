@@ -79,9 +79,9 @@ def _takes(option: OptionSpec) -> str:
         return ", ".join(option.choices)
     if option.kind == "path":
         return "a file"
-    if option.kind == "integer":
-        return f"{option.minimum:.0f} to {option.maximum:.0f}"
-    return f"a number of at least {option.minimum:g}" if option.kind == "real" else "yes or no"
+    if option.kind == "flag":
+        return "yes or no"
+    return ("a number from " if option.kind == "real" else "") + f"{option.minimum:.10g} to {option.maximum:.10g}"
 
 
 def _default(value: object) -> str:

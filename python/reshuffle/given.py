@@ -49,15 +49,15 @@ class GivenCounts(Metric):
         return np.stack([self.counts[name] for name in names])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a comparison of arrays is no truth value
 class SegmentScores(GivenCounts):
     """Scores of segments that came from elsewhere; a system's score is their mean.
 
     Scores are kept as integers, so that sums are exact and ties are ties. The unit is the largest power of ten of which
     all scores are whole multiples: ratings from 0 to 100 with two decimals are counted in hundredths. Scores that no
     unit of at least 10⁻¹⁵ fits, such as single-precision floats, are counted in the smallest power of two whose sums
-    still fit 55 bits, which changes a score by half a unit at most. (With documents as the unit, sums of large ones
-    drawn again and again then fit 64.) All systems share the unit.
+    still fit 55 bits, which changes a score by at most half a unit: the largest |score| times S/2⁵⁵. (With documents as
+    the unit, sums of large ones drawn again and again then fit 64.) All systems share the unit.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def _scale(scores: Scores, segments: int) -> float:
     return 2.0 ** min(exponent, 1000)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FromCounts(GivenCounts):
     """Integer counts for every segment that came from elsewhere, and what makes a score of their sums.
 

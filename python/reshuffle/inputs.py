@@ -83,7 +83,10 @@ class Source:
 
     def text(self) -> str:
         """The whole of it. A byte order mark is not text where a format says what a file begins with."""
-        return decoded(self.data, self.name).removeprefix("\ufeff")
+        text = decoded(self.data, self.name).removeprefix("\ufeff")
+        if not text:
+            raise InputError(f"{self.name} is empty: expected more than a byte order mark")
+        return text
 
     def fail(self, message: str, line: int | None = None) -> NoReturn:
         """Raise :class:`InputError` for a line of the file."""
@@ -219,8 +222,8 @@ def _conllu(source: Source, names: Names) -> list[Column]:
         if name is not None:
             source.fail(f"CoNLL-U has no columns of segments that #{display_name(name)} could choose from")
     lines = split_lines(source.text())
-    if lines[-1]:
-        source.fail("expected an empty line after the last sentence, got the end of the file", len(lines))
+    if lines[-1]:  # the end of the file ends the last sentence too
+        lines.append("")
     blocks: list[str] = []
     first_lines: list[int] = []
     start = 0

@@ -117,6 +117,9 @@ class NativeMetric(Metric):
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(metric, self.key, **self.options), ()
 
+    def __hash__(self) -> int:
+        return hash((self.key, *sorted(self.options.items())))
+
     @property
     def columns(self) -> list[str]:
         """What each of the K counts of a segment is."""

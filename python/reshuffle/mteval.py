@@ -24,7 +24,7 @@ PARENTS = ("", "<refset> or <tstset>", "<doc>")
 # mteval takes what Perl takes for white space; Python's \s has four separators more.
 SPACE = re.compile(r"[^\S\x1c-\x1f]+")
 TAG = re.compile(rf"<(/?)({'|'.join(LEVELS)})(?=[\s>])\s*([^>]*)>", re.IGNORECASE)
-ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 
 
 class Segment(NamedTuple):
@@ -211,7 +211,8 @@ def read_sgm(text: str, name: str) -> Translations:
     """
     sets = Sets(name, first="doc")
     line, position, start = 1, 0, 0
-    for found in TAG.finditer(text):
+    # Behind the last > no tag ends: each of many that do not would be looked for up to the end.
+    for found in TAG.finditer(text, 0, text.rfind(">") + 1):
         line += text.count("\n", position, found.start())
         position = found.start()
         tag = found[2].lower()

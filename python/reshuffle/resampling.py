@@ -352,7 +352,8 @@ class Replicates:
 
     def _others(self) -> dict[int, AnyFamily]:
         """What is scored here."""
-        return {i: f for i, f in enumerate(self.families) if i not in self._native()}
+        native = self._native()
+        return {i: f for i, f in enumerate(self.families) if i not in native}
 
     def batches(self, size: int, stage: str) -> Iterator[Replication]:
         """All replicates, ``size`` at a time."""

@@ -6,6 +6,7 @@ first used, and no model is ever fetched over the network.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import warnings
@@ -118,7 +119,9 @@ def _flores(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
             raise InputError(
                 f"the model {path} of the tokenizer {name} is not one of sentencepiece: fetch {url} again"
             ) from None
-        return LoadedTokenizer(name, processor.EncodeAsPieces)
+        # sacreBLEU's name is for the model it keeps; of another the signature has to tell which.
+        signature = name if model is None else f"{name}[{hashlib.sha256(content).hexdigest()[:8]}]"
+        return LoadedTokenizer(signature, processor.EncodeAsPieces)
 
     return load
 

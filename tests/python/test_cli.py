@@ -262,7 +262,14 @@ BAD = {
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
     "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "exclude each other"),
     "one-sided shift": ((*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"), "no alternative 'less'"),
-    "smoothing": ((*COMPARE[1:], "--smooth-value", "-1"), "--smooth-value must be a finite number"),
+    "order of one metric": (
+        (*COMPARE[1:], "-m", "bleu", "-m", "nist", "--max-ngram-order", "10"),
+        "nist: --max-ngram-order must be a whole number from 1 to 9, got 10",
+    ),
+    "smoothing": (
+        (*COMPARE[1:], "--smooth-value", "-1"),
+        "bleu: --smooth-value must be a number from 0 to 1000000, got -1.0",
+    ),
     "order": ((*COMPARE[1:], "--max-ngram-order", "99"), "--max-ngram-order must be a whole number from 1 to 16"),
     "choice": ((*COMPARE[1:], "--smooth-method", "zzz"), "unknown --smooth-method 'zzz': known are none, floor"),
     "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model means nothing unless --tokenize is flores"),

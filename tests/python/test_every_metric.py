@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import math
 import pickle
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pytest
@@ -256,11 +257,19 @@ def test_the_order_of_segments_changes_no_score(name: str) -> None:
 @pytest.mark.parametrize("name", GIVEN[:3])
 def test_the_order_of_given_segments_changes_no_score(name: str) -> None:
     whole = made(name)
-    assert not isinstance(whole, NativeMetric | CorpusFunction)
-    counts = whole.counts_of(["good", "poor"])
-    order = np.random.default_rng(1).permutation(counts.shape[1])
-    np.testing.assert_array_equal(whole.score(counts.sum(axis=1)), whole.score(counts[:, order].sum(axis=1)))
-    np.testing.assert_array_equal(whole.segment_scores(counts)[:, order], whole.segment_scores(counts[:, order]))
+    order = np.random.default_rng(1).permutation(len(TEXT))
+    moved: SegmentScores | FromCounts
+    if isinstance(whole, SegmentScores):
+        scores = {s: np.asarray(of)[order] for s, of in cast("dict[str, list[float]]", whole.scores).items()}
+        moved = SegmentScores(whole.name, scores)
+    else:
+        assert isinstance(whole, FromCounts)
+        moved = FromCounts(whole.name, {s: rows[order] for s, rows in whole.counts.items()}, whole.scoring)
+    before, after = score(metrics=whole), score(metrics=moved)
+    assert [s.score for s in after.scores] == [s.score for s in before.scores]
+    assert [s.details for s in after.scores] == [s.details for s in before.scores]
+    segments = [next(iter(segment_scores(metrics=m).scores.values())) for m in (whole, moved)]
+    np.testing.assert_array_equal(segments[0][:, order], segments[1])
 
 
 @pytest.mark.parametrize("name", NATIVE)
@@ -275,11 +284,23 @@ def test_counts_are_those_of_any_number_of_threads(name: str) -> None:
 
 @pytest.mark.parametrize("name", NATIVE + GIVEN)
 def test_p_values_are_those_of_any_number_of_threads(name: str) -> None:
-    results = [compare(*texts(name), made(name), n_resamples=40, threads=threads) for threads in (1, 2, 3)]
+    # A call is worth another thread for every 2^19 additions: here there are 100 groups of segments times 20,000.
+    # A function of texts is called on one thread, whatever is asked for.
+    repeat, n = (1, 40) if name == "CorpusFunction" else (100, 20_000)
+    reference, systems = texts(name)
+    of = made(name)
+    if isinstance(of, SegmentScores):
+        of = SegmentScores(
+            of.name, {s: np.tile(scores, repeat) for s, scores in cast("dict[str, list[float]]", of.scores).items()}
+        )
+    elif isinstance(of, FromCounts):
+        of = FromCounts(of.name, {s: np.tile(rows, (repeat, 1)) for s, rows in of.counts.items()}, of.scoring)
+    columns = reference * repeat, {s: lines * repeat for s, lines in systems.items()}
+    results = [compare(*columns, of, n_resamples=n, threads=threads) for threads in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
 
 
-@pytest.mark.parametrize("name", [*NATIVE, *GIVEN[:1], *GIVEN[2:]])
+@pytest.mark.parametrize("name", NATIVE + GIVEN)
 def test_pickling_keeps_a_metric(name: str) -> None:
     before = made(name)
     after = pickle.loads(pickle.dumps(before))
@@ -386,10 +407,58 @@ def test_unknown_options_are_refused_with_the_nearest(name: str) -> None:
             with pytest.raises(InputError, match=f"{option.name} must be true or false"):
                 metric(name, **{option.name: "perhaps"})
         if option.kind in ("integer", "real"):
-            with pytest.raises(InputError, match=option.name):
-                metric(name, **{option.name: -1})
+            assert option.maximum is not None
+            for value in (-1, option.maximum * 10):
+                with pytest.raises(
+                    InputError, match=f"{re.escape(name)}: {option.name} must be a (whole )?number from"
+                ):
+                    metric(name, **{option.name: value})
     with pytest.raises(InputError, match=f"unknown metric '{re.escape(name)}x': did you mean"):
         metric(f"{name}x")
+
+
+def test_options_of_one_name_are_of_one_kind() -> None:
+    # The command line has one flag for all metrics that have an option.
+    kinds: dict[str, set[str]] = {}
+    for spec in metric_specs():
+        for option in spec.options:
+            kinds.setdefault(option.name, set()).add(option.kind)
+    assert {name: of for name, of in kinds.items() if len(of) > 1} == {}
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_numbers_at_the_ends_of_their_ranges_give_finite_scores(name: str) -> None:
+    spec = next(spec for spec in metric_specs() if spec.name == name)
+    choices: dict[str, list[Any]] = {o.name: [o.default] for o in spec.options if o.kind == "choice"}
+    choices.update({o.name: o.choices for o in spec.options if o.name.startswith("smooth") and o.kind == "choice"})
+    reference, systems = texts(name)
+    for option in spec.options:
+        if option.kind != "real":
+            continue
+        for value, given_ in itertools.product((option.minimum, option.maximum), itertools.product(*choices.values())):
+            of = metric(name, **dict(zip(choices, given_, strict=True)), **{option.name: value})
+            counts = of.suff_stats(list(systems.values()), [reference])
+            assert np.isfinite(of.score(counts.sum(axis=1))).all()
+            assert np.isfinite(of.segment_scores(counts)).all()
+
+
+def test_metrics_can_be_keys_and_given_ones_compared() -> None:
+    bleu = metric("bleu", lowercase=True, tokenize="none")
+    assert {bleu: 1}[metric("bleu", tokenize="none", lowercase=True)] == 1
+    assert len({bleu, metric("bleu"), metric("chrf")}) == 3
+    for name in GIVEN:
+        assert made(name) != bleu
+        assert (made(name) == made(name)) == (name == "CorpusFunction")
+        assert len({made(name), bleu}) == 2
+
+
+def test_choices_that_are_digits_can_be_numbers() -> None:
+    assert metric("sentbleu", smoothing=4).signature() == metric("sentbleu", smoothing="4").signature()
+    with pytest.raises(InputError, match="unknown smoothing '9'"):
+        metric("sentbleu", smoothing=9)
+    for value, shown in ((2.0, "2.0"), ("2", '"2"')):
+        with pytest.raises(InputError, match=f"max_ngram_order must be a whole number from 1 to 16, got {shown}"):
+            metric("bleu", max_ngram_order=value)
 
 
 @pytest.mark.parametrize("name", [name for name in NATIVE if name != "depf"])

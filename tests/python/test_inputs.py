@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,9 +51,9 @@ def segments(path: str, input_format: str | None = None) -> list[Any]:
     return list(read_columns([path], input_format)[0].lines)
 
 
-def token(number: int, form: str) -> str:
+def token(number: int, form: str, head: int = 0) -> str:
     """A line of CoNLL-U."""
-    return f"{number}\t{form}\t_\t_\t_\t_\t0\troot\t_\t_"
+    return f"{number}\t{form}\t_\t_\t_\t_\t{head}\troot\t_\t_"
 
 
 def sgm(segments: dict[tuple[str, str], str], kind: str = "tst", **attributes: str) -> str:
@@ -126,7 +127,7 @@ def test_any_segments_come_back_from_sgm_with_their_entities(texts: list[str]) -
     assert texts == [text for *_, text in by_mteval(Path(path).read_text("utf-8"))]
 
 
-@given(st.lists(st.tuples(FIELD, st.lists(FIELD, max_size=3)), min_size=1, max_size=4))
+@given(st.lists(st.tuples(FIELD, st.lists(FIELD.filter(bool), max_size=3)), min_size=1, max_size=4))
 def test_any_sentences_come_back(sentences: list[tuple[str, list[str]]]) -> None:
     blocks = [[f"#{comment}", *(token(i, form) for i, form in enumerate(forms, 1))] for comment, forms in sentences]
     path = put("any.conllu", "".join("\n".join(lines) + "\n\n" for lines in blocks))
@@ -150,6 +151,24 @@ def by_mteval(data: str, kind: str = "tst") -> list[tuple[str, str, str, str]]:
         for tag, of_doc in spans("Doc", of_set)
         for seg, text in spans("Seg", re.sub(r"[\s\n\r]+", " ", of_doc))
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tstset>" + "<seg " * 100_000,
+        "<tstset>" + "<doc " + "x" * 100_000 + ">",
+        "<tstset>" + "<doc " + "x=" * 100_000 + ">",
+        "<tstset>" + "<doc x=" + " " * 100_000 + ">",
+        "<tstset>" + "<doc " + "x='" * 100_000 + ">",
+    ],
+    ids=["tags", "name", "values", "spaces", "quotes"],
+)
+def test_time_to_read_sgm_grows_with_its_length_alone(text: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(InputError, match=r"bad\.sgm"):
+        segments(put("bad.sgm", text))
+    assert time.process_time() - begun < 1
 
 
 def test_sgm_is_read_as_mteval_reads_it() -> None:
@@ -444,6 +463,7 @@ def test_sentences_know_their_lines() -> None:
     assert [f"# newdoc\n{a}", "# text =", f"{b}\n{c}"] == column.lines == read_conllu(path)
     assert column.first_lines == [1, 4, 6]
     assert column.place(3, 2) == "a.conllu, line 7"
+    assert read_conllu(put("end.conllu", f"{a}\n\n{b}")) == [a, b]
 
 
 def test_the_parses_of_the_real_data_are_one_block_per_sentence(data: Path) -> None:
@@ -533,7 +553,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
         "x.conllu",
         "",
         "# x\n\n1\tA\n",
-        "x.conllu, line 3: expected an empty line after the last sentence, got the end",
+        "x.conllu, line 3: expected 10 columns of CoNLL-U, separated by tabs, got 2",
     ),
     "no parse": (
         "x.conllu",
@@ -543,6 +563,15 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     ),
     "two blanks": ("x.conllu", "", "# x\n\n\n# y\n\n", "x.conllu, line 3: expected a sentence, got an empty line"),
     "blank before": ("x.conllu", "", "\n# y\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
+    "mark alone": ("x.conllu", "", "\ufeff", "x.conllu is empty: expected more than a byte order mark"),
+    "mark in a table": ("x.tsv", "#a", "\ufeff", "x.tsv is empty: expected more than a byte order mark"),
+    "mark in JSON": ("x.jsonl", "", "\ufeff", "x.jsonl is empty: expected more than a byte order mark"),
+    "circle": (
+        "x.conllu",
+        "",
+        f"{token(1, 'A')}\n\n# y\n{token(1, 'A', 2)}\n{token(2, 'B', 1)}\n\n",
+        "x.conllu, line 4: expected HEADs that lead to a root (HEAD 0), got a circle back to word 1",
+    ),
     "empty": ("x.conllu", "", "", "x.conllu is empty: expected sentences, each with an empty line after it"),
 }
 
@@ -560,6 +589,7 @@ def test_malformed_files_are_refused_with_what_was_expected(
 def test_nothing_but_input_errors_comes_of_nonsense(input_format: str, content: bytes, name: str) -> None:
     structures = [
         b"",
+        b"\xef\xbb\xbf",
         b"a\tb\n",
         b'{"a": ',
         b"<tstset sysid='a'><doc docid='d'><seg id='1'>",

@@ -133,7 +133,7 @@ fn awkward(segments: usize) -> Vec<i64> {
             if unit % 200 == 3 { 1 << 50 } else { 0 },
         ]
     };
-    (0..segments).flat_map(|unit| row(unit)).collect()
+    (0..segments).flat_map(row).collect()
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
 fn counts(segments: usize) -> Vec<i64> {
     let mut words = Stream::new(95, Purpose::Draw, 0).words();
     let first: Vec<i64> = (0..segments * 10).map(|_| 20 + (words.next().unwrap() % 10) as i64).collect();
-    let second = first.iter().map(|&count| count + i64::from(words.next().unwrap() % 5 == 0)).collect();
+    let second = first.iter().map(|&count| count + i64::from(words.next().unwrap().is_multiple_of(5))).collect();
     [first.clone(), second, first].concat()
 }
 
