@@ -119,7 +119,7 @@ proptest! {
 /// Counts with a column for each width of digits, one that follows another but for a few units, and one constant.
 fn awkward(segments: usize) -> Vec<i64> {
     let mut words = Stream::new(97, Purpose::Draw, segments as u64).words();
-    let mut row = |unit: usize| {
+    let row = |unit: usize| {
         let word = words.next().unwrap();
         let small = (word % 30) as i64;
         let follows = if unit % 97 == 5 { -1000 } else { small - 4 };
