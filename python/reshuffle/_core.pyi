@@ -19,6 +19,8 @@ __all__ = [
     "MetricSpec",
     "OptionSpec",
     "Progress",
+    "Sequential",
+    "StoppingRule",
     "TokenizerSpec",
     "broken_parse",
     "draw_scores",
@@ -28,6 +30,7 @@ __all__ = [
     "shuffle_statistics",
     "shuffle_sums",
     "shuffle_tally",
+    "shuffle_until",
     "stream_indices",
     "stream_words",
     "tokenize",
@@ -217,6 +220,54 @@ def shuffle_tally(
     """How many of n shuffles reach each threshold: (metrics, pairs) in and out.
 
     ``masks``, an (R, S) array that says which segments to swap, takes the place of ``n`` and ``seed``.
+    """
+
+@final
+class StoppingRule:
+    """When a test needs no more shuffles. Wrapped by :mod:`reshuffle.stopping`."""
+
+    @staticmethod
+    def besag_clifford(exceedances: int) -> StoppingRule:
+        """At the h-th exceedance."""
+
+    @staticmethod
+    def gandy(level: float, risk: float) -> StoppingRule:
+        """As soon as the side of α on which p lies is decided with an error of at most ε."""
+
+    def limits(self, n: int) -> NDArray[np.int64]:
+        """The limits after the first n shuffles: (n, 2). A test stops at or below the first, at or above the second."""
+
+@final
+class Sequential:
+    """Counts exceedances until a rule stops them, for tests on the same shuffles."""
+
+    def __new__(cls, rule: StoppingRule, tests: int) -> Sequential: ...
+    def look(self, reached: NDArray[np.bool_]) -> None:
+        """Look at n more shuffles, (tests, n); n is a multiple of 64 in all calls but the last."""
+
+    @property
+    def finished(self) -> bool:
+        """Have all tests stopped?"""
+
+    @property
+    def outcomes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
+        """Shuffles looked at, exceedances among them, and whether the rule stopped the test: each (1, tests)."""
+
+def shuffle_until(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    pairs: Sequence[tuple[int, int]],
+    alternative: str,
+    thresholds: NDArray[np.float64],
+    rule: StoppingRule,
+    *,
+    n: int,
+    seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
+    """As :func:`shuffle_tally`, until the rule stops every test or n shuffles are made.
+
+    Shuffles looked at, exceedances among them, and whether the rule stopped the test: each (metrics, pairs).
     """
 
 def shuffle_statistics(

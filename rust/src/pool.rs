@@ -135,7 +135,8 @@ impl Blocks {
 
 /// Runs `work` on every block and hands the results to `sink` in block order.
 ///
-/// `work` gives `None` when it stopped early because [`Stop::requested`].
+/// `work` gives `None` when it stopped early because [`Stop::requested`], or because nothing more is wanted; blocks that
+/// were begun before may still be handed to `sink`, as long as none before them is missing.
 ///
 /// # Errors
 /// What `run.watch` returned, or [`Error::Threads`] when the threads cannot be started.

@@ -8,6 +8,7 @@ use super::convert::{flips, shaped, suff_stats};
 use super::metric::Metric;
 use crate::error::{Error, Result};
 use crate::resample::shuffle::{self, Alternative, Pair};
+use crate::resample::stopping::{self, Outcome, Rule};
 use crate::resample::{Plan, Scored, draw};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
@@ -79,6 +80,96 @@ pub fn shuffle_tally<'py>(
         shuffle::tally(&scored, &pairs, criterion, flips.plan(), run)
     })?;
     shaped(py, counts, [families.len(), pairs.len()])
+}
+
+/// When to stop shuffling.
+#[pyclass(frozen, module = "reshuffle._core")]
+pub struct StoppingRule(Rule);
+
+#[pymethods]
+impl StoppingRule {
+    #[staticmethod]
+    fn besag_clifford(py: Python<'_>, exceedances: u64) -> PyResult<Self> {
+        Rule::BesagClifford { exceedances }.checked().map(StoppingRule).map_err(|e| raise(py, e))
+    }
+
+    #[staticmethod]
+    fn gandy(py: Python<'_>, level: f64, risk: f64) -> PyResult<Self> {
+        Rule::Gandy { level, risk }.checked().map(StoppingRule).map_err(|e| raise(py, e))
+    }
+
+    fn limits<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let limits = self.0.limits().take(n).flat_map(|limits| [limits.low, limits.high]).collect();
+        shaped(py, limits, [n, 2])
+    }
+}
+
+/// Shuffles, exceedances, and whether the rule stopped them, each of one shape.
+type Outcomes<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<bool>>);
+
+fn outcomes<'py>(py: Python<'py>, outcomes: &[Outcome], shape: [usize; 2]) -> PyResult<Outcomes<'py>> {
+    Ok((
+        shaped(py, outcomes.iter().map(|outcome| outcome.shuffles).collect(), shape)?,
+        shaped(py, outcomes.iter().map(|outcome| outcome.exceedances).collect(), shape)?,
+        shaped(py, outcomes.iter().map(|outcome| outcome.stopped).collect(), shape)?,
+    ))
+}
+
+/// Exceedances that are counted until a rule stops them.
+#[pyclass(module = "reshuffle._core")]
+pub struct Sequential(stopping::Sequential);
+
+#[pymethods]
+impl Sequential {
+    #[new]
+    fn new(rule: &StoppingRule, tests: usize) -> Self {
+        Sequential(stopping::Sequential::new(rule.0, tests))
+    }
+
+    fn look(&mut self, reached: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
+        let (words, tests) = flips(&reached)?;
+        let expected = self.0.outcomes().len();
+        if tests != expected {
+            return Err(raise(reached.py(), Error::LengthMismatch { what: "tests".into(), expected, got: tests }));
+        }
+        let n = reached.shape()[1];
+        self.0.look(n, |test, word| words[test * n.div_ceil(64) + word]);
+        Ok(())
+    }
+
+    #[getter]
+    fn finished(&self) -> bool {
+        self.0.finished()
+    }
+
+    #[getter]
+    fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Outcomes<'py>> {
+        outcomes(py, self.0.outcomes(), [1, self.0.outcomes().len()])
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (families, pairs, alternative, thresholds, rule, *, n, seed, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn shuffle_until<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    pairs: Vec<Pair>,
+    alternative: &str,
+    thresholds: PyReadonlyArray2<'py, f64>,
+    rule: &StoppingRule,
+    n: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Outcomes<'py>> {
+    let scored = with_metrics(py, &families)?;
+    let criterion = (self::alternative(py, alternative)?, thresholds.as_slice()?);
+    let plan = (Plan::Seeded { seed, first: 0 }, n);
+    let found = long(py, threads, progress, ("shuffling", n), |run| {
+        stopping::tally(&scored, &pairs, criterion, rule.0, plan, run)
+    })?;
+    outcomes(py, &found, [families.len(), pairs.len()])
 }
 
 #[pyfunction]

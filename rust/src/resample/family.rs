@@ -72,11 +72,8 @@ pub fn max_t(
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
     let shuffles = Shuffles::new(scored, pairs)?;
-    for (what, got) in [("scales", scales.len()), ("thresholds", thresholds.len())] {
-        if got != shuffles.series() {
-            return Err(Error::LengthMismatch { what: what.into(), expected: shuffles.series(), got });
-        }
-    }
+    shuffles.check_length("scales", scales.len())?;
+    shuffles.check_length("thresholds", thresholds.len())?;
     let families: Vec<_> =
         (0..scored.len()).map(|of| least_first(thresholds, of * pairs.len()..(of + 1) * pairs.len())).collect();
     let mut counts = vec![0; shuffles.series()];

@@ -12,6 +12,7 @@ mod flips;
 mod lanes;
 mod product;
 pub mod shuffle;
+pub mod stopping;
 mod tiles;
 mod weights;
 

@@ -5,11 +5,12 @@
 //! enter, rows are taken relative to the first system: k − 1 sums, of small numbers.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::flips::{Flips, Path};
-use super::{Design, Plan, Scored, Sums, all_sums, replicates, zeros};
+use super::{Design, Kernel, Plan, Scored, Sums, all_sums, replicates, zeros};
 use crate::error::{Error, Result};
-use crate::pool::Run;
+use crate::pool::{Run, Stop};
 use crate::stats::SuffStats;
 
 /// Which replicates count as at least as extreme as what was observed.
@@ -25,7 +26,7 @@ pub enum Alternative {
 
 impl Alternative {
     #[inline(always)]
-    fn reached(self, statistic: f64, threshold: f64) -> bool {
+    pub(super) fn reached(self, statistic: f64, threshold: f64) -> bool {
         match self {
             Alternative::TwoSided => statistic.abs() >= threshold,
             Alternative::Greater => statistic >= threshold,
@@ -49,12 +50,11 @@ pub fn tally(
     (plan, n): (Plan<'_, u64>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
-    let expected = scored.len() * pairs.len();
-    if thresholds.len() != expected {
-        return Err(Error::LengthMismatch { what: "thresholds".into(), expected, got: thresholds.len() });
-    }
+    let shuffles = Shuffles::new(scored, pairs)?;
+    let expected = shuffles.series();
+    shuffles.check_length("thresholds", thresholds.len())?;
     let mut counts = vec![0; expected];
-    Shuffles::new(scored, pairs)?.run(
+    shuffles.run(
         (plan, n),
         run,
         |pairs, sums| {
@@ -140,6 +140,12 @@ impl<'a> Shuffles<'a> {
         self.scored.len() * self.pairs.len()
     }
 
+    /// Is there a number for each of them?
+    pub fn check_length(&self, what: &str, got: usize) -> Result<()> {
+        let expected = self.series();
+        if got == expected { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
+    }
+
     /// Makes `n` shuffles; `finish` makes of a block of them what `sink` then gets in order.
     pub fn run<T: Send>(
         &self,
@@ -148,14 +154,36 @@ impl<'a> Shuffles<'a> {
         finish: impl Fn(&Self, &Sums<'_>) -> T + Sync,
         sink: impl FnMut(Range<usize>, T),
     ) -> Result<()> {
+        self.run_until(&AtomicBool::new(false), (plan, n), run, finish, sink)
+    }
+
+    /// The same, but starts no more blocks once `finished`; what `sink` gets may then end before `n`.
+    pub fn run_until<T: Send>(
+        &self,
+        finished: &AtomicBool,
+        (plan, n): (Plan<'_, u64>, usize),
+        run: &mut Run<'_>,
+        finish: impl Fn(&Self, &Sums<'_>) -> T + Sync,
+        sink: impl FnMut(Range<usize>, T),
+    ) -> Result<()> {
         let design = Design::new(&self.all, true)?;
-        let kernel = Flips::new(&design, plan, n, Path::best())?;
+        let kernel = Until { kernel: Flips::new(&design, plan, n, Path::best())?, finished };
         let cost = 40 * self.series() as u64;
         replicates((&design, &kernel), n, cost, run, |sums| finish(self, sums), sink)
     }
 
     /// Calls `each` with a series (metric × pair), a replicate of the block, and the statistics from there on.
-    pub fn statistics(&self, sums: &Sums<'_>, mut each: impl FnMut(usize, usize, &[f64])) {
+    pub fn statistics(&self, sums: &Sums<'_>, each: impl FnMut(usize, usize, &[f64])) {
+        self.statistics_of(|_| true, sums, each);
+    }
+
+    /// The same for those series that are `wanted`.
+    pub fn statistics_of(
+        &self,
+        wanted: impl Fn(usize) -> bool,
+        sums: &Sums<'_>,
+        mut each: impl FnMut(usize, usize, &[f64]),
+    ) {
         let mut scores = [[0.0; BATCH]; 2];
         for (of, (scored, totals)) in self.scored.iter().zip(&self.totals).enumerate() {
             let (columns, cells) = (scored.stats.columns(), totals.len());
@@ -167,6 +195,10 @@ impl<'a> Shuffles<'a> {
                     sums.copy(sums.design.offsets[of] + cell, first, flipped);
                 }
                 for (p, &(x, y)) in self.pairs.iter().enumerate() {
+                    let series = of * self.pairs.len() + p;
+                    if !wanted(series) {
+                        continue;
+                    }
                     let [to_x, to_y] =
                         shuffled.each_mut().map(|totals| totals[..columns * batch].chunks_exact_mut(batch));
                     for (column, (to_x, to_y)) in to_x.zip(to_y).enumerate() {
@@ -183,10 +215,34 @@ impl<'a> Shuffles<'a> {
                     }
                     let [of_x, of_y] = &mut scores;
                     of_x.iter_mut().zip(of_y.iter()).for_each(|(x, y)| *x -= y);
-                    each(of * self.pairs.len() + p, first, &of_x[..batch]);
+                    each(series, first, &of_x[..batch]);
                 }
             }
         }
+    }
+}
+
+/// A kernel that fills no more blocks once it is told that enough are filled.
+struct Until<'a, K> {
+    kernel: K,
+    finished: &'a AtomicBool,
+}
+
+impl<K: Kernel> Kernel for Until<'_, K> {
+    fn block(&self) -> usize {
+        self.kernel.block()
+    }
+
+    fn cost(&self) -> u64 {
+        self.kernel.cost()
+    }
+
+    fn rows(&self) -> i64 {
+        self.kernel.rows()
+    }
+
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: (&mut [i64], usize)) -> Option<()> {
+        if self.finished.load(Ordering::Relaxed) { None } else { self.kernel.sums(range, stop, out) }
     }
 }
 

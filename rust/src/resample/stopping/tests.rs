@@ -1,0 +1,200 @@
+use super::super::shuffle;
+use super::*;
+use crate::metric::metric;
+use crate::stats::SuffStats;
+use crate::stream::{Purpose, Stream};
+use proptest::prelude::*;
+
+fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads, watch: &mut |_| Ok(()) })
+}
+
+const H: u64 = 20;
+const RULES: [Rule; 4] = [
+    Rule::BesagClifford { exceedances: H },
+    Rule::BesagClifford { exceedances: 1 },
+    Rule::Gandy { level: 0.05, risk: 0.001 },
+    Rule::Gandy { level: 0.3, risk: 0.25 },
+];
+
+/// The slow, obvious way: one shuffle after the other, one test.
+fn one_by_one(rule: Rule, reached: impl IntoIterator<Item = bool>) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (reached, limits) in reached.into_iter().zip(rule.limits()) {
+        outcome.shuffles += 1;
+        outcome.exceedances += u64::from(reached);
+        let count = outcome.exceedances as i64;
+        if count <= limits.low || count >= limits.high {
+            outcome.stopped = true;
+            break;
+        }
+    }
+    outcome
+}
+
+/// Gandy's definition to the letter, on all patterns of `n` shuffles.
+fn limits_by_enumeration(level: f64, risk: f64, n: usize) -> Vec<Limits> {
+    let mut limits: Vec<Limits> = Vec::new();
+    for n in 1..=n {
+        let [mut low, mut high] = [0.0; 2];
+        let mut running = vec![0.0; n + 1];
+        for pattern in 0..1u32 << n {
+            let ones = |first: usize| i64::from((pattern & ((1 << first) - 1)).count_ones());
+            let count = ones(n) as usize;
+            let p = level.powi(count as i32) * (1.0 - level).powi((n - count) as i32);
+            let stop = limits.iter().enumerate().find_map(|(i, l)| {
+                let count = ones(i + 1);
+                (count <= l.low || count >= l.high).then_some(count >= l.high)
+            });
+            *match stop {
+                None => &mut running[count],
+                Some(false) => &mut low,
+                Some(true) => &mut high,
+            } += p;
+        }
+        let spent = risk * n as f64 / (1000.0 + n as f64);
+        let fits = |spent_before: f64, more: &[f64]| spent_before + more.iter().sum::<f64>() <= spent;
+        limits.push(Limits {
+            low: (-1..=n as i64).rfind(|&j| fits(low, &running[..(j + 1) as usize])).unwrap(),
+            high: (0..=n as i64 + 1).find(|&j| fits(high, &running[j as usize..])).unwrap(),
+        });
+    }
+    limits
+}
+
+#[test]
+fn gandys_limits_are_those_of_his_definition() {
+    for (level, risk) in [(0.05, 0.001), (0.3, 0.25), (0.5, 0.25), (0.9, 0.1)] {
+        let n = 14;
+        let expected = limits_by_enumeration(level, risk, n);
+        let got: Vec<_> = Rule::Gandy { level, risk }.limits().take(n).collect();
+        assert_eq!(expected, got, "{level} {risk}");
+    }
+}
+
+#[test]
+fn the_wrong_side_is_decided_for_with_no_more_than_the_risk() {
+    // Exactly, for p on either side of the level and at it, within the first 3,000 shuffles.
+    let (level, risk) = (0.05, 0.001);
+    let limits: Vec<_> = Rule::Gandy { level, risk }.limits().take(3000).collect();
+    for (p, small) in [(0.04, true), (0.05, true), (0.05, false), (0.051, false), (0.07, false)] {
+        let (mut running, mut wrong) = (vec![1.0], 0.0);
+        for limits in &limits {
+            running.push(0.0);
+            for count in (0..running.len()).rev() {
+                running[count] = running[count] * (1.0 - p) + if count == 0 { 0.0 } else { running[count - 1] * p };
+            }
+            for (count, probability) in running.iter_mut().enumerate() {
+                let (below, above) = (count as i64 <= limits.low, count as i64 >= limits.high);
+                if below || above {
+                    wrong += if above == small { *probability } else { 0.0 };
+                    *probability = 0.0;
+                }
+            }
+        }
+        assert!(wrong <= risk * 3000.0 / 4000.0 + 1e-12, "{p}: {wrong}");
+        // At the level the risk is spent, but for what whole numbers leave over.
+        assert!(p != level || wrong > 0.6 * risk, "{p}: {wrong}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn looking_at_words_stops_where_looking_at_each_does(
+        seed in any::<u64>(),
+        n in 1..3000usize,
+        at_a_time in 1..400usize,
+        p in 0.0..1.0f64,
+        rule in 0..RULES.len(),
+    ) {
+        let tests = 5;
+        // p of different size, so that tests stop at different times.
+        let of = |test: usize| {
+            let words = Stream::new(seed, Purpose::Shuffle, test as u64).words().take(n);
+            words.map(|word| (word as f64) < p.powi(test as i32 + 1) * u64::MAX as f64).collect::<Vec<_>>()
+        };
+        let reached: Vec<_> = (0..tests).map(of).collect();
+        let mut sequential = Sequential::new(RULES[rule], tests);
+        // Several calls, each a multiple of whole words but for the last.
+        let size = 64 * at_a_time.div_ceil(64);
+        for first in (0..n).step_by(size) {
+            sequential.look(size.min(n - first), |test, word| {
+                let from = first + 64 * word;
+                let bits = &reached[test][from..(from + 64).min(n)];
+                bits.iter().enumerate().fold(0, |word, (i, &bit)| word | u64::from(bit) << i)
+            });
+        }
+        let expected: Vec<_> = reached.iter().map(|of| one_by_one(RULES[rule], of.iter().copied())).collect();
+        prop_assert_eq!(&expected, sequential.outcomes());
+        prop_assert_eq!(expected.iter().all(|outcome| outcome.stopped), sequential.finished());
+    }
+}
+
+/// Systems of BLEU-like counts that differ by less and less.
+fn counts(systems: usize, segments: usize) -> Vec<i64> {
+    let mut words = Stream::new(7, Purpose::Draw, 0).words();
+    let mut of_system = |system: usize| -> Vec<i64> {
+        (0..10 * segments).map(|_| (words.next().unwrap() % 30) as i64 + i64::from(system == 0)).collect()
+    };
+    (0..systems).flat_map(&mut of_system).collect()
+}
+
+#[test]
+fn tests_stop_where_their_statistics_say_on_any_number_of_threads() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let (systems, segments, n) = (4, 300, 5000);
+    let counts = counts(systems, segments);
+    let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
+    let scored = [Scored::new(bleu.as_ref(), stats).unwrap(); 2];
+    let pairs = [(1, 0), (2, 1), (3, 1)];
+    let plan = Plan::Seeded { seed: 3, first: 0 };
+    let statistics = with_run(1, |run| shuffle::statistics(&scored, &pairs, (plan, n), run)).unwrap();
+    let of = |quantile: f64, series: usize| {
+        let mut sorted: Vec<_> = statistics[series * n..][..n].iter().map(|t| t.abs()).collect();
+        sorted.sort_by(f64::total_cmp);
+        sorted[((1.0 - quantile) * (n - 1) as f64) as usize]
+    };
+    // From p = ½ to p = 1/5000, one of them almost at the level.
+    let thresholds: Vec<_> =
+        [0.5, 0.2, 0.055, 0.02, 0.004, 0.0002].iter().enumerate().map(|(series, &p)| of(p, series)).collect();
+    for rule in RULES {
+        let reached = |series: usize| {
+            let threshold = thresholds[series];
+            statistics[series * n..][..n].iter().map(move |t| t.abs() >= threshold)
+        };
+        let expected: Vec<_> = (0..thresholds.len()).map(|series| one_by_one(rule, reached(series))).collect();
+        for threads in [1, 2, 3, 8] {
+            let criterion = (Alternative::TwoSided, thresholds.as_slice());
+            let got = with_run(threads, |run| tally(&scored, &pairs, criterion, rule, (plan, n), run)).unwrap();
+            assert_eq!(expected, got, "{rule:?} {threads}");
+        }
+    }
+}
+
+#[test]
+fn no_more_shuffles_are_made_than_a_few_blocks_ahead() {
+    // So many shuffles would take years; all tests stop within the first block.
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts(2, 300);
+    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 300, 10).unwrap()).unwrap()];
+    let plan = (Plan::Seeded { seed: 3, first: 0 }, 1 << 50);
+    for rule in RULES {
+        let got =
+            with_run(2, |run| tally(&scored, &[(0, 1)], (Alternative::TwoSided, &[0.0]), rule, plan, run)).unwrap();
+        assert!(got[0].stopped && got[0].shuffles <= H, "{got:?}");
+        assert_eq!(got[0].shuffles, got[0].exceedances);
+    }
+}
+
+#[test]
+fn numbers_that_make_no_rule_are_refused() {
+    for (rule, message) in [
+        (Rule::BesagClifford { exceedances: 0 }, "exceedances must be at least 1, got 0"),
+        (Rule::Gandy { level: 1.0, risk: 0.1 }, "level must be strictly between 0 and 1, got 1"),
+        (Rule::Gandy { level: f64::NAN, risk: 0.1 }, "level must be strictly between 0 and 1, got NaN"),
+        (Rule::Gandy { level: 0.5, risk: 0.3 }, "risk must be more than 0 and at most 0.25, got 0.3"),
+        (Rule::Gandy { level: 0.5, risk: 0.0 }, "risk must be more than 0 and at most 0.25, got 0"),
+    ] {
+        assert_eq!(message, rule.checked().unwrap_err().to_string());
+    }
+}
