@@ -29,20 +29,24 @@ from .results import (
     SystemScore,
     UsedInterval,
     UsedMetric,
+    UsedStopping,
     UsedTest,
 )
 from .significance import approximate_randomization, bootstrap_test
+from .stopping import BesagClifford, Gandy
 from .units import design_effect, intraclass_correlation
 
 __version__ = VERSION
 
 __all__ = [
+    "BesagClifford",
     "Comparison",
     "ConfidenceInterval",
     "Corpus",
     "CorpusFunction",
     "Formula",
     "FromCounts",
+    "Gandy",
     "InputError",
     "Metric",
     "NativeMetric",
@@ -55,6 +59,7 @@ __all__ = [
     "SystemScore",
     "UsedInterval",
     "UsedMetric",
+    "UsedStopping",
     "UsedTest",
     "__version__",
     "approximate_randomization",

@@ -243,7 +243,7 @@ class Sequential:
 
     def __new__(cls, rule: StoppingRule, tests: int) -> Sequential: ...
     def look(self, reached: NDArray[np.bool_]) -> None:
-        """Look at n more shuffles, (tests, n); n is a multiple of 64 in all calls but the last."""
+        """Look at n more shuffles: (tests, n). What a test that has stopped would reach is not looked at."""
 
     @property
     def finished(self) -> bool:

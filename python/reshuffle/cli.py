@@ -46,6 +46,7 @@ from .metrics import NativeMetric, OptionSpec, metric, metric_specs
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
 from .significance import ALTERNATIVES, TESTS
+from .stopping import STOPPING
 
 # A bar for less would only flicker.
 BAR_DELAY_SECONDS = 0.3
@@ -244,6 +245,7 @@ Examples:
   reshuffle compare ref.txt baseline.txt new.txt
   reshuffle compare ref.txt *.out --baseline online-B --test bootstrap -n 100000
   reshuffle compare ref.txt a.txt.gz b.txt.gz --all-pairs --format json -o result.json
+  reshuffle compare ref.txt *.out --all-pairs --stopping gandy -n 1000000
   reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt
   reshuffle compare ref.txt a.txt b.txt -m bleu -m chrf --scores COMET comet.tsv#a comet.tsv#b
   reshuffle compare --scores rating a.ratings b.ratings
@@ -261,6 +263,12 @@ Examples:
     default="two-sided",
     show_default=True,
     help="'greater': the system scores higher than the baseline.",
+)
+@click.option(
+    "--stopping",
+    type=Name("stopping rule", list(STOPPING)),
+    help="Of test ar: no more shuffles than each test needs, -n at most. 'besag-clifford': stop at 20 that reach the "
+    "difference; 'gandy': stop when p <= 1 - confidence or not is decided, with an error of at most 0.001.",
 )
 @click.option(
     "--baseline", metavar="NAME", help="System to compare the others with, by name or file.  [default: first]"

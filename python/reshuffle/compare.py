@@ -20,7 +20,8 @@ from .metrics import NativeMetric, metric
 from .multiplicity import experimentwise_error
 from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
-from .significance import check_test, run_signature, run_test
+from .significance import check_stopping, check_test, run_signature, run_test
+from .stopping import AnyRule
 from .units import DocumentIds, Documents, document_effect, paired_influences
 
 __all__ = ["compare", "score", "segment_scores"]
@@ -42,6 +43,7 @@ def compare(
     baseline: str | None = None,
     all_pairs: bool = False,
     alternative: str = "two-sided",
+    stopping: str | AnyRule | None = None,
     interval: str = "percentile",
     confidence_level: float = 0.95,
     seed: int = 12345,
@@ -76,6 +78,10 @@ def compare(
         Compare every pair instead.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the system scores higher than the baseline.
+    stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
+        Of test ``ar``: look at no more shuffles than each pair needs under each metric, and at ``n_resamples`` at most.
+        :class:`~reshuffle.BesagClifford` stops at 20 exceedances, :class:`~reshuffle.Gandy` as soon as it is decided,
+        with an error of at most .001, whether p ≤ 1 − ``confidence_level``.
     interval : str
         A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences.
     confidence_level : float
@@ -122,6 +128,7 @@ def compare(
     confidence_level = check_level("confidence_level", confidence_level)
     data = _Data.of(references, systems, metrics)
     chosen = check_test(test, alternative, *data.metrics)
+    rule = check_stopping(stopping, chosen, round(1 - confidence_level, 12))
     used = check_interval(interval, *data.metrics)
     names = data.names
     if len(names) < 2:
@@ -142,7 +149,7 @@ def compare(
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
     if used.draws:
         _ = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
-    results = run_test(chosen, replicates, pairs, alternative)
+    results = run_test(chosen, replicates, pairs, alternative, rule)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
         PairedDifference(
@@ -157,7 +164,8 @@ def compare(
         for m, (label, of_metric, effects_of_metric) in enumerate(zip(data.labels, results, effects, strict=True))
         for (a, b), result, (correlation, effect) in zip(pairs, of_metric, effects_of_metric, strict=True)
     ]
-    record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates)
+    signature = None if rule is None else rule.signature
+    record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates, signature)
     return _comparison(data, names, families, replicates, used, confidence_level, baseline, record, comparisons)
 
 
@@ -403,7 +411,7 @@ def _comparison(
     ]
     resampled = (used is not None and used.draws) or (test is not None and test.replicates is not None)
     made = replicates if resampled else None
-    run = run_signature(made, None if test is None else (test.name, test.alternative))
+    run = run_signature(made) if test is None else run_signature(made, (test.name, test.alternative), test.stopping)
     if used is not None:
         run = f"interval:{used.name}[{confidence_level:g}]|{run}"
     error = None

@@ -20,6 +20,7 @@ from ._core import Progress
 from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer
 from .given import CorpusFunction
 from .metrics import Counts, Metric, Scores, counts_array, thread_count
+from .stopping import Stopped
 from .units import DocumentIds, Documents
 
 __all__ = ["AnyFamily", "Family", "Replicates", "Replication", "TextFamily"]
@@ -28,6 +29,9 @@ Pairs: TypeAlias = Sequence[tuple[int, int]]
 
 # Numbers that a batch of replicates of a formula may hold: 32 MB, whatever the number of replicates.
 BATCH_CELLS = 1 << 22
+
+# Replicates in the first batch of those that may be stopped: it takes a few milliseconds.
+FIRST_BATCH = 512
 
 
 def reached(statistics: Scores, thresholds: ArrayLike, alternative: str) -> NDArray[np.bool_]:
@@ -281,6 +285,12 @@ class Replicates:
         """How many of them there are."""
         return self.families[0].n_units
 
+    def first(self, n: int) -> Replicates:
+        """The first n of them."""
+        return Replicates(
+            self.families, n_resamples=n, seed=self.seed, threads=self._threads or None, progress=self._progress
+        )
+
     def tally(self, pairs: Pairs, thresholds: Scores, alternative: str) -> NDArray[np.int64]:
         """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not grow with R."""
         counts = np.zeros(thresholds.shape, dtype=np.int64)
@@ -302,6 +312,41 @@ class Replicates:
                 statistics = family.shuffled(pairs, replicates)
                 counts[index] += reached(statistics, thresholds[index][:, None], alternative).sum(axis=1)
         return counts
+
+    def tally_until(self, rule: _core.StoppingRule, pairs: Pairs, thresholds: Scores, alternative: str) -> Stopped:
+        """The same, looking at one shuffle after the other, until the rule stops each pair under each metric."""
+        shape = thresholds.shape
+        out = Stopped(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.bool_))
+        arrays = out.shuffles, out.exceedances, out.by_rule
+        native = self._native()
+        if native:
+            indices = list(native)
+            found = _core.shuffle_until(
+                list(native.values()),
+                list(pairs),
+                alternative,
+                np.ascontiguousarray(thresholds[indices]),
+                rule,
+                n=self.n_resamples,
+                seed=self.seed,
+                threads=self._threads,
+                progress=self._progress,
+            )
+            for array, values in zip(arrays, found, strict=True):
+                array[indices] = values
+        for index, family in self._others().items():
+            sequential = _core.Sequential(rule, len(pairs))
+            for batch in self.batches(family.batch, "shuffling", FIRST_BATCH):
+                running = np.flatnonzero(~sequential.outcomes[2]).tolist()
+                statistics = family.shuffled([pairs[pair] for pair in running], batch)
+                looked_at = np.zeros((len(pairs), batch.n), dtype=np.bool_)
+                looked_at[running] = reached(statistics, thresholds[index, running, None], alternative)
+                sequential.look(looked_at)
+                if sequential.finished:
+                    break
+            for array, (values,) in zip(arrays, sequential.outcomes, strict=True):
+                array[index] = values
+        return out
 
     def shuffles(self, pairs: Pairs) -> Scores:
         """The statistic of every shuffle: (metrics, pairs, R)."""
@@ -355,11 +400,13 @@ class Replicates:
         native = self._native()
         return {i: f for i, f in enumerate(self.families) if i not in native}
 
-    def batches(self, size: int, stage: str) -> Iterator[Replication]:
-        """All replicates, ``size`` at a time."""
+    def batches(self, largest: int, stage: str, size: int | None = None) -> Iterator[Replication]:
+        """All replicates in batches, the first of this ``size``, others twice as large up to the ``largest``."""
         progress = self._progress or Progress()
         progress.begin(stage, self.n_resamples)
-        for first in range(0, self.n_resamples, size):
+        first, size = 0, min(largest, size or largest)
+        while first < self.n_resamples:
             n = min(size, self.n_resamples - first)
             yield Replication(self.seed, first, n, self._threads)
-            progress.update(first + n)
+            first, size = first + n, min(largest, 2 * size)
+            progress.update(first)

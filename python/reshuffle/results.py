@@ -21,6 +21,7 @@ __all__ = [
     "SystemScore",
     "UsedInterval",
     "UsedMetric",
+    "UsedStopping",
     "UsedTest",
 ]
 
@@ -36,7 +37,7 @@ class ConfidenceInterval:
     confidence_level : float
         For example 0.95.
     method : str
-        The name in :data:`reshuffle.intervals.INTERVALS`, or ``clopper-pearson``.
+        The name in :data:`reshuffle.intervals.INTERVALS`, or ``clopper-pearson`` or ``robbins``.
     """
 
     low: float
@@ -45,10 +46,14 @@ class ConfidenceInterval:
     method: str
 
 
-def clopper_pearson(exceedances: int, n_resamples: int, confidence_level: float = 0.95) -> ConfidenceInterval:
+def clopper_pearson(
+    exceedances: int, n_resamples: int, confidence_level: float = 0.95, stopped: bool = False
+) -> ConfidenceInterval:
     """An interval for the p-value that infinitely many replicates would give, from c of R independent ones.
 
-    Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404. Exact: it covers at least as often as it says.
+    Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404. Exact: it covers at least as often as it says. If replicates
+    were ``stopped`` at the c-th exceedance, chance decided how many there are. As many or more come with the
+    probability of at most c − 1 exceedances in R − 1 replicates, so the last one does not count for the upper end.
 
     >>> interval = clopper_pearson(500, 10_000)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -59,8 +64,65 @@ def clopper_pearson(exceedances: int, n_resamples: int, confidence_level: float 
     tail = (1 - confidence_level) / 2
     c, others = exceedances, n_resamples - exceedances
     low = float(betaincinv(c, others + 1, tail)) if c else 0.0
-    high = float(betaincinv(c + 1, others, 1 - tail)) if others else 1.0
+    high = float(betaincinv(c + (not stopped), others, 1 - tail)) if others else 1.0
     return ConfidenceInterval(low, high, confidence_level, "clopper-pearson")
+
+
+def robbins(exceedances: int, n_resamples: int, confidence_level: float = 0.95) -> ConfidenceInterval:
+    """The same for n replicates stopped by any rule that looks at them: all p with (n + 1)·b(n, p, c) ≥ 1 − level.
+
+    Robbins 1970, doi:10.1214/aoms/1176696786: b is the binomial probability of c of n, and the true p is ever left out,
+    after whatever number of replicates, with a probability of at most 1 − level.
+
+    >>> interval = robbins(500, 10_000)
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (0.0417, 0.0593)
+    """
+    c, others, n = exceedances, n_resamples - exceedances, n_resamples
+    constant = math.lgamma(n + 2) - math.lgamma(c + 1) - math.lgamma(others + 1) - math.log(1 - confidence_level)
+
+    def inside(p: float) -> bool:
+        if not 0 < p < 1:
+            return c == n * p
+        return constant + c * math.log(p) + others * math.log1p(-p) >= 0
+
+    def end(outer: float) -> float:
+        """Between the best estimate, which is inside, and an end of all p."""
+        inner = c / n
+        while not inside(outer):
+            middle = (inner + outer) / 2
+            if middle in (inner, outer):
+                break
+            inner, outer = (middle, outer) if inside(middle) else (inner, middle)
+        return outer
+
+    return ConfidenceInterval(end(0.0), end(1.0), confidence_level, "robbins")
+
+
+@dataclass(frozen=True, slots=True)
+class UsedStopping:
+    """How a test's shuffles were stopped.
+
+    Attributes
+    ----------
+    rule : str
+        The name in :data:`reshuffle.stopping.STOPPING`.
+    max_resamples : int
+        R: no more shuffles than that.
+    stopped : bool
+        Did the rule stop them? If not, R was reached; for ``gandy`` that means that nothing is decided.
+    exceedances : int or None
+        h of ``besag-clifford``.
+    level, risk : float or None
+        α and ε of ``gandy``.
+    """
+
+    rule: str
+    max_resamples: int
+    stopped: bool
+    exceedances: int | None = None
+    level: float | None = None
+    risk: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +138,14 @@ class SignificanceResult:
     statistic : float
         score(a) − score(b), in the metric's units.
     pvalue : float
-        (exceedances + 1)/(n_resamples + 1), or by the test's own distribution where it has one.
+        (exceedances + 1)/(n_resamples + 1), or by the test's own distribution where it has one; exceedances/n_resamples
+        if ``besag-clifford`` stopped the shuffles.
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
     exceedances : int or None
         The replicates at least as extreme as what was observed. None, as the next two, for tests without replicates.
     n_resamples : int or None
-        The number of replicates, R.
+        The number of replicates, R, or how many of them were looked at if they were stopped.
     seed : int or None
         What the replicates were made from.
     signature : str
@@ -91,6 +154,8 @@ class SignificanceResult:
         For tests on draws: the draws in which a scored higher than b, and in which they were equal.
     null_distribution : (R,) ndarray or None
         The statistic of each replicate, if it was asked for.
+    stopping : UsedStopping or None
+        The rule by which shuffles were stopped, if there was one.
     """
 
     test: str
@@ -105,13 +170,21 @@ class SignificanceResult:
     wins: int | None = None
     ties: int | None = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    stopping: UsedStopping | None = None
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
-        """Clopper–Pearson, 95 %, for the p-value that infinitely many replicates would give, if there are any."""
+        """95 %, for the p-value that infinitely many replicates would give, if there are any.
+
+        Clopper–Pearson; Robbins' if ``gandy`` stopped the shuffles.
+        """
         if self.exceedances is None or self.n_resamples is None:
             return None
-        return clopper_pearson(self.exceedances, self.n_resamples)
+        if self.stopping is None:
+            return clopper_pearson(self.exceedances, self.n_resamples)
+        if self.stopping.rule == "gandy":
+            return robbins(self.exceedances, self.n_resamples)
+        return clopper_pearson(self.exceedances, self.n_resamples, stopped=self.stopping.stopped)
 
     def may_lie_across(self, level: float) -> bool:
         """Could infinitely many replicates give a p-value on the other side of ``level``, by the interval above?"""
@@ -120,10 +193,10 @@ class SignificanceResult:
         # By Hoeffding's inequality the interval reaches no further than this. Most p-values are decided without the
         # distributions of SciPy, which take longer to import than 10,000 shuffles to run.
         reach = (math.log(40) / (2 * self.n_resamples)) ** 0.5
-        if abs(self.exceedances / self.n_resamples - level) > reach:
+        if self.stopping is None and abs(self.exceedances / self.n_resamples - level) > reach:
             return False
-        interval = clopper_pearson(self.exceedances, self.n_resamples)
-        return interval.low < level < interval.high
+        interval = self.pvalue_interval
+        return interval is not None and interval.low < level < interval.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +254,16 @@ class UsedMetric:
 
 @dataclass(frozen=True, slots=True)
 class UsedTest:
-    """A test as it was used: its name, its title, the alternative, and what its replicates are called if it has any."""
+    """A test as it was used: its name, its title, the alternative, and what its replicates are called if it has any.
+
+    ``stopping``: the rule by which shuffles were stopped, as signatures name it, if there was one.
+    """
 
     name: str
     title: str
     alternative: str
     replicates: str | None
+    stopping: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +304,7 @@ class Comparison:
     n_units : int
         How many of them there are.
     n_resamples, seed : int or None
-        None if nothing was resampled.
+        None if nothing was resampled. Tests whose shuffles were stopped tell for themselves how many they used.
     confidence_level : float or None
         None if there are no intervals.
     signature : str

@@ -22,7 +22,9 @@ from .estimates import ANY, MEANS, check_kind, segment_values
 from .given import CorpusFunction
 from .metrics import Metric, MetricLike, Scores, resolve
 from .resampling import Family, Pairs, Replicates, reached
-from .results import SignificanceResult
+from .results import SignificanceResult, UsedStopping
+from .stopping import AnyRule, Stopped
+from .stopping import resolve as resolve_stopping
 from .units import DocumentIds
 
 __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomization", "bootstrap_test"]
@@ -60,13 +62,14 @@ class Observed:
     pairs: Pairs
     scores_a: Scores
     scores_b: Scores
+    stopping: AnyRule | None = None
 
     @classmethod
-    def of(cls, replicates: Replicates, pairs: Pairs) -> Observed:
+    def of(cls, replicates: Replicates, pairs: Pairs, stopping: AnyRule | None = None) -> Observed:
         """Look the pairs' scores up."""
         index = np.asarray(pairs, dtype=np.intp).reshape(-1, 2).T
         of_a, of_b = (np.array([family.scores[side] for family in replicates.families]) for side in index)
-        return cls(replicates, pairs, of_a, of_b)
+        return cls(replicates, pairs, of_a, of_b, stopping)
 
     @property
     def statistic(self) -> Scores:
@@ -86,10 +89,14 @@ class Observed:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a test found: p-values and, if it has replicates, how many are at least as extreme: (metrics, pairs)."""
+    """What a test found: p-values and, if it has replicates, how many are at least as extreme: (metrics, pairs).
+
+    ``stopped`` tells how many there were if a rule could stop them.
+    """
 
     pvalues: Scores
     exceedances: NDArray[np.int64] | None = None
+    stopped: Stopped | None = None
 
     @classmethod
     def of(cls, exceedances: NDArray[np.int64], replicates: Replicates) -> Outcome:
@@ -99,8 +106,12 @@ class Outcome:
 
 def _approximate_randomization(observed: Observed, alternative: str) -> Outcome:
     """Shuffle the two outputs of each segment: Riezler & Maxwell 2005, Fig. 1."""
-    replicates = observed.replicates
-    return Outcome.of(replicates.tally(observed.pairs, observed.threshold(alternative), alternative), replicates)
+    replicates, rule = observed.replicates, observed.stopping
+    thresholds = observed.threshold(alternative)
+    if rule is not None:
+        stopped = replicates.tally_until(rule.core(), observed.pairs, thresholds, alternative)
+        return Outcome(rule.pvalues(stopped), stopped.exceedances, stopped)
+    return Outcome.of(replicates.tally(observed.pairs, thresholds, alternative), replicates)
 
 
 def _shift(drawn: Scores, statistic: float, eased: float, alternative: str) -> int:
@@ -278,14 +289,37 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
     return test
 
 
+def check_stopping(
+    stopping: str | AnyRule | None, test: SignificanceTest, level: float | None = None
+) -> AnyRule | None:
+    """The rule, for tests at this level, or :class:`InputError` if there is none of that name, or not for this test."""
+    rule = resolve_stopping(stopping)
+    if rule is None:
+        return None
+    if test.name != "ar":
+        raise InputError(f"stopping is for test 'ar', not for {test.name!r}: leave it out, or test by 'ar'")
+    return rule.at(level)
+
+
 def run_test(
-    test: SignificanceTest, replicates: Replicates, pairs: Pairs, alternative: str
+    test: SignificanceTest, replicates: Replicates, pairs: Pairs, alternative: str, stopping: AnyRule | None = None
 ) -> list[list[SignificanceResult]]:
     """Test every pair under every family, all on the same replicates: metric by metric, pair by pair."""
-    observed = Observed.of(replicates, pairs)
+    observed = Observed.of(replicates, pairs, stopping)
     outcome = test.outcome(observed, alternative)
     resampled = test.replicates is not None
-    suffix = run_signature(replicates if resampled else None, (test.name, alternative))
+    rule = None if stopping is None else stopping.signature
+    suffix = run_signature(replicates if resampled else None, (test.name, alternative), rule)
+
+    def n_resamples(m: int, p: int) -> int | None:
+        if outcome.stopped is not None:
+            return int(outcome.stopped.shuffles[m, p])
+        return replicates.n_resamples if resampled else None
+
+    def used_stopping(m: int, p: int) -> UsedStopping | None:
+        if stopping is None or outcome.stopped is None:
+            return None
+        return stopping.used(replicates.n_resamples, bool(outcome.stopped.by_rule[m, p]))
 
     def result(m: int, p: int) -> SignificanceResult:
         metric = replicates.families[m].metric
@@ -297,19 +331,23 @@ def run_test(
             pvalue=float(outcome.pvalues[m, p]),
             alternative=alternative,
             exceedances=None if outcome.exceedances is None else int(outcome.exceedances[m, p]),
-            n_resamples=replicates.n_resamples if resampled else None,
+            n_resamples=n_resamples(m, p),
             seed=replicates.seed if resampled else None,
             signature=f"{metric.signature()}|{suffix}",
             wins=None if drawn is None else int((drawn > 0).sum()),
             ties=None if drawn is None else int((drawn == 0).sum()),
+            stopping=used_stopping(m, p),
         )
 
     return [[result(m, p) for p in range(len(pairs))] for m in range(len(replicates.families))]
 
 
-def run_signature(replicates: Replicates | None, test: tuple[str, str] | None) -> str:
+def run_signature(
+    replicates: Replicates | None, test: tuple[str, str] | None = None, stopping: str | None = None
+) -> str:
     """The part of a signature that tells the test with its alternative, and how replicates were made if any were."""
     used = [] if test is None else [f"test:{test[0]}", f"alternative:{test[1]}"]
+    used += [] if stopping is None else [f"stopping:{stopping}"]
     made = []
     if replicates is not None:
         unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
@@ -339,6 +377,7 @@ def approximate_randomization(
     documents: DocumentIds | None = None,
     n_resamples: int = 10_000,
     alternative: str = "two-sided",
+    stopping: str | AnyRule | None = None,
     seed: int = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
@@ -367,10 +406,15 @@ def approximate_randomization(
         R, the number of shuffles. The smallest possible p is 1/(R + 1).
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: a scores higher than b.
+    stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
+        Look at one shuffle after the other, and at no more than the rule needs, R at most:
+        :class:`~reshuffle.BesagClifford` stops at 20 exceedances, :class:`~reshuffle.Gandy` as soon as it is decided,
+        with an error of at most .001, whether p ≤ .05. The result says how many shuffles that took. It depends on the
+        seed alone, as ever.
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
     keep_null_distribution : bool
-        Keep the statistic of every shuffle, 8·R bytes.
+        Keep the statistic of every shuffle, or of those that were looked at if they were stopped, 8·R bytes.
     threads : int, optional
         As many as there are cores by default.
     progress : Progress, optional
@@ -409,13 +453,22 @@ def approximate_randomization(
     >>> result = approximate_randomization(a, b, lambda totals: totals[..., 0] / 8, documents=[1, 1, 2, 2, 3, 3, 4, 4])
     >>> abs(result.pvalue - 1 / 4) < 0.02  # documents differ by 2, 1, 1, 0: all of one sign in 2 of 8 patterns
     True
+
+    As many shuffles as are needed, of a million, to tell whether p ≤ .05:
+
+    >>> result = approximate_randomization(
+    ...     a, b, lambda totals: totals[..., 0] / 8, n_resamples=1_000_000, stopping="gandy"
+    ... )
+    >>> result.pvalue > 0.05, result.n_resamples < 1000
+    (True, True)
     """
     test = check_test("ar", alternative)
     replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
-    result = run_test(test, replicates, [(0, 1)], alternative)[0][0]
+    result = run_test(test, replicates, [(0, 1)], alternative, check_stopping(stopping, test))[0][0]
     if not keep_null_distribution:
         return result
-    return replace(result, null_distribution=replicates.shuffles([(0, 1)])[0, 0])
+    assert result.n_resamples is not None  # this test has replicates
+    return replace(result, null_distribution=replicates.first(result.n_resamples).shuffles([(0, 1)])[0, 0])
 
 
 def bootstrap_test(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import asdict
 from typing import Any
 
 from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore
@@ -73,6 +74,7 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "confidence_interval": _interval(pair.confidence_interval),
         "exceedances": test.exceedances,
         "n_resamples": test.n_resamples,
+        "stopping": None if test.stopping is None else asdict(test.stopping),
         "seed": test.seed,
         "wins": test.wins,
         "ties": test.ties,

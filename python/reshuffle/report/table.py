@@ -9,7 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore, UsedMetric
+from ..results import (
+    Comparison,
+    ConfidenceInterval,
+    PairedDifference,
+    SignificanceResult,
+    SystemScore,
+    UsedMetric,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -222,8 +229,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
     of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
     if comparison.test is not None:
         test = comparison.test
-        replicates = "" if test.replicates is None else f" {n} {test.replicates}{of_units},"
+        at_most = "" if test.stopping is None else "at most "
+        replicates = "" if test.replicates is None else f" {at_most}{n} {test.replicates}{of_units},"
         yield f"p: {test.title},{replicates} {test.alternative}; * p ≤ {level:.3g}."
+        yield from _stopping([pair.test for pair in comparison.comparisons])
     draws = f" of {n} bootstrap draws{of_units}" if comparison.interval.draws else ""
     yield f"Intervals: {comparison.interval.title}{draws}."
     for metric in comparison.metrics:
@@ -250,11 +259,33 @@ def notes(comparison: Comparison) -> Iterator[str]:
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
         return
     close = sum(test.may_lie_across(level) for test in tests)
-    if close:
+    decided = comparison.test.stopping is not None and comparison.test.stopping.startswith("gandy")
+    if close and not decided:
         yield (
             f"{close} of {len(tests)} p-values may lie on the other side of {level:.3g} by chance of the "
             "replicates alone (Clopper-Pearson, 95 %); more replicates would tell."
         )
+
+
+def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
+    """How many shuffles were used if a rule stopped them, and what that makes of p."""
+    rule = tests[0].stopping
+    if rule is None:
+        return
+    used = _range([test.n_resamples or 0 for test in tests], 0, ",")
+    to_the_end = sum(test.stopping is not None and not test.stopping.stopped for test in tests)
+    if rule.rule == "besag-clifford":
+        yield (
+            f"Each test stops at {rule.exceedances} shuffles that reach the difference (Besag & Clifford 1991): "
+            f"{used} shuffles used, {to_the_end} of {len(tests)} tests not stopped."
+        )
+        return
+    yield (
+        f"Each test stops once it is decided, wrongly with probability at most {rule.risk:.3g}, whether "
+        f"p ≤ {rule.level:.3g} (Gandy 2009): {used} shuffles used; p itself is an estimate."
+    )
+    if to_the_end:
+        yield f"{to_the_end} of {len(tests)} tests are undecided after {rule.max_resamples:,} shuffles; raise n."
 
 
 def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[str]:
@@ -268,8 +299,8 @@ def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[str]:
         )
 
 
-def _range(values: Sequence[float], decimals: int) -> str:
-    ends = dict.fromkeys(f"{value:.{decimals}f}" for value in (min(values), max(values)))
+def _range(values: Sequence[float], decimals: int, grouping: str = "") -> str:
+    ends = dict.fromkeys(f"{value:{grouping}.{decimals}f}" for value in (min(values), max(values)))
     return " to ".join(ends)
 
 

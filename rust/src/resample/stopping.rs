@@ -134,7 +134,7 @@ impl Gandy {
 
         let may_spend = self.risk * n / (HALF_SPENT + n);
         let [low, high] = &mut self.spent;
-        let mut spend = |spent: &mut f64, more: f64| {
+        let spend = |spent: &mut f64, more: f64| {
             let fits = *spent + more <= may_spend;
             *spent += if fits { more } else { 0.0 };
             fits
@@ -249,8 +249,10 @@ pub fn tally(
             let wanted = |test: usize| !stopped[test].load(Ordering::Relaxed);
             shuffles.statistics_of(wanted, block, |test, first, statistics| {
                 for (word, statistics) in reached[test * words + first / 64..].iter_mut().zip(statistics.chunks(64)) {
-                    for (i, &t) in statistics.iter().enumerate() {
-                        *word |= u64::from(alternative.reached(t, thresholds[test])) << i;
+                    let exceeds = |t: f64| alternative.reached(t, thresholds[test]);
+                    // To count them takes no time, and tests that are still running mostly have none.
+                    if statistics.iter().filter(|&&t| exceeds(t)).count() > 0 {
+                        *word = statistics.iter().rev().fold(0, |word, &t| word << 1 | u64::from(exceeds(t)));
                     }
                 }
             });

@@ -115,12 +115,11 @@ proptest! {
         };
         let reached: Vec<_> = (0..tests).map(of).collect();
         let mut sequential = Sequential::new(RULES[rule], tests);
-        // Several calls, each a multiple of whole words but for the last.
-        let size = 64 * at_a_time.div_ceil(64);
-        for first in (0..n).step_by(size) {
-            sequential.look(size.min(n - first), |test, word| {
+        for first in (0..n).step_by(at_a_time) {
+            let last = n.min(first + at_a_time);
+            sequential.look(last - first, |test, word| {
                 let from = first + 64 * word;
-                let bits = &reached[test][from..(from + 64).min(n)];
+                let bits = &reached[test][from..last.min(from + 64)];
                 bits.iter().enumerate().fold(0, |word, (i, &bit)| word | u64::from(bit) << i)
             });
         }

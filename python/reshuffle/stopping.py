@@ -1,0 +1,165 @@
+"""When a test needs no more shuffles. A new rule is a class here, an entry in :data:`STOPPING`, and its limits in Rust.
+
+Shuffles are looked at in order of their numbers, and each pair stops under each metric at its own. n is how many were
+looked at, c the exceedances among them, R how many there are at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .errors import MAX_RESAMPLES, InputError, check_integer, check_level, check_name
+from .results import UsedStopping
+
+__all__ = ["STOPPING", "AnyRule", "BesagClifford", "Gandy"]
+
+DEFAULT_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """How far each test came: arrays of shape (metrics, pairs)."""
+
+    shuffles: NDArray[np.int64]
+    exceedances: NDArray[np.int64]
+    by_rule: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class BesagClifford:
+    """Stop at the h-th exceedance: large p need few shuffles, small ones are as exact as R allows.
+
+    p = h/n if the n-th shuffle is the h-th exceedance, else (c + 1)/(R + 1). Under the null p is at most α with a
+    probability of at most α, for any α, as without stopping. The standard error of a p that stopped early is about
+    p/√h. Besag & Clifford 1991, doi:10.1093/biomet/78.2.301.
+
+    Parameters
+    ----------
+    exceedances : int
+        h, at least 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a, b = np.array([[1], [0], [1], [1]]), np.array([[0], [1], [1], [0]])
+    >>> from reshuffle import approximate_randomization
+    >>> result = approximate_randomization(a, b, lambda t: t[..., 0] / 4, stopping=BesagClifford(10))
+    >>> result.pvalue == 10 / result.n_resamples, result.n_resamples < 50
+    (True, True)
+    """
+
+    exceedances: int = 20
+
+    def __post_init__(self) -> None:
+        check_integer("exceedances", self.exceedances, 1, MAX_RESAMPLES)
+
+    @property
+    def signature(self) -> str:
+        """As signatures name it."""
+        return f"besag-clifford[{self.exceedances}]"
+
+    def at(self, level: float | None) -> BesagClifford:
+        """The rule for tests at this level: it serves all of them."""
+        return self
+
+    def core(self) -> _core.StoppingRule:
+        """Its limits."""
+        return _core.StoppingRule.besag_clifford(self.exceedances)
+
+    def pvalues(self, stopped: Stopped) -> NDArray[np.float64]:
+        """Besag & Clifford 1991, section 2."""
+        n, c = stopped.shuffles, stopped.exceedances
+        return np.asarray(np.where(stopped.by_rule, c / n, (c + 1) / (n + 1)))
+
+    def used(self, cap: int, by_rule: bool) -> UsedStopping:
+        """The record of a test."""
+        return UsedStopping("besag-clifford", cap, by_rule, exceedances=self.exceedances)
+
+
+@dataclass(frozen=True)
+class Gandy:
+    """Stop as soon as it is decided on which side of a level p lies, with a bounded risk of deciding wrongly.
+
+    Whatever the p of infinitely many shuffles is, the probability that the other side of the level is decided for is at
+    most ``risk``, for each test. A p far from the level needs some hundred shuffles, one close to it very many; if R is
+    reached first, nothing is decided. p = (c + 1)/(n + 1) lies on the side decided for. It is an estimate: at other
+    levels it does not bound errors of the first kind. Gandy 2009, doi:10.1198/jasa.2009.tm08368, with his spending
+    sequence ε_n = ε·n/(1000 + n).
+
+    Parameters
+    ----------
+    level : float, optional
+        α. By default 1 − confidence_level of a comparison, and .05 where there is none.
+    risk : float
+        ε, more than 0, at most ¼.
+
+    Notes
+    -----
+    Cost: besides the shuffles about √n additions for the n-th.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a, b = np.array([[1], [0], [1], [1]]), np.array([[0], [1], [1], [0]])
+    >>> from reshuffle import approximate_randomization
+    >>> result = approximate_randomization(a, b, lambda t: t[..., 0] / 4, stopping=Gandy(level=0.01))
+    >>> result.pvalue > 0.01, result.n_resamples < 20, result.stopping.stopped
+    (True, True, True)
+    """
+
+    level: float | None = None
+    risk: float = 0.001
+
+    def __post_init__(self) -> None:
+        if self.level is not None:
+            check_level("level", self.level)
+        if check_level("risk", self.risk) > 0.25:
+            raise InputError(f"risk must be at most 0.25, got {self.risk!r}")
+
+    @property
+    def signature(self) -> str:
+        """As signatures name it."""
+        return f"gandy[{self.level},{self.risk}]"
+
+    def at(self, level: float | None) -> Gandy:
+        """The rule for tests at this level, its own if there is no other."""
+        if level is None:
+            return Gandy(DEFAULT_LEVEL if self.level is None else self.level, self.risk)
+        if self.level not in (None, level):
+            raise InputError(
+                f"Gandy decides at level {self.level}, the comparison at 1 - confidence_level = {level}: leave the "
+                "level out, or make them agree"
+            )
+        return Gandy(level, self.risk)
+
+    def core(self) -> _core.StoppingRule:
+        """Its limits."""
+        assert self.level is not None  # at() has seen to it
+        return _core.StoppingRule.gandy(self.level, self.risk)
+
+    def pvalues(self, stopped: Stopped) -> NDArray[np.float64]:
+        """Gandy estimates p by c/n, which may be 0; here the observed arrangement counts, as everywhere."""
+        return np.asarray((stopped.exceedances + 1) / (stopped.shuffles + 1))
+
+    def used(self, cap: int, by_rule: bool) -> UsedStopping:
+        """The record of a test."""
+        return UsedStopping("gandy", cap, by_rule, level=self.level, risk=self.risk)
+
+
+AnyRule: TypeAlias = BesagClifford | Gandy
+
+STOPPING: Mapping[str, type[AnyRule]] = {"besag-clifford": BesagClifford, "gandy": Gandy}
+
+
+def resolve(stopping: str | AnyRule | None) -> AnyRule | None:
+    """A rule by its name or as it is."""
+    if stopping is None or isinstance(stopping, BesagClifford | Gandy):
+        return stopping
+    check_name("stopping rule", stopping, list(STOPPING))
+    return STOPPING[stopping]()

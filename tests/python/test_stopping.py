@@ -1,0 +1,351 @@
+"""Sequential stopping: limits by definition, and tests that stop where looking at shuffles one by one stops them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from click.testing import CliRunner, Result
+from numpy.typing import NDArray
+
+from reshuffle import (
+    BesagClifford,
+    CorpusFunction,
+    Formula,
+    Gandy,
+    InputError,
+    SegmentScores,
+    UsedStopping,
+    _core,
+    approximate_randomization,
+    compare,
+    demo,
+    metric,
+)
+from reshuffle.cli import cli
+from reshuffle.report import render
+from reshuffle.resampling import Family, Replicates, TextFamily
+from reshuffle.results import SignificanceResult, clopper_pearson, robbins
+from reshuffle.stopping import AnyRule, Stopped
+from test_resampling import bleu_in_numpy, random_counts
+
+BLEU = metric("bleu")
+RULES: list[AnyRule] = [BesagClifford(), BesagClifford(1), BesagClifford(300), Gandy(0.05), Gandy(0.3, 0.25)]
+
+
+def limits_in_fractions(level: Fraction, risk: Fraction, n: int) -> list[tuple[int, int]]:
+    """Gandy 2009 in exact numbers: U_n and L_n spend what they may of P(stopped on that side by shuffle n)."""
+    running, low, high = {0: Fraction(1)}, Fraction(0), Fraction(0)
+    out = []
+    for shuffle in range(1, n + 1):
+        moved: dict[int, Fraction] = {}
+        for count, p in running.items():
+            moved[count] = moved.get(count, Fraction(0)) + p * (1 - level)
+            moved[count + 1] = moved.get(count + 1, Fraction(0)) + p * level
+        may_spend = risk * shuffle / (1000 + shuffle)
+        u = min(j for j in range(shuffle + 2) if high + sum(p for c, p in moved.items() if c >= j) <= may_spend)
+        lo = max(j for j in range(-1, shuffle + 1) if low + sum(p for c, p in moved.items() if c <= j) <= may_spend)
+        high += sum(p for c, p in moved.items() if c >= u)
+        low += sum(p for c, p in moved.items() if c <= lo)
+        running = {c: p for c, p in moved.items() if lo < c < u}
+        out.append((lo, u))
+    return out
+
+
+@pytest.mark.parametrize(("level", "risk"), [(0.05, 0.001), (0.01, 0.05), (0.5, 0.25)])
+def test_gandys_limits_are_those_of_exact_numbers(level: float, risk: float) -> None:
+    expected = limits_in_fractions(Fraction(level), Fraction(risk), 120)
+    assert expected == list(map(tuple, _core.StoppingRule.gandy(level, risk).limits(120).tolist()))
+
+
+@pytest.mark.parametrize("risk", [0.25, 0.05, 0.001, 1e-9])
+@pytest.mark.parametrize("level", [0.9, 0.5, 0.1, 0.05, 0.01, 0.001])
+def test_p_lies_on_the_side_that_gandy_decides_for(level: float, risk: float) -> None:
+    n = np.arange(1, 5001)
+    low, high = _core.StoppingRule.gandy(level, risk).limits(5000).T
+    possible = low >= 0
+    assert ((low + 1)[possible] <= level * (n + 1)[possible]).all()
+    possible = high <= n
+    assert ((high + 1)[possible] > level * (n + 1)[possible]).all()
+
+
+def one_by_one(rule: AnyRule, reached: NDArray[np.bool_]) -> tuple[int, int, bool]:
+    """The slow, obvious way."""
+    count = 0
+    limits = rule.core().limits(len(reached)).tolist()
+    for number, (more, (low, high)) in enumerate(zip(reached.tolist(), limits, strict=True), 1):
+        count += more
+        if not low < count < high:
+            return number, count, True
+    return len(reached), count, False
+
+
+def words(hypotheses: list[str], references: Any) -> float:
+    """A function of texts whose value depends on every line."""
+    return float(sum(len(line) * 37 % 101 for line in hypotheses))
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.signature)
+def test_each_pair_stops_under_each_metric_where_one_shuffle_after_the_other_stops_it(
+    rule: AnyRule, alternative: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = random_counts(4, 3, 100)
+    families: list[Any] = [Family(BLEU, counts), Family(Formula("numpy", bleu_in_numpy), counts), Family(BLEU, counts)]
+    pairs = [(0, 1), (1, 0), (2, 0)]
+    n = 3000
+    replicates = Replicates(families, n_resamples=n, seed=3)
+    statistics = replicates.shuffles(pairs)
+    size = np.abs(statistics) if alternative == "two-sided" else statistics
+    sides = {"less": 0.0, "greater": 1.0, "two-sided": 1.0}
+    # From p = 0.6 to 1/3000, and in the middle as close to .05 as can be.
+    shares = np.array([[0.6, 0.05, 0.3], [0.3, 0.049, 0.001], [0.01, 0.05, 0.1]])
+    thresholds = np.array(
+        [[np.quantile(size[m, p], abs(sides[alternative] - shares[m, p])) for p in range(3)] for m in range(3)]
+    )
+    reached = size <= thresholds[..., None] if alternative == "less" else size >= thresholds[..., None]
+    expected = [[one_by_one(rule, reached[m, p]) for p in range(3)] for m in range(3)]
+    assert len({n for row in expected for n, _, _ in row}) > 2
+    for first_batch, threads in [(512, 1), (1, 2), (1000, 3), (7, None)]:
+        monkeypatch.setattr("reshuffle.resampling.FIRST_BATCH", first_batch)
+        replicates = Replicates(families, n_resamples=n, seed=3, threads=threads)
+        found = replicates.tally_until(rule.core(), pairs, thresholds, alternative)
+        got = np.stack([found.shuffles, found.exceedances, found.by_rule], axis=-1)
+        np.testing.assert_array_equal(np.array(expected), got)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.signature)
+def test_functions_of_texts_are_called_for_no_more_shuffles_than_are_looked_at(rule: AnyRule) -> None:
+    rng = np.random.default_rng(1)
+    systems = [["x" * length for length in rng.integers(1, 90, 20)] for _ in range(3)]
+    family = TextFamily(CorpusFunction("words", words), systems, [["r"] * 20])
+    pairs = [(1, 0), (2, 0)]
+    n = 500
+    statistics = Replicates([family], n_resamples=n, seed=3).shuffles(pairs)[0]
+    thresholds = np.quantile(np.abs(statistics), [[0.5, 0.9]], axis=1)[:, :, 0].reshape(1, 2)
+    reached = np.abs(statistics) >= thresholds.T
+    expected = [one_by_one(rule, of_pair) for of_pair in reached]
+    before = family.calls
+    found = Replicates([family], n_resamples=n, seed=3).tally_until(rule.core(), pairs, thresholds, "two-sided")
+    assert expected == list(zip(found.shuffles[0], found.exceedances[0], found.by_rule[0], strict=True))
+    assert 2 * sum(used for used, _, _ in expected) == family.calls - before
+
+
+def test_documents_are_shuffled_until_enough_is_known() -> None:
+    a, b = random_counts(2, 2, 120)
+    ids = np.repeat(np.arange(40), 3)
+    options: dict[str, Any] = {"documents": ids, "n_resamples": 4000, "seed": 9}
+    everything = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
+    assert everything.null_distribution is not None
+    reached = np.abs(everything.null_distribution) >= abs(everything.statistic)
+    for rule in RULES:
+        result = approximate_randomization(a, b, BLEU, stopping=rule, **options)
+        assert result.stopping is not None
+        assert one_by_one(rule, reached) == (result.n_resamples, result.exceedances, result.stopping.stopped)
+
+
+def test_p_values_are_those_of_the_papers() -> None:
+    stopped = Stopped(np.array([[25, 400, 999]]), np.array([[20, 20, 7]]), np.array([[True, True, False]]))
+    assert BesagClifford().pvalues(stopped).tolist() == [[20 / 25, 20 / 400, 8 / 1000]]
+    assert Gandy(0.05).pvalues(stopped).tolist() == [[21 / 26, 21 / 401, 8 / 1000]]
+
+
+@pytest.mark.parametrize("h", [1, 2, 3, 9])
+def test_besag_and_cliffords_p_is_exact_when_all_orders_are_equally_likely(h: int) -> None:
+    # What was observed and six shuffles: under the null all orders of seven different numbers are equally likely.
+    rule = BesagClifford(h)
+    orders = np.array(list(itertools.permutations(range(7))))
+    sequential = _core.Sequential(rule.core(), len(orders))
+    sequential.look(np.ascontiguousarray(orders[:, 1:] > orders[:, :1]))
+    shuffles, exceedances, by_rule = sequential.outcomes
+    pvalues = rule.pvalues(Stopped(shuffles.astype(int), exceedances.astype(int), by_rule))[0]
+    for p in np.unique(pvalues):
+        assert (pvalues <= p).mean() == pytest.approx(p)
+
+
+# --- Intervals
+
+
+def outcomes(rule: AnyRule, cap: int, p: float) -> dict[tuple[int, int, bool], float]:
+    """The probability of each end that the shuffles of a test may come to."""
+    running, out = np.array([1.0]), {}
+    for n, (low, high) in enumerate(rule.core().limits(cap).tolist(), 1):
+        running = np.append(running * (1 - p), 0.0) + np.append(0.0, running * p)
+        for count in np.flatnonzero(running):
+            if not low < count < high:
+                out[n, int(count), True] = float(running[count])
+                running[count] = 0.0
+    return out | {(cap, int(count), False): float(running[count]) for count in np.flatnonzero(running)}
+
+
+@pytest.mark.parametrize("rule", [BesagClifford(5), Gandy(0.05), Gandy(0.2, 0.1)], ids=lambda rule: rule.signature)
+def test_intervals_of_p_cover_it_whatever_stopped_the_shuffles(rule: AnyRule) -> None:
+    cap = 400
+    for p in (0.004, 0.03, 0.05, 0.08, 0.4, 0.93):
+        covered = 0.0
+        found = outcomes(rule, cap, p)
+        assert sum(found.values()) == pytest.approx(1)
+        for (n, c, by_rule), probability in found.items():
+            used = rule.used(cap, by_rule)
+            interval = SignificanceResult("ar", "m", 0.0, 0.5, "two-sided", c, n, 1, "", stopping=used).pvalue_interval
+            assert interval is not None
+            covered += probability * (interval.low <= p <= interval.high)
+        assert covered >= 0.95
+
+
+def test_the_interval_of_inverse_sampling_is_made_of_tails_of_the_negative_binomial() -> None:
+    interval = clopper_pearson(20, 400, stopped=True)
+    # P(N ≤ 400) and P(N ≥ 400) for the number N of shuffles until the 20th exceedance.
+    assert scipy.stats.nbinom.cdf(380, 20, interval.low) == pytest.approx(0.025)
+    assert scipy.stats.nbinom.sf(379, 20, interval.high) == pytest.approx(0.025)
+    assert clopper_pearson(20, 20, stopped=True).high == 1
+
+
+@pytest.mark.parametrize(("c", "n"), [(0, 1), (1, 1), (0, 300), (300, 300), (3, 400), (123, 456), (5000, 100_000)])
+def test_robbins_interval_is_that_of_its_definition(c: int, n: int) -> None:
+    interval = robbins(c, n, 0.99)
+    for end, edge in ((interval.low, 0.0), (interval.high, 1.0)):
+        if c != n * edge:
+            assert (n + 1) * scipy.stats.binom.pmf(c, n, end) == pytest.approx(0.01, rel=1e-6)
+        else:
+            assert end == edge
+    assert interval.low <= c / n <= interval.high
+
+
+# --- The public API
+
+
+def two_systems() -> tuple[Any, Any]:
+    a, b = random_counts(5, 2, 200)
+    return a, b
+
+
+def test_the_result_tells_how_it_came_about() -> None:
+    a, b = two_systems()
+    result = approximate_randomization(a, b, BLEU, stopping="besag-clifford", n_resamples=50_000)
+    assert UsedStopping("besag-clifford", max_resamples=50_000, stopped=True, exceedances=20) == result.stopping
+    assert result.n_resamples is not None
+    assert (20, 20 / result.n_resamples) == (result.exceedances, result.pvalue)
+    assert "|test:ar|alternative:two-sided|stopping:besag-clifford[20]|n:50000|seed:12345|" in result.signature
+
+    result = approximate_randomization(a, b, BLEU, stopping=Gandy(risk=0.01), n_resamples=50_000)
+    assert UsedStopping("gandy", max_resamples=50_000, stopped=True, level=0.05, risk=0.01) == result.stopping
+    assert "|stopping:gandy[0.05,0.01]|n:50000|" in result.signature
+
+
+def test_without_stopping_nothing_changes() -> None:
+    a, b = two_systems()
+    result = approximate_randomization(a, b, BLEU, n_resamples=500)
+    assert (result.stopping, result.n_resamples) == (None, 500)
+    assert "stopping" not in result.signature
+
+
+def test_the_shuffles_that_were_looked_at_can_be_kept() -> None:
+    a, b = two_systems()
+    everything = approximate_randomization(a, b, BLEU, n_resamples=3000, keep_null_distribution=True).null_distribution
+    result = approximate_randomization(
+        a, b, BLEU, n_resamples=3000, keep_null_distribution=True, stopping="besag-clifford"
+    )
+    assert result.n_resamples is not None
+    assert result.n_resamples < 3000
+    assert everything is not None
+    assert result.null_distribution is not None
+    np.testing.assert_array_equal(everything[: result.n_resamples], result.null_distribution)
+
+
+def test_identical_systems_stop_at_once_with_p_1() -> None:
+    a, _ = two_systems()
+    result = approximate_randomization(a, a, BLEU, stopping="besag-clifford", n_resamples=10**15)
+    assert (result.pvalue, result.n_resamples) == (1, 20)
+    result = approximate_randomization(a, a, BLEU, stopping="gandy", n_resamples=10**15)
+    assert result.pvalue == 1
+    assert result.n_resamples is not None
+    assert result.n_resamples < 10
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"stopping": "gandi"}, "unknown stopping rule 'gandi': did you mean 'gandy'"),
+        ({"stopping": "gandy", "test": "bootstrap"}, "stopping is for test 'ar', not for 'bootstrap': leave it out"),
+        ({"stopping": "besag-clifford", "test": "t-test"}, "stopping is for test 'ar', not for 't-test'"),
+        (
+            {"stopping": Gandy(0.01)},
+            r"Gandy decides at level 0.01, the comparison at 1 - confidence_level = 0.05: leave the level out",
+        ),
+    ],
+)
+def test_stopping_that_cannot_be_had_is_refused(options: dict[str, Any], message: str) -> None:
+    scores = SegmentScores("rating", {"b": [1, 2, 3], "a": [2, 3, 5]})
+    with pytest.raises(InputError, match=message):
+        compare(metrics=scores, **options)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (lambda: BesagClifford(0), "exceedances must be a whole number from 1 to 9007199254740992, got 0"),
+        (lambda: BesagClifford(2.5), "exceedances must be a whole number"),  # type: ignore[arg-type]
+        (lambda: Gandy(5), "level must lie strictly between 0 and 1, got 5; for 5 % write 0.05"),
+        (lambda: Gandy(risk=0), "risk must lie strictly between 0 and 1, got 0"),
+        (lambda: Gandy(risk=0.5), r"risk must be at most 0.25, got 0.5"),
+    ],
+)
+def test_numbers_that_make_no_rule_are_refused(rule: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rule()
+
+
+def test_all_pairs_of_a_comparison_stop_by_themselves() -> None:
+    corpus = demo.demo_corpus()
+    options: dict[str, Any] = {"all_pairs": True, "n_resamples": 2000, "interval": "delta", "confidence_level": 0.9}
+    everything = compare(corpus.references, corpus.systems, ["bleu", "chrf"], **options)
+    early = compare(corpus.references, corpus.systems, ["bleu", "chrf"], stopping="gandy", **options)
+    assert early.test is not None
+    assert early.test.stopping == "gandy[0.1,0.001]"
+    assert "|stopping:gandy[0.1,0.001]|n:2000|" in early.signature
+    assert early.n_resamples == 2000
+    used = [pair.test.n_resamples or 0 for pair in early.comparisons]
+    assert min(used) < 200
+    for there, here in zip(everything.comparisons, early.comparisons, strict=True):
+        assert here.test.stopping is not None
+        assert here.test.stopping.level == 0.1
+        # Not certain, but true of these: what is decided is what all shuffles say.
+        assert (there.test.pvalue <= 0.1) == (here.test.pvalue <= 0.1)
+    text = " ".join(render(early, "text").split())
+    assert "approximate randomization, at most 2,000 shuffles, two-sided" in text
+    assert f"whether p ≤ 0.1 (Gandy 2009): {min(used)} to {max(used):,} shuffles used; p itself is an estimate." in text
+    assert "may lie on the other side" not in text
+    undecided = sum(pair.test.stopping is None or not pair.test.stopping.stopped for pair in early.comparisons)
+    assert (f"{undecided} of 12 tests are undecided after 2,000 shuffles; raise n." in text) == (undecided > 0)
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(cli, [*args], catch_exceptions=True)
+
+
+def test_the_command_line_stops_too(tmp_path: Any) -> None:
+    files = list(map(str, demo.write_demo(str(tmp_path))))
+    common = ["compare", *files, "-n", "3000", "--interval", "delta"]
+    found = json.loads(run(*common, "--stopping", "besag-clifford", "--format", "json").output)
+    assert "|stopping:besag-clifford[20]|n:3000|" in found["signature"]
+    for pair in found["comparisons"]:
+        stopped = pair["exceedances"] == 20
+        expected = UsedStopping("besag-clifford", max_resamples=3000, stopped=stopped, exceedances=20)
+        assert asdict(expected) == pair["stopping"]
+        assert stopped or pair["n_resamples"] == 3000
+    assert json.loads(run(*common, "--format", "json").output)["comparisons"][0]["stopping"] is None
+    text = " ".join(run(*common, "--stopping", "besag-clifford").output.split())
+    assert "Each test stops at 20 shuffles that reach the difference (Besag & Clifford 1991):" in text
+
+
+def test_too_few_shuffles_to_decide_are_said_to_be(tmp_path: Any) -> None:
+    files = list(map(str, demo.write_demo(str(tmp_path))))
+    text = " ".join(run("compare", *files[:3], "-n", "50", "--stopping", "gandy").output.split())
+    assert "1 of 1 tests are undecided after 50 shuffles; raise n." in text
