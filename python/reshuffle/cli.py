@@ -245,7 +245,7 @@ Examples:
   reshuffle compare ref.txt baseline.txt new.txt
   reshuffle compare ref.txt *.out --baseline online-B --test bootstrap -n 100000
   reshuffle compare ref.txt a.txt.gz b.txt.gz --all-pairs --format json -o result.json
-  reshuffle compare ref.txt *.out --all-pairs --stopping gandy -n 1000000
+  reshuffle compare ref.txt *.out --all-pairs --stopping gandy -n 1000000 --interval delta
   reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt
   reshuffle compare ref.txt a.txt b.txt -m bleu -m chrf --scores COMET comet.tsv#a comet.tsv#b
   reshuffle compare --scores rating a.ratings b.ratings
