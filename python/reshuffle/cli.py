@@ -43,6 +43,7 @@ from .inputs import (
 )
 from .intervals import INTERVALS
 from .metrics import NativeMetric, OptionSpec, metric, metric_specs
+from .multiplicity import ADJUSTMENTS
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
 from .significance import ALTERNATIVES, TESTS
@@ -266,6 +267,11 @@ Examples:
     "--baseline", metavar="NAME", help="System to compare the others with, by name or file.  [default: first]"
 )
 @click.option("--all-pairs", is_flag=True, help="Compare every pair of systems instead.")
+@click.option(
+    "--adjust",
+    type=Name("adjustment", list(ADJUSTMENTS)),
+    help="Adjust p for all pairs under a metric; 'reshuffle metrics' says what each is.  [default: no]",
+)
 @click.option(
     "--interval",
     type=Name("interval", list(INTERVALS)),

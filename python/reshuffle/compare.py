@@ -17,7 +17,7 @@ from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
 from .intervals import Interval, check_interval
 from .metrics import NativeMetric, metric
-from .multiplicity import experimentwise_error
+from .multiplicity import check_adjustment, experimentwise_error
 from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
 from .significance import check_test, run_signature, run_test
@@ -42,6 +42,7 @@ def compare(
     baseline: str | None = None,
     all_pairs: bool = False,
     alternative: str = "two-sided",
+    adjust: str | None = None,
     interval: str = "percentile",
     confidence_level: float = 0.95,
     seed: int = 12345,
@@ -76,6 +77,8 @@ def compare(
         Compare every pair instead.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the system scores higher than the baseline.
+    adjust : str, optional
+        A name in :data:`reshuffle.multiplicity.ADJUSTMENTS`: gives p-values adjusted for all pairs under a metric, too.
     interval : str
         A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences.
     confidence_level : float
@@ -99,8 +102,8 @@ def compare(
 
     Notes
     -----
-    p-values are those of single tests, not adjusted for their number. Memory: the counts, 8·k·S·K bytes, and the draws,
-    8·k·R bytes per metric.
+    ``pvalue`` is that of a single test; ``adjust`` adds ``adjusted_pvalue``. Memory: the counts, 8·k·S·K bytes, and the
+    draws, 8·k·R bytes per metric.
 
     Examples
     --------
@@ -122,6 +125,7 @@ def compare(
     confidence_level = check_level("confidence_level", confidence_level)
     data = _Data.of(references, systems, metrics)
     chosen = check_test(test, alternative, *data.metrics)
+    adjustment = check_adjustment(adjust, chosen.name, chosen.replicates == "shuffles")
     used = check_interval(interval, *data.metrics)
     names = data.names
     if len(names) < 2:
@@ -142,7 +146,7 @@ def compare(
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
     if used.draws:
         _ = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
-    results = run_test(chosen, replicates, pairs, alternative)
+    results = run_test(chosen, replicates, pairs, alternative, adjustment)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
         PairedDifference(
@@ -157,7 +161,8 @@ def compare(
         for m, (label, of_metric, effects_of_metric) in enumerate(zip(data.labels, results, effects, strict=True))
         for (a, b), result, (correlation, effect) in zip(pairs, of_metric, effects_of_metric, strict=True)
     ]
-    record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates)
+    adjusted = (None, None) if adjustment is None else (adjustment.name, adjustment.title)
+    record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates, *adjusted)
     return _comparison(data, names, families, replicates, used, confidence_level, baseline, record, comparisons)
 
 
@@ -403,7 +408,7 @@ def _comparison(
     ]
     resampled = (used is not None and used.draws) or (test is not None and test.replicates is not None)
     made = replicates if resampled else None
-    run = run_signature(made, None if test is None else (test.name, test.alternative))
+    run = run_signature(made, None if test is None else (test.name, test.alternative, test.adjustment))
     if used is not None:
         run = f"interval:{used.name}[{confidence_level:g}]|{run}"
     error = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,15 @@ def reached(statistics: Scores, thresholds: ArrayLike, alternative: str) -> NDAr
     if alternative == "two-sided":
         return np.greater_equal(np.abs(statistics), thresholds)
     return np.less_equal(statistics, thresholds) if alternative == "less" else np.greater_equal(statistics, thresholds)
+
+
+def extremeness(statistics: Scores, alternative: str) -> Scores:
+    """How extreme statistics are: the larger the number, the more.
+
+    >>> extremeness(np.array([-2.0, 1.0]), "less")
+    array([ 2., -1.])
+    """
+    return np.abs(statistics) if alternative == "two-sided" else -statistics if alternative == "less" else statistics
 
 
 @dataclass(frozen=True)
@@ -292,15 +301,68 @@ class Replicates:
                 list(pairs),
                 alternative,
                 np.ascontiguousarray(thresholds[indices]),
-                n=self.n_resamples,
-                seed=self.seed,
-                threads=self._threads,
-                progress=self._progress,
+                **self._how,
             )
         for index, family in self._others().items():
             for replicates in self.batches(family.batch, "shuffling"):
                 statistics = family.shuffled(pairs, replicates)
                 counts[index] += reached(statistics, thresholds[index][:, None], alternative).sum(axis=1)
+        return counts
+
+    def spreads(self, pairs: Pairs) -> Scores:
+        """The root mean square of every statistic over the shuffles, whose mean is 0 by symmetry: (metrics, pairs)."""
+        out = np.empty((len(self.families), len(pairs)))
+        native = self._native()
+        if native:
+            out[list(native)] = _core.shuffle_spreads(list(native.values()), list(pairs), **self._how)
+        for index in self._others():
+            out[index] = np.sqrt((self._shuffled(index, pairs) ** 2).mean(axis=1))
+        return out
+
+    def max_t(self, pairs: Pairs, alternative: str, scales: Scores, thresholds: Scores) -> NDArray[np.int64]:
+        """How many shuffles have, among a pair and the less extreme ones of its metric, one that reaches its threshold.
+
+        ``scales`` are what statistics are multiplied with to be comparable, ``thresholds`` how extreme the observed
+        ones then are. All have shape (metrics, pairs). Memory does not grow with R for native metrics.
+        """
+        counts = np.zeros(thresholds.shape, dtype=np.int64)
+        native = self._native()
+        if native:
+            indices = list(native)
+            of_native = (np.ascontiguousarray(array[indices]) for array in (scales, thresholds))
+            counts[indices] = _core.shuffle_max_t(
+                list(native.values()), list(pairs), alternative, *of_native, **self._how
+            )
+        for index in self._others():
+            extreme = extremeness(self._shuffled(index, pairs), alternative) * scales[index][:, None]
+            order = np.lexsort((-np.arange(len(pairs)), thresholds[index]))  # the least extreme first
+            largest = np.maximum.accumulate(extreme[order])
+            counts[index, order] = (largest >= thresholds[index, order][:, None]).sum(axis=1)
+        return counts
+
+    def min_p(self, pairs: Pairs, alternative: str, thresholds: Scores, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many shuffles have, among a pair and the less significant ones of its metric, one of its rank or better.
+
+        A shuffle's rank is its place among all shuffles and what was observed, which has ``ranks``: c + 1. All have
+        shape (metrics, pairs). Memory is that of a few series of R numbers for native metrics.
+        """
+        counts = np.zeros(thresholds.shape, dtype=np.int64)
+        native = self._native()
+        if native:
+            indices = list(native)
+            of_native = np.ascontiguousarray(thresholds[indices]), ranks[indices].astype(np.uint64)
+            counts[indices] = _core.shuffle_min_p(
+                list(native.values()), list(pairs), alternative, *of_native, **self._how
+            )
+        for index in self._others():
+            extreme = extremeness(self._shuffled(index, pairs), alternative)
+            observed = extremeness(thresholds[index], alternative)[:, None]
+            # How many are at least as extreme: all but those that sort before.
+            before = [np.searchsorted(np.sort(series), series) for series in extreme]
+            own = self.n_resamples - np.array(before) + (observed >= extreme)
+            order = np.lexsort((-np.arange(len(pairs)), -ranks[index]))  # the least significant first
+            smallest = np.minimum.accumulate(own[order])
+            counts[index, order] = (smallest <= ranks[index, order][:, None]).sum(axis=1)
         return counts
 
     def shuffles(self, pairs: Pairs) -> Scores:
@@ -311,14 +373,18 @@ class Replicates:
             out[list(native)] = _core.shuffle_statistics(
                 list(native.values()),
                 list(pairs),
-                n=self.n_resamples,
-                seed=self.seed,
-                threads=self._threads,
-                progress=self._progress,
+                **self._how,
             )
-        for index, family in self._others().items():
-            for batch in self.batches(family.batch, "shuffling"):
-                out[index, :, batch.first : batch.first + batch.n] = family.shuffled(pairs, batch)
+        for index in self._others():
+            out[index] = self._shuffled(index, pairs)
+        return out
+
+    def _shuffled(self, index: int, pairs: Pairs) -> Scores:
+        """The statistic of every shuffle under a metric that is scored here: (pairs, R)."""
+        family = self.families[index]
+        out = np.empty((len(pairs), self.n_resamples))
+        for batch in self.batches(family.batch, "shuffling"):
+            out[:, batch.first : batch.first + batch.n] = family.shuffled(pairs, batch)
         return out
 
     @cached_property
@@ -329,10 +395,7 @@ class Replicates:
         if native:
             drawn = _core.draw_scores(
                 list(native.values()),
-                n=self.n_resamples,
-                seed=self.seed,
-                threads=self._threads,
-                progress=self._progress,
+                **self._how,
             )
             ends = np.cumsum([len(counts) for _, counts in native.values()])[:-1]
             out.update(zip(native, np.split(drawn, ends), strict=True))
@@ -341,6 +404,16 @@ class Replicates:
             for batch in self.batches(family.batch, "drawing"):
                 out[index][:, batch.first : batch.first + batch.n] = family.drawn(batch)
         return tuple(out[index] for index in range(len(self.families)))
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """How the core is to make them."""
+        return {
+            "n": self.n_resamples,
+            "seed": self.seed,
+            "threads": self._threads,
+            "progress": self._progress,
+        }
 
     def _native(self) -> dict[int, tuple[_core.Metric, Counts]]:
         """What is summed and scored in Rust."""

@@ -89,6 +89,8 @@ class SignificanceResult:
         Metric, test, seed, generator and version, to be printed beside the p-value.
     wins, ties : int or None
         For tests on draws: the draws in which a scored higher than b, and in which they were equal.
+    adjusted_pvalue : float or None
+        Adjusted for all pairs under the same metric, if that was asked for.
     null_distribution : (R,) ndarray or None
         The statistic of each replicate, if it was asked for.
     """
@@ -104,6 +106,7 @@ class SignificanceResult:
     signature: str
     wins: int | None = None
     ties: int | None = None
+    adjusted_pvalue: float | None = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -181,12 +184,18 @@ class UsedMetric:
 
 @dataclass(frozen=True, slots=True)
 class UsedTest:
-    """A test as it was used: its name, its title, the alternative, and what its replicates are called if it has any."""
+    """A test as it was used.
+
+    Its name, its title, the alternative, what its replicates are called if it has any, and the name and title of the
+    adjustment of p for many tests if one was made.
+    """
 
     name: str
     title: str
     alternative: str
     replicates: str | None
+    adjustment: str | None = None
+    adjustment_title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from .errors import InputError, check_name
 from .estimates import ANY, MEANS, check_kind, segment_values
 from .given import CorpusFunction
 from .metrics import Metric, MetricLike, Scores, resolve
+from .multiplicity import Adjustment, FamilyTests
 from .resampling import Family, Pairs, Replicates, reached
 from .results import SignificanceResult
 from .units import DocumentIds
@@ -74,7 +75,7 @@ class Observed:
         return self.scores_a - self.scores_b
 
     def threshold(self, alternative: str) -> Scores:
-        """See :func:`threshold`."""
+        """What replicates have to reach: see :func:`threshold`."""
         return threshold(self.statistic, self.scores_a, self.scores_b, alternative)
 
     def drawn(self, metric: int, pair: int) -> Scores:
@@ -279,13 +280,25 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
 
 
 def run_test(
-    test: SignificanceTest, replicates: Replicates, pairs: Pairs, alternative: str
+    test: SignificanceTest,
+    replicates: Replicates,
+    pairs: Pairs,
+    alternative: str,
+    adjustment: Adjustment | None = None,
 ) -> list[list[SignificanceResult]]:
     """Test every pair under every family, all on the same replicates: metric by metric, pair by pair."""
     observed = Observed.of(replicates, pairs)
     outcome = test.outcome(observed, alternative)
+    adjusted = None
+    if adjustment is not None:
+        eased = observed.threshold(alternative)
+        tested = FamilyTests(replicates, pairs, alternative, outcome.pvalues, eased, outcome.exceedances)
+        adjusted = adjustment.adjust(tested)
     resampled = test.replicates is not None
-    suffix = run_signature(replicates if resampled else None, (test.name, alternative))
+    suffix = run_signature(
+        replicates if resampled else None,
+        (test.name, alternative, None if adjustment is None else adjustment.name),
+    )
 
     def result(m: int, p: int) -> SignificanceResult:
         metric = replicates.families[m].metric
@@ -302,14 +315,16 @@ def run_test(
             signature=f"{metric.signature()}|{suffix}",
             wins=None if drawn is None else int((drawn > 0).sum()),
             ties=None if drawn is None else int((drawn == 0).sum()),
+            adjusted_pvalue=None if adjusted is None else float(adjusted[m, p]),
         )
 
     return [[result(m, p) for p in range(len(pairs))] for m in range(len(replicates.families))]
 
 
-def run_signature(replicates: Replicates | None, test: tuple[str, str] | None) -> str:
-    """The part of a signature that tells the test with its alternative, and how replicates were made if any were."""
-    used = [] if test is None else [f"test:{test[0]}", f"alternative:{test[1]}"]
+def run_signature(replicates: Replicates | None, test: tuple[str, str, str | None] | None) -> str:
+    """The part of a signature that tells the test, its alternative and adjustment, and how replicates were made."""
+    parts = ("test", "alternative", "adjust")
+    used = [f"{part}:{name}" for part, name in zip(parts, test or (), strict=False) if name is not None]
     made = []
     if replicates is not None:
         unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reshuffle import Corpus, SegmentScores, approximate_randomization, bootstrap_test, compare, metric
+from reshuffle import Corpus, FromCounts, SegmentScores, approximate_randomization, bootstrap_test, compare, metric
 from reshuffle.estimates import MEANS, Estimate
 from reshuffle.intervals import INTERVALS
 from reshuffle.metrics import Counts, Metric
+from reshuffle.multiplicity import ADJUSTMENTS
 from reshuffle.resampling import Family, Replicates
 from reshuffle.results import clopper_pearson
+from reshuffle.significance import TESTS, run_test
 
 pytestmark = pytest.mark.slow
 
@@ -165,3 +167,35 @@ def test_draws_want_more_documents_than_shuffles(documents: int) -> None:
     }
     assert OF_DOCUMENTS[0] < rates["ar"] < OF_DOCUMENTS[1]
     assert OF_DOCUMENTS[0] < rates["centred"] < 0.12
+
+
+FAMILY = ("KIT.4950", "RWTH-nmt-ensemble.4921", "C-3MA.4959", "LMU-nmt-single.4893", "FBK.4870")
+SIMULATIONS_OF_FAMILIES = 2000
+
+
+@pytest.mark.parametrize("truth", ["all alike", "one worse"])
+def test_adjusted_p_values_keep_the_error_of_the_family(wmt17: Corpus, truth: str) -> None:
+    """Five systems, ten pairs: how often at least one true null hypothesis is rejected at .05."""
+    rng = np.random.default_rng(1993)
+    counts = BLEU.suff_stats([wmt17.systems[name] for name in FAMILY], wmt17.references)
+    alike = 5 if truth == "all alike" else 4
+    if truth == "one worse":
+        counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches gone
+    pairs = [(a, b) for b in range(5) for a in range(b)]
+    true_nulls = [index for index, (a, b) in enumerate(pairs) if max(a, b) < alike]
+    wrong: dict[str, int] = dict.fromkeys(["none", *ADJUSTMENTS], 0)
+    for simulation in range(SIMULATIONS_OF_FAMILIES):
+        rows = counts[:, rng.choice(counts.shape[1], SEGMENTS, replace=False)].copy()
+        order = np.argsort(rng.random((alike, SEGMENTS)), axis=0)
+        rows[:alike] = np.take_along_axis(rows[:alike], order[:, :, None], axis=0)
+        given = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
+        replicates = Replicates([Family(given, rows)], n_resamples=999, seed=simulation)
+        for name in wrong:
+            (results,) = run_test(TESTS["ar"], replicates, pairs, "two-sided", ADJUSTMENTS.get(name))
+            p = [r.pvalue if r.adjusted_pvalue is None else r.adjusted_pvalue for r in results]
+            wrong[name] += min(p[index] for index in true_nulls) <= 0.05
+    rates = {name: count / SIMULATIONS_OF_FAMILIES for name, count in wrong.items()}
+    print(f"familywise error at .05, {truth}: {', '.join(f'{name} {rate:.3f}' for name, rate in rates.items())}")
+    assert rates["none"] > 0.15
+    assert 0.03 < rates["maxt"] < 0.07
+    assert all(rate < 0.07 for name, rate in rates.items() if name != "none")

@@ -9,7 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore, UsedMetric
+from ..results import (
+    Comparison,
+    ConfidenceInterval,
+    PairedDifference,
+    SignificanceResult,
+    SystemScore,
+    UsedMetric,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -223,13 +230,20 @@ def notes(comparison: Comparison) -> Iterator[str]:
     if comparison.test is not None:
         test = comparison.test
         replicates = "" if test.replicates is None else f" {n} {test.replicates}{of_units},"
-        yield f"p: {test.title},{replicates} {test.alternative}; * p ≤ {level:.3g}."
+        star = "p" if test.adjustment is None else "adjusted p"
+        yield f"p: {test.title},{replicates} {test.alternative}; * {star} ≤ {level:.3g}."
+        if test.adjustment is not None:
+            yield (
+                f"Adjusted p: {test.adjustment_title}, over the {_pairs_of_a_metric(comparison)} pairs under each "
+                f"metric; some star is wrong with probability {level:.3g} at most."
+            )
     draws = f" of {n} bootstrap draws{of_units}" if comparison.interval.draws else ""
     yield f"Intervals: {comparison.interval.title}{draws}."
     for metric in comparison.metrics:
         yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
     tests = [pair.test for pair in comparison.comparisons]
-    if len(tests) > 1 and comparison.experimentwise_error is not None:
+    adjusted = comparison.test is not None and comparison.test.adjustment is not None
+    if len(tests) > 1 and comparison.experimentwise_error is not None and not adjusted:
         power = f"1 - {1 - level:.3g}^{len(tests)}"
         yield (
             f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
@@ -255,6 +269,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
             f"{close} of {len(tests)} p-values may lie on the other side of {level:.3g} by chance of the "
             "replicates alone (Clopper-Pearson, 95 %); more replicates would tell."
         )
+
+
+def _pairs_of_a_metric(comparison: Comparison) -> int:
+    return len(comparison.comparisons) // len(comparison.metrics)
 
 
 def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[str]:
@@ -298,8 +316,9 @@ def _scores(
     comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore], tested: dict[str, PairedDifference]
 ) -> Table:
     header = ["System", metric.name, _level(comparison)]
+    of_tests = ["Δ", _level(comparison), *_pvalues(comparison)]
     if tested:
-        header += ["Δ", _level(comparison), "p"]
+        header += of_tests
     table = Table(_title(comparison, metric), header)
     decimals = _decimals(scores)
     for score in scores:
@@ -308,13 +327,13 @@ def _scores(
         if pair is not None:
             cells += _tested(comparison, pair, decimals)
         elif tested:
-            cells += ["baseline", "", ""]
+            cells += ["baseline", *[""] * (len(of_tests) - 1)]
         table.add(cells, pair is not None and _significant(comparison, pair))
     return table
 
 
 def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], decimals: int) -> Table:
-    header = ["System", "compared with", "Δ", _level(comparison), "p"]
+    header = ["System", "compared with", "Δ", _level(comparison), *_pvalues(comparison)]
     table = Table(f"{metric.name}: {len(pairs)} pair{'s' * (len(pairs) != 1)}", header, n_names=2)
     for pair in pairs:
         table.add([pair.system, pair.baseline, *_tested(comparison, pair, decimals)], _significant(comparison, pair))
@@ -361,16 +380,22 @@ def _ends(interval: ConfidenceInterval | None, decimals: int, sign: str = "") ->
 def _tested(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
     mark = "*" if _significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
-    return [difference, _ends(pair.confidence_interval, decimals, "+"), _pvalue(pair) + mark]
+    pvalues = [_pvalue(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
+    return [difference, _ends(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + mark]
+
+
+def _pvalues(comparison: Comparison) -> list[str]:
+    return ["p"] if comparison.test is None or comparison.test.adjustment is None else ["p", "adjusted p"]
 
 
 def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
-    return pair.test.pvalue <= comparison.level
+    adjusted = pair.test.adjusted_pvalue
+    return (pair.test.pvalue if adjusted is None else adjusted) <= comparison.level
 
 
-def _pvalue(pair: PairedDifference) -> str:
+def _pvalue(test: SignificanceResult, p: float) -> str:
     """With as many digits as the number of replicates can tell, four at least; a smaller p in powers of ten."""
-    if pair.test.n_resamples is None:
-        return f"{pair.test.pvalue:.4f}" if pair.test.pvalue >= 1e-4 else f"{pair.test.pvalue:.1e}"
-    digits = max(4, math.ceil(math.log10(pair.test.n_resamples)))
-    return f"{pair.test.pvalue:.{digits}f}"
+    if test.n_resamples is None:
+        return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
+    digits = max(4, math.ceil(math.log10(test.n_resamples)))
+    return f"{p:.{digits}f}"
