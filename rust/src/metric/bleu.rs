@@ -197,7 +197,7 @@ impl Metric for Bleu {
 
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
         let n = out.len();
-        let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || totals[2 * n..].iter().any(|&count| count <= 0);
+        let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || any_zero(&totals[2 * n..]);
         if !smoothed {
             return plain_scores(self.order, totals, out);
         }
@@ -250,6 +250,11 @@ fn brevity_penalty(hypothesis: i64, reference: i64) -> f64 {
     // No hypothesis at all: 1 - r/0 is -∞, and the penalty 0.
     let shorter = exp_of_negative(1.0 - reference as f64 / hypothesis as f64);
     if hypothesis >= reference { 1.0 } else { shorter }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn any_zero(counts: &[i64]) -> bool {
+    counts.iter().fold(false, |any, &count| any | (count <= 0))
 }
 
 /// The scores of many rows in which nothing is 0, so that nothing is smoothed: matches and totals of every order, column

@@ -167,17 +167,12 @@ impl<'a> Shuffles<'a> {
                     sums.copy(sums.design.offsets[of] + cell, first, flipped);
                 }
                 for (p, &(x, y)) in self.pairs.iter().enumerate() {
-                    let [to_x, to_y] =
-                        shuffled.each_mut().map(|totals| totals[..columns * batch].chunks_exact_mut(batch));
-                    for (column, (to_x, to_y)) in to_x.zip(to_y).enumerate() {
-                        let [x, y] = [x, y].map(|system| system * columns + column);
-                        let [of_x, of_y] = [x, y].map(|cell| &flipped[cell * batch..][..batch]);
-                        let moved = of_x.iter().zip(of_y).map(|(of_x, of_y)| of_x - of_y);
-                        for ((to_x, to_y), moved) in to_x.iter_mut().zip(to_y).zip(moved) {
-                            *to_x = totals[x] - moved;
-                            *to_y = totals[y] + moved;
-                        }
-                    }
+                    let [to_x, to_y] = &mut shuffled;
+                    let [x, y] = [x, y].map(|system| {
+                        let sums = &flipped[system * columns * batch..][..columns * batch];
+                        (&totals[system * columns..][..columns], sums)
+                    });
+                    swap(x, y, &mut to_x[..columns * batch], &mut to_y[..columns * batch]);
                     for (scores, totals) in scores.iter_mut().zip(&shuffled) {
                         scored.metric.scores(&totals[..columns * batch], &mut scores[..batch]);
                     }
@@ -186,6 +181,21 @@ impl<'a> Shuffles<'a> {
                     each(of * self.pairs.len() + p, first, &of_x[..batch]);
                 }
             }
+        }
+    }
+}
+
+/// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
+/// after the swaps: column by column, like the sums.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn swap((total_x, of_x): (&[i64], &[i64]), (total_y, of_y): (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) {
+    let batch = of_x.len() / total_x.len();
+    let flipped = of_x.chunks_exact(batch).zip(of_y.chunks_exact(batch));
+    let swapped = to_x.chunks_exact_mut(batch).zip(to_y.chunks_exact_mut(batch));
+    for (((of_x, of_y), (to_x, to_y)), (total_x, total_y)) in flipped.zip(swapped).zip(total_x.iter().zip(total_y)) {
+        for (((of_x, of_y), to_x), to_y) in of_x.iter().zip(of_y).zip(to_x).zip(to_y) {
+            let moved = of_x - of_y;
+            (*to_x, *to_y) = (total_x - moved, total_y + moved);
         }
     }
 }
