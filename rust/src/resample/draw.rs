@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::product::{Digits, Path, TOGETHER};
-use super::weights::Law;
+use super::weights::{self, Law};
 use super::{Design, Kernel, Plan, STRIDE, Scored, Sums, all_sums, replicates, zeros};
 
 pub use super::weights::draw_weights;
@@ -192,7 +192,7 @@ impl<'a> Draws<'a> {
             }
         }
         let digits = Digits::new(&design.cells, &design.columns);
-        Ok(Draws { design, plan, law: Law::new(units), digits, path })
+        Ok(Draws { design, plan, law: Law::new(units, weights::Path::best()), digits, path })
     }
 
     /// The bytes of a row of weights: whole quads of units.
