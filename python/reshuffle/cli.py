@@ -36,7 +36,8 @@ from .inputs import INPUTS, Column, read_documents, read_numbers, split_name
 from .metrics import NativeMetric, OptionSpec, metric, metric_specs
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
-from .significance import ALTERNATIVES, TESTS
+from .schemes import SCHEMES
+from .significance import ALTERNATIVES, TESTS, check_test
 
 # A bar for less would only flicker.
 BAR_DELAY_SECONDS = 0.3
@@ -232,6 +233,14 @@ Examples:
 @_metric_option
 @click.option("--test", type=Name("test", list(TESTS)), default="ar", show_default=True, help="Significance test.")
 @click.option(
+    "--scheme",
+    type=Name("scheme", SCHEMES),
+    default="auto",
+    show_default=True,
+    help="How 'ar' goes through shuffles: -n random ones, 2^m that are a group, or all of them; 'auto' takes all where "
+    "that takes milliseconds.",
+)
+@click.option(
     "--alternative",
     type=Name("alternative", ALTERNATIVES),
     default="two-sided",
@@ -264,6 +273,7 @@ def compare_command(
     first one unless --baseline names another. p is the probability of a difference as large as the one observed if it
     made no difference which system produced which output.
     """
+    check_test(options["test"], options["alternative"], options["scheme"])
     job = Job.of(reference, systems, options, at_least=2)
     with _destination(output, job.files) as write:
         texts, metrics, documents = job.read()

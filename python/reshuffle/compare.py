@@ -39,6 +39,7 @@ def compare(
     *,
     documents: DocumentIds | None = None,
     test: str = "ar",
+    scheme: str = "auto",
     n_resamples: int = 10_000,
     baseline: str | None = None,
     all_pairs: bool = False,
@@ -66,6 +67,9 @@ def compare(
         swapped and drawn, and what their segments have in common is reported.
     test : str
         A name in :data:`reshuffle.significance.TESTS`.
+    scheme : {'auto', 'iid', 'subgroup', 'exact'}
+        How the test ``ar`` goes through shuffles, as in :func:`reshuffle.approximate_randomization`. It is decided for
+        each pair and metric, and the result names it. No other test has one.
     n_resamples : int
         Shuffles for the test and draws for the intervals.
     baseline : str, optional
@@ -115,7 +119,7 @@ def compare(
     >>> comparison.unit, comparison.n_units
     ('document', 2)
     """
-    chosen = check_test(test, alternative)
+    chosen = check_test(test, alternative, scheme)
     confidence_level = check_level("confidence_level", confidence_level)
     data = _Data.of(references, systems, metrics)
     names = data.names
@@ -136,7 +140,7 @@ def compare(
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
     all_draws = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
-    results = run_test(chosen, replicates, pairs, alternative)
+    results = run_test(chosen, replicates, pairs, alternative, scheme)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
         PairedDifference(
@@ -348,6 +352,14 @@ def _document_effects(
     ]
 
 
+def _schemes(comparisons: Sequence[PairedDifference]) -> str:
+    """The schemes of all tests, as a signature names them."""
+    tests = [pair.test for pair in comparisons]
+    groups = {t.scheme: f"{t.scheme}[2^{t.n_resamples.bit_length() - 1}]" for t in tests if t.n_resamples}
+    names = sorted({groups["subgroup"] if t.scheme == "subgroup" else t.scheme for t in tests})
+    return "+".join(names) or "iid"
+
+
 def _comparison(
     data: _Data,
     names: tuple[str, ...],
@@ -388,7 +400,7 @@ def _comparison(
     run = f"version:reshuffle-{_core.VERSION}"
     if replicates is not None:
         used = None if test is None else (test.name, test.alternative)
-        run = f"interval:{INTERVAL}[{confidence_level:g}]|{run_signature(replicates, used)}"
+        run = f"interval:{INTERVAL}[{confidence_level:g}]|{run_signature(replicates, used, _schemes(comparisons))}"
     error = None
     if comparisons and confidence_level is not None:
         error = experimentwise_error(round(1 - confidence_level, 12), len(comparisons))

@@ -75,21 +75,26 @@ class SignificanceResult:
     statistic : float
         score(a) − score(b), in the metric's units.
     pvalue : float
-        (exceedances + 1)/(n_resamples + 1).
+        (exceedances + 1)/(n_resamples + 1); exceedances/n_resamples if the scheme is ``subgroup`` or ``exact``.
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
-    exceedances : int
-        The replicates at least as extreme as what was observed.
-    n_resamples : int
-        The number of replicates, R.
+    exceedances : int or None
+        The replicates at least as extreme as what was observed; None by convolution, where none is looked at by itself.
+    n_resamples : int or None
+        The number of replicates, R; None by convolution.
     seed : int
         What the replicates were made from.
     signature : str
         Metric, test, seed, generator and version, to be printed beside the p-value.
     wins, ties : int or None
         For tests on draws: the draws in which a scored higher than b, and in which they were equal.
+    scheme : str
+        How replicates were gone through: ``iid``, ``subgroup`` or ``exact``
+        (:func:`reshuffle.approximate_randomization`).
     null_distribution : (R,) ndarray or None
         The statistic of each replicate, if it was asked for.
+    null_probabilities : (R,) ndarray or None
+        The probability of each of these; None if they are equally likely.
     """
 
     test: str
@@ -97,27 +102,38 @@ class SignificanceResult:
     statistic: float
     pvalue: float
     alternative: str
-    exceedances: int
-    n_resamples: int
+    exceedances: int | None
+    n_resamples: int | None
     seed: int
     signature: str
     wins: int | None = None
     ties: int | None = None
+    scheme: str = "iid"
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     @property
-    def pvalue_interval(self) -> ConfidenceInterval:
-        """Clopper–Pearson, 95 %, for the p-value that infinitely many replicates would give."""
+    def pvalue_interval(self) -> ConfidenceInterval | None:
+        """Clopper–Pearson, 95 %, for the p-value that infinitely many replicates would give.
+
+        None unless the scheme is ``iid``: an exact p-value needs none, and the shuffles of a subgroup depend on one
+        another, so that their count is not binomial.
+        """
+        if self.scheme != "iid" or self.exceedances is None or self.n_resamples is None:
+            return None
         return clopper_pearson(self.exceedances, self.n_resamples)
 
     def may_lie_across(self, level: float) -> bool:
         """Could infinitely many replicates give a p-value on the other side of ``level``, by the interval above?"""
+        if self.scheme != "iid" or self.exceedances is None or self.n_resamples is None:
+            return False
         # By Hoeffding's inequality the interval reaches no further than this. Most p-values are decided without the
         # distributions of SciPy, which take longer to import than 10,000 shuffles to run.
         reach = (math.log(40) / (2 * self.n_resamples)) ** 0.5
         if abs(self.exceedances / self.n_resamples - level) > reach:
             return False
-        return self.pvalue_interval.low < level < self.pvalue_interval.high
+        interval = self.pvalue_interval
+        return interval is not None and interval.low < level < interval.high
 
 
 @dataclass(frozen=True, slots=True)

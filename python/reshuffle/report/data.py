@@ -66,6 +66,7 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "system": pair.system,
         "metric": pair.metric,
         "test": test.test,
+        "scheme": test.scheme,
         "alternative": test.alternative,
         "difference": pair.difference,
         "pvalue": test.pvalue,
@@ -105,6 +106,7 @@ _TESTED = (
     "difference_low",
     "difference_high",
     "test",
+    "scheme",
     "alternative",
     "n_resamples",
     "seed",
@@ -123,18 +125,19 @@ def _row(score: SystemScore) -> dict[str, Any]:
 
 def _tested(pair: PairedDifference) -> dict[str, Any]:
     test, interval = pair.test, pair.confidence_interval
+    of_pvalue = test.pvalue_interval
     values = (
         pair.baseline,
         pair.difference,
         interval.low,
         interval.high,
         test.test,
+        test.scheme,
         test.alternative,
         test.n_resamples,
         test.seed,
         test.pvalue,
-        test.pvalue_interval.low,
-        test.pvalue_interval.high,
+        *((None, None) if of_pvalue is None else (of_pvalue.low, of_pvalue.high)),
     )
     return dict(zip(_TESTED, values, strict=True)) | {
         "intraclass_correlation": pair.intraclass_correlation,

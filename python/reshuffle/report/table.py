@@ -140,13 +140,13 @@ def notes(comparison: Comparison) -> Iterator[str]:
     level = comparison.level
     n = f"{comparison.n_resamples:,}"
     of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
+    tests = [pair.test for pair in comparison.comparisons]
     if comparison.test is not None:
         test = comparison.test
-        yield f"p: {test.title}, {n} {test.replicates}{of_units}, {test.alternative}; * p ≤ {level:.3g}."
+        yield f"p: {test.title}, {_replicates(comparison, n)}{of_units}, {test.alternative}; * p ≤ {level:.3g}."
     yield f"Intervals: percentile of {n} bootstrap draws{of_units}."
     for metric in comparison.metrics:
         yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
-    tests = [pair.test for pair in comparison.comparisons]
     if len(tests) > 1 and comparison.experimentwise_error is not None:
         power = f"1 - {1 - level:.3g}^{len(tests)}"
         yield (
@@ -156,13 +156,16 @@ def notes(comparison: Comparison) -> Iterator[str]:
     if comparison.test is not None and comparison.test.replicates == "shuffles":
         smallest = 2.0 ** ((comparison.test.alternative == "two-sided") - comparison.n_units)
         if smallest > level:
+            by_chance = " but by chance of the shuffles" if any(test.scheme == "iid" for test in tests) else ""
             yield (
                 f"{comparison.n_units} {comparison.unit}s can be swapped in {2**comparison.n_units} ways: no p below "
-                f"{smallest:.3g} but by chance of the shuffles, too few to decide at {level:.3g}."
+                f"{smallest:.3g}{by_chance}, too few to decide at {level:.3g}."
             )
             return
-    smallest = 1 / (comparison.n_resamples + 1)
-    if tests and smallest > level:
+    sampled = [test.n_resamples for test in tests if test.scheme != "exact" and test.n_resamples is not None]
+    smallest = 1 / (max(sampled) + any(test.scheme == "iid" for test in tests)) if sampled else 0
+    if smallest > level:
+        n = f"{max(sampled):,}"
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
         return
     close = sum(test.may_lie_across(level) for test in tests)
@@ -171,6 +174,20 @@ def notes(comparison: Comparison) -> Iterator[str]:
             f"{close} of {len(tests)} p-values may lie on the other side of {level:.3g} by chance of the "
             "replicates alone (Clopper-Pearson, 95 %); more replicates would tell."
         )
+
+
+def _replicates(comparison: Comparison, n: str) -> str:
+    """What the test went through: n replicates, or for some pairs or all of them another number."""
+    assert comparison.test is not None  # notes() has seen to it
+    tests = [pair.test for pair in comparison.comparisons]
+    exact = sum(test.scheme == "exact" for test in tests)
+    group = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
+    if exact == len(tests):
+        return f"exact, by all patterns of {comparison.test.replicates}"
+    if group is not None:
+        return f"{group:,} {comparison.test.replicates} that are a group"
+    some = f" ({exact} of {len(tests)} p exact, by all patterns)" if exact else ""
+    return f"{n} {comparison.test.replicates}{some}"
 
 
 def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[str]:
@@ -279,6 +296,8 @@ def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
 
 
 def _pvalue(pair: PairedDifference) -> str:
-    """With as many digits as the number of replicates can tell, four at least."""
-    digits = max(4, math.ceil(math.log10(pair.test.n_resamples)))
-    return f"{pair.test.pvalue:.{digits}f}"
+    """With as many digits as the number of replicates can tell, four at least. An exact one tells all that it is."""
+    p = pair.test.pvalue
+    if pair.test.scheme == "exact" or pair.test.n_resamples is None:
+        return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
+    return f"{p:.{max(4, math.ceil(math.log10(pair.test.n_resamples)))}f}"

@@ -1,14 +1,21 @@
 //! What exact tests need to know: where a pair differs, and the law of a sum of coins.
 
 use super::shuffle::Pair;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pool::Run;
 use crate::stats::SuffStats;
 
 /// In how many units a pair differs, and in which column if it is but one.
 ///
 /// Stops counting when `most` units and more than one column are passed, so that a pair that differs much costs little.
-pub fn differing(stats: &SuffStats<'_>, (x, y): Pair, most: usize) -> (usize, Option<usize>) {
+///
+/// # Errors
+/// [`Error::OutOfRange`] for a pair of systems that are not there.
+pub fn differing(stats: &SuffStats<'_>, (x, y): Pair, most: usize) -> Result<(usize, Option<usize>)> {
+    let (index, len) = (x.max(y), stats.systems());
+    if index >= len {
+        return Err(Error::OutOfRange { what: "system".into(), index, len });
+    }
     let (mut units, mut column, mut several) = (0, None, false);
     for unit in 0..stats.segments() {
         let (of_x, of_y) = (stats.row(x, unit), stats.row(y, unit));
@@ -21,7 +28,7 @@ pub fn differing(stats: &SuffStats<'_>, (x, y): Pair, most: usize) -> (usize, Op
             break;
         }
     }
-    (units, column.filter(|_| !several))
+    Ok((units, column.filter(|_| !several)))
 }
 
 /// Cells after which a caller is asked whether to go on: some milliseconds.
@@ -70,7 +77,6 @@ fn toss(law: &[f64], step: usize, next: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
     use proptest::prelude::*;
 
     fn law_of(steps: &[u64]) -> Vec<f64> {
@@ -110,13 +116,15 @@ mod tests {
         };
         let of = |changed: &[(usize, i64)], most| {
             let counts = [rows(&[]), rows(changed)].concat();
-            differing(&SuffStats::new(&counts, 2, 10, 4).unwrap(), (0, 1), most)
+            differing(&SuffStats::new(&counts, 2, 10, 4).unwrap(), (0, 1), most).unwrap()
         };
         assert_eq!((0, None), of(&[], 5));
         assert_eq!((3, Some(2)), of(&[(2, 1), (18, 9), (38, 0)], 5));
         assert_eq!((2, None), of(&[(2, 1), (3, 1), (18, 9)], 5));
         assert_eq!((3, None), of(&[(0, 1), (1, 1), (4, 1), (8, 9), (12, 1)], 2));
         assert_eq!((4, Some(0)), of(&[(0, 1), (4, 1), (8, 9), (12, 1)], 2));
+        let alone = differing(&SuffStats::new(&[1, 2], 1, 2, 1).unwrap(), (0, 1), 5);
+        assert_eq!(Err(Error::OutOfRange { what: "system".into(), index: 1, len: 1 }), alone);
     }
 
     proptest! {
