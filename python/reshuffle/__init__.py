@@ -16,8 +16,8 @@ from .compare import compare, score, segment_scores
 from .corpus import Corpus, read_corpus
 from .errors import InputError
 from .files import read_lines
-from .given import CorpusFunction, FromCounts, SegmentScores, f_score
-from .intervals import bootstrap_interval
+from .given import CorpusFunction, FromCounts, OwnTexts, SegmentScores, f_score
+from .intervals import bootstrap_interval, standard_error
 from .metrics import Formula, Metric, NativeMetric, metric, tokenize
 from .multiplicity import experimentwise_error
 from .results import (
@@ -27,6 +27,7 @@ from .results import (
     SegmentTable,
     SignificanceResult,
     SystemScore,
+    UsedInterval,
     UsedMetric,
     UsedTest,
 )
@@ -45,12 +46,14 @@ __all__ = [
     "InputError",
     "Metric",
     "NativeMetric",
+    "OwnTexts",
     "PairedDifference",
     "Progress",
     "SegmentScores",
     "SegmentTable",
     "SignificanceResult",
     "SystemScore",
+    "UsedInterval",
     "UsedMetric",
     "UsedTest",
     "__version__",
@@ -67,5 +70,6 @@ __all__ = [
     "read_lines",
     "score",
     "segment_scores",
+    "standard_error",
     "tokenize",
 ]

@@ -24,9 +24,13 @@ __all__ = [
     "coin_law",
     "differing_units",
     "draw_scores",
+    "draw_summary",
     "draw_sums",
     "draw_weights",
     "metrics",
+    "shuffle_max_t",
+    "shuffle_min_p",
+    "shuffle_spreads",
     "shuffle_statistics",
     "shuffle_sums",
     "shuffle_tally",
@@ -236,6 +240,51 @@ def shuffle_statistics(
 ) -> NDArray[np.float64]:
     """score(x) − score(y) of every shuffle: (metrics, pairs, R)."""
 
+def shuffle_spreads(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    pairs: Sequence[tuple[int, int]],
+    *,
+    n: int,
+    seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """The root mean square of score(x) − score(y) over the shuffles: (metrics, pairs)."""
+
+def shuffle_max_t(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    pairs: Sequence[tuple[int, int]],
+    alternative: str,
+    scales: NDArray[np.float64],
+    thresholds: NDArray[np.float64],
+    *,
+    n: int,
+    seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.uint64]:
+    """How many shuffles have, among a pair and the less extreme ones of its metric, one that reaches its threshold.
+
+    Statistics are made comparable by ``scales``; all arrays have shape (metrics, pairs).
+    """
+
+def shuffle_min_p(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    pairs: Sequence[tuple[int, int]],
+    alternative: str,
+    thresholds: NDArray[np.float64],
+    ranks: NDArray[np.uint64],
+    *,
+    n: int,
+    seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.uint64]:
+    """How many shuffles have, among a pair and the less significant ones of its metric, one of its rank or better.
+
+    All arrays have shape (metrics, pairs); what was observed has the rank c + 1.
+    """
+
 def shuffle_sums(
     counts: Sequence[NDArray[np.int64]],
     *,
@@ -275,6 +324,19 @@ def draw_scores(
     """The score of every system on every draw: (systems of all metrics, R).
 
     ``indices``, an (R, S) array that says which segments to draw, takes the place of ``n`` and ``seed``.
+    """
+
+def draw_summary(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    *,
+    n: int,
+    seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[NDArray[np.uint64]]]:
+    """Means and standard deviations of the systems' scores, metric by metric, and how often they have each rank.
+
+    The ranks are a (k, k) array for each metric: systems, ranks from the best; equals share the better one.
     """
 
 def draw_sums(

@@ -1,18 +1,21 @@
-"""What the registries hold (metrics with their options, tokenizers, tests): ``reshuffle metrics``, docs/metrics.md."""
+"""What the registries hold, from metrics with their options to adjustments: ``reshuffle metrics``."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from . import _core
+from .intervals import INTERVALS
 from .metrics import OptionSpec, metric, metric_specs, tokenizer_specs
+from .multiplicity import ADJUSTMENTS
 from .report import Terminal
 from .significance import TESTS
 
-__all__ = ["CATALOGUE_FORMATS"]
+__all__ = ["CATALOGUE_FORMATS", "about_option", "flag", "with_flags"]
 
 
 def catalogue() -> dict[str, Any]:
@@ -42,7 +45,37 @@ def catalogue() -> dict[str, Any]:
             }
             for test in TESTS.values()
         ],
+        "intervals": [
+            {"name": interval.name, "about": interval.about, "source": interval.source}
+            for interval in INTERVALS.values()
+        ],
+        "adjustments": [
+            {"name": a.name, "about": f"{a.title}: {a.about}", "source": a.source} for a in ADJUSTMENTS.values()
+        ],
     }
+
+
+def flag(option: str) -> str:
+    """An option as it is written on the command line.
+
+    >>> flag("max_ngram_order")
+    '--max-ngram-order'
+    """
+    return "--" + option.replace("_", "-")
+
+
+def with_flags(text: str, options: Iterable[str]) -> str:
+    """A text with all options in it as they are written on the command line.
+
+    >>> with_flags("smooth_value must be a number: --lowercase", ["smooth_value", "lowercase"])
+    '--smooth-value must be a number: --lowercase'
+    """
+    return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
+
+
+def about_option(text: str) -> str:
+    """What an option does, in the words of the command line. Options of one word are words of their own right there."""
+    return with_flags(text, [o.name for spec in metric_specs() for o in spec.options if "_" in o.name])
 
 
 def _takes(option: OptionSpec) -> str:
@@ -50,9 +83,9 @@ def _takes(option: OptionSpec) -> str:
         return ", ".join(option.choices)
     if option.kind == "path":
         return "a file"
-    if option.kind == "integer":
-        return f"{option.minimum:.0f} to {option.maximum:.0f}"
-    return f"a number of at least {option.minimum:g}" if option.kind == "real" else "yes or no"
+    if option.kind == "flag":
+        return "yes or no"
+    return ("a number from " if option.kind == "real" else "") + f"{option.minimum:.10g} to {option.maximum:.10g}"
 
 
 def _default(value: object) -> str:
@@ -71,10 +104,7 @@ def _metrics(names: Sequence[str]) -> list[Section]:
         (
             f"{m['name']}: {m['about']} ({m['source']})",
             ["Option", "Takes", "Default", "About"],
-            [
-                ["--" + o["name"].replace("_", "-"), o["takes"], _default(o["default"]), o["about"]]
-                for o in m["options"]
-            ],
+            [[flag(o["name"]), o["takes"], _default(o["default"]), about_option(o["about"])] for o in m["options"]],
         )
         for m in catalogue()["metrics"]
         if m["name"] in names
@@ -86,10 +116,14 @@ def _others() -> list[Section]:
     found = catalogue()
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
     classes = f"classes of characters from Unicode {found['unicode']}"
-    tests = [[t["name"], t["about"], t["source"]] for t in found["tests"]]
+    tests, intervals, adjustments = (
+        [[t["name"], t["about"], t["source"]] for t in found[kind]] for kind in ("tests", "intervals", "adjustments")
+    )
     return [
         (f"Tokenizers (--tokenize), {classes}", ["Name", "About"], tokenizers),
         ("Tests (--test)", ["Name", "About", "Source"], tests),
+        ("Intervals (--interval)", ["Name", "About", "Source"], intervals),
+        ("Adjustments (--adjust)", ["Name", "About", "Source"], adjustments),
     ]
 
 
@@ -121,7 +155,7 @@ def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:
     """docs/metrics.md, or the part of it that is about some metrics."""
     metrics = [m for m in catalogue()["metrics"] if m["name"] in names or not names]
     parts = [
-        "# Metrics, tokenizers and tests",
+        "# Metrics, tokenizers, tests and intervals",
         "This page is made by `reshuffle metrics --format markdown`; a test keeps it true.",
     ]
     for title, header, rows in [*_metrics([m["name"] for m in metrics]), *([] if names else _others())]:
@@ -133,7 +167,7 @@ def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:
 
 
 def as_json(terminal: Terminal, names: Sequence[str]) -> str:
-    """One object with the lists ``metrics``, ``tokenizers`` and ``tests``, and the version of ``unicode``."""
+    """One object with a list for each registry, and the version of ``unicode``."""
     found = catalogue()
     found["metrics"] = [m for m in found["metrics"] if m["name"] in names or not names]
     return json.dumps(found, indent=2, ensure_ascii=False) + "\n"

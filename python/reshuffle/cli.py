@@ -16,9 +16,9 @@ import click
 
 from . import _core
 from ._core import Progress
-from .catalogue import CATALOGUE_FORMATS
+from .catalogue import CATALOGUE_FORMATS, about_option, flag, with_flags
 from .compare import compare, score, segment_scores
-from .corpus import read_corpus, system_names
+from .corpus import Corpus, read_corpus, system_names
 from .demo import demo_corpus, write_demo
 from .errors import (
     MAX_RESAMPLES,
@@ -28,16 +28,26 @@ from .errors import (
     check_integer,
     check_level,
     check_name,
-    unknown_name,
 )
 from .files import STDIN, display_name
-from .given import SegmentScores
-from .inputs import INPUTS, Column, read_documents, read_numbers, split_name
+from .given import GivenCounts, OwnTexts, SegmentScores
+from .inputs import (
+    INPUTS,
+    Column,
+    check_parses,
+    read_columns,
+    read_documents,
+    read_numbers,
+    read_scores,
+    split_name,
+)
+from .intervals import INTERVALS
 from .metrics import NativeMetric, OptionSpec, metric, metric_specs
+from .multiplicity import ADJUSTMENTS
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
 from .schemes import SCHEMES
-from .significance import ALTERNATIVES, TESTS, check_test
+from .significance import ALTERNATIVES, TESTS
 
 # A bar for less would only flicker.
 BAR_DELAY_SECONDS = 0.3
@@ -62,12 +72,17 @@ class Name(StrParam):
         return "|".join(self.known)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if self.kind == "metric":
+            value = _known_case(value, self.known)
         check_name(self.kind, value, self.known)
         return str(value)
 
 
+GREEDY = ("--refs", "--parses", "--scores")
+
+
 class Greedy(click.Command):
-    """A command whose ``--refs`` and ``--scores`` take every file up to the next option; a file may be ``-#NAME``."""
+    """A command whose :data:`GREEDY` options take every file up to the next option; a file may be ``-#NAME``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # No argument can hold a NUL: before -#NAME it keeps click from seeing options there, and within --scores it
@@ -75,27 +90,31 @@ class Greedy(click.Command):
         rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in self._spread(args)])
         for name, value in ctx.params.items():
             if isinstance(value, str):
-                ctx.params[name] = value.removeprefix("\0")
+                ctx.params[name] = _unmarked(value)
             elif isinstance(value, tuple):
-                ctx.params[name] = tuple(part.removeprefix("\0") for part in value)
+                ctx.params[name] = tuple(map(_unmarked, value))
         return rest
 
     def _spread(self, args: list[str]) -> list[str]:
-        """Every file after ``--refs`` with a ``--refs`` of its own, all after ``--scores`` as one argument."""
+        """Every file after ``--refs`` or ``--parses`` with the option once more, all after ``--scores`` as one."""
         spread: list[str] = []
         greedy = ""
         for index, arg in enumerate(args):
             if arg == "--":
                 return spread + args[index:]
             if arg.startswith("-") and arg != STDIN and not arg.startswith("-#"):
-                greedy = arg if arg in ("--refs", "--scores") else ""
-            elif greedy == "--refs" and spread[-1] != greedy:
-                spread.append(greedy)
+                greedy = arg if arg in GREEDY else ""
             elif greedy == "--scores" and spread[-1] != greedy:
                 spread[-1] += f"\0{arg}"
                 continue
+            elif greedy and spread[-1] != greedy:
+                spread.append(greedy)
             spread.append(arg)
         return spread
+
+
+def _unmarked(value: str) -> str:
+    return value[1:] if value.startswith("\0-#") else value
 
 
 @dataclass(frozen=True)
@@ -115,33 +134,30 @@ def _flags() -> list[Flag]:
         for option in spec.options:
             takers.setdefault(option.name, []).append((spec.name, option))
 
-    def flag(of_metrics: list[tuple[str, OptionSpec]]) -> Flag:
+    def merged(of_metrics: list[tuple[str, OptionSpec]]) -> Flag:
         meanings: dict[str, list[str]] = {}
         for metric_name, option in of_metrics:
             default = "" if option.kind == "flag" or option.default is None else f"  [default: {option.default}]"
-            meanings.setdefault(option.about + default, []).append(metric_name)
+            meanings.setdefault(about_option(option.about) + default, []).append(metric_name)
         told = [f"{', '.join(names)}: {meaning}" for meaning, names in meanings.items()]
         choices = dict.fromkeys(choice for _, option in of_metrics for choice in option.choices)
         return Flag(of_metrics[0][1], [name for name, _ in of_metrics], list(choices), "; ".join(told))
 
-    return [flag(of_metrics) for of_metrics in takers.values()]
+    return [merged(of_metrics) for of_metrics in takers.values()]
 
 
 def _metric_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """A flag for every option of any metric."""
-    for flag in reversed(_flags()):
-        name = flag.option.name
+    for made in reversed(_flags()):
+        name = made.option.name
         kinds: dict[str, Any] = {
             "flag": {"is_flag": True},
             "integer": {"type": int},
             "real": {"type": float},
-            "choice": {"type": Name(name, flag.choices)},
+            "choice": {"type": Name(flag(name), made.choices)},
             "path": {"metavar": "FILE"},
         }
-        option = click.option(
-            "--" + name.replace("_", "-"), name, default=None, help=flag.help, **kinds[flag.option.kind]
-        )
-        command = option(command)
+        command = click.option(flag(name), name, default=None, help=made.help, **kinds[made.option.kind])(command)
     return command
 
 
@@ -173,7 +189,15 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="NAME FILE...",
             help="Segment scores of NAME from elsewhere (COMET, ratings …): for each SYS a FILE with a number per "
-            "segment, up to the next option. Alone, without REF and SYS, the files are the systems.",
+            "segment, up to the next option; or one FILE#NAME as --segments writes it, with a column that names the "
+            "system. Alone, without REF and SYS, the files are the systems.",
+        ),
+        click.option(
+            "--parses",
+            multiple=True,
+            metavar="FILE...",
+            help="Parses in CoNLL-U for depf, beside texts for other metrics: of REF, of all --refs, then of each SYS, "
+            "every FILE up to the next option.",
         ),
         click.option(
             "--lower-is-better", multiple=True, metavar="NAME", help="Of the scores called NAME lower ones are better."
@@ -190,7 +214,7 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=Name("input format", list(INPUTS)),
             help="Format of the texts, or of the scores if there are none.  [default: what their names end in tells]",
         ),
-        click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
+        click.option("-o", "--output", metavar="FILE", help="Write to FILE; - is standard output."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -226,6 +250,7 @@ Examples:
   reshuffle compare ref.txt a.txt b.txt -m bleu -m chrf --scores COMET comet.tsv#a comet.tsv#b
   reshuffle compare --scores rating a.ratings b.ratings
   reshuffle compare ref.conllu a.conllu b.conllu -m depf
+  reshuffle compare ref.txt a.txt b.txt -m bleu -m depf --parses ref.conllu a.conllu b.conllu
   reshuffle compare all.tsv#ref all.tsv#a all.tsv#b --docs all.tsv#document""",
 )
 @click.argument("reference", metavar="REF", required=False)
@@ -252,6 +277,18 @@ Examples:
 )
 @click.option("--all-pairs", is_flag=True, help="Compare every pair of systems instead.")
 @click.option(
+    "--adjust",
+    type=Name("adjustment", list(ADJUSTMENTS)),
+    help="Adjust p for all pairs under a metric; 'reshuffle metrics' says what each is.  [default: no]",
+)
+@click.option(
+    "--interval",
+    type=Name("interval", list(INTERVALS)),
+    default="percentile",
+    show_default=True,
+    help="Confidence interval; 'reshuffle metrics' says what each is.",
+)
+@click.option(
     "--confidence", "confidence_level", type=float, default=0.95, show_default=True, help="Level of the intervals."
 )
 @_shared_options
@@ -269,11 +306,10 @@ def compare_command(
 
     REF and SYS are UTF-8 text files with one segment per line, or mteval files (.sgm, .xml), tables (.tsv), JSON lines
     (.jsonl) or parses (.conllu), plain or compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME takes a
-    column of a table, a key of JSON lines or a system of an mteval file. Every SYS is compared with the baseline, the
-    first one unless --baseline names another. p is the probability of a difference as large as the one observed if it
-    made no difference which system produced which output.
+    column of a table, a key of JSON lines or a system or reference of an mteval file. Every SYS is compared with the
+    baseline, the first one unless --baseline names another. p is the probability of a difference as large as the one
+    observed if it made no difference which system produced which output.
     """
-    check_test(options["test"], options["alternative"], options["scheme"])
     job = Job.of(reference, systems, options, at_least=2)
     with _destination(output, job.files) as write:
         texts, metrics, documents = job.read()
@@ -296,7 +332,17 @@ Examples:
 @click.argument("reference", metavar="REF", required=False)
 @click.argument("systems", metavar="SYS...", nargs=-1)
 @_metric_option
-@click.option("--confidence", "confidence_level", type=float, help="Give intervals at this level.  [default: none]")
+@click.option(
+    "--interval",
+    type=Name("interval", list(INTERVALS)),
+    help="Give intervals of this kind.  [default: percentile, if --confidence is given]",
+)
+@click.option(
+    "--confidence",
+    "confidence_level",
+    type=float,
+    help="Give intervals at this level.  [default: 0.95, if --interval is given]",
+)
 @click.option("--segments", is_flag=True, help="Write the score of every segment instead, as tsv or jsonl.")
 @_shared_options
 @_format_option([*FORMATS, *SEGMENT_FORMATS], "text; tsv with --segments")
@@ -315,21 +361,25 @@ def score_command(
     """
     job = Job.of(reference, systems, options, at_least=1)
     fmt = _score_format(fmt, segments, options)
-    if job.documents is not None and options["confidence_level"] is None:
-        raise InputError("--docs without --confidence: only intervals depend on documents; leave it out")
+    if job.documents is not None and options["confidence_level"] is None and options["interval"] is None:
+        raise InputError("--docs without --confidence or --interval: only intervals depend on documents; leave it out")
     with _destination(output, job.files) as write:
         texts, metrics, documents = job.read()
         with _bar() as progress:
             if segments:
-                write(segment_scores(*texts, metrics, threads=options["threads"], progress=progress), fmt)
+                table = segment_scores(*texts, metrics, threads=options["threads"], progress=progress)
+                write(table, fmt)
             else:
                 write(score(*texts, metrics, documents=documents, progress=progress, **options), fmt)
+    if segments:  # neither tsv nor jsonl has a place for it
+        click.echo(f"Signature: {table.signature}", err=True)
 
 
 def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> str:
     """The format of scores, or an error for one that is not for segments if these are asked for, or the other way."""
-    if segments and options["confidence_level"] is not None:
-        raise InputError("--segments gives no intervals: leave out --confidence")
+    for name, option in (("interval", "--interval"), ("confidence_level", "--confidence")):
+        if segments and options[name] is not None:
+            raise InputError(f"--segments gives no intervals: leave out {option}")
     fmt = fmt or ("tsv" if segments else "text")
     if segments and fmt not in SEGMENT_FORMATS:
         raise InputError(f"--segments is written as {' or '.join(SEGMENT_FORMATS)}, not as {fmt}")
@@ -349,7 +399,7 @@ def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> s
     help="Output.",
 )
 def metrics_command(names: tuple[str, ...], fmt: str) -> None:
-    """List metrics, tokenizers and tests, or the options of the metrics named."""
+    """List metrics, tokenizers, tests and intervals, or the options of the metrics named."""
     click.echo(CATALOGUE_FORMATS[fmt](_terminal(), names), nl=False)
 
 
@@ -371,30 +421,36 @@ def demo_command(directory: str | None) -> None:
 
 @dataclass(frozen=True)
 class Job:
-    """What the command line asks to be scored: files of texts, metrics, files of scores."""
+    """What the command line asks to be scored: files of texts and parses, metrics, files of scores."""
 
     reference: str | None
     refs: Sequence[str]
     systems: Sequence[str]
+    parses: Sequence[str]
     metrics: Sequence[NativeMetric]
     scores: Mapping[str, Sequence[str]]
     lower_is_better: Sequence[str]
     documents: str | None
     input_format: str | None
+    threads: int | None
 
     @classmethod
     def of(cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], at_least: int) -> Job:
         """Check all that can be checked before a file is read; takes what it uses out of ``options``."""
-        refs, lower = options.pop("refs"), options.pop("lower_is_better")
+        refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
         for given in options.pop("scores"):
             name, *files = given.split("\0")
+            if not name:
+                raise InputError("--scores takes a name and files, got an empty name")
             if not files:
                 raise InputError(f"--scores {name}: expected a name and a file for each system, got the name alone")
             if name in scores:
                 raise InputError(f"--scores {name} is given twice")
             scores[name] = files
         for name in lower:
+            if not scores:
+                raise InputError(f"--lower-is-better {name} is about --scores {name}, and no --scores are given")
             check_name("scores", name, list(scores))
         names = options.pop("metrics") or (["bleu"] if reference is not None else [])
         metrics = _metrics(names, options)
@@ -407,22 +463,23 @@ class Job:
             if not scores:
                 raise InputError("no reference and no systems: give REF and SYS, or scores from elsewhere by --scores")
             systems = next(iter(scores.values()))
-        _check_systems(systems, refs, at_least)
+        # One file of scores alone may hold those of several systems; only reading it tells.
+        if reference is not None or len(systems) > 1:
+            _check_systems(systems, refs, at_least)
         for name, files in scores.items():
-            if len(files) != len(systems):
-                raise InputError(
-                    f"--scores {name}: expected a file for each of {len(systems)} systems, got {len(files)}; it takes "
-                    "every file up to the next option, so put it last"
-                )
-        documents, input_format = options.pop("documents"), options.pop("input_format")
-        return cls(reference, refs, systems, metrics, scores, lower, documents, input_format)
+            if len(files) not in (1, len(systems)):
+                raise _wrong_number_of_files(name, files, systems)
+        if parses:
+            _check_parses(reference, metrics)
+        documents, input_format, threads = options.pop("documents"), options.pop("input_format"), options["threads"]
+        return cls(reference, refs, systems, parses, metrics, scores, lower, documents, input_format, threads)
 
     @property
     def files(self) -> list[str]:
         """Everything that will be read."""
         texts = [] if self.reference is None else [self.reference, *self.refs, *self.systems]
         documents = [] if self.documents is None else [self.documents]
-        return [*texts, *self._score_files, *documents]
+        return [*texts, *self.parses, *self._score_files, *documents]
 
     @property
     def _score_files(self) -> list[str]:
@@ -439,62 +496,123 @@ class Job:
             return name
         return dict(zip(self.systems, self.names, strict=True)).get(name, name)
 
-    def read(self) -> tuple[tuple[Any, Any], list[NativeMetric | SegmentScores], Sequence[str] | None]:
+    def read(self) -> tuple[tuple[Any, Any], list[NativeMetric | GivenCounts], Sequence[str] | None]:
         """References and systems, None without texts; the metrics; the id of each segment's document, if asked for."""
         if self.files.count(STDIN) > 1:
             raise InputError("standard input (-) can be read only once")
         texts: tuple[Any, Any] = (None, None)
         documents: Sequence[str] | None = None
+        metrics: list[NativeMetric | GivenCounts] = list(self.metrics)
         if self.reference is not None:
             references = [self.reference, *self.refs]
             corpus = read_corpus(references, self.systems, self.input_format, documents=self.documents)
-            self._check_kinds(corpus.sources)
             texts, documents = (corpus.references, corpus.systems), corpus.documents
+            if self.parses:
+                metrics = [self._on_parses(m, corpus) if m.key in _of_parses() else m for m in self.metrics]
+            self._check_kinds(metrics, corpus.sources)
         elif self.documents is not None:
             of_scores = split_name(self.documents)[0] in {split_name(file)[0] for file in self._score_files}
             documents = read_documents(self.documents, self.input_format if of_scores else None)
         given = [
-            SegmentScores(
-                name,
-                dict(zip(self.names, (read_numbers(f, self._number_format(f)) for f in files), strict=True)),
-                higher_is_better=name not in self.lower_is_better,
-            )
+            SegmentScores(name, self._scores(name, files), higher_is_better=name not in self.lower_is_better)
             for name, files in self.scores.items()
         ]
-        return texts, [*self.metrics, *given], documents
+        return texts, [*metrics, *given], documents
 
-    def _number_format(self, file: str) -> str | None:
+    def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:
+        """A metric on the parses, if these are parses of the texts."""
+        n = len(corpus.references)
+        if len(self.parses) != len(corpus.sources):  # a file of references may hold several
+            raise InputError(
+                f"--parses: expected a file for each of {n} references and {len(self.systems)} systems, "
+                f"got {len(self.parses)}"
+            )
+        parses = read_columns(self.parses, "conllu")
+        for parsed, text in zip(parses, corpus.sources, strict=True):
+            if text.format != "conllu":
+                check_parses(parsed, text)
+        # The parse of a reference that is missing is missing, too.
+        references = [
+            [None if line is None else parse for line, parse in zip(column, parsed.lines, strict=True)]
+            for column, parsed in zip(corpus.references, parses[:n], strict=True)
+        ]
+        systems = dict(zip(corpus.systems, (parsed.lines for parsed in parses[n:]), strict=True))
+        return OwnTexts(m, references, systems, self.threads)
+
+    def _scores(self, name: str, files: Sequence[str]) -> dict[str, list[float]]:
+        """Scores of segments by system: from a file for each, or from one that names the systems itself."""
         # --input-format is about texts where there are any; numbers beside them are told by their endings.
-        return self.input_format if self.reference is None else None
+        input_format = self.input_format if self.reference is None else None
+        if len(files) > 1:
+            return dict(zip(self.names, (read_numbers(file, input_format) for file in files), strict=True))
+        by_system = read_scores(files[0], input_format)
+        if None not in by_system:
+            return {str(system): scores for system, scores in by_system.items()}
+        if len(self.systems) > 1:
+            raise _wrong_number_of_files(name, files, self.systems)
+        return {self.names[0]: by_system[None]}
 
-    def _check_kinds(self, columns: Sequence[Column]) -> None:
-        of_parses = {spec.name for spec in metric_specs() if spec.of_parses}
-        for m in self.metrics:
+    def _check_kinds(self, metrics: Sequence[NativeMetric | GivenCounts], columns: Sequence[Column]) -> None:
+        for m in metrics:
+            if not isinstance(m, NativeMetric):
+                continue
+            of_parses = m.key in _of_parses()
             for column in columns:
-                if (m.key in of_parses) != (column.format == "conllu"):
-                    wanted, came = (
-                        ("parses in CoNLL-U", "text") if m.key in of_parses else ("text", "parses in CoNLL-U")
-                    )
+                if of_parses != (column.format == "conllu"):
+                    wanted, came = ("parses in CoNLL-U", "text") if of_parses else ("text", "parses in CoNLL-U")
+                    hint = "; --parses gives it parses beside texts" if of_parses else ""
                     raise InputError(
                         f"{m.name} reads {wanted}, but {column.name} holds {came}; formats are told by the ending or "
-                        "by --input-format"
+                        f"by --input-format{hint}"
                     )
+
+
+def _of_parses() -> set[str]:
+    return {spec.name for spec in metric_specs() if spec.of_parses}
+
+
+def _check_parses(reference: str | None, metrics: Sequence[NativeMetric]) -> None:
+    if reference is None:
+        raise InputError("no REF: --parses takes every file up to the next option, so put it last")
+    if not any(m.key in _of_parses() for m in metrics):
+        raise InputError(f"--parses means nothing to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out")
+
+
+def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[str]) -> InputError:
+    return InputError(
+        f"--scores {name}: expected a file for each of {len(systems)} systems, got {len(files)}; it takes "
+        "every file up to the next option, so put it last"
+    )
 
 
 def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric]:
     """Takes the metrics' own options out of ``options`` and gives each metric those that it has."""
-    flags = {flag.option.name: flag for flag in _flags()}
+    takers = {made.option.name: made.metrics for made in _flags()}
     known = [spec.name for spec in metric_specs()]
+    names = [_known_case(name, known) for name in names]
     for name in names:
-        if name not in known:
-            raise unknown_name("metric", name, known)
-    given = {option: options.pop(option) for option in flags}
+        check_name("metric", name, known)
+    given = {option: options.pop(option) for option in takers}
     given = {option: value for option, value in given.items() if value is not None}
     for option in given:
-        if not set(flags[option].metrics).intersection(names):
-            flag = "--" + option.replace("_", "-")
-            raise InputError(f"{flag} means nothing to {', '.join(names) or 'scores from elsewhere'}: leave it out")
-    return [metric(name, **{o: v for o, v in given.items() if name in flags[o].metrics}) for name in names]
+        if not set(takers[option]).intersection(names):
+            raise InputError(
+                f"{flag(option)} means nothing to {', '.join(names) or 'scores from elsewhere'}: leave it out"
+            )
+    return [_metric(name, {o: v for o, v in given.items() if name in takers[o]}) for name in names]
+
+
+def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
+    try:
+        return metric(name, **options)
+    except InputError as error:
+        names = [option.name for spec in metric_specs() if spec.name == name for option in spec.options]
+        raise InputError(with_flags(str(error), names)) from None
+
+
+def _known_case(name: str, known: Sequence[str]) -> str:
+    """BLEU is bleu: there are no two metrics whose names differ in case alone."""
+    return name.lower() if name.lower() in known else name
 
 
 def _check_numbers(options: dict[str, Any]) -> None:
@@ -535,7 +653,7 @@ def _echo(result: Result, fmt: str) -> None:
 @contextlib.contextmanager
 def _destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     """Where the report goes. A file appears whole or not at all, and only if all went well."""
-    if output is None:
+    if output in (None, STDIN):
         yield _echo
         return
     if not output:

@@ -13,13 +13,15 @@ from . import _core
 from ._core import Progress
 from .corpus import Corpus, Lines
 from .errors import InputError, check_level, unknown_name
+from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
-from .intervals import INTERVALS
+from .intervals import Interval, check_interval
 from .metrics import NativeMetric, metric
-from .multiplicity import experimentwise_error
+from .multiplicity import check_adjustment, experimentwise_error
 from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
-from .significance import check_test, run_signature, run_test
+from .schemes import scheme_name
+from .significance import check_scheme, check_test, run_signature, run_test
 from .units import DocumentIds, Documents, document_effect, paired_influences
 
 __all__ = ["compare", "score", "segment_scores"]
@@ -28,8 +30,6 @@ References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] |
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | None"
 AnyMetric: TypeAlias = NativeMetric | GivenCounts | CorpusFunction
 Metrics: TypeAlias = "str | AnyMetric | Sequence[str | AnyMetric]"
-
-INTERVAL = "percentile"
 
 
 def compare(
@@ -44,6 +44,8 @@ def compare(
     baseline: str | None = None,
     all_pairs: bool = False,
     alternative: str = "two-sided",
+    adjust: str | None = None,
+    interval: str = "percentile",
     confidence_level: float = 0.95,
     seed: int = 12345,
     threads: int | None = None,
@@ -60,16 +62,19 @@ def compare(
     systems : mapping of str to S hypotheses, or sequence of these
         At least two. Without names they are called ``system 1``, ``system 2`` …
     metrics : str, metric, or sequence of these
-        By name or from :func:`reshuffle.metric`; or :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts`
-        and :class:`~reshuffle.CorpusFunction`. With the first two alone no texts are needed.
+        By name or from :func:`reshuffle.metric`; or :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts`,
+        :class:`~reshuffle.OwnTexts` and :class:`~reshuffle.CorpusFunction`. With the first three of these alone no
+        texts are needed.
     documents : sequence of S str or int, optional
         The id of each segment's document; segments of a document need not be adjacent. Whole documents are then
         swapped and drawn, and what their segments have in common is reported.
     test : str
-        A name in :data:`reshuffle.significance.TESTS`.
+        A name in :data:`reshuffle.significance.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics
+        that are means of segment scores: :class:`~reshuffle.SegmentScores`.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
         How the test ``ar`` goes through shuffles, as in :func:`reshuffle.approximate_randomization`. It is decided for
-        each pair and metric, and the result names it. No other test has one.
+        each pair and metric, and the result names it. No other test has one, and adjustments made from shuffles go
+        through them by ``iid``.
     n_resamples : int
         Shuffles for the test and draws for the intervals.
     baseline : str, optional
@@ -78,8 +83,12 @@ def compare(
         Compare every pair instead.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the system scores higher than the baseline.
+    adjust : str, optional
+        A name in :data:`reshuffle.multiplicity.ADJUSTMENTS`: gives p-values adjusted for all pairs under a metric, too.
+    interval : str
+        A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences.
     confidence_level : float
-        Of the percentile intervals for scores and differences.
+        Of the intervals.
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
     threads : int, optional
@@ -94,13 +103,13 @@ def compare(
     Raises
     ------
     InputError
-        If the texts do not line up, there are fewer than two systems, segments or documents, a name is unknown, or an
-        argument is out of range.
+        If the texts do not line up, there are fewer than two systems, segments or documents, a name is unknown, an
+        argument is out of range, or the test or the interval is not for one of the metrics.
 
     Notes
     -----
-    p-values are those of single tests, not adjusted for their number. Memory: the counts, 8·k·S·K bytes, and the draws,
-    8·k·R bytes per metric.
+    ``pvalue`` is that of a single test; ``adjust`` adds ``adjusted_pvalue``. Memory: the counts, 8·k·S·K bytes, and the
+    draws, 8·k·R bytes per metric.
 
     Examples
     --------
@@ -119,9 +128,12 @@ def compare(
     >>> comparison.unit, comparison.n_units
     ('document', 2)
     """
-    chosen = check_test(test, alternative, scheme)
     confidence_level = check_level("confidence_level", confidence_level)
     data = _Data.of(references, systems, metrics)
+    chosen = check_test(test, alternative, *data.metrics)
+    adjustment = check_adjustment(adjust, chosen.name, chosen.replicates == "shuffles")
+    scheme = check_scheme(scheme, chosen, adjustment)
+    used = check_interval(interval, *data.metrics)
     names = data.names
     if len(names) < 2:
         raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
@@ -139,8 +151,9 @@ def compare(
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
-    all_draws = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
-    results = run_test(chosen, replicates, pairs, alternative, scheme)
+    if used.draws:
+        _ = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
+    results = run_test(chosen, replicates, pairs, alternative, adjustment, scheme)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
         PairedDifference(
@@ -148,15 +161,16 @@ def compare(
             system=names[a],
             metric=label,
             test=result,
-            confidence_interval=INTERVALS[INTERVAL](draws[a] - draws[b], confidence_level),
+            confidence_interval=used.of(Estimate(replicates, m, a, b), confidence_level),
             intraclass_correlation=correlation,
             design_effect=effect,
         )
-        for label, draws, of_metric, effects_of_metric in zip(data.labels, all_draws, results, effects, strict=True)
+        for m, (label, of_metric, effects_of_metric) in enumerate(zip(data.labels, results, effects, strict=True))
         for (a, b), result, (correlation, effect) in zip(pairs, of_metric, effects_of_metric, strict=True)
     ]
-    record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates)
-    return _comparison(data, names, families, replicates, confidence_level, baseline, record, comparisons)
+    adjusted = (None, None) if adjustment is None else (adjustment.name, adjustment.title)
+    record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates, *adjusted)
+    return _comparison(data, names, families, replicates, used, confidence_level, baseline, record, comparisons)
 
 
 def score(
@@ -165,15 +179,17 @@ def score(
     metrics: Metrics = "bleu",
     *,
     documents: DocumentIds | None = None,
+    interval: str | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 10_000,
     seed: int = 12345,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Score systems against references, with confidence intervals if ``confidence_level`` is given.
+    """Score systems against references, with confidence intervals if ``interval`` or ``confidence_level`` is given.
 
-    Parameters are those of :func:`compare`; one system is enough, and one segment too unless intervals are wanted.
+    Parameters are those of :func:`compare`; one system is enough, and one segment too unless intervals are wanted. Of
+    ``interval`` and ``confidence_level`` the one that is not given is as there.
 
     Returns
     -------
@@ -193,17 +209,18 @@ def score(
     """
     data = _Data.of(references, systems, metrics)
     names = data.names
-    if confidence_level is None:
+    if interval is None and confidence_level is None:
         if documents is not None:
-            raise InputError("documents without confidence_level: only intervals depend on them; leave documents out")
-        return _comparison(data, names, data.count(names, threads, progress), None, None)
-    confidence_level = check_level("confidence_level", confidence_level)
+            raise InputError("documents without intervals: only intervals depend on them; leave documents out")
+        return _comparison(data, names, data.count(names, threads, progress))
+    used = check_interval("percentile" if interval is None else interval, *data.metrics)
+    confidence_level = check_level("confidence_level", 0.95 if confidence_level is None else confidence_level)
     units = None if documents is None else Documents.of(documents, data.n_segments)
     families = data.count(names, threads, progress)
     if units is not None:
         families = [family.by(units) for family in families]
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
-    return _comparison(data, names, families, replicates, confidence_level)
+    return _comparison(data, names, families, replicates, used, confidence_level)
 
 
 def segment_scores(
@@ -272,12 +289,16 @@ class _Data:
         for m in resolved:
             if not isinstance(m, NativeMetric | GivenCounts | CorpusFunction):
                 raise InputError(
-                    "a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts or CorpusFunction, "
-                    f"got {m!r}"
+                    "a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts, OwnTexts or "
+                    f"CorpusFunction, got {m!r}"
                 )
         signatures = [m.signature() for m in resolved]
         if len(set(signatures)) < len(signatures):
             raise InputError(f"the same metric is given twice: {', '.join(signatures)}")
+        for m in resolved:
+            # Two native ones are told apart by their options.
+            if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
+                raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
         if references is not None and systems is not None:
             corpus = Corpus.of(references, systems)
             return cls(corpus, resolved, tuple(corpus.systems))
@@ -333,9 +354,9 @@ class _Data:
         if isinstance(m, GivenCounts):
             return Family(m, m.counts_of(names))
         assert self.corpus is not None  # of() has seen to it
-        outputs = [self.corpus.systems[name] for name in names]
+        outputs = {name: self.corpus.systems[name] for name in names}
         if isinstance(m, CorpusFunction):
-            return TextFamily(m, outputs, self.corpus.references)
+            return TextFamily(m, list(outputs.values()), self.corpus.references)
         return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
 
 
@@ -345,27 +366,30 @@ def _document_effects(
     """Intraclass correlation and design effect of each pair, None where they are not defined or not known."""
     if documents is None or isinstance(family, TextFamily):
         return [(None, None)] * len(pairs)
-    effects = (document_effect(values, documents) for values in paired_influences(family.metric, family.counts, pairs))
+    effects = (
+        document_effect(values, documents) for values in paired_influences(family.scores, family.leave_one_out, pairs)
+    )
     return [
         (None if math.isnan(correlation) else correlation, None if math.isnan(effect) else effect)
         for correlation, effect in effects
     ]
 
 
-def _schemes(comparisons: Sequence[PairedDifference]) -> str:
+def _schemes(comparisons: Sequence[PairedDifference]) -> str | None:
     """The schemes of all tests, as a signature names them."""
-    tests = [pair.test for pair in comparisons]
-    groups = {t.scheme: f"{t.scheme}[2^{t.n_resamples.bit_length() - 1}]" for t in tests if t.n_resamples}
-    names = sorted({groups["subgroup"] if t.scheme == "subgroup" else t.scheme for t in tests})
-    return "+".join(names) or "iid"
+    schemes = {(test.scheme, test.n_resamples) for test in (pair.test for pair in comparisons)}
+    # A subgroup is the same for all. Exact tests differ in their numbers of patterns, and there may be many of them.
+    names = {scheme_name(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
+    return "+".join(sorted(names)) if names - {"iid"} else None
 
 
 def _comparison(
     data: _Data,
     names: tuple[str, ...],
     families: Sequence[AnyFamily],
-    replicates: Replicates | None,
-    confidence_level: float | None,
+    replicates: Replicates | None = None,
+    used: Interval | None = None,
+    confidence_level: float | None = None,
     baseline: str | None = None,
     test: UsedTest | None = None,
     comparisons: Sequence[PairedDifference] = (),
@@ -373,9 +397,9 @@ def _comparison(
     nrefs = data.n_references
 
     def interval(m: int, s: int) -> ConfidenceInterval | None:
-        if replicates is None or confidence_level is None:
+        if replicates is None or used is None or confidence_level is None:
             return None
-        return INTERVALS[INTERVAL](replicates.draws[m][s], confidence_level)
+        return used.of(Estimate(replicates, m, s), confidence_level)
 
     scores = [
         SystemScore(
@@ -397,10 +421,12 @@ def _comparison(
         )
         for label, f in zip(data.labels, families, strict=True)
     ]
-    run = f"version:reshuffle-{_core.VERSION}"
-    if replicates is not None:
-        used = None if test is None else (test.name, test.alternative)
-        run = f"interval:{INTERVAL}[{confidence_level:g}]|{run_signature(replicates, used, _schemes(comparisons))}"
+    resampled = (used is not None and used.draws) or (test is not None and test.replicates is not None)
+    made = replicates if resampled else None
+    tested = None if test is None else (test.name, test.alternative, test.adjustment, _schemes(comparisons))
+    run = run_signature(made, tested)
+    if used is not None:
+        run = f"interval:{used.name}[{confidence_level:g}]|{run}"
     error = None
     if comparisons and confidence_level is not None:
         error = experimentwise_error(round(1 - confidence_level, 12), len(comparisons))
@@ -411,14 +437,15 @@ def _comparison(
         comparisons=tuple(comparisons),
         baseline=baseline,
         test=test,
+        interval=None if used is None else used.used,
         experimentwise_error=error,
         n_segments=data.n_segments,
         n_references=0 if data.corpus is None else len(data.corpus.references),
         unit=families[0].unit,
         n_units=families[0].n_units,
-        n_resamples=None if replicates is None else replicates.n_resamples,
+        n_resamples=None if made is None else made.n_resamples,
         confidence_level=confidence_level,
-        seed=None if replicates is None else replicates.seed,
+        seed=None if made is None else made.seed,
         signature="|".join([*(m.signature for m in metrics), run]),
         version=_core.VERSION,
     )

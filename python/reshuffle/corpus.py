@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from .errors import InputError
 from .files import STDIN, display_name, uncompressed
 from .inputs import Column, aligned, read_texts, split_name
 
-__all__ = ["Corpus", "read_corpus", "system_names"]
+__all__ = ["Corpus", "numbered", "read_corpus", "system_names"]
 
 Lines: TypeAlias = Sequence[str]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,20 @@ class Corpus:
         if columns and (columns[0] is None or isinstance(columns[0], str)):
             columns = [columns]
         if not isinstance(systems, Mapping):
-            systems = {f"system {i}": lines for i, lines in enumerate(_listed("systems", systems), 1)}
+            systems = numbered(_listed("systems", systems))
         return cls(
             {str(name): _listed(str(name), lines) for name, lines in systems.items()},
             [_listed(f"references[{i}]", column) for i, column in enumerate(columns)],
         )
+
+
+def numbered(systems: Iterable[T]) -> dict[str, T]:
+    """Names for systems without any.
+
+    >>> numbered([["a"], ["b"]])
+    {'system 1': ['a'], 'system 2': ['b']}
+    """
+    return {f"system {number}": system for number, system in enumerate(systems, 1)}
 
 
 def _listed(what: str, values: Any) -> list[Any]:
@@ -194,7 +204,9 @@ def read_corpus(
     {'a': ['yes', 'no'], 'b': ['yep', 'no']}
     >>> Path("all.tsv").unlink()
     """
-    columns, ids = read_texts([*references, *systems], documents, input_format)
+    of_references, of_systems, ids = read_texts(references, systems, input_format, documents)
+    n = len(of_references)
+    columns = [*of_references, *of_systems]
     if ids is None:
         columns = aligned(columns)
     else:
@@ -204,7 +216,7 @@ def read_corpus(
                 f"{ids.name} has the documents of {len(ids.lines):,} segments, {columns[0].name} has "
                 f"{len(columns[0].lines):,}: expected an id for each segment"
             )
-    of_references, of_systems = columns[: len(references)], columns[len(references) :]
+    of_references, of_systems = columns[:n], columns[n:]
     for column in of_systems:
         if None in column.lines:
             segment = column.lines.index(None) + 1

@@ -29,8 +29,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """
     known = list(known)
     nearest = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-    return InputError(f"unknown {kind} {name!r}: {hint}Known: {', '.join(known)}")
+    listed = f"did you mean {nearest[0]!r}? Known:" if nearest else "known are"
+    return InputError(f"unknown {kind} {name!r}: {listed} {', '.join(known)}")
 
 
 def check_name(kind: str, name: str, known: Sequence[str]) -> None:

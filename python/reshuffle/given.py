@@ -2,6 +2,7 @@
 
 - :class:`SegmentScores`: a score for every segment, from COMET, BLEURT, human raters …; the corpus score is the mean.
 - :class:`FromCounts`: integers for every segment and a function over their sums.
+- :class:`OwnTexts`: a metric on other texts than the rest, such as parses of them.
 - :class:`CorpusFunction`: any function over texts, evaluated anew for every replicate.
 """
 
@@ -16,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .corpus import Corpus, Lines, numbered
 from .errors import InputError
-from .metrics import Counts, Formula, Metric, MetricLike, NativeMetric, Scores, counts_array, resolve
+from .metrics import Counts, Formula, Metric, MetricLike, NativeMetric, Scores, counts_array, metric, resolve
 
-__all__ = ["CorpusFunction", "FromCounts", "GivenCounts", "SegmentScores", "f_score"]
+__all__ = ["CorpusFunction", "FromCounts", "GivenCounts", "OwnTexts", "SegmentScores", "f_score"]
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike]"
 
@@ -28,6 +30,8 @@ LARGEST_SUM = 2.0**61
 # For scores there is a choice, and room for documents is left: the core takes one that is 128 times the mean size.
 LARGEST_SUM_OF_SCORES = 2.0**55
 MOST_DECIMALS = 15
+# What rounding to the unit may change, as a share of a system's largest score.
+COARSEST = 1e-9
 
 
 class GivenCounts(Metric):
@@ -45,15 +49,15 @@ class GivenCounts(Metric):
         return np.stack([self.counts[name] for name in names])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a comparison of arrays is no truth value
 class SegmentScores(GivenCounts):
     """Scores of segments that came from elsewhere; a system's score is their mean.
 
     Scores are kept as integers, so that sums are exact and ties are ties. The unit is the largest power of ten of which
     all scores are whole multiples: ratings from 0 to 100 with two decimals are counted in hundredths. Scores that no
     unit of at least 10⁻¹⁵ fits, such as single-precision floats, are counted in the smallest power of two whose sums
-    still fit 55 bits, which changes a score by a few parts in 10¹⁴ where segments are thousands. (With documents as
-    the unit, sums of large ones drawn again and again then fit 64.)
+    still fit 55 bits, which changes a score by at most half a unit: the largest |score| times S/2⁵⁵. (With documents as
+    the unit, sums of large ones drawn again and again then fit 64.) All systems share the unit.
 
     Parameters
     ----------
@@ -66,7 +70,8 @@ class SegmentScores(GivenCounts):
     Raises
     ------
     InputError
-        If there are no scores, a score is not finite, or numbers of segments differ.
+        If there are no scores, a score is not finite, numbers of segments differ, or scores are so far apart that a
+        unit for the largest would change another system's by more than 10⁻⁹ of its largest.
 
     Examples
     --------
@@ -84,6 +89,8 @@ class SegmentScores(GivenCounts):
     core: _core.Metric = field(init=False, repr=False, compare=False)
     counts: Mapping[str, Counts] = field(init=False, repr=False, compare=False)
 
+    is_mean = True
+
     def __post_init__(self) -> None:
         arrays = {system: self._checked(system, scores) for system, scores in _by_system(self.scores)}
         if not arrays:
@@ -95,6 +102,8 @@ class SegmentScores(GivenCounts):
         for system, scores in arrays.items():
             counts[system] = np.ones((len(scores), 2), dtype=np.int64)
             counts[system][:, 0] = np.rint(scores * scale)
+            if np.abs(counts[system][:, 0] / scale - scores).max() > COARSEST * np.abs(scores).max():
+                raise self._too_coarse(system, arrays)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
 
@@ -116,6 +125,22 @@ class SegmentScores(GivenCounts):
                 f"{self.name}, system {system}, segment {bad[0] + 1}: expected a finite number, got {array[bad[0]]}"
             )
         return array
+
+    def _too_coarse(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
+        """The error for a unit in which a system's scores would be lost."""
+        own = float(np.abs(arrays[system]).max())
+        largest = max(arrays, key=lambda name: float(np.abs(arrays[name]).max()))
+        if largest == system:
+            return InputError(
+                f"{self.name}, system {system}: scores of at most {own:g} in size are too small: multiply all of them"
+            )
+        segment = int(np.abs(arrays[largest]).argmax())
+        place = f"{self.name}, system {largest}, segment {segment + 1}"
+        return InputError(
+            f"{place}: {arrays[largest][segment]:g} is too large beside the scores of system "
+            f"{system}, at most {own:g} in size: all share a unit, and these would be lost in it; "
+            "is it a mistake?"
+        )
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
@@ -142,7 +167,7 @@ def _scale(scores: Scores, segments: int) -> float:
     return 2.0 ** min(exponent, 1000)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FromCounts(GivenCounts):
     """Integer counts for every segment that came from elsewhere, and what makes a score of their sums.
 
@@ -234,6 +259,81 @@ class FromCounts(GivenCounts):
         return f"{self.name}|counts:given|{self.formula.signature()}"
 
 
+@dataclass(frozen=True, eq=False)
+class OwnTexts(GivenCounts):
+    """A metric on texts of its own, beside metrics on others: dependency F on parses beside BLEU on texts.
+
+    Segments must be the same and in the same order.
+
+    Parameters
+    ----------
+    metric : str or NativeMetric
+    references, systems
+        As for :func:`reshuffle.compare`, with the same names of systems.
+    threads : int, optional
+        As many as there are cores by default.
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.score`.
+
+    Examples
+    --------
+    >>> def parsed(word):
+    ...     return ["\\t".join(["1", word, word, "_", "_", "_", "0", "root", "_", "_"])]
+    >>> parses = {"a": parsed("no"), "b": parsed("yes")}
+    >>> depf = OwnTexts("depf", parses["a"], parses)
+    >>> from reshuffle import score
+    >>> [(s.metric, s.system, s.score) for s in score(["no"], {"a": ["no"], "b": ["yes"]}, ["length", depf]).scores]
+    [('length', 'a', 1.0), ('length', 'b', 1.0), ('DepF', 'a', 100.0), ('DepF', 'b', 0.0)]
+    """
+
+    metric: str | NativeMetric
+    references: Sequence[str | None] | Sequence[Sequence[str | None]] = field(repr=False)
+    systems: Mapping[str, Lines] | Sequence[Lines] = field(repr=False)
+    threads: int | None = field(default=None, repr=False)
+    formula: NativeMetric = field(init=False, repr=False)
+    counts: Mapping[str, Counts] = field(init=False, repr=False)
+    _n_references: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        formula = metric(self.metric) if isinstance(self.metric, str) else self.metric
+        if not isinstance(formula, NativeMetric):
+            raise InputError(f"expected the name of a metric or reshuffle.metric(name), got {formula!r}")
+        corpus = Corpus.of(self.references, self.systems)
+        counts = formula.suff_stats(corpus.systems, corpus.references, threads=self.threads)
+        object.__setattr__(self, "counts", dict(zip(corpus.systems, counts, strict=True)))
+        object.__setattr__(self, "formula", formula)
+        object.__setattr__(self, "core", formula.core)
+        object.__setattr__(self, "name", formula.name)
+        object.__setattr__(self, "higher_is_better", formula.higher_is_better)
+        object.__setattr__(self, "_n_references", corpus.n_references)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.metric, self.references, self.systems, self.threads)
+
+    def score(self, totals: ArrayLike) -> Scores:
+        """See :meth:`Metric.score`."""
+        return self.formula.score(totals)
+
+    def segment_scores(self, counts: ArrayLike) -> Scores:
+        """See :meth:`Metric.segment_scores`."""
+        return self.formula.segment_scores(counts)
+
+    def details(self, totals: Counts) -> Mapping[str, float]:
+        """See :meth:`Metric.details`."""
+        return self.formula.details(totals)
+
+    def signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.signature`: that of the metric on its own texts."""
+        return self.formula.signature(self._n_references)
+
+    def segment_signature(self, n_references: str | None = None) -> str:
+        """See :meth:`Metric.segment_signature`."""
+        return self.formula.segment_signature(self._n_references)
+
+
 @dataclass(frozen=True)
 class CorpusFunction:
     """A score of a whole corpus from a function that looks at texts: a black box.
@@ -308,7 +408,7 @@ def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
 def _by_system(values: Any) -> list[tuple[str, Any]]:
     if isinstance(values, Mapping):
         return [(str(name), value) for name, value in values.items()]
-    return [(f"system {i}", value) for i, value in enumerate(values, 1)]
+    return list(numbered(values).items())
 
 
 def _same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -12,14 +12,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _core
 from .errors import InputError, check_name, unknown_name
 from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
-from .mteval import read_sgm, read_xml
+from .mteval import Translations, read_sgm, read_xml
 
-__all__ = ["INPUTS", "Column", "Input", "Source", "read_columns", "read_conllu", "read_documents", "read_numbers"]
+__all__ = [
+    "INPUTS",
+    "Column",
+    "Input",
+    "Source",
+    "read_columns",
+    "read_conllu",
+    "read_documents",
+    "read_numbers",
+    "read_scores",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,10 @@ class Source:
 
     def text(self) -> str:
         """The whole of it. A byte order mark is not text where a format says what a file begins with."""
-        return decoded(self.data, self.name).removeprefix("\ufeff")
+        text = decoded(self.data, self.name).removeprefix("\ufeff")
+        if not text:
+            raise InputError(f"{self.name} is empty: expected more than a byte order mark")
+        return text
 
     def fail(self, message: str, line: int | None = None) -> NoReturn:
         """Raise :class:`InputError` for a line of the file."""
@@ -92,20 +105,34 @@ def _text(source: Source, names: Names) -> list[Column]:
     return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
 
 
-def _mteval(source: Source, names: Names) -> list[Column]:
+def _translations(source: Source) -> Translations:
     ending = Path(uncompressed(source.file)).suffix.lower()
-    if ending == ".xml" or (ending not in INPUTS["mteval"].endings and source.data.lstrip().startswith(b"<?xml")):
-        systems = read_xml(source.data, source.name)
-    else:
-        systems = read_sgm(source.text(), source.name)
+    declared = ending not in INPUTS["mteval"].endings and source.data.lstrip().startswith(b"<?xml")
+    if ending == ".xml" or declared:
+        return read_xml(source.data, source.name)
+    return read_sgm(source.text(), source.name)
+
+
+def _mteval(source: Source, names: Names) -> list[Column]:
+    found = _translations(source)
 
     def column(name: str | None) -> Column:
-        chosen = systems[_choice(source, "system", name, list(systems))]
+        known = list(found.segments)
+        if name is None:  # of references and systems in one file it is the systems that are asked for one by one
+            known = [system for system in known if system not in found.references] or known
+        kind = "reference" if set(known) <= set(found.references) else "system"
+        chosen = found.segments[_choice(source, kind, name, known)]
         return Column(
             source.label(name), [s.text for s in chosen.values()], [s.line for s in chosen.values()], list(chosen)
         )
 
     return [column(name) for name in names]
+
+
+def _mteval_references(source: Source) -> Names:
+    """The references in a file by their names; none is named if that is all there is."""
+    found = _translations(source)
+    return found.references if found.references and len(found.segments) > 1 else [None]
 
 
 def _tsv(source: Source, names: Names) -> list[Column]:
@@ -131,6 +158,10 @@ def _tsv(source: Source, names: Names) -> list[Column]:
     ]
 
 
+def _header(source: Source) -> list[str]:
+    return split_lines(source.text())[0].split("\t")
+
+
 def _jsonl(source: Source, names: Names) -> list[Column]:
     lines = split_lines(source.text())
     first = _json(source, lines[0], 1)
@@ -153,6 +184,11 @@ def _jsonl(source: Source, names: Names) -> list[Column]:
         Column(source.label(name), column, range(1, len(lines) + 1))
         for name, column in zip(names, columns, strict=True)
     ]
+
+
+def _keys(source: Source) -> list[str]:
+    first = _json(source, split_lines(source.text())[0], 1)
+    return list(first) if isinstance(first, dict) else []
 
 
 def _key(source: Source, name: str | None, first: Any) -> str:
@@ -186,8 +222,8 @@ def _conllu(source: Source, names: Names) -> list[Column]:
         if name is not None:
             source.fail(f"CoNLL-U has no columns of segments that #{display_name(name)} could choose from")
     lines = split_lines(source.text())
-    if lines[-1]:
-        source.fail("expected an empty line after the last sentence, got the end of the file", len(lines))
+    if lines[-1]:  # the end of the file ends the last sentence too
+        lines.append("")
     blocks: list[str] = []
     first_lines: list[int] = []
     start = 0
@@ -242,13 +278,18 @@ class Input:
     endings: tuple[str, ...]
     read: Callable[[Source, Names], list[Column]]
     numbers: type | None = None
+    names: Callable[[Source], list[str]] | None = None
+    references: Callable[[Source], Names] | None = None
 
+
+# What a path gives: its format, and its columns.
+Read: TypeAlias = tuple[Input, list[Column]]
 
 INPUTS: Mapping[str, Input] = {
     "text": Input("one segment per line", (), _text, str),
-    "mteval": Input("sets of documents of segments", (".sgm", ".sgml", ".xml"), _mteval),
-    "tsv": Input("a line with the names of the columns, then a line for each segment", (".tsv",), _tsv, str),
-    "jsonl": Input("one JSON value per line", (".jsonl", ".ndjson"), _jsonl, float),
+    "mteval": Input("sets of documents of segments", (".sgm", ".sgml", ".xml"), _mteval, references=_mteval_references),
+    "tsv": Input("a line with the names of the columns, then a line for each segment", (".tsv",), _tsv, str, _header),
+    "jsonl": Input("one JSON value per line", (".jsonl", ".ndjson"), _jsonl, float, _keys),
     "conllu": Input("sentences, each with an empty line after it", (".conllu",), _conllu),
 }
 
@@ -318,43 +359,64 @@ def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | No
     [Column(name='example.tsv#mt', lines=['yes', 'no'], first_lines=range(2, 4), ids=None, format='text')]
     >>> Path("example.tsv").unlink()
     """
-    return read_texts(paths, None, input_format)[0]
+    return read_texts([], list(paths), input_format)[1]
 
 
 def read_texts(
-    paths: Iterable[str | os.PathLike[str]], documents: str | os.PathLike[str] | None, input_format: str | None
-) -> tuple[list[Column], Column | None]:
-    """Columns of texts and, from one more path, the ids of their documents."""
-    columns = _read(paths, input_format, documents)
-    ids = None if documents is None else _ids_of_documents(*columns.pop())
-    for made, column in columns:
-        if made.numbers is float:
+    references: Sequence[str | os.PathLike[str]],
+    systems: Sequence[str | os.PathLike[str]],
+    input_format: str | None = None,
+    documents: str | os.PathLike[str] | None = None,
+) -> tuple[list[Column], list[Column], Column | None]:
+    """Columns of references and of systems, as :func:`read_columns` reads them; and the ids of their documents.
+
+    Of a file with several references all are read if none is named: a reference may be several columns.
+    """
+    read = _read([*references, *systems], input_format, len(references), documents)
+    ids = None if documents is None else _ids_of_documents(*_only(read.pop()))
+    for made, columns in read:
+        for column in columns if made.numbers is float else ():
             _check_strings(column)
-    return [column for _, column in columns], ids
+    n = len(references)
+    of_references, of_systems = ([c for _, columns in part for c in columns] for part in (read[:n], read[n:]))
+    return of_references, of_systems, ids
+
+
+def _only(read: Read) -> tuple[Input, Column]:
+    made, (column,) = read
+    return made, column
 
 
 def _read(
     paths: Iterable[str | os.PathLike[str]],
     input_format: str | None,
+    n_references: int = 0,
     documents: str | os.PathLike[str] | None = None,
-) -> list[tuple[Input, Column]]:
-    """A column for each path, the documents' last. Their file is not of the format given unless it is one of paths."""
+) -> list[Read]:
+    """The columns of each path, which are one but for references; these come first, and documents last.
+
+    The file of the documents is not of the format given unless it is one of the paths.
+    """
     if input_format is not None:
         check_name("input format", input_format, list(INPUTS))
     split = [split_name(os.fspath(path)) for path in paths]
-    files = {file for file, _ in split}
+    given = {file for file, _ in split}
     if documents is not None:
         split.append(split_name(os.fspath(documents)))
     if split.count((STDIN, None)) > 1:
         raise InputError("standard input (-) can be read only once")
-    columns: list[tuple[Input, Column] | None] = [None] * len(split)
-    for file in dict.fromkeys(file for file, _ in split):
-        made = INPUTS[(input_format if file in files else None) or format_of(file)]
+    formats = {file: INPUTS[(input_format if file in given else None) or format_of(file)] for file, _ in split}
+    read: list[Read] = [(formats[file], []) for file, _ in split]
+    for file, made in formats.items():
         source = Source(file, read_bytes(file, made.about))
-        places = [i for i, (of, _) in enumerate(split) if of == file]
-        for i, column in zip(places, made.read(source, [split[i][1] for i in places]), strict=True):
-            columns[i] = made, column
-    return [column for column in columns if column is not None]
+        wanted: list[tuple[int, str | None]] = []
+        for i, (of, name) in enumerate(split):
+            if of == file:
+                find = made.references if name is None and i < n_references else None
+                wanted += [(i, each) for each in (find(source) if find else [name])]
+        for (i, _), column in zip(wanted, made.read(source, [name for _, name in wanted]), strict=True):
+            read[i][1].append(column)
+    return read
 
 
 def _check_strings(column: Column) -> None:
@@ -383,7 +445,7 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
     Raises
     ------
     InputError
-        As :func:`read_columns`, and for what is not a finite number.
+        As :func:`read_columns`, and for what is not a finite number or is of several systems.
 
     Examples
     --------
@@ -393,17 +455,51 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
     [0.875, -1.0]
     >>> Path("comet.jsonl").unlink()
     """
+    by_system = read_scores(path, input_format)
+    if list(by_system) != [None]:
+        raise InputError(
+            f"{display_name(os.fspath(path))} holds the scores of {len(by_system)} systems "
+            f"({', '.join(map(str, by_system))}), expected those of one; --scores NAME takes such a file alone"
+        )
+    return by_system[None]
+
+
+def read_scores(path: str | os.PathLike[str], input_format: str | None = None) -> dict[str | None, list[float]]:
+    """Numbers by system, if the file has the columns or keys ``segment`` and ``system``; else all of them under None.
+
+    That is the layout of ``reshuffle score --segments``.
+
+    Raises
+    ------
+    InputError
+        As :func:`read_columns`; for what is not a finite number; if a segment is missing for a system, or comes twice.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("long.tsv").write_text("segment\\tsystem\\tBLEU\\n1\\ta\\t20\\n1\\tb\\t30\\n")
+    >>> read_scores("long.tsv#BLEU")
+    {'a': [20.0], 'b': [30.0]}
+    >>> Path("long.tsv").unlink()
+    """
     if input_format is not None:
         check_name("input format", input_format, list(INPUTS))
-    with_numbers = {name: made.numbers for name, made in INPUTS.items() if made.numbers is not None}
-    used = input_format or format_of(split_name(os.fspath(path))[0])
-    if used not in with_numbers:
+    file, name = split_name(os.fspath(path))
+    used = input_format or format_of(file)
+    made = INPUTS[used]
+    if made.numbers is None:
+        with_numbers = ", ".join(name for name, made in INPUTS.items() if made.numbers is not None)
         raise InputError(
-            f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: "
-            f"{', '.join(with_numbers)}"
+            f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: {with_numbers}"
         )
-    ((_, column),) = _read([path], input_format)
-    convert = _parsed if with_numbers[used] is str else _converted
+    source = Source(file, read_bytes(file, made.about))
+    by_system = made.names is not None and {"segment", "system"} <= set(made.names(source))
+    column, *keys = made.read(source, [name, "segment", "system"] if by_system else [name])
+    numbers = _finite(column, _parsed if made.numbers is str else _converted)
+    return _by_system(numbers, *keys) if by_system else {None: numbers}
+
+
+def _finite(column: Column, convert: Callable[[Any], float]) -> list[float]:
     numbers = [convert(value) for value in column.lines]
     for segment, number in enumerate(numbers, 1):
         if not math.isfinite(number):
@@ -411,6 +507,26 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
             shown = repr(value) if isinstance(value, str) and convert is _parsed else _shown(value)
             raise InputError(f"{column.place(segment)}: expected a finite number, got {shown}")
     return numbers
+
+
+def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> dict[str | None, list[float]]:
+    """Segments are in the order of the first system."""
+    found: dict[str | None, dict[str, float]] = {}
+    for row, (number, segment, system) in enumerate(zip(numbers, segments.lines, systems.lines, strict=True), 1):
+        if not isinstance(system, str):
+            raise InputError(f"{systems.place(row)}: expected a string, got {_shown(system)}")
+        scores = found.setdefault(system, {})
+        if str(segment) in scores:
+            raise InputError(f"{segments.place(row)}: segment {segment} of the system {system!r} is given twice")
+        scores[str(segment)] = number
+    first = next(iter(found))
+    for system in found:
+        for having, lacking in ((first, system), (system, first)):
+            missing = next((segment for segment in found[having] if segment not in found[lacking]), None)
+            if missing is not None:
+                place = segments.name.removesuffix("#segment")
+                raise InputError(f"{place}: the system {lacking!r} lacks segment {missing}, which {having!r} has")
+    return {system: [scores[segment] for segment in found[first]] for system, scores in found.items()}
 
 
 def _parsed(text: str) -> float:
@@ -457,8 +573,7 @@ def read_documents(path: str | os.PathLike[str], input_format: str | None = None
     ['7', '7', '8']
     >>> Path("talks.tsv").unlink()
     """
-    ((made, column),) = _read([path], input_format)
-    return list(_ids_of_documents(made, column).lines)
+    return list(_ids_of_documents(*_only(_read([path], input_format)[0])).lines)
 
 
 def _ids_of_documents(made: Input, column: Column) -> Column:
@@ -494,6 +609,52 @@ def read_conllu(path: str | os.PathLike[str]) -> list[str]:
     >>> Path("a.conllu").unlink()
     """
     return list(read_columns([path], "conllu")[0].lines)
+
+
+def check_parses(parses: Column, texts: Column) -> None:
+    """Raise :class:`InputError` unless the words of every parse are those of the text, white space left aside.
+
+    Examples
+    --------
+    >>> parses = Column("a.conllu", ["1-2\\tdu\\t…\\n1\\tde\\t…\\n2\\tle\\t…\\n3\\tpain\\t…"], [1], format="conllu")
+    >>> check_parses(parses, Column("a.txt", ["du pain"], [1]))
+    >>> check_parses(parses, Column("a.txt", ["du vin"], [1]))
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: a.conllu, line 1: segment 1 is not that of a.txt, line 1: expected 'vin', got 'pain'
+    """
+    if len(parses.lines) != len(texts.lines):
+        raise InputError(
+            f"{parses.name} has {len(parses.lines):,} sentences, {texts.name} {len(texts.lines):,} segments: "
+            "every segment needs a sentence, if only a comment"
+        )
+    for segment, (parse, text) in enumerate(zip(parses.lines, texts.lines, strict=True), 1):
+        if text is None:
+            continue
+        got, expected = _text_of(parse), "".join(text.split())
+        if got != expected:
+            same = next(i for i, (a, b) in enumerate(zip(got + "\0", expected + "\1", strict=False)) if a != b)
+            shown = [repr(words[same : same + 20]) if words[same:] else "the end" for words in (expected, got)]
+            raise InputError(
+                f"{parses.place(segment)}: segment {segment} is not that of {texts.place(segment)}: "
+                f"expected {shown[0]}, got {shown[1]}"
+            )
+
+
+def _text_of(parse: str) -> str:
+    """The text that was parsed, without white space: multiword tokens in the place of their words, no empty nodes."""
+    forms: list[str] = []
+    covered = 0
+    for line in parse.split("\n"):
+        if line.startswith("#"):
+            continue
+        number, form = line.split("\t", 2)[:2]
+        start, _, end = number.partition("-")
+        if end.isdecimal():
+            covered = int(end)
+            forms.append(form)
+        elif start.isdecimal() and int(start) > covered:
+            forms.append(form)
+    return "".join("".join(forms).split())
 
 
 def aligned(columns: Sequence[Column]) -> list[Column]:

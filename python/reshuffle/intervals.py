@@ -1,39 +1,243 @@
-"""Confidence intervals from draws. A new one is a function here and an entry in :data:`INTERVALS`."""
+"""Confidence intervals and standard errors. A new interval is a function here and an entry in :data:`INTERVALS`.
+
+Below, θ is what was observed, θ*_1 … θ*_R are its draws, α = 1 − ``confidence_level``, and z_q and t_q are quantiles of
+the normal and of Student's t distribution.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._core import Progress
-from .errors import check_level, check_name
-from .metrics import MetricLike, Scores, resolve
+from .errors import InputError, check_level, check_name
+from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
+from .given import CorpusFunction
+from .metrics import Metric, MetricLike, Scores, resolve
 from .resampling import Family, Replicates
-from .results import ConfidenceInterval
+from .results import ConfidenceInterval, UsedInterval
 from .units import DocumentIds
 
-__all__ = ["INTERVALS", "bootstrap_interval"]
+__all__ = ["INTERVALS", "STANDARD_ERRORS", "Interval", "bootstrap_interval", "check_interval", "standard_error"]
 
 
-def percentile(draws: Scores, confidence_level: float = 0.95) -> ConfidenceInterval:
-    """Drop the same number of draws at each end: Koehn 2004 (W04-3250), section 3.
+def between(draws: Scores, low: float, high: float) -> tuple[float, float]:
+    """The order statistics between which the draws lie from the share ``low`` to the share ``high`` of them.
 
-    Of 1,000 draws at 95 % the 26th and the 975th are the ends. ``draws`` has shape (R,).
+    Koehn 2004 (W04-3250), section 3: whole draws are dropped at each end, never more than that.
 
-    >>> interval = percentile(np.arange(1, 1001), 0.95)
-    >>> interval.low, interval.high
+    >>> between(np.arange(1, 1001), 0.025, 0.975)
     (26.0, 975.0)
     """
-    # 1000 * (1 - 0.9) / 2 is 49.999…: what floating point takes away must not drop one draw fewer.
-    dropped = min(int(np.floor(len(draws) * (1 - confidence_level) / 2 + 1e-9)), (len(draws) - 1) // 2)
-    ends = [dropped, len(draws) - 1 - dropped]
-    low, high = np.partition(draws, ends)[ends]
-    return ConfidenceInterval(float(low), float(high), confidence_level, "percentile")
+    # 1000 * (1 - 0.95) / 2 is 25.000…02 or 24.999…98: what floating point takes away must not change what is dropped.
+    last = len(draws) - 1
+    dropped_below, dropped_above = (min(int(len(draws) * share + 1e-9), last) for share in (low, 1 - high))
+    # Of few draws, or at a low level, more than all might be dropped: then the two in the middle are left.
+    first, second = np.sort([dropped_below, last - dropped_above])
+    ends = np.partition(draws, [first, second])[[first, second]]
+    return float(ends[0]), float(ends[1])
 
 
-INTERVALS: Mapping[str, Callable[[Scores, float], ConfidenceInterval]] = {"percentile": percentile}
+def percentile(estimate: Estimate, level: float) -> tuple[float, float]:
+    """θ*_(α/2) to θ*_(1−α/2): drop the same number of draws at each end."""
+    return between(estimate.draws, (1 - level) / 2, (1 + level) / 2)
+
+
+def basic(estimate: Estimate, level: float) -> tuple[float, float]:
+    """2θ − θ*_(1−α/2) to 2θ − θ*_(α/2): the draws lie about θ as θ does about the truth."""
+    low, high = percentile(estimate, level)
+    return 2 * estimate.value - high, 2 * estimate.value - low
+
+
+def bca(estimate: Estimate, level: float) -> tuple[float, float]:
+    """Percentiles moved by the draws' bias z₀ and by the acceleration a, the skewness of the jackknife values.
+
+    z₀ is the normal quantile of the share of draws below θ, those equal to it counted half, as SciPy does;
+    a = Σ u_s³/(6 (Σ u_s²)^1.5) with u_s = mean θ₍ₛ₎ − θ₍ₛ₎, θ₍ₛ₎ without segment s; and a share α becomes
+    Φ(z₀ + (z₀ + z_α)/(1 − a(z₀ + z_α))). Efron 1987.
+    """
+    from scipy.special import ndtr, ndtri
+
+    draws, value = estimate.draws, estimate.value
+    share = ((draws < value).mean() + (draws <= value).mean()) / 2
+    # If all draws lie on one side, half a draw is taken to lie on the other.
+    bias = ndtri(np.clip(share, 0.5 / len(draws), 1 - 0.5 / len(draws)))
+    u = estimate.leave_one_out.mean() - estimate.leave_one_out
+    squares = (u**2).sum()
+    acceleration = (u**3).sum() / (6 * squares**1.5) if squares > 0 else 0.0
+
+    def moved(share: float) -> float:
+        z = bias + ndtri(share)
+        shrunk = 1 - acceleration * z
+        return float(ndtr(bias + z / shrunk)) if shrunk > 0 else float(z > 0)  # beyond its pole: the outermost draw
+
+    return between(draws, moved((1 - level) / 2), moved((1 + level) / 2))
+
+
+def studentized(estimate: Estimate, level: float) -> tuple[float, float]:
+    """θ − t*_(1−α/2)·se to θ − t*_(α/2)·se with t*_b = (θ*_b − θ)/se*_b, all se by the delta method.
+
+    A draw with se*_b = 0 has t* = 0 if θ*_b = θ and else an infinite one.
+    """
+    away, errors = estimate.draws - estimate.value, estimate.draw_errors
+    infinite = np.where(away == 0, 0.0, np.copysign(np.inf, away))
+    ratios = np.divide(away, errors, out=infinite, where=errors > 0)
+    low, high = between(ratios, (1 - level) / 2, (1 + level) / 2)
+    if not np.isfinite([low, high]).all():
+        raise InputError(
+            f"no studentized interval: {(errors == 0).sum():,} of {len(errors):,} draws have a standard error of 0; "
+            "use bca or percentile"
+        )
+    return estimate.value - high * estimate.delta_error, estimate.value - low * estimate.delta_error
+
+
+def student_t(estimate: Estimate, level: float) -> tuple[float, float]:
+    """θ ± t_(1−α/2)·s/√S with S − 1 degrees of freedom, s the standard deviation of the segments' scores."""
+    from scipy.special import stdtrit
+
+    values = estimate.segment_values
+    reach = stdtrit(len(values) - 1, (1 + level) / 2) * values.std(ddof=1) / len(values) ** 0.5
+    return float(estimate.value - reach), float(estimate.value + reach)
+
+
+STANDARD_ERRORS: Mapping[str, Callable[[Estimate], float]] = {
+    "delta": lambda estimate: estimate.delta_error,
+    "jackknife": lambda estimate: estimate.jackknife_error,
+    "bootstrap": lambda estimate: estimate.bootstrap_error,
+}
+
+
+def _normal(error: str) -> Callable[[Estimate, float], tuple[float, float]]:
+    """θ ± z_(1−α/2)·se."""
+
+    def ends(estimate: Estimate, level: float) -> tuple[float, float]:
+        from scipy.special import ndtri
+
+        reach = ndtri((1 + level) / 2) * STANDARD_ERRORS[error](estimate)
+        return float(estimate.value - reach), float(estimate.value + reach)
+
+    return ends
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval as the registry knows it.
+
+    ``ends(estimate, level)`` gives both ends. ``kind`` is what it needs of a metric: ``ANY``, ``SUMS`` or ``MEANS`` of
+    :mod:`reshuffle.estimates`. ``draws`` tells whether it needs draws.
+    """
+
+    name: str
+    title: str
+    about: str
+    source: str
+    ends: Callable[[Estimate, float], tuple[float, float]]
+    kind: str = ANY
+    draws: bool = True
+
+    def of(self, estimate: Estimate, level: float) -> ConfidenceInterval:
+        """The interval of an estimate."""
+        return ConfidenceInterval(*self.ends(estimate, level), level, self.name)
+
+    @property
+    def used(self) -> UsedInterval:
+        """For the record."""
+        return UsedInterval(self.name, self.title, self.draws)
+
+
+INTERVALS: Mapping[str, Interval] = {
+    interval.name: interval
+    for interval in (
+        Interval(
+            "percentile",
+            "percentile",
+            "what is left when the same number of draws is dropped at each end",
+            "W04-3250, section 3",
+            percentile,
+        ),
+        Interval(
+            "basic",
+            "basic",
+            "the percentile interval turned about the observed score",
+            "doi:10.1017/CBO9780511802843, 5.2",
+            basic,
+        ),
+        Interval(
+            "normal",
+            "normal, with the standard deviation",
+            "normal quantiles times the standard deviation of the draws",
+            "doi:10.1201/9780429246593, 13.2",
+            _normal("bootstrap"),
+        ),
+        Interval(
+            "bca",
+            "BCa (bias-corrected and accelerated)",
+            "percentiles corrected for bias and skewness",
+            "doi:10.1080/01621459.1987.10478410",
+            bca,
+        ),
+        Interval(
+            "studentized",
+            "studentized",
+            "bootstrap-t: each draw is measured in its own standard error",
+            "doi:10.1214/aos/1176350933",
+            studentized,
+            kind=SUMS,
+        ),
+        Interval(
+            "delta",
+            "normal, with the standard error of the delta method",
+            "normal quantiles times the standard error of the linearised metric; no draws",
+            "doi:10.1093/biomet/68.3.589",
+            _normal("delta"),
+            kind=SUMS,
+            draws=False,
+        ),
+        Interval(
+            "jackknife",
+            "normal, with the standard error of the jackknife",
+            "normal quantiles times the standard error from leaving segments out; no draws",
+            "doi:10.1214/aos/1176345462",
+            _normal("jackknife"),
+            draws=False,
+        ),
+        Interval(
+            "t",
+            "Student's t, of the scores of segments",
+            "Student's t, for means of segment scores; no draws",
+            "W04-3250, formula 5",
+            student_t,
+            kind=MEANS,
+            draws=False,
+        ),
+    )
+}
+
+
+def check_interval(name: str, *metrics: Metric | CorpusFunction) -> Interval:
+    """The interval of that name, or :class:`InputError` if there is none or it is not for one of the metrics."""
+    check_name("interval", name, list(INTERVALS))
+    others = ["percentile", "bca", "jackknife"]
+    check_kind(f"interval {name!r}", INTERVALS[name].kind, metrics, others)
+    return INTERVALS[name]
+
+
+def _estimate(
+    a: ArrayLike,
+    b: ArrayLike | None,
+    documents: DocumentIds | None,
+    metric: Metric,
+    n_resamples: int,
+    seed: int,
+    threads: int | None,
+    progress: Progress | None,
+) -> Estimate:
+    families = [Family.of(metric, a, b, documents)]
+    replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
+    return Estimate(replicates, 0, 0, None if b is None else 1)
 
 
 def bootstrap_interval(
@@ -49,18 +253,35 @@ def bootstrap_interval(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> ConfidenceInterval:
-    """Bootstrap confidence interval of a system's score or, with ``b``, of score(a) − score(b).
+    r"""Confidence interval of a system's score or, with ``b``, of score(a) − score(b).
 
-    S segments are drawn with replacement, B times, the same for both systems. Koehn 2004 (W04-3250), section 3.
+    S segments are drawn with replacement, B times, the same for both systems. With θ what was observed, θ* its draws,
+    se a standard error, α = 1 − ``confidence_level`` and z and t quantiles of the normal and Student's t distribution:
+
+    =========== ============================================ ==============================================
+    method      ends                                         source
+    =========== ============================================ ==============================================
+    percentile  θ*_(α/2), θ*_(1−α/2)                         Koehn 2004, W04-3250, section 3
+    basic       2θ − θ*_(1−α/2), 2θ − θ*_(α/2)               Davison & Hinkley 1997, 5.2
+    normal      θ ± z·sd(θ*)                                 Efron & Tibshirani 1993, 13.2
+    bca         θ*_(α₁), θ*_(α₂), moved by bias and skewness Efron 1987, doi:10.1080/01621459.1987.10478410
+    studentized θ − q·se, q quantiles of (θ* − θ)/se*        Hall 1988, doi:10.1214/aos/1176350933
+    delta       θ ± z·se, by the delta method                Efron 1981, doi:10.1093/biomet/68.3.589
+    jackknife   θ ± z·se, by the jackknife                   Efron & Stein 1981, doi:10.1214/aos/1176345462
+    t           θ ± t·s/√S, for means of segment scores      Koehn 2004, W04-3250, formula 5
+    =========== ============================================ ==============================================
+
+    docs/statistics.md has every definition and how often each interval covers.
 
     Parameters
     ----------
     a, b : (S, K) array_like of int
         The counts of each segment.
     metric, documents, n_resamples, seed, threads, progress
-        As in :func:`reshuffle.bootstrap_test`; ``n_resamples`` is B, the number of draws.
+        As in :func:`reshuffle.bootstrap_test`; ``n_resamples`` is B, the number of draws. ``delta``, ``jackknife`` and
+        ``t`` make none.
     method : str
-        A name in :data:`INTERVALS`.
+        A name in :data:`INTERVALS`. ``t`` is for metrics that are means: :class:`reshuffle.SegmentScores`.
     confidence_level : float
         Strictly between 0 and 1.
 
@@ -72,8 +293,13 @@ def bootstrap_interval(
     Raises
     ------
     InputError
-        If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, or an argument is
-        out of range.
+        If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, an argument
+        is out of range, or the method is not for this metric.
+
+    Notes
+    -----
+    Cost: as a bootstrap test; ``bca`` and ``jackknife`` need S scores more; ``studentized`` 2·K scores and K²/2 sums
+    more for every draw, for a difference four times that; ``delta`` 2·K scores in all.
 
     Examples
     --------
@@ -81,16 +307,66 @@ def bootstrap_interval(
     >>> interval = bootstrap_interval(right, lambda totals: totals[..., 0] / 8)
     >>> interval.low, interval.high
     (0.375, 1.0)
+    >>> interval = bootstrap_interval(right, lambda totals: totals[..., 0] / 8, method="delta")
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.429, 1.071)
     """
-    check_name("interval", method, list(INTERVALS))
     confidence_level = check_level("confidence_level", confidence_level)
-    replicates = Replicates(
-        [Family.of(resolve(metric), a, b, documents)],
-        n_resamples=n_resamples,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
-    (scores,) = replicates.draws
-    drawn = scores[0] if b is None else scores[0] - scores[1]
-    return INTERVALS[method](drawn, confidence_level)
+    resolved = resolve(metric)
+    interval = check_interval(method, resolved)
+    return interval.of(_estimate(a, b, documents, resolved, n_resamples, seed, threads, progress), confidence_level)
+
+
+def standard_error(
+    a: ArrayLike,
+    metric: MetricLike,
+    *,
+    b: ArrayLike | None = None,
+    documents: DocumentIds | None = None,
+    method: str = "delta",
+    n_resamples: int = 10_000,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> float:
+    """Standard error of a system's score or, with ``b``, of score(a) − score(b), over random segments.
+
+    - ``delta``: √(S/(S − 1) Σ u_s²) where u_s = ∇f(T)·(x_s − T/S) is what segment s adds to the score if the metric is
+      linearised (Efron 1981, doi:10.1093/biomet/68.3.589). ∇f by central differences.
+    - ``jackknife``: √((S − 1)/S Σ (θ₍ₛ₎ − mean θ₍ₛ₎)²) over the scores without one of the segments (Efron & Stein 1981,
+      doi:10.1214/aos/1176345462).
+    - ``bootstrap``: the standard deviation of B draws, with B − 1 below.
+
+    The first two are s/√S for a mean.
+
+    Parameters
+    ----------
+    a, b : (S, K) array_like of int
+        The counts of each segment.
+    metric, documents, n_resamples, seed, threads, progress
+        As in :func:`bootstrap_interval`; the last four matter to ``bootstrap`` only.
+    method : {'delta', 'jackknife', 'bootstrap'}
+
+    Returns
+    -------
+    float
+        In the metric's units.
+
+    Raises
+    ------
+    InputError
+        As :func:`bootstrap_interval`.
+
+    Notes
+    -----
+    Cost: 2·K scores, S scores and B draws.
+
+    Examples
+    --------
+    >>> right = np.array([[1], [0], [1], [1], [1], [0], [1], [1]])
+    >>> round(standard_error(right, lambda totals: totals[..., 0] / 8), 6)  # s/√8
+    0.163663
+    """
+    check_name("standard error", method, list(STANDARD_ERRORS))
+    estimate = _estimate(a, b, documents, resolve(metric), n_resamples, seed, threads, progress)
+    return STANDARD_ERRORS[method](estimate)

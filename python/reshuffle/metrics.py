@@ -7,6 +7,7 @@ summed counts is a metric too.
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import Progress
+from .corpus import numbered
 from .errors import MAX_THREADS, InputError, check_integer, check_name
 from .tokenizers import EXTERNAL, LoadedTokenizer, load
 
@@ -43,11 +45,13 @@ Scores: TypeAlias = NDArray[np.float64]
 class Metric(ABC):
     """A corpus score that is a function of summed integer counts.
 
-    ``core`` is its formula in Rust, if it has one there.
+    ``core`` is its formula in Rust, if it has one there. ``is_mean`` tells whether the score is the mean of the scores
+    of segments; then a row of counts is a number and 1.
     """
 
     name: str
     higher_is_better: bool = True
+    is_mean: bool = False
     core: _core.Metric | None = None
 
     @abstractmethod
@@ -113,6 +117,9 @@ class NativeMetric(Metric):
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(metric, self.key, **self.options), ()
 
+    def __hash__(self) -> int:
+        return hash((self.key, *sorted(self.options.items())))
+
     @property
     def columns(self) -> list[str]:
         """What each of the K counts of a segment is."""
@@ -120,7 +127,7 @@ class NativeMetric(Metric):
 
     def suff_stats(
         self,
-        systems: Sequence[Sequence[str]],
+        systems: Mapping[str, Sequence[str]] | Sequence[Sequence[str]],
         references: Sequence[Sequence[str | None]],
         *,
         threads: int | None = None,
@@ -130,7 +137,8 @@ class NativeMetric(Metric):
 
         Parameters
         ----------
-        systems : k sequences of S hypotheses
+        systems : k sequences of S hypotheses, or mapping of str to these
+            Errors tell the names.
         references : sequences of S references
             None stands for a reference that is missing; every segment needs at least one.
         threads : int, optional
@@ -152,12 +160,17 @@ class NativeMetric(Metric):
         >>> metric("bleu").suff_stats([["a b c"]], [["a b d"]])
         array([[[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]])
         """
-        columns = ([list(column) for column in systems], [list(column) for column in references])
+        named = systems if isinstance(systems, Mapping) else numbered(systems)
+        columns = ([list(column) for column in named.values()], [list(column) for column in references])
         try:
             tokenized = columns if self._cut is None else _tokenized(self._cut, *columns, progress)
             return self.core.count(*tokenized, threads=thread_count(threads), progress=progress)
+        except InputError as error:  # of the core, which numbers the systems
+            place = re.compile(r"^(segment \d+, )(system \d+)\b")
+            by_name = dict(zip(numbered(columns[0]), named, strict=True))
+            raise InputError(place.sub(lambda found: found[1] + by_name[found[2]], str(error))) from None
         except (TypeError, UnicodeError) as error:
-            raise _explain(*columns, error) from None
+            raise _explain(list(named), *columns, error) from None
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`.
@@ -180,8 +193,14 @@ class NativeMetric(Metric):
         return np.asarray(self.core.segment_scores(flat).reshape(counts.shape[:-1]))
 
     def details(self, totals: Counts) -> Mapping[str, float]:
-        """See :meth:`Metric.details`."""
-        return dict(self.core.details(np.ascontiguousarray(totals)))
+        """See :meth:`Metric.details`. What is a column of the counts is whole.
+
+        >>> metric("length").details(np.array([3, 4]))
+        {'hyp_len': 3, 'ref_len': 4}
+        """
+        counted = set(self.columns)
+        details = self.core.details(np.ascontiguousarray(totals))
+        return {name: int(value) if name in counted and value.is_integer() else value for name, value in details}
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`.
@@ -271,13 +290,23 @@ def tokenize(
 ) -> list[list[str]]:
     """The tokens of each line. ``tokenizer_model`` is the model's file, for ``flores101`` and ``flores200``.
 
+    :class:`InputError` if ``lines`` is a string, or holds what is none.
+
     >>> tokenize(["Hello, world."])
     [['Hello', ',', 'world', '.']]
     """
     check_name("tokenizer", tokenizer, [spec.name for spec in tokenizer_specs()])
     external = _external(tokenizer, tokenizer_model)
+    if isinstance(lines, str) or not isinstance(lines, Iterable):
+        what = "a single string" if isinstance(lines, str) else repr(lines)
+        raise InputError(f"expected a sequence of lines, got {what}")
+    lines = list(lines)
+    for number, line in enumerate(lines, 1):
+        problem = _no_text(line)
+        if problem is not None:
+            raise InputError(f"line {number}: {problem}")
     if external is None:
-        return _core.tokenize(list(lines), tokenizer)
+        return _core.tokenize(lines, tokenizer)
     return [external(line).split() for line in lines]
 
 
@@ -418,20 +447,26 @@ def thread_count(threads: int | None) -> int:
     return 0 if threads is None else check_integer("threads", threads, 1, MAX_THREADS)
 
 
-def _explain(systems: list[list[str]], references: list[list[str | None]], error: Exception) -> InputError:
+def _explain(
+    names: Sequence[str], systems: list[list[str]], references: list[list[str | None]], error: Exception
+) -> InputError:
     """Find the line that the core could not take. Only called after it failed."""
-    groups: list[tuple[str, Sequence[Sequence[object]], bool]] = [
-        ("system", systems, False),
-        ("reference", references, True),
-    ]
-    for what, columns, may_be_missing in groups:
-        for number, column in enumerate(columns, 1):
-            for segment, line in enumerate(column, 1):
-                place = f"{what} {number}, segment {segment}"
-                if line is None and may_be_missing:
-                    continue
-                if not isinstance(line, str):
-                    return InputError(f"{place}: expected a string, got {line!r}")
-                if any("\ud800" <= c <= "\udfff" for c in line):
-                    return InputError(f"{place}: not valid Unicode, it holds a lone surrogate: {line!r}")
+    columns: list[tuple[str, Sequence[object]]] = list(zip(names, systems, strict=True))
+    columns += [(f"reference {number}", column) for number, column in enumerate(references, 1)]
+    for index, (what, column) in enumerate(columns):
+        for segment, line in enumerate(column, 1):
+            if line is None and index >= len(names):
+                continue
+            problem = _no_text(line)
+            if problem is not None:
+                return InputError(f"{what}, segment {segment}: {problem}")
     return InputError(str(error))
+
+
+def _no_text(line: object) -> str | None:
+    """What is wrong with a line that the core cannot take, if anything is."""
+    if not isinstance(line, str):
+        return f"expected a string, got {line!r}"
+    if any("\ud800" <= c <= "\udfff" for c in line):
+        return f"not valid Unicode, it holds a lone surrogate: {line!r}"
+    return None

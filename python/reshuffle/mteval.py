@@ -1,8 +1,9 @@
-"""The files of NIST's mteval: sets of translations in documents of numbered segments, as SGML or XML.
+"""The files of NIST's mteval and of WMT: translations in documents of numbered segments, as SGML or XML.
 
-Read as mteval-v13a.pl does (mosesdecoder, ``scripts/generic``): SGML by looking for tags, without regard to case and
-with entities left to the tokenizer; XML by a parser. What that script passes over in silence, an element that is not
-closed or a segment that comes twice, is an error here.
+mteval's are read as mteval-v13a.pl does (mosesdecoder, ``scripts/generic``): SGML by looking for tags, without regard
+to case and with entities left to the tokenizer; XML by a parser. What that script passes over in silence, an element
+that is not closed or a segment that comes twice, is an error here. WMT's XML since 2021 holds source, references and
+systems in each document.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from typing import NamedTuple, NoReturn
 
 from .errors import InputError
 
-__all__ = ["Segment", "read_sgm", "read_xml"]
+__all__ = ["Segment", "Translations", "read_sgm", "read_xml"]
 
 SETS = ("srcset", "refset", "tstset")
 LEVELS: Mapping[str, int] = {**dict.fromkeys(SETS, 0), "doc": 1, "seg": 2}
+WMT_LEVELS: Mapping[str, int] = {"doc": 0, "src": 1, "ref": 1, "hyp": 1, "seg": 2}
 PARENTS = ("", "<refset> or <tstset>", "<doc>")
 
 # mteval takes what Perl takes for white space; Python's \s has four separators more.
 SPACE = re.compile(r"[^\S\x1c-\x1f]+")
 TAG = re.compile(rf"<(/?)({'|'.join(LEVELS)})(?=[\s>])\s*([^>]*)>", re.IGNORECASE)
-ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 
 
 class Segment(NamedTuple):
@@ -32,6 +34,13 @@ class Segment(NamedTuple):
     line: int
 
 
+class Translations(NamedTuple):
+    """What a file holds: name → (docid, seg id) → segment, all in the file's order; and which names are references."""
+
+    segments: dict[str, dict[tuple[str, str], Segment]]
+    references: tuple[str, ...]
+
+
 class Element(NamedTuple):
     tag: str
     attributes: Mapping[str, str]
@@ -39,7 +48,10 @@ class Element(NamedTuple):
 
 
 class Sets:
-    """Puts together what one file holds, element by element: system → (docid, seg id) → segment."""
+    """Puts together what one file of mteval holds, element by element."""
+
+    levels = LEVELS
+    parents = PARENTS
 
     def __init__(self, name: str, first: str) -> None:
         self.name = name
@@ -49,27 +61,35 @@ class Sets:
         self.system = ""
         self.n_segments = 0
         self.systems: dict[str, dict[tuple[str, str], Segment]] = {}
+        self.references: dict[str, None] = {}  # in order
 
     def fail(self, line: int, message: str) -> NoReturn:
         raise InputError(f"{self.name}, line {line}: {message}")
 
     def open(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
         """A start tag."""
-        level = LEVELS[tag]
+        level = self.levels[tag]
         if len(self.open_elements) > level:
             inner = self.open_elements[-1]
             self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got <{tag}>")
         if len(self.open_elements) < level:
-            self.fail(line, f"expected {PARENTS[level]} around <{tag}>, got none")
+            self.fail(line, f"expected {self.parents[level]} around <{tag}>, got none")
         self.open_elements.append(Element(tag, attributes, line))
         self.seen.add(tag)
+        if tag == "seg":
+            self.required("id")
+        else:
+            self.opened(tag)
+
+    def opened(self, tag: str) -> None:
+        """A start tag of a set or document."""
         if tag == "doc":
             self.n_segments = 0
             self.required("docid")
             if not self.is_source():
                 self.system = self.system_of_document()
-        elif tag == "seg":
-            self.required("id")
+                if self.open_elements[0].tag == "refset":
+                    self.references[self.system] = None
 
     def close(self, tag: str, text: str, line: int) -> None:
         """An end tag, with the text since the start tag."""
@@ -83,11 +103,14 @@ class Sets:
             if not self.is_source():
                 self.add(Segment(SPACE.sub(" ", text).strip(" "), inner.line))
         elif tag == "doc" and not self.n_segments:
-            self.fail(inner.line, f"expected <seg> in the document {inner.attributes['docid']!r}, got none")
+            self.fail(inner.line, f"expected <seg> in the document {self.document()!r}, got none")
         self.open_elements.pop()
 
     def is_source(self) -> bool:
         return self.open_elements[0].tag == "srcset"
+
+    def document(self) -> str:
+        return self.open_elements[1].attributes["docid"]
 
     def required(self, attribute: str) -> str:
         element = self.open_elements[-1]
@@ -108,7 +131,7 @@ class Sets:
         return self.fail(of_doc.line, f'expected sysid="…" in <doc> or {where}')
 
     def add(self, segment: Segment) -> None:
-        docid, key = self.open_elements[1].attributes["docid"], self.open_elements[2].attributes["id"]
+        docid, key = self.document(), self.open_elements[2].attributes["id"]
         segments = self.systems.setdefault(self.system, {})
         earlier = segments.setdefault((docid, key), segment)
         if earlier is not segment:
@@ -118,20 +141,63 @@ class Sets:
                 f"{earlier.line}",
             )
 
-    def finish(self, line: int) -> dict[str, dict[tuple[str, str], Segment]]:
+    def finish(self, line: int) -> Translations:
         """Everything, once the file has ended."""
         if self.open_elements:
             inner = self.open_elements[-1]
             self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got the end")
         if not self.systems:
-            wanted = "<doc> with <seg> in it" if {"refset", "tstset"} & self.seen else "<refset> or <tstset>"
-            got = ", ".join(f"<{tag}>" for tag in SETS if tag in self.seen) or "none"
-            raise InputError(f"{self.name}: expected {wanted}, got {got}")
-        return self.systems
+            self.fail_empty()
+        return Translations(self.systems, tuple(self.references))
+
+    def fail_empty(self) -> NoReturn:
+        wanted = "<doc> with <seg> in it" if {"refset", "tstset"} & self.seen else "<refset> or <tstset>"
+        got = ", ".join(f"<{tag}>" for tag in SETS if tag in self.seen) or "none"
+        raise InputError(f"{self.name}: expected {wanted}, got {got}")
 
 
-def read_sgm(text: str, name: str) -> dict[str, dict[tuple[str, str], Segment]]:
-    """What an SGML file holds: system → (docid, seg id) → segment, all in the file's order.
+class Dataset(Sets):
+    """Puts together what one file of WMT holds: documents with the source, references and systems' outputs."""
+
+    levels = WMT_LEVELS
+    parents = ("", "<doc>", "<src>, <ref> or <hyp>")
+
+    def opened(self, tag: str) -> None:
+        """A start tag of a document, or of a text of it."""
+        if tag == "doc":
+            self.n_segments = 0
+            self.required("id")
+        elif tag == "hyp":
+            self.system = self.required("system")
+        elif tag == "ref":
+            # A file with one reference need not say whose it is.
+            self.system = self.open_elements[1].attributes.get("translator") or "ref"
+            self.references[self.system] = None
+
+    def is_source(self) -> bool:
+        return self.open_elements[1].tag == "src"
+
+    def document(self) -> str:
+        return self.open_elements[0].attributes["id"]
+
+    def finish(self, line: int) -> Translations:
+        """Everything but the documents without any reference, which are test suites, as sacreBLEU does."""
+        found = super().finish(line)
+        referenced = {document for name in found.references for document, _ in found.segments.get(name, ())}
+        if not referenced:
+            return found
+        kept = {
+            name: {key: segment for key, segment in segments.items() if key[0] in referenced}
+            for name, segments in found.segments.items()
+        }
+        return Translations({name: segments for name, segments in kept.items() if segments}, found.references)
+
+    def fail_empty(self) -> NoReturn:
+        raise InputError(f"{self.name}: expected <ref> or <hyp> with <seg> in it, got none")
+
+
+def read_sgm(text: str, name: str) -> Translations:
+    """What an SGML file holds.
 
     Raises
     ------
@@ -140,12 +206,13 @@ def read_sgm(text: str, name: str) -> dict[str, dict[tuple[str, str], Segment]]:
 
     Examples
     --------
-    >>> read_sgm('<tstset><DOC docid="d" sysid=a><seg id="1"> x &amp;\\n y </seg></DOC></tstset>', "a.sgm")
+    >>> read_sgm('<tstset><DOC docid="d" sysid=a><seg id="1"> x &amp;\\n y </seg></DOC></tstset>', "a.sgm").segments
     {'a': {('d', '1'): Segment(text='x &amp; y', line=1)}}
     """
     sets = Sets(name, first="doc")
     line, position, start = 1, 0, 0
-    for found in TAG.finditer(text):
+    # Behind the last > no tag ends: each of many that do not would be looked for up to the end.
+    for found in TAG.finditer(text, 0, text.rfind(">") + 1):
         line += text.count("\n", position, found.start())
         position = found.start()
         tag = found[2].lower()
@@ -161,8 +228,8 @@ def _attributes(text: str) -> dict[str, str]:
     return {name.lower(): double or single or bare for name, double, single, bare in ATTRIBUTE.findall(text)}
 
 
-def read_xml(data: bytes, name: str) -> dict[str, dict[tuple[str, str], Segment]]:
-    """What an XML file holds: system → (docid, seg id) → segment, all in the file's order.
+def read_xml(data: bytes, name: str) -> Translations:
+    """What an XML file holds, mteval's or, if the outermost element is ``dataset``, WMT's.
 
     The parser decodes entities of XML; a file that declares others is refused, and nothing outside the file is read.
 
@@ -175,7 +242,10 @@ def read_xml(data: bytes, name: str) -> dict[str, dict[tuple[str, str], Segment]
     --------
     >>> xml = b'<mteval><refset refid="r"><doc docid="d"><seg id="1">x &amp; y</seg></doc></refset></mteval>'
     >>> read_xml(xml, "r.xml")
-    {'r': {('d', '1'): Segment(text='x & y', line=1)}}
+    Translations(segments={'r': {('d', '1'): Segment(text='x & y', line=1)}}, references=('r',))
+    >>> xml = b'<dataset><doc id="d"><ref translator="A"><seg id="1">x</seg></ref></doc></dataset>'
+    >>> read_xml(xml, "wmt.xml").references
+    ('A',)
     """
     from xml.parsers import expat
 
@@ -184,14 +254,21 @@ def read_xml(data: bytes, name: str) -> dict[str, dict[tuple[str, str], Segment]
     parser = expat.ParserCreate()
     parser.buffer_text = True
 
+    def outermost(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal sets
+        if tag.lower() == "dataset":
+            sets = Dataset(name, first="set")
+        parser.StartElementHandler = start
+        start(tag, attributes)
+
     def start(tag: str, attributes: dict[str, str]) -> None:
-        if tag.lower() in LEVELS:
+        if tag.lower() in sets.levels:
             text.clear()
             lowered = {key.lower(): value for key, value in attributes.items()}
             sets.open(tag.lower(), lowered, parser.CurrentLineNumber)
 
     def end(tag: str) -> None:
-        if tag.lower() in LEVELS:
+        if tag.lower() in sets.levels:
             sets.close(tag.lower(), "".join(text), parser.CurrentLineNumber)
 
     def declared(entity: str, *_: object) -> None:
@@ -200,7 +277,7 @@ def read_xml(data: bytes, name: str) -> dict[str, dict[tuple[str, str], Segment]
     def skipped(entity: str, *_: object) -> None:
         sets.fail(parser.CurrentLineNumber, f"the entity &{entity}; is not one of XML: write the character itself")
 
-    parser.StartElementHandler = start
+    parser.StartElementHandler = outermost
     parser.EndElementHandler = end
     parser.CharacterDataHandler = text.append
     parser.EntityDeclHandler = declared

@@ -42,6 +42,15 @@ def reached(statistics: Scores, thresholds: ArrayLike, alternative: str) -> NDAr
     return np.less_equal(statistics, thresholds) if alternative == "less" else np.greater_equal(statistics, thresholds)
 
 
+def extremeness(statistics: Scores, alternative: str) -> Scores:
+    """How extreme statistics are: the larger the number, the more.
+
+    >>> extremeness(np.array([-2.0, 1.0]), "less")
+    array([ 2., -1.])
+    """
+    return np.abs(statistics) if alternative == "two-sided" else -statistics if alternative == "less" else statistics
+
+
 @dataclass(frozen=True)
 class Family:
     """The counts of k systems under one metric: a (k, S, K) array of int64, or (k, D, K) if documents are the unit."""
@@ -96,6 +105,11 @@ class Family:
         """The score of every unit by itself: (k, S)."""
         return self.metric.segment_scores(self.counts)
 
+    @cached_property
+    def leave_one_out(self) -> Scores:
+        """The score of each system without each of the units: (k, S)."""
+        return np.stack([self.metric.score(t - rows) for t, rows in zip(self.totals, self.counts, strict=True)])
+
     def details(self, system: int) -> Mapping[str, float]:
         """The parts that make up a system's score."""
         return self.metric.details(self.totals[system])
@@ -111,6 +125,10 @@ class Family:
         A pair that differs in several columns is looked at until ``most`` units are passed.
         """
         return _core.differing_units(self.counts, list(pairs), most=most)
+
+    def of_pair(self, pair: tuple[int, int]) -> tuple[Family, tuple[int, int]]:
+        """The same without other systems, and the pair there."""
+        return Family(self.metric, self.counts[list(pair)], self.unit), (0, 1)
 
     def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
         """The units in which a pair differs."""
@@ -185,6 +203,17 @@ class TextFamily:
         """The function on one segment at a time: (k, S)."""
         return np.array([[self._evaluate([line], [s]) for s, line in enumerate(lines)] for lines in self.systems])
 
+    @cached_property
+    def leave_one_out(self) -> Scores:
+        """The score of each system without each of the units, at a call for each: (k, S)."""
+        unit_of = range(self._n_segments) if self.documents is None else self.documents.index.tolist()
+        scores = np.empty((len(self.systems), self.n_units))
+        for left_out in range(self.n_units):
+            kept = [s for s, unit in enumerate(unit_of) if unit != left_out]
+            for index, lines in enumerate(self.systems):
+                scores[index, left_out] = self._evaluate([lines[s] for s in kept], kept)
+        return scores
+
     def details(self, system: int) -> Mapping[str, float]:
         """None: nothing is known about the function."""
         return {}
@@ -192,6 +221,10 @@ class TextFamily:
     def differing(self, pairs: Pairs, most: int) -> list[tuple[int, int | None]]:
         """For each pair the number of units in which it differs; there are no columns."""
         return [(len(self.differing_units(pair)), None) for pair in pairs]
+
+    def of_pair(self, pair: tuple[int, int]) -> tuple[TextFamily, tuple[int, int]]:
+        """The same: other systems cost nothing."""
+        return self, pair
 
     def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
         """The units in which a pair differs."""
@@ -253,7 +286,7 @@ class Replication:
 
     def of(self, sums: Callable[..., Counts], counts: Counts) -> Counts:
         """The sums of these replicates, by one of the core's functions."""
-        return sums([counts], n=self.n, seed=self.seed, first=self.first, threads=self.threads)
+        return sums([np.ascontiguousarray(counts)], n=self.n, seed=self.seed, first=self.first, threads=self.threads)
 
 
 class Replicates:
@@ -324,16 +357,69 @@ class Replicates:
                 list(pairs),
                 alternative,
                 np.ascontiguousarray(thresholds[indices]),
-                n=self.n_resamples,
-                seed=self.seed,
                 codes=self._codes,
-                threads=self._threads,
-                progress=self.progress,
+                **self._how,
             )
         for index, family in self._others().items():
-            for replicates in self._batches(family, "shuffling"):
+            for replicates in self.batches(family.batch, "shuffling"):
                 statistics = family.shuffled(pairs, replicates)
                 counts[index] += reached(statistics, thresholds[index][:, None], alternative).sum(axis=1)
+        return counts
+
+    def spreads(self, pairs: Pairs) -> Scores:
+        """The root mean square of every statistic over the shuffles, whose mean is 0 by symmetry: (metrics, pairs)."""
+        out = np.empty((len(self.families), len(pairs)))
+        native = self._native()
+        if native:
+            out[list(native)] = _core.shuffle_spreads(list(native.values()), list(pairs), **self._how)
+        for index in self._others():
+            out[index] = np.sqrt((self._shuffled(index, pairs) ** 2).mean(axis=1))
+        return out
+
+    def max_t(self, pairs: Pairs, alternative: str, scales: Scores, thresholds: Scores) -> NDArray[np.int64]:
+        """How many shuffles have, among a pair and the less extreme ones of its metric, one that reaches its threshold.
+
+        ``scales`` are what statistics are multiplied with to be comparable, ``thresholds`` how extreme the observed
+        ones then are. All have shape (metrics, pairs). Memory does not grow with R for native metrics.
+        """
+        counts = np.zeros(thresholds.shape, dtype=np.int64)
+        native = self._native()
+        if native:
+            indices = list(native)
+            of_native = (np.ascontiguousarray(array[indices]) for array in (scales, thresholds))
+            counts[indices] = _core.shuffle_max_t(
+                list(native.values()), list(pairs), alternative, *of_native, **self._how
+            )
+        for index in self._others():
+            extreme = extremeness(self._shuffled(index, pairs), alternative) * scales[index][:, None]
+            order = np.lexsort((-np.arange(len(pairs)), thresholds[index]))  # the least extreme first
+            largest = np.maximum.accumulate(extreme[order])
+            counts[index, order] = (largest >= thresholds[index, order][:, None]).sum(axis=1)
+        return counts
+
+    def min_p(self, pairs: Pairs, alternative: str, thresholds: Scores, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many shuffles have, among a pair and the less significant ones of its metric, one of its rank or better.
+
+        A shuffle's rank is its place among all shuffles and what was observed, which has ``ranks``: c + 1. All have
+        shape (metrics, pairs). Memory is that of a few series of R numbers for native metrics.
+        """
+        counts = np.zeros(thresholds.shape, dtype=np.int64)
+        native = self._native()
+        if native:
+            indices = list(native)
+            of_native = np.ascontiguousarray(thresholds[indices]), ranks[indices].astype(np.uint64)
+            counts[indices] = _core.shuffle_min_p(
+                list(native.values()), list(pairs), alternative, *of_native, **self._how
+            )
+        for index in self._others():
+            extreme = extremeness(self._shuffled(index, pairs), alternative)
+            observed = extremeness(thresholds[index], alternative)[:, None]
+            # How many are at least as extreme: all but those that sort before.
+            before = [np.searchsorted(np.sort(series), series) for series in extreme]
+            own = self.n_resamples - np.array(before) + (observed >= extreme)
+            order = np.lexsort((-np.arange(len(pairs)), -ranks[index]))  # the least significant first
+            smallest = np.minimum.accumulate(own[order])
+            counts[index, order] = (smallest <= ranks[index, order][:, None]).sum(axis=1)
         return counts
 
     def shuffles(self, pairs: Pairs) -> Scores:
@@ -344,15 +430,19 @@ class Replicates:
             out[list(native)] = _core.shuffle_statistics(
                 list(native.values()),
                 list(pairs),
-                n=self.n_resamples,
-                seed=self.seed,
                 codes=self._codes,
-                threads=self._threads,
-                progress=self.progress,
+                **self._how,
             )
-        for index, family in self._others().items():
-            for batch in self._batches(family, "shuffling"):
-                out[index, :, batch.first : batch.first + batch.n] = family.shuffled(pairs, batch)
+        for index in self._others():
+            out[index] = self._shuffled(index, pairs)
+        return out
+
+    def _shuffled(self, index: int, pairs: Pairs) -> Scores:
+        """The statistic of every shuffle under a metric that is scored here: (pairs, R)."""
+        family = self.families[index]
+        out = np.empty((len(pairs), self.n_resamples))
+        for batch in self.batches(family.batch, "shuffling"):
+            out[:, batch.first : batch.first + batch.n] = family.shuffled(pairs, batch)
         return out
 
     @cached_property
@@ -363,18 +453,25 @@ class Replicates:
         if native:
             drawn = _core.draw_scores(
                 list(native.values()),
-                n=self.n_resamples,
-                seed=self.seed,
-                threads=self._threads,
-                progress=self.progress,
+                **self._how,
             )
             ends = np.cumsum([len(counts) for _, counts in native.values()])[:-1]
             out.update(zip(native, np.split(drawn, ends), strict=True))
         for index, family in self._others().items():
             out[index] = np.empty((len(family.scores), self.n_resamples))
-            for batch in self._batches(family, "drawing"):
+            for batch in self.batches(family.batch, "drawing"):
                 out[index][:, batch.first : batch.first + batch.n] = family.drawn(batch)
         return tuple(out[index] for index in range(len(self.families)))
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """How the core is to make them."""
+        return {
+            "n": self.n_resamples,
+            "seed": self.seed,
+            "threads": self._threads,
+            "progress": self.progress,
+        }
 
     def _native(self) -> dict[int, tuple[_core.Metric, Counts]]:
         """What is summed and scored in Rust."""
@@ -386,12 +483,14 @@ class Replicates:
 
     def _others(self) -> dict[int, AnyFamily]:
         """What is scored here."""
-        return {i: f for i, f in enumerate(self.families) if i not in self._native()}
+        native = self._native()
+        return {i: f for i, f in enumerate(self.families) if i not in native}
 
-    def _batches(self, family: AnyFamily, stage: str) -> Iterator[Replication]:
+    def batches(self, size: int, stage: str) -> Iterator[Replication]:
+        """All replicates, ``size`` at a time."""
         progress = self.progress or Progress()
         progress.begin(stage, self.n_resamples)
-        for first in range(0, self.n_resamples, family.batch):
-            n = min(family.batch, self.n_resamples - first)
+        for first in range(0, self.n_resamples, size):
+            n = min(size, self.n_resamples - first)
             yield Replication(self.seed, first, n, self._threads, self._codes)
             progress.update(first + n)

@@ -19,6 +19,7 @@ __all__ = [
     "SegmentTable",
     "SignificanceResult",
     "SystemScore",
+    "UsedInterval",
     "UsedMetric",
     "UsedTest",
 ]
@@ -35,7 +36,7 @@ class ConfidenceInterval:
     confidence_level : float
         For example 0.95.
     method : str
-        ``percentile``, ``clopper-pearson`` …
+        The name in :data:`reshuffle.intervals.INTERVALS`, or ``clopper-pearson``.
     """
 
     low: float
@@ -75,22 +76,26 @@ class SignificanceResult:
     statistic : float
         score(a) − score(b), in the metric's units.
     pvalue : float
-        (exceedances + 1)/(n_resamples + 1); exceedances/n_resamples if the scheme is ``subgroup`` or ``exact``.
+        (exceedances + 1)/(n_resamples + 1); exceedances/n_resamples if the scheme is ``subgroup`` or ``exact``; or by
+        the test's own distribution where it has one.
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
     exceedances : int or None
-        The replicates at least as extreme as what was observed; None by convolution, where none is looked at by itself.
+        The replicates at least as extreme as what was observed. None by convolution, where none is looked at by itself,
+        and, as the next two, for tests without replicates.
     n_resamples : int or None
         The number of replicates, R; None by convolution.
-    seed : int
+    seed : int or None
         What the replicates were made from.
     signature : str
         Metric, test, seed, generator and version, to be printed beside the p-value.
     wins, ties : int or None
         For tests on draws: the draws in which a scored higher than b, and in which they were equal.
-    scheme : str
-        How replicates were gone through: ``iid``, ``subgroup`` or ``exact``
-        (:func:`reshuffle.approximate_randomization`).
+    adjusted_pvalue : float or None
+        Adjusted for all pairs under the same metric, if that was asked for.
+    scheme : str or None
+        How shuffles were gone through: ``iid``, ``subgroup`` or ``exact``
+        (:func:`reshuffle.approximate_randomization`). None for tests without shuffles.
     null_distribution : (R,) ndarray or None
         The statistic of each replicate, if it was asked for.
     null_probabilities : (R,) ndarray or None
@@ -104,36 +109,37 @@ class SignificanceResult:
     alternative: str
     exceedances: int | None
     n_resamples: int | None
-    seed: int
+    seed: int | None
     signature: str
     wins: int | None = None
     ties: int | None = None
-    scheme: str = "iid"
+    adjusted_pvalue: float | None = None
+    scheme: str | None = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
-        """Clopper–Pearson, 95 %, for the p-value that infinitely many replicates would give.
+        """Clopper–Pearson, 95 %, for the p-value that infinitely many replicates would give, if there are any.
 
-        None unless the scheme is ``iid``: an exact p-value needs none, and the shuffles of a subgroup depend on one
+        None, too, for an exact p-value, which needs no interval, and for a subgroup: its shuffles depend on one
         another, so that their count is not binomial.
         """
-        if self.scheme != "iid" or self.exceedances is None or self.n_resamples is None:
+        if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return None
         return clopper_pearson(self.exceedances, self.n_resamples)
 
     def may_lie_across(self, level: float) -> bool:
         """Could infinitely many replicates give a p-value on the other side of ``level``, by the interval above?"""
-        if self.scheme != "iid" or self.exceedances is None or self.n_resamples is None:
+        if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return False
         # By Hoeffding's inequality the interval reaches no further than this. Most p-values are decided without the
         # distributions of SciPy, which take longer to import than 10,000 shuffles to run.
         reach = (math.log(40) / (2 * self.n_resamples)) ** 0.5
         if abs(self.exceedances / self.n_resamples - level) > reach:
             return False
-        interval = self.pvalue_interval
-        return interval is not None and interval.low < level < interval.high
+        interval = clopper_pearson(self.exceedances, self.n_resamples)
+        return interval.low < level < interval.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +197,27 @@ class UsedMetric:
 
 @dataclass(frozen=True, slots=True)
 class UsedTest:
-    """A test as it was used: its name, its title, the alternative, and what its replicates are called."""
+    """A test as it was used.
+
+    Its name, its title, the alternative, what its replicates are called if it has any, and the name and title of the
+    adjustment of p for many tests if one was made.
+    """
 
     name: str
     title: str
     alternative: str
-    replicates: str
+    replicates: str | None
+    adjustment: str | None = None
+    adjustment_title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsedInterval:
+    """An interval as it was used: its name, its title, and whether it was made from draws."""
+
+    name: str
+    title: str
+    draws: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +237,8 @@ class Comparison:
         None if every pair was compared.
     test : UsedTest or None
         None if nothing was tested.
+    interval : UsedInterval or None
+        None if there are no intervals.
     experimentwise_error : float or None
         If no systems differed, the tests kept their level and were independent: the chance of at least one p of at
         most 1 − confidence_level.
@@ -225,8 +248,10 @@ class Comparison:
         What was swapped and drawn: ``segment`` or ``document``.
     n_units : int
         How many of them there are.
-    n_resamples, confidence_level, seed : int, float, int or None
+    n_resamples, seed : int or None
         None if nothing was resampled.
+    confidence_level : float or None
+        None if there are no intervals.
     signature : str
         One line that tells a reader how to repeat it.
     version : str
@@ -239,6 +264,7 @@ class Comparison:
     comparisons: tuple[PairedDifference, ...]
     baseline: str | None
     test: UsedTest | None
+    interval: UsedInterval | None
     experimentwise_error: float | None
     n_segments: int
     n_references: int

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -25,9 +26,9 @@ from numpy.typing import NDArray
 from . import _core
 from .errors import InputError
 from .metrics import Scores
-from .resampling import Family, Pairs, Replicates, reached
+from .resampling import AnyFamily, Family, Pairs, Replicates, reached
 
-__all__ = ["SCHEMES", "Outcome", "null_distribution", "outcomes"]
+__all__ = ["SCHEMES", "Shuffled", "null_distribution", "shuffle"]
 
 SCHEMES = ("auto", "iid", "subgroup", "exact")
 
@@ -42,42 +43,46 @@ COST_OF_SCORES = 100
 LONGEST_LAW = 1 << 25
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a test found for one pair under one metric.
+def scheme_name(scheme: str, bits: int) -> str:
+    """A scheme and the number of its shuffles, a power of two, as signatures name them."""
+    return f"{scheme}[2^{bits}]"
 
-    ``n_resamples`` and ``exceedances`` are None where nothing was counted one by one; ``bits`` is the number of
-    shuffles as a power of two, None for the scheme ``iid``.
+
+@dataclass(frozen=True)
+class Shuffled:
+    """What the shuffles of one pair under one metric gave.
+
+    ``n_resamples`` and ``exceedances`` are None where nothing was counted one by one.
     """
 
     pvalue: float
     exceedances: int | None
     n_resamples: int | None
-    scheme: str = "iid"
+    scheme: str
     bits: int | None = None
 
-    @property
-    def name(self) -> str:
-        """The scheme and the number of shuffles that it goes through, as signatures name them."""
-        return self.scheme if self.bits is None else f"{self.scheme}[2^{self.bits}]"
+    @classmethod
+    def by_coins(cls, exceedances: int, n_resamples: int) -> Shuffled:
+        """p = (c + 1)/(R + 1): Riezler & Maxwell 2005 (W05-0908), Fig. 1, last line."""
+        return cls((exceedances + 1) / (n_resamples + 1), exceedances, n_resamples, "iid")
 
     @classmethod
-    def of_iid(cls, exceedances: int, n_resamples: int) -> Outcome:
-        """p = (c + 1)/(R + 1): Riezler & Maxwell 2005 (W05-0908), Fig. 1, last line.
-
-        >>> [Outcome.of_iid(c, 9999).pvalue for c in (0, 499, 9999)]
-        [0.0001, 0.05, 1.0]
-        """
-        return cls((exceedances + 1) / (n_resamples + 1), exceedances, n_resamples)
-
-    @classmethod
-    def of_group(cls, exceedances: int, bits: int, scheme: str) -> Outcome:
+    def by_group(cls, exceedances: int, bits: int, scheme: str) -> Shuffled:
         """p = c/2^bits: what was observed is one of the shuffles that were counted.
 
-        >>> Outcome.of_group(2, 4, "exact").pvalue
+        >>> Shuffled.by_group(2, 4, "exact").pvalue
         0.125
         """
         return cls(exceedances / 2**bits, exceedances, 2**bits, scheme, bits)
+
+    @property
+    def name(self) -> str | None:
+        """The scheme and the number of its shuffles as signatures name them, None for what goes without saying.
+
+        >>> Shuffled.by_coins(2, 99).name, Shuffled.by_group(2, 4, "exact").name
+        (None, 'exact[2^4]')
+        """
+        return None if self.bits is None else scheme_name(self.scheme, self.bits)
 
 
 @dataclass(frozen=True)
@@ -85,29 +90,35 @@ class Patterns:
     """All patterns of swaps of the units in which a pair differs."""
 
     replicates: Replicates
-    metric: int
+    family: AnyFamily
     pair: tuple[int, int]
 
-    def _through(self, half: bool) -> Replicates:
-        family = self.replicates.families[self.metric]
-        units = family.differing_units(self.pair)
-        # With a bit of its own for each unit, replicate g swaps the units whose bits g has.
-        codes = np.zeros(family.n_units, dtype=np.uint64)
-        codes[units] = np.uint64(1) << np.arange(len(units), dtype=np.uint64)
-        return self.replicates.grouped(codes, 1 << max(0, len(units) - half), [family])
+    @classmethod
+    def of(cls, replicates: Replicates, family: AnyFamily, pair: tuple[int, int]) -> Patterns:
+        """Without the other systems."""
+        return cls(replicates, *family.of_pair(pair))
 
-    def outcome(self, threshold: float, alternative: str) -> Outcome:
+    @cached_property
+    def _units(self) -> NDArray[np.intp]:
+        return self.family.differing_units(self.pair)
+
+    def _first(self, n: int) -> Replicates:
+        # With a bit of its own for each unit, replicate g swaps the units whose bits g has.
+        codes = np.zeros(self.family.n_units, dtype=np.uint64)
+        codes[self._units] = np.uint64(1) << np.arange(len(self._units), dtype=np.uint64)
+        return self.replicates.grouped(codes, n, [self.family])
+
+    def shuffled(self, threshold: float, alternative: str) -> Shuffled:
         """The share of patterns that reach the threshold."""
+        bits = len(self._units)
         # A pattern and its complement have opposite statistics, so that for a two-sided test one half will do.
-        half = alternative == "two-sided"
-        through = self._through(half)
-        bits = len(through.families[0].differing_units(self.pair))
-        count = int(through.tally([self.pair], np.array([[threshold]]), alternative)[0, 0])
-        return Outcome.of_group(count * (2**bits // through.n_resamples), bits, "exact")
+        times = 2 if alternative == "two-sided" and bits else 1
+        count = self._first(2**bits // times).tally([self.pair], np.array([[threshold]]), alternative)
+        return Shuffled.by_group(times * int(count[0, 0]), bits, "exact")
 
     def distribution(self) -> tuple[Scores, None]:
         """The statistic of every pattern."""
-        return self._through(False).shuffles([self.pair])[0, 0], None
+        return self._first(2 ** len(self._units)).shuffles([self.pair])[0, 0], None
 
 
 @dataclass(frozen=True)
@@ -146,14 +157,14 @@ class Law:
         """In additions, roughly."""
         return self.span * (len(self.differences) + COST_OF_SCORES)
 
-    def outcome(self, threshold: float, alternative: str) -> Outcome:
+    def shuffled(self, threshold: float, alternative: str) -> Shuffled:
         """The probability of what reaches the threshold."""
         statistics, probabilities = self.distribution()
         extreme = reached(statistics, threshold, alternative)
         # The law is symmetric. Both ends together make the same sum for (x, y) and (y, x), to the last bit.
         weights = np.where(extreme, probabilities, 0.0)
         p = 1.0 if extreme.all() else 0.5 * float((weights + weights[::-1]).sum())
-        return Outcome(min(max(p, sys.float_info.min), 1.0), None, None, "exact", len(self.differences))
+        return Shuffled(min(max(p, sys.float_info.min), 1.0), None, None, "exact", len(self.differences))
 
     def distribution(self) -> tuple[Scores, Scores]:
         """The values of the statistic, some of which may be equal, and their probabilities."""
@@ -188,13 +199,13 @@ def exact_tests(replicates: Replicates, metric: int, pairs: Pairs, scheme: str) 
         law = Law.of(replicates, family, pair, column) if column is not None and isinstance(family, Family) else None
         affordable = AUTOMATIC_COST if scheme == "auto" else LARGEST_COST
         if units <= few:
-            found.append(Patterns(replicates, metric, pair))
+            found.append(Patterns.of(replicates, family, pair))
         elif law is not None and law.cost <= affordable and law.span < LONGEST_LAW:
             found.append(law)
         elif scheme == "auto":
             found.append(None)
         elif units <= MOST_PATTERNS:
-            found.append(Patterns(replicates, metric, pair))
+            found.append(Patterns.of(replicates, family, pair))
         else:
             raise InputError(
                 f"{family.metric.name}: two systems differ in {units:,} {family.unit}s, too many for an exact test of "
@@ -214,9 +225,9 @@ def _bits(replicates: Replicates) -> int:
     return (replicates.n_resamples - 1).bit_length()
 
 
-def outcomes(
+def shuffle(
     replicates: Replicates, pairs: Pairs, thresholds: Scores, alternative: str, scheme: str
-) -> list[list[Outcome]]:
+) -> list[list[Shuffled]]:
     """Shuffle every pair under every family: metric by metric, pair by pair. ``thresholds``: (metrics, pairs)."""
     exact = [exact_tests(replicates, metric, pairs, scheme) for metric in range(len(replicates.families))]
     others = [p for p in range(len(pairs)) if any(of_metric[p] is None for of_metric in exact)]
@@ -225,19 +236,19 @@ def outcomes(
         shuffles = _grouped(replicates) if scheme == "subgroup" else replicates
         counts[:, others] = shuffles.tally([pairs[p] for p in others], thresholds[:, others], alternative)
 
-    def outcome(m: int, p: int) -> Outcome:
+    def shuffled(m: int, p: int) -> Shuffled:
         test = exact[m][p]
         if test is not None:
-            return test.outcome(float(thresholds[m, p]), alternative)
+            return test.shuffled(float(thresholds[m, p]), alternative)
         if scheme == "subgroup":
-            return Outcome.of_group(int(counts[m, p]), _bits(replicates), scheme)
-        return Outcome.of_iid(int(counts[m, p]), replicates.n_resamples)
+            return Shuffled.by_group(int(counts[m, p]), _bits(replicates), scheme)
+        return Shuffled.by_coins(int(counts[m, p]), replicates.n_resamples)
 
-    return [[outcome(m, p) for p in range(len(pairs))] for m in range(len(exact))]
+    return [[shuffled(m, p) for p in range(len(pairs))] for m in range(len(exact))]
 
 
 def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> tuple[Scores, Scores | None]:
-    """The statistic of a pair under the first family on every shuffle that :func:`outcomes` would go through.
+    """The statistic of a pair under the first family on every shuffle that :func:`shuffle` would go through.
 
     The second array holds their probabilities if they are not equally likely.
     """

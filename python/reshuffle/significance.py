@@ -2,30 +2,43 @@
 
 Throughout, t is score(a) − score(b); a replicate counts when it is at least as extreme as t (≥, so that the
 observed arrangement counts too); and p = (c + 1)/(R + 1) (Noreen 1989; Phipson & Smyth 2010,
-doi:10.2202/1544-6115.1585), which is never 0 and is 1 for identical systems.
+doi:10.2202/1544-6115.1585), which is never 0 and is 1 for identical systems. Tests of means of segment scores need no
+replicates: their p comes from a distribution in closed form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import Progress
 from .errors import InputError, check_name
-from .metrics import MetricLike, Scores, resolve
+from .estimates import ANY, MEANS, check_kind, segment_values
+from .given import CorpusFunction
+from .metrics import Metric, MetricLike, Scores, resolve
+from .multiplicity import Adjustment, FamilyTests
 from .resampling import Family, Pairs, Replicates, reached
 from .results import SignificanceResult
-from .schemes import SCHEMES, Outcome, null_distribution, outcomes
+from .schemes import SCHEMES, Shuffled, null_distribution, shuffle
 from .units import DocumentIds
 
 __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomization", "bootstrap_test"]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
+
+
+def pvalue(exceedances: ArrayLike, n_resamples: int) -> NDArray[np.float64]:
+    """p = (c + 1)/(R + 1): Riezler & Maxwell 2005 (W05-0908), Fig. 1, last line.
+
+    >>> pvalue([0, 499, 9999], 9999)
+    array([1.e-04, 5.e-02, 1.e+00])
+    """
+    return np.asarray((np.asarray(exceedances) + 1) / (n_resamples + 1))
 
 
 def threshold(statistic: Scores, scores_a: Scores, scores_b: Scores, alternative: str) -> Scores:
@@ -49,13 +62,14 @@ class Observed:
     pairs: Pairs
     scores_a: Scores
     scores_b: Scores
+    scheme: str
 
     @classmethod
-    def of(cls, replicates: Replicates, pairs: Pairs) -> Observed:
+    def of(cls, replicates: Replicates, pairs: Pairs, scheme: str) -> Observed:
         """Look the pairs' scores up."""
         index = np.asarray(pairs, dtype=np.intp).reshape(-1, 2).T
         of_a, of_b = (np.array([family.scores[side] for family in replicates.families]) for side in index)
-        return cls(replicates, pairs, of_a, of_b)
+        return cls(replicates, pairs, of_a, of_b, scheme)
 
     @property
     def statistic(self) -> Scores:
@@ -63,7 +77,7 @@ class Observed:
         return self.scores_a - self.scores_b
 
     def threshold(self, alternative: str) -> Scores:
-        """See :func:`threshold`."""
+        """What replicates have to reach: see :func:`threshold`."""
         return threshold(self.statistic, self.scores_a, self.scores_b, alternative)
 
     def drawn(self, metric: int, pair: int) -> Scores:
@@ -73,9 +87,32 @@ class Observed:
         return np.asarray(scores[a] - scores[b])
 
 
-def _approximate_randomization(observed: Observed, alternative: str, scheme: str) -> list[list[Outcome]]:
+@dataclass(frozen=True)
+class Outcome:
+    """What a test found: p-values and, if it has replicates, how many are at least as extreme: (metrics, pairs).
+
+    If it has shuffles, ``shuffled`` tells pair by pair, metric by metric how they were gone through; then
+    ``exceedances`` are given if that is by coins for all.
+    """
+
+    pvalues: Scores
+    exceedances: NDArray[np.int64] | None = None
+    shuffled: Sequence[Sequence[Shuffled]] | None = None
+
+    @classmethod
+    def of(cls, exceedances: NDArray[np.int64], replicates: Replicates) -> Outcome:
+        """From counts of replicates."""
+        return cls(pvalue(exceedances, replicates.n_resamples), exceedances)
+
+
+def _approximate_randomization(observed: Observed, alternative: str) -> Outcome:
     """Shuffle the two outputs of each segment: Riezler & Maxwell 2005, Fig. 1."""
-    return outcomes(observed.replicates, observed.pairs, observed.threshold(alternative), alternative, scheme)
+    eased = observed.threshold(alternative)
+    shuffled = shuffle(observed.replicates, observed.pairs, eased, alternative, observed.scheme)
+    pvalues = np.array([[one.pvalue for one in of_metric] for of_metric in shuffled])
+    if observed.scheme != "iid":
+        return Outcome(pvalues, shuffled=shuffled)
+    return Outcome(pvalues, np.array([[one.exceedances for one in of_metric] for of_metric in shuffled]), shuffled)
 
 
 def _shift(drawn: Scores, statistic: float, eased: float, alternative: str) -> int:
@@ -96,41 +133,81 @@ def _paired(drawn: Scores, statistic: float, eased: float, alternative: str) -> 
     return int((drawn * better <= 0).sum())
 
 
-Outcomes: TypeAlias = Callable[[Observed, str, str], list[list[Outcome]]]
-
-
-def _on_draws(count: Callable[[Scores, float, float, str], int]) -> Outcomes:
+def _on_draws(count: Callable[[Scores, float, float, str], int]) -> Callable[[Observed, str], Outcome]:
     """Apply a test of one pair's differences on the draws to every pair under every metric."""
 
-    def outcomes(observed: Observed, alternative: str, scheme: str) -> list[list[Outcome]]:
+    def outcome(observed: Observed, alternative: str) -> Outcome:
         statistic, eased = observed.statistic, observed.threshold(alternative)
+        out = np.empty(statistic.shape, dtype=np.int64)
+        for metric, pair in np.ndindex(out.shape):
+            out[metric, pair] = count(
+                observed.drawn(metric, pair), float(statistic[metric, pair]), float(eased[metric, pair]), alternative
+            )
+        return Outcome.of(out, observed.replicates)
 
-        def outcome(metric: int, pair: int) -> Outcome:
-            at = metric, pair
-            c = count(observed.drawn(metric, pair), float(statistic[at]), float(eased[at]), alternative)
-            return Outcome.of_iid(c, observed.replicates.n_resamples)
+    return outcome
 
-        n_metrics, n_pairs = statistic.shape
-        return [[outcome(m, p) for p in range(n_pairs)] for m in range(n_metrics)]
 
-    return outcomes
+def _t_test(differences: Scores, alternative: str) -> float:
+    """Student 1908: t = mean d/(s/√S) with S − 1 degrees of freedom. Without spread t is infinite, and p 0 or 1."""
+    from scipy.special import stdtr
+
+    # Rounding of the mean must not make a spread of equal differences.
+    error = differences.std(ddof=1) / len(differences) ** 0.5 if np.ptp(differences) else 0.0
+    mean = differences.mean()
+    t = mean / error if error else np.copysign(np.inf, mean)
+    if alternative == "two-sided":
+        return float(2 * stdtr(len(differences) - 1, -abs(t)))
+    return float(stdtr(len(differences) - 1, t if alternative == "less" else -t))
+
+
+def _wilcoxon(differences: Scores, alternative: Any) -> float:
+    """Wilcoxon 1945, signed ranks, differences of 0 left out: exact for few segments without ties, as SciPy chooses."""
+    from scipy.stats import wilcoxon
+
+    return float(wilcoxon(differences[differences != 0], alternative=alternative).pvalue)
+
+
+def _sign_test(differences: Scores, alternative: Any) -> float:
+    """Dixon & Mood 1946: of the differences that are not 0, is half positive? Exact."""
+    from scipy.stats import binomtest
+
+    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    return float(binomtest(wins, wins + losses, alternative=alternative).pvalue)
+
+
+def _on_segments(test: Callable[[Scores, str], float]) -> Callable[[Observed, str], Outcome]:
+    """Apply a test of one pair's differences on the segments to every pair under every metric, all of them means."""
+
+    def outcome(observed: Observed, alternative: str) -> Outcome:
+        pvalues = np.ones((len(observed.replicates.families), len(observed.pairs)))
+        for metric, family in enumerate(observed.replicates.families):
+            assert isinstance(family, Family)  # check_test has seen to it
+            for index, (a, b) in enumerate(observed.pairs):
+                differences = segment_values(family, a, b)
+                if differences.any():  # nothing speaks against the null if no segment differs
+                    pvalues[metric, index] = test(differences, alternative)
+        return Outcome(pvalues)
+
+    return outcome
 
 
 @dataclass(frozen=True)
 class SignificanceTest:
     """A test as the registry knows it.
 
-    ``outcomes(observed, alternative, scheme)`` gives what was found, metric by metric, pair by pair. Tests on draws
-    have no scheme.
+    ``outcome(observed, alternative)`` gives what it finds for all pairs under all metrics. ``replicates`` is what its
+    replicates are called, None if it has none; ``kind`` what it needs of a metric (:mod:`reshuffle.estimates`).
     """
 
     name: str
     title: str
     about: str
     source: str
-    outcomes: Outcomes
+    outcome: Callable[[Observed, str], Outcome]
     alternatives: tuple[str, ...] = ALTERNATIVES
-    replicates: str = "shuffles"
+    replicates: str | None = "shuffles"
+    kind: str = ANY
 
 
 TESTS: Mapping[str, SignificanceTest] = {
@@ -168,64 +245,120 @@ TESTS: Mapping[str, SignificanceTest] = {
             _on_draws(_paired),
             replicates="draws",
         ),
+        SignificanceTest(
+            "t-test",
+            "paired t-test",
+            "for means of segment scores; exact if their differences are normal",
+            "doi:10.1093/biomet/6.1.1",
+            _on_segments(_t_test),
+            replicates=None,
+            kind=MEANS,
+        ),
+        SignificanceTest(
+            "wilcoxon",
+            "Wilcoxon signed-rank test",
+            "for means of segment scores; are their differences symmetric about 0?",
+            "doi:10.2307/3001968",
+            _on_segments(_wilcoxon),
+            replicates=None,
+            kind=MEANS,
+        ),
+        SignificanceTest(
+            "sign-test",
+            "sign test",
+            "for means of segment scores; does each system win as many segments?",
+            "doi:10.1080/01621459.1946.10501898",
+            _on_segments(_sign_test),
+            replicates=None,
+            kind=MEANS,
+        ),
     )
 }
 
 
-def check_test(name: str, alternative: str, scheme: str = "auto") -> SignificanceTest:
-    """The test of that name, or :class:`InputError` if there is none or it has no such alternative or scheme."""
+def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -> SignificanceTest:
+    """The test of that name, or :class:`InputError` if there is none, or not with this alternative or these metrics."""
     check_name("test", name, list(TESTS))
     check_name("alternative", alternative, ALTERNATIVES)
-    check_name("scheme", scheme, SCHEMES)
     test = TESTS[name]
-    if scheme != "auto" and test.replicates != "shuffles":
-        raise InputError(
-            f"test {name!r} draws and has no scheme of shuffles: leave out {scheme!r}, or use the test 'ar'"
-        )
     if alternative not in test.alternatives:
         raise InputError(
             f"test {name!r} has no alternative {alternative!r}: it takes absolute values, so it is "
             f"{' or '.join(test.alternatives)} only; use 'ar' or 'bootstrap' for a one-sided test"
         )
+    check_kind(f"test {name!r}", test.kind, metrics, ["ar", "bootstrap"])
     return test
 
 
+def check_scheme(name: str, test: SignificanceTest, adjustment: Adjustment | None = None) -> str:
+    """The scheme to use, or :class:`InputError` if there is none of that name or it is not for the test."""
+    check_name("scheme", name, SCHEMES)
+    if test.replicates != "shuffles":
+        if name != "auto":
+            raise InputError(f"test {test.name!r} has no shuffles: leave out the scheme {name!r}, or use the test 'ar'")
+    elif adjustment is not None and adjustment.of_shuffles:
+        # All pairs have to go through the same shuffles, and p through those that it is adjusted by.
+        if name not in ("auto", "iid"):
+            raise InputError(f"adjustment {adjustment.name!r} goes through shuffles by 'iid' only, not by {name!r}")
+        return "iid"
+    return name
+
+
 def run_test(
-    test: SignificanceTest, replicates: Replicates, pairs: Pairs, alternative: str, scheme: str = "auto"
+    test: SignificanceTest,
+    replicates: Replicates,
+    pairs: Pairs,
+    alternative: str,
+    adjustment: Adjustment | None = None,
+    scheme: str = "auto",
 ) -> list[list[SignificanceResult]]:
     """Test every pair under every family, all on the same replicates: metric by metric, pair by pair."""
-    observed = Observed.of(replicates, pairs)
-    found = test.outcomes(observed, alternative, scheme)
+    observed = Observed.of(replicates, pairs, scheme)
+    outcome = test.outcome(observed, alternative)
+    adjusted = None
+    if adjustment is not None:
+        eased = observed.threshold(alternative)
+        tested = FamilyTests(replicates, pairs, alternative, outcome.pvalues, eased, outcome.exceedances)
+        adjusted = adjustment.adjust(tested)
+    resampled = test.replicates is not None
+    used = test.name, alternative, None if adjustment is None else adjustment.name
 
     def result(m: int, p: int) -> SignificanceResult:
         metric = replicates.families[m].metric
         drawn = observed.drawn(m, p) if test.replicates == "draws" else None
-        outcome = found[m][p]
-        suffix = run_signature(replicates, (test.name, alternative), outcome.name)
+        exceedances = None if outcome.exceedances is None else int(outcome.exceedances[m, p])
+        n, scheme, name = replicates.n_resamples if resampled else None, None, None
+        if outcome.shuffled is not None:
+            shuffled = outcome.shuffled[m][p]
+            exceedances, n, scheme, name = shuffled.exceedances, shuffled.n_resamples, shuffled.scheme, shuffled.name
+        suffix = run_signature(replicates if resampled else None, (*used, name))
         return SignificanceResult(
             test=test.name,
             metric=metric.name,
             statistic=float(observed.statistic[m, p]),
-            pvalue=outcome.pvalue,
+            pvalue=float(outcome.pvalues[m, p]),
             alternative=alternative,
-            exceedances=outcome.exceedances,
-            n_resamples=outcome.n_resamples,
-            seed=replicates.seed,
+            exceedances=exceedances,
+            n_resamples=n,
+            seed=replicates.seed if resampled else None,
             signature=f"{metric.signature()}|{suffix}",
             wins=None if drawn is None else int((drawn > 0).sum()),
             ties=None if drawn is None else int((drawn == 0).sum()),
-            scheme=outcome.scheme,
+            adjusted_pvalue=None if adjusted is None else float(adjusted[m, p]),
+            scheme=scheme,
         )
 
     return [[result(m, p) for p in range(len(pairs))] for m in range(len(replicates.families))]
 
 
-def run_signature(replicates: Replicates, test: tuple[str, str] | None, scheme: str = "iid") -> str:
-    """The part of a signature that says how replicates were made and, by a test and its alternative, used."""
-    used = [] if test is None else [f"test:{test[0]}", f"alternative:{test[1]}"]
-    used += [] if scheme == "iid" else [f"scheme:{scheme}"]
-    unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
-    made = [*unit, f"n:{replicates.n_resamples}", f"seed:{replicates.seed}", f"rng:{_core.GENERATOR}"]
+def run_signature(replicates: Replicates | None, test: tuple[str, str, str | None, str | None] | None) -> str:
+    """The part of a signature that tells test, alternative, adjustment and scheme, and how replicates were made."""
+    parts = ("test", "alternative", "adjust", "scheme")
+    used = [f"{part}:{name}" for part, name in zip(parts, test or (), strict=False) if name is not None]
+    made = []
+    if replicates is not None:
+        unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
+        made = [*unit, f"n:{replicates.n_resamples}", f"seed:{replicates.seed}", f"rng:{_core.GENERATOR}"]
     return "|".join([*used, *made, f"version:reshuffle-{_core.VERSION}"])
 
 
@@ -292,8 +425,8 @@ def approximate_randomization(
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
         See above.
     n_resamples : int
-        R, the number of shuffles. The smallest possible p is 1/(R + 1). A subgroup has the next power of two, 2^m ≥ R, as
-        the result says; the smallest p is then 1/2^m.
+        R, the number of shuffles. The smallest possible p is 1/(R + 1). A subgroup has the next power of two, 2^m ≥ R,
+        as the result says; the smallest p is then 1/2^m.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: a scores higher than b.
     seed : int
@@ -343,9 +476,10 @@ def approximate_randomization(
     >>> result.pvalue  # documents differ by 2, 1, 1, 0: all of one sign in 2 of 8 patterns
     0.25
     """
-    test = check_test("ar", alternative, scheme)
+    test = check_test("ar", alternative)
+    scheme = check_scheme(scheme, test)
     replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
-    result = run_test(test, replicates, [(0, 1)], alternative, scheme)[0][0]
+    result = run_test(test, replicates, [(0, 1)], alternative, scheme=scheme)[0][0]
     if not keep_null_distribution:
         return result
     values, probabilities = null_distribution(replicates, (0, 1), scheme)

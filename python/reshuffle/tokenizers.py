@@ -6,6 +6,7 @@ first used, and no model is ever fetched over the network.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import warnings
@@ -103,8 +104,8 @@ def _flores(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
         kept = cache / "models" / url.rsplit("/", 1)[1]
         if model is None and not kept.exists():
             raise InputError(
-                f"the tokenizer {name} needs its model: fetch {url} and name the file by tokenizer_model "
-                f"(--tokenizer-model FILE), or save it as {kept}, where sacreBLEU keeps it"
+                f"the tokenizer {name} needs its model: fetch {url} and name the file by tokenizer_model, "
+                f"or save it as {kept}, where sacreBLEU keeps it"
             )
         path = kept if model is None else Path(model)
         try:
@@ -118,7 +119,9 @@ def _flores(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
             raise InputError(
                 f"the model {path} of the tokenizer {name} is not one of sentencepiece: fetch {url} again"
             ) from None
-        return LoadedTokenizer(name, processor.EncodeAsPieces)
+        # sacreBLEU's name is for the model it keeps; of another the signature has to tell which.
+        signature = name if model is None else f"{name}[{hashlib.sha256(content).hexdigest()[:8]}]"
+        return LoadedTokenizer(signature, processor.EncodeAsPieces)
 
     return load
 

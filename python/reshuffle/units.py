@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
-from .metrics import Counts, Metric, Scores
+from .metrics import Counts, Scores
 
 __all__ = ["DocumentIds", "Documents", "design_effect", "intraclass_correlation"]
 
@@ -110,24 +110,19 @@ def _checked(id_: object, segment: int) -> str:
     return str(id_)
 
 
-def paired_influences(metric: Metric, counts: Counts, pairs: Sequence[tuple[int, int]]) -> Iterator[Scores]:
+def paired_influences(scores: Scores, leave_one_out: Scores, pairs: Sequence[tuple[int, int]]) -> Iterator[Scores]:
     """For each pair (a, b) what every segment does to score(a) − score(b): its jackknife influence, (S,).
 
     The influence of segment s on f is (S − 1)·(f(T) − f(T − x_s)) (Efron & Stein 1981, doi:10.1214/aos/1176345462). For
-    a mean it is the segment's score less the mean. ``counts`` has shape (k, S, K); cost: k·S scores.
+    a mean it is the segment's score less the mean. ``scores`` has shape (k,), ``leave_one_out`` those without each of
+    the segments, (k, S).
 
-    >>> from .metrics import Formula
-    >>> mean = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
-    >>> a, b = [[5, 1], [4, 1], [3, 1]], [[2, 1], [2, 1], [2, 1]]
-    >>> [influence.tolist() for influence in paired_influences(mean, np.array([a, b]), [(0, 1)])]
+    >>> without = np.array([[3.5, 4.0, 4.5], [2.0, 2.0, 2.0]])  # means of two of 5, 4 and 3, and of 2, 2 and 2
+    >>> [influence.tolist() for influence in paired_influences(np.array([4.0, 2.0]), without, [(0, 1)])]
     [[1.0, 0.0, -1.0]]
     """
-    others = counts.shape[1] - 1
-    totals = counts.sum(axis=1)
-    scores = metric.score(totals)
-    moved = np.stack(
-        [score - metric.score(total - rows) for score, total, rows in zip(scores, totals, counts, strict=True)]
-    )
+    others = leave_one_out.shape[1] - 1
+    moved = scores[:, None] - leave_one_out
     # Scores are right to some units in the last place; what is smaller than these is no difference.
     rounding = 16 * np.spacing(np.abs(scores))
     for a, b in pairs:

@@ -44,63 +44,131 @@ const COLUMNS: [&str; 10] = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HE
 /// Calls `sentence` with the words of every sentence of a block.
 ///
 /// # Errors
-/// [`Broken`] for a line that has not ten columns, an ID out of order, and a HEAD
-/// that is no word of the sentence.
-pub fn sentences<'a>(block: &'a str, mut sentence: impl FnMut(&[Word<'a>])) -> std::result::Result<(), Broken> {
-    let (mut words, mut lines) = (Vec::new(), Vec::new());
-    for (number, line) in
-        block.split('\n').enumerate().map(|(i, line)| (i + 1, line.strip_suffix('\r').unwrap_or(line)))
-    {
+/// [`Broken`] for a line that has not ten columns, an ID out of order, a word without a form, and a HEAD that is no other
+/// word of the sentence or leads to no root.
+pub fn sentences<'a>(block: &'a str, mut sentence: impl FnMut(&[Word<'a>])) -> Result<()> {
+    let mut open = Sentence::default();
+    for (i, line) in block.split('\n').enumerate() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
         if line.is_empty() {
-            finish(&mut words, &mut lines, &mut sentence)?;
-        } else if !line.starts_with('#')
-            && let Some(word) = word(line, number, words.len())?
-        {
-            words.push(word);
-            lines.push(number);
+            open.finish(&mut sentence)?;
+        } else if !line.starts_with('#') {
+            open.read(line, i + 1)?;
         }
     }
-    finish(&mut words, &mut lines, &mut sentence)
+    open.finish(&mut sentence)
 }
 
-fn finish<'a>(words: &mut Vec<Word<'a>>, lines: &mut Vec<usize>, sentence: &mut impl FnMut(&[Word<'a>])) -> Result<()> {
-    let n = words.len();
-    if let Some(bad) = words.iter().position(|word| word.head > n) {
-        let expected = format!("HEAD from 0 to {n}, the number of words in the sentence");
-        return Err(malformed(lines[bad], expected, words[bad].head.to_string()));
-    }
-    if n > 0 {
-        sentence(words);
-    }
-    words.clear();
-    lines.clear();
-    Ok(())
+/// A sentence that has not ended.
+#[derive(Default)]
+struct Sentence<'a> {
+    words: Vec<Word<'a>>,
+    /// On which line each word stands.
+    lines: Vec<usize>,
+    /// The multiword token that reaches farthest: its last word, its line, its ID.
+    farthest: Option<(usize, usize, &'a str)>,
 }
 
-fn malformed(line: usize, expected: String, got: String) -> Broken {
-    Broken { line, expected, got }
+impl<'a> Sentence<'a> {
+    /// Takes in a line that is no comment.
+    fn read(&mut self, line: &'a str, number: usize) -> Result<()> {
+        let got = line.split('\t').count();
+        let mut columns = [""; COLUMNS.len()];
+        if got != columns.len() {
+            let shown: String = line.chars().take(40).collect();
+            return malformed(number, "10 columns of CoNLL-U, separated by tabs", format!("{got}: {shown:?}"));
+        }
+        columns.iter_mut().zip(line.split('\t')).for_each(|(column, text)| *column = text);
+        let [id, form, lemma, _, _, _, head, relation, _, _] = columns;
+        let next = self.words.len() + 1;
+        if let Some((first, last)) = id.split_once('-') {
+            return match (whole(first), whole(last)) {
+                (Some(first), Some(last)) if 0 < first && first < last => {
+                    self.farthest = self.farthest.max(Some((last, number, id)));
+                    Ok(())
+                }
+                _ => {
+                    malformed(number, format!("ID {next} or a range of words such as {next}-{}", next + 1), quoted(id))
+                }
+            };
+        }
+        if let Some((word, node)) = id.split_once('.') {
+            return match (whole(word), whole(node)) {
+                (Some(_), Some(_)) => Ok(()),
+                _ => malformed(number, format!("ID {next} or an empty node such as {}.1", next - 1), quoted(id)),
+            };
+        }
+        if whole(id) != Some(next) {
+            return malformed(number, format!("ID {next}"), quoted(id));
+        }
+        if form.is_empty() {
+            return malformed(number, "a FORM (_ for none)", quoted(form));
+        }
+        match whole(head) {
+            None => malformed(number, "a number as HEAD", quoted(head)),
+            Some(head) if head == next => {
+                malformed(number, "0 or another word as HEAD", format!("{head}, the word itself"))
+            }
+            Some(head) => {
+                self.words.push(Word { form, lemma, relation, head });
+                self.lines.push(number);
+                Ok(())
+            }
+        }
+    }
+
+    /// Hands the sentence on, if it has words, and begins the next.
+    fn finish(&mut self, sentence: &mut impl FnMut(&[Word<'a>])) -> Result<()> {
+        let Sentence { words, lines, farthest } = std::mem::take(self);
+        let n = words.len();
+        if let Some(bad) = words.iter().position(|word| word.head > n) {
+            let expected = format!("HEAD from 0 to {n}, the number of words in the sentence");
+            return malformed(lines[bad], expected, words[bad].head.to_string());
+        }
+        if let Some((last, line, id)) = farthest
+            && last > n
+        {
+            return malformed(line, format!("a range up to {n}, the number of words in the sentence"), quoted(id));
+        }
+        if let Some(word) = circle(&words) {
+            let got = format!("a circle back to word {}", word + 1);
+            return malformed(lines[word], "HEADs that lead to a root (HEAD 0)", got);
+        }
+        if n > 0 {
+            sentence(&words);
+        }
+        Ok(())
+    }
 }
 
-/// The word on a line; none for multiword tokens (`3-4`) and empty nodes (`3.1`).
-fn word(line: &str, number: usize, before: usize) -> Result<Option<Word<'_>>> {
-    let mut columns = [""; COLUMNS.len()];
-    let got = line.split('\t').count();
-    if got != columns.len() {
-        let shown: String = line.chars().take(40).collect();
-        return Err(malformed(number, "10 columns of CoNLL-U, separated by tabs".into(), format!("{got}: {shown:?}")));
+/// A word whose HEADs lead back to it, from 0.
+fn circle(words: &[Word<'_>]) -> Option<usize> {
+    // For each word the one from which HEADs were followed when it was met first: from 1, 0 if it has not been met.
+    let mut met = vec![0; words.len()];
+    for start in 1..=words.len() {
+        let mut word = start;
+        while word != 0 && met[word - 1] == 0 {
+            met[word - 1] = start;
+            word = words[word - 1].head;
+        }
+        if word != 0 && met[word - 1] == start {
+            return Some(word - 1);
+        }
     }
-    columns.iter_mut().zip(line.split('\t')).for_each(|(column, text)| *column = text);
-    let [id, form, lemma, _, _, _, head, relation, _, _] = columns;
-    if id.contains(['-', '.']) {
-        return Ok(None);
-    }
-    if id.parse() != Ok(before + 1) {
-        return Err(malformed(number, format!("ID {}", before + 1), format!("{id:?}")));
-    }
-    let Ok(head) = head.parse() else {
-        return Err(malformed(number, "a number as HEAD".into(), format!("{head:?}")));
-    };
-    Ok(Some(Word { form, lemma, relation, head }))
+    None
+}
+
+/// A whole number in ASCII digits, without a sign.
+fn whole(text: &str) -> Option<usize> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}
+
+fn malformed<T>(line: usize, expected: impl Into<String>, got: String) -> Result<T> {
+    Err(Broken { line, expected: expected.into(), got })
 }
 
 #[cfg(test)]
@@ -138,5 +206,41 @@ mod tests {
             "line 1: expected HEAD from 0 to 1, the number of words in the sentence, got 2",
             message(&line("1", "a", "2"))
         );
+        assert_eq!("line 1: expected a FORM (_ for none), got \"\"", message(&line("1", "", "0")));
+        assert_eq!("line 1: expected 0 or another word as HEAD, got 1, the word itself", message(&line("1", "a", "1")));
+    }
+
+    #[test]
+    fn ids_are_numbers_ranges_and_empty_nodes_in_ascii_digits() {
+        let after_one = |id: &str| heads(&[line("1", "a", "0"), line(id, "b", "0"), line("2", "c", "0")].concat());
+        for id in ["1-2", "2-3", "0.1", "1.10"] {
+            let broken = if id == "2-3" { Some(2) } else { None };
+            assert_eq!(broken, after_one(id).err().map(|broken| broken.line), "{id}");
+        }
+        for id in
+            ["x-y", "2-", "-2", "2-1", "2-2", "0-2", "1-2-3", "1.x", "abc.def", ".", "-", "1.-1", "+2", "٢", "1-٢"]
+        {
+            assert_eq!(Some(2), after_one(id).err().map(|broken| broken.line), "{id}");
+        }
+        for head in ["+0", "-0", "0.0", "", " 0", "٠"] {
+            let broken = heads(&line("1", "a", head)).unwrap_err();
+            assert_eq!((1, "a number as HEAD"), (broken.line, broken.expected.as_str()), "{head}");
+        }
+    }
+
+    #[test]
+    fn heads_lead_to_a_root() {
+        let message = |heads_: &[&str]| {
+            let block: String = heads_.iter().zip(1..).map(|(head, id)| line(&id.to_string(), "a", head)).collect();
+            heads(&block).err().map(|broken| Error::from(broken).to_string())
+        };
+        assert_eq!(None, message(&["2", "3", "0", "0", "4"]));
+        let circle = |number: usize| {
+            Some(format!(
+                "line {number}: expected HEADs that lead to a root (HEAD 0), got a circle back to word {number}"
+            ))
+        };
+        assert_eq!(circle(1), message(&["2", "1"]));
+        assert_eq!(circle(3), message(&["0", "3", "4", "5", "3"]));
     }
 }

@@ -5,8 +5,12 @@
 //! the next with a dozen operations on each 64 columns (Myers 1999, doi:10.1145/316542.316550, in the form of Hyyrö
 //! 2003, Nordic J. Comput. 10). A row depends only on the words before it, so rows of a common prefix are shared.
 
-/// A word's number within one segment.
-pub(crate) type Word = u32;
+use crate::error::{Error, Result};
+use crate::ngram::Token;
+use crate::pool::{Patience, Stop};
+
+/// The number of all words that a reference has not; its own are numbered from 1.
+pub(crate) const STRANGER: Token = 0;
 
 /// Where two neighbours in a row differ, per 64 columns: bit j − 1 tells of D\[i\]\[j\] − D\[i\]\[j − 1\].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,33 +48,83 @@ fn advance(same: u64, row: &mut Row, rise: &mut u64, fall: &mut u64) -> Step {
     Step { level, rise: rises }
 }
 
-/// The reference of a distance: its words, and the columns of each word as bits.
+/// Levenshtein's distance, 64 columns after the other: how the last of them changes from row to row is all that the
+/// next need to know, so that it takes no more room than the words do.
+#[derive(Default)]
+pub(crate) struct Levenshtein {
+    /// Of each word the columns at hand, zeros before and after.
+    masks: Vec<u64>,
+    /// For each row whether its distance is one more, or one less, than in the row above: in the column before those at
+    /// hand, and afterwards in the last of them.
+    borders: Vec<(u64, u64)>,
+    patience: Patience,
+}
+
+impl Levenshtein {
+    /// The distance of a hypothesis from a reference whose words are numbered up to `distinct`.
+    pub(crate) fn distance(
+        &mut self,
+        hypothesis: &[Token],
+        reference: &[Token],
+        distinct: usize,
+        stop: &Stop<'_>,
+    ) -> Result<usize> {
+        let Levenshtein { masks, borders, patience } = self;
+        masks.resize(masks.len().max(distinct + 1), 0);
+        borders.clear();
+        borders.resize(hypothesis.len(), (1, 0));
+        let mut distance = hypothesis.len();
+        for columns in reference.chunks(64) {
+            patience.spend(hypothesis.len(), stop)?;
+            columns.iter().enumerate().for_each(|(j, &word)| masks[word as usize] |= 1 << j);
+            let mut row = FIRST;
+            for (&word, (rise, fall)) in hypothesis.iter().zip(borders.iter_mut()) {
+                advance(masks[word as usize], &mut row, rise, fall);
+            }
+            columns.iter().for_each(|&word| masks[word as usize] = 0);
+            let within = !0 >> (64 - columns.len());
+            distance += (row.up & within).count_ones() as usize;
+            distance -= (row.down & within).count_ones() as usize;
+        }
+        Ok(distance)
+    }
+}
+
+/// The reference of a [`Matrix`]: its words, and the columns of each word as bits.
 #[derive(Default)]
 pub(crate) struct Reference {
-    words: Vec<Word>,
+    words: Vec<Token>,
     /// How many times 64 columns there are.
     blocks: usize,
-    /// `blocks` masks for each word of the vocabulary, then as many zeros for a word that is not in it.
+    /// `blocks` masks for each word: those of a stranger are zeros.
     masks: Vec<u64>,
     last: u64,
 }
 
+/// Makes a vector as long as asked: an error, not an abort, if there is no room.
+pub(crate) fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T) -> Result<()> {
+    let more = length.saturating_sub(values.len());
+    values.try_reserve(more).map_err(|_| Error::Memory { numbers: length as u128 })?;
+    values.resize(length, value);
+    Ok(())
+}
+
 impl Reference {
-    /// Takes a reference whose words are numbered below `vocabulary`. A hypothesis may have the word `vocabulary` too,
-    /// which stands for all words that this reference has not.
-    pub(crate) fn set(&mut self, words: &[Word], vocabulary: usize) {
+    /// Takes a reference whose words are numbered up to `distinct`.
+    pub(crate) fn set(&mut self, words: &[Token], distinct: usize) -> Result<()> {
         self.words.clear();
         self.words.extend_from_slice(words);
         self.blocks = words.len().div_ceil(64).max(1);
         self.last = if words.is_empty() { 0 } else { !0 >> (words.len().wrapping_neg() % 64) };
         self.masks.clear();
-        self.masks.resize((vocabulary + 1) * self.blocks, 0);
+        resize(&mut self.masks, (distinct + 1) * self.blocks, 0)?;
         for (j, &word) in words.iter().enumerate() {
             self.masks[word as usize * self.blocks + j / 64] |= 1 << (j % 64);
         }
+        Ok(())
     }
 
-    pub(crate) fn words(&self) -> &[Word] {
+    pub(crate) fn words(&self) -> &[Token] {
         &self.words
     }
 
@@ -78,18 +132,13 @@ impl Reference {
         self.words.len()
     }
 
-    fn masks(&self, word: Word) -> &[u64] {
+    fn masks(&self, word: Token) -> &[u64] {
         &self.masks[word as usize * self.blocks..][..self.blocks]
-    }
-
-    /// Does the word occur?
-    pub(crate) fn has(&self, word: Word) -> bool {
-        self.masks(word).iter().any(|&mask| mask != 0)
     }
 
     /// The columns between `from` and `to` that hold `word`.
     #[inline]
-    pub(crate) fn columns(&self, word: Word, from: usize, to: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn columns(&self, word: Token, from: usize, to: usize) -> impl Iterator<Item = usize> {
         let (first, masks) = (from / 64, self.masks(word));
         let masks = masks.get(first..to.div_ceil(64).min(masks.len())).unwrap_or(&[]);
         masks.iter().zip(first..).flat_map(move |(&mask, block)| {
@@ -118,16 +167,9 @@ impl Reference {
         distance as usize
     }
 
-    /// Levenshtein's distance of a hypothesis.
-    pub(crate) fn distance(&self, hypothesis: &[Word], scratch: &mut Vec<Row>) -> usize {
-        scratch.clear();
-        scratch.resize(self.blocks, FIRST);
-        self.resume(scratch, hypothesis.len(), [hypothesis])
-    }
-
     /// The distance of a hypothesis of `rows` words, given the row before the `parts` it ends with.
     #[inline]
-    fn resume<const N: usize>(&self, row: &mut [Row], rows: usize, parts: [&[Word]; N]) -> usize {
+    fn resume<const N: usize>(&self, row: &mut [Row], rows: usize, parts: [&[Token]; N]) -> usize {
         if let [row] = row {
             let mut bits = *row;
             for part in parts {
@@ -150,14 +192,14 @@ impl Reference {
 }
 
 /// The fewest edits that any order of the words could need: the longer of both lengths less the words in common.
-/// `counts` is scratch, zeros before and after.
+/// `counts` is scratch, zeros before and after. The words of the reference are numbered up to `distinct`.
 pub(crate) fn edits_of_bags(
-    hypothesis: &[Word],
-    reference: &[Word],
-    vocabulary: usize,
+    hypothesis: &[Token],
+    reference: &[Token],
+    distinct: usize,
     counts: &mut Vec<u32>,
 ) -> usize {
-    counts.resize(counts.len().max(vocabulary + 1), 0);
+    counts.resize(counts.len().max(distinct + 1), 0);
     for &word in reference {
         counts[word as usize] += 1;
     }
@@ -192,19 +234,30 @@ pub(crate) struct Matrix {
     rows: Vec<Row>,
     steps: Vec<Step>,
     scratch: Vec<Row>,
+    patience: Patience,
 }
 
 impl Matrix {
     /// Computes all rows, of which the first `known` words' are known from before, and gives the distance.
-    pub(crate) fn fill(&mut self, reference: &Reference, hypothesis: &[Word], known: usize) -> usize {
+    ///
+    /// # Errors
+    /// [`Error::Memory`] for texts so long that the rows do not fit, [`Error::Interrupted`] if told to stop.
+    pub(crate) fn fill(
+        &mut self,
+        reference: &Reference,
+        hypothesis: &[Token],
+        known: usize,
+        stop: &Stop<'_>,
+    ) -> Result<usize> {
         let blocks = reference.blocks;
         if known == 0 {
             self.rows.clear();
             self.rows.resize(blocks, FIRST);
         }
-        self.rows.resize((hypothesis.len() + 1) * blocks, FIRST);
-        self.steps.resize(hypothesis.len() * blocks, Step { level: 0, rise: 0 });
+        resize(&mut self.rows, (hypothesis.len() + 1) * blocks, FIRST)?;
+        resize(&mut self.steps, hypothesis.len() * blocks, Step { level: 0, rise: 0 })?;
         for (i, &word) in hypothesis.iter().enumerate().skip(known) {
+            self.patience.spend(blocks, stop)?;
             let (done, row) = self.rows.split_at_mut((i + 1) * blocks);
             let (mut rise, mut fall) = (1, 0);
             for (block, &same) in reference.masks(word).iter().enumerate() {
@@ -212,32 +265,37 @@ impl Matrix {
                 self.steps[i * blocks + block] = advance(same, &mut row[block], &mut rise, &mut fall);
             }
         }
-        reference.corner(hypothesis.len(), &self.rows[hypothesis.len() * blocks..])
+        Ok(reference.corner(hypothesis.len(), &self.rows[hypothesis.len() * blocks..]))
     }
 
     /// The distance of a hypothesis of `rows` words that has the first `known` of them in common with the one of
     /// [`Matrix::fill`] and goes on with `parts`.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if told to stop: asked here, whoever tries many hypotheses is asked often enough.
     #[inline]
     pub(crate) fn distance<const N: usize>(
         &mut self,
         reference: &Reference,
         rows: usize,
         known: usize,
-        parts: [&[Word]; N],
-    ) -> usize {
+        parts: [&[Token]; N],
+        stop: &Stop<'_>,
+    ) -> Result<usize> {
         let blocks = reference.blocks;
+        self.patience.spend((rows - known) * blocks, stop)?;
         if blocks == 1 {
-            return reference.resume(&mut [self.rows[known]], rows, parts);
+            return Ok(reference.resume(&mut [self.rows[known]], rows, parts));
         }
         self.scratch.clear();
         self.scratch.extend_from_slice(&self.rows[known * blocks..][..blocks]);
-        reference.resume(&mut self.scratch, rows, parts)
+        Ok(reference.resume(&mut self.scratch, rows, parts))
     }
 
     /// Walks back from the corner along a cheapest way: of equally cheap ones the one that prefers a match or a
     /// substitution, then an extra word, then a missing one.
     #[inline]
-    pub(crate) fn walk(&self, reference: &Reference, hypothesis: &[Word], mut visit: impl FnMut(Edit)) {
+    pub(crate) fn walk(&self, reference: &Reference, hypothesis: &[Token], mut visit: impl FnMut(Edit)) {
         let (mut i, mut j) = (hypothesis.len(), reference.len());
         while i > 0 || j > 0 {
             let edit = if i == 0 {
@@ -270,7 +328,7 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     /// The distances of all prefixes, cell by cell.
-    pub(crate) fn distances(hypothesis: &[Word], reference: &[Word]) -> Vec<Vec<usize>> {
+    pub(crate) fn distances(hypothesis: &[Token], reference: &[Token]) -> Vec<Vec<usize>> {
         let mut d = vec![vec![0; reference.len() + 1]; hypothesis.len() + 1];
         for i in 0..=hypothesis.len() {
             for j in 0..=reference.len() {
@@ -287,7 +345,7 @@ pub(crate) mod tests {
         d
     }
 
-    fn walk_back(hypothesis: &[Word], reference: &[Word]) -> Vec<Edit> {
+    fn walk_back(hypothesis: &[Token], reference: &[Token]) -> Vec<Edit> {
         let d = distances(hypothesis, reference);
         let (mut i, mut j, mut edits) = (hypothesis.len(), reference.len(), Vec::new());
         while i > 0 || j > 0 {
@@ -306,25 +364,24 @@ pub(crate) mod tests {
         edits
     }
 
-    fn words(vocabulary: Word, longest: usize) -> impl Strategy<Value = Vec<Word>> {
+    fn words(vocabulary: Token, longest: usize) -> impl Strategy<Value = Vec<Token>> {
         prop::collection::vec(0..vocabulary, 0..longest)
     }
 
     #[test]
     fn worked_by_hand() {
-        let mut reference = Reference::default();
-        let numbered = |word: &str| word.bytes().map(|b| u32::from(b - b'a')).collect::<Vec<_>>();
+        let numbered = |word: &str| word.bytes().map(|b| u32::from(b - b'a' + 1)).collect::<Vec<_>>();
         for (a, b, expected) in [("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("", "", 0), ("ab", "ba", 2)]
         {
-            reference.set(&numbered(b), 26);
-            assert_eq!(expected, reference.distance(&numbered(a), &mut Vec::new()), "{a} {b}");
+            let distance = Levenshtein::default().distance(&numbered(a), &numbered(b), 26, &Stop::never());
+            assert_eq!(Ok(expected), distance, "{a} {b}");
         }
     }
 
     #[test]
     fn bags_know_no_order() {
         for (a, b, expected) in
-            [(vec![0, 1, 2], vec![2, 1, 0], 0), (vec![0, 0, 3], vec![0, 1], 2), (vec![], vec![0], 1)]
+            [(vec![1, 2, 3], vec![3, 2, 1], 0), (vec![1, 1, STRANGER], vec![1, 2], 2), (vec![], vec![1], 1)]
         {
             let mut counts = Vec::new();
             assert_eq!(expected, edits_of_bags(&a, &b, 3, &mut counts));
@@ -335,14 +392,15 @@ pub(crate) mod tests {
     proptest! {
         #[test]
         fn bits_are_the_matrix(short in words(4, 12), long in words(5, 300), longer in words(4, 300)) {
-            let mut reference = Reference::default();
-            let mut matrix = Matrix::default();
+            let (mut reference, mut matrix, mut levenshtein) =
+                (Reference::default(), Matrix::default(), Levenshtein::default());
             for (hypothesis, of) in [(&short, &short), (&long, &short), (&long, &longer), (&short, &longer)] {
-                let of: Vec<Word> = of.iter().map(|w| w % 4).collect();
-                reference.set(&of, 4);
+                let of: Vec<Token> = of.iter().map(|w| w % 4 + 1).collect();
+                reference.set(&of, 4).unwrap();
                 let d = distances(hypothesis, &of);
-                prop_assert_eq!(d[hypothesis.len()][of.len()], reference.distance(hypothesis, &mut Vec::new()));
-                prop_assert_eq!(d[hypothesis.len()][of.len()], matrix.fill(&reference, hypothesis, 0));
+                let (expected, never) = (Ok(d[hypothesis.len()][of.len()]), &Stop::never());
+                prop_assert_eq!(&expected, &levenshtein.distance(hypothesis, &of, 4, never));
+                prop_assert_eq!(&expected, &matrix.fill(&reference, hypothesis, 0, never));
                 let mut edits = Vec::new();
                 matrix.walk(&reference, hypothesis, |edit| edits.push(edit));
                 prop_assert_eq!(walk_back(hypothesis, &of), edits);
@@ -357,19 +415,20 @@ pub(crate) mod tests {
         ) {
             let mut of = Reference::default();
             let mut matrix = Matrix::default();
-            of.set(&reference, 3);
-            matrix.fill(&of, &[&prefix[..], &old].concat(), 0);
+            let never = &Stop::never();
+            of.set(&reference, 3).unwrap();
+            matrix.fill(&of, &[&prefix[..], &old].concat(), 0, never).unwrap();
             let whole = [&prefix[..], &new].concat();
             let (left, right) = new.split_at(new.len() / 2);
-            let expected = of.distance(&whole, &mut Vec::new());
-            prop_assert_eq!(expected, matrix.distance(&of, whole.len(), prefix.len(), [left, right]));
-            prop_assert_eq!(expected, matrix.fill(&of, &whole, prefix.len()));
+            let expected = Levenshtein::default().distance(&whole, &reference, 3, never);
+            prop_assert_eq!(&expected, &matrix.distance(&of, whole.len(), prefix.len(), [left, right], never));
+            prop_assert_eq!(&expected, &matrix.fill(&of, &whole, prefix.len(), never));
         }
 
         #[test]
         fn columns_are_where_the_word_is(reference in words(3, 200), word in 0..4u32, from in 0..220usize, more in 0..220usize) {
             let mut of = Reference::default();
-            of.set(&reference, 3);
+            of.set(&reference, 3).unwrap();
             let expected: Vec<usize> =
                 (from..(from + more).min(reference.len())).filter(|&j| reference[j] == word).collect();
             let found: Vec<usize> = of.columns(word, from, from + more).collect();

@@ -83,10 +83,18 @@ pub enum Error {
         /// How many there are.
         len: usize,
     },
-    /// A result that does not fit the memory.
+    /// What does not fit the memory; of a segment it is [`Error::LongSegment`].
     #[error("{numbers} numbers are too large for the memory: ask for fewer replicates")]
     Memory {
         /// How many numbers were to be kept.
+        numbers: u128,
+    },
+    /// A segment whose tables do not fit the memory.
+    #[error("segment {segment} is too long: a table of {numbers} numbers does not fit the memory; cut the segment")]
+    LongSegment {
+        /// The segment's number, from 1.
+        segment: usize,
+        /// How many numbers its table was to hold.
         numbers: u128,
     },
     /// The operating system did not give the threads.
@@ -103,12 +111,13 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same with the segment (from 1) put in front of the place, if it has one.
+    /// The same with the segment (from 1): put in front of the place, or as what did not fit the memory.
     pub(crate) fn in_segment(self, segment: usize) -> Self {
         match self {
             Error::Malformed { place, expected, got } => {
                 Error::Malformed { place: format!("segment {segment}, {place}"), expected, got }
             }
+            Error::Memory { numbers } => Error::LongSegment { segment, numbers },
             other => other,
         }
     }

@@ -21,12 +21,39 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// A call is worth another thread for every so much of its cost (in additions, roughly): starting one takes as long.
 const WORTH_A_THREAD: u64 = 1 << 19;
 
+/// The work, in additions, between two questions of [`Patience`]: less than a millisecond.
+const PATIENCE: usize = 1 << 18;
+
 /// How a long call is run and watched.
 pub struct Run<'a> {
     /// The number of threads; 0 for one per available core.
     pub threads: usize,
     /// Called now and then with the number of finished items; an error stops the call and is handed back.
     pub watch: &'a mut dyn FnMut(u64) -> Result<()>,
+}
+
+impl Run<'_> {
+    /// Does what precedes the work whose items are counted: heeds the watcher, but has nothing finished to tell.
+    pub fn before<T>(&mut self, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
+        let Run { threads, watch } = self;
+        body(&mut Run { threads: *threads, watch: &mut |_| watch(0) })
+    }
+
+    /// Calls `body` with every item in turn, on this thread, and looks now and then whether the caller wants to stop.
+    ///
+    /// # Errors
+    /// What `watch` returned.
+    pub fn each(&mut self, items: Range<usize>, mut body: impl FnMut(usize)) -> Result<()> {
+        let mut looked = Instant::now();
+        for (done, item) in items.enumerate() {
+            if done % 64 == 0 && looked.elapsed() >= GLANCE {
+                (self.watch)(done as u64)?;
+                looked = Instant::now();
+            }
+            body(item);
+        }
+        Ok(())
+    }
 }
 
 /// Tells a worker to stop early.
@@ -44,6 +71,33 @@ impl Stop<'_> {
             look();
         }
         self.flag.load(Ordering::Relaxed)
+    }
+
+    /// For tests of what is never told to stop.
+    #[cfg(test)]
+    pub(crate) fn never() -> Stop<'static> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Stop { flag: &NEVER, look: None }
+    }
+}
+
+/// Asks whether to stop every so often: for loops whose turns take less time than to ask.
+#[derive(Default)]
+pub(crate) struct Patience(usize);
+
+impl Patience {
+    /// Does some more work, in additions, roughly.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if the call has been given up.
+    #[inline]
+    pub(crate) fn spend(&mut self, cost: usize, stop: &Stop<'_>) -> Result<()> {
+        self.0 += cost;
+        if self.0 < PATIENCE {
+            return Ok(());
+        }
+        self.0 = 0;
+        if stop.requested() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 
@@ -240,6 +294,37 @@ mod tests {
             });
             assert!(outcome.is_err());
         }
+    }
+
+    #[test]
+    fn what_precedes_the_work_can_be_stopped_and_tells_no_progress() {
+        let mut seen = Vec::new();
+        let mut watch = |done| {
+            seen.push(done);
+            if seen.len() < 3 { Ok(()) } else { Err(Error::Interrupted) }
+        };
+        let mut run_ = Run { threads: 2, watch: &mut watch };
+        let mut items = 0;
+        let outcome = run_.before(|run_| {
+            run(Blocks { items: 100, size: 9, cost: 0 }, run_, |_, _| Some(()), |_, ()| {})?;
+            run_.each(0..usize::MAX, |_| {
+                items += 1;
+                std::thread::sleep(Duration::from_millis(1));
+            })
+        });
+        assert_eq!((Err(Error::Interrupted), [0, 0, 0].as_slice()), (outcome, seen.as_slice()));
+        assert!((64..1000).contains(&items), "{items}");
+    }
+
+    #[test]
+    fn patience_ends_once_a_stop_is_requested() {
+        let flag = AtomicBool::new(false);
+        let stop = Stop { flag: &flag, look: None };
+        let mut patience = Patience::default();
+        (0..10).for_each(|_| patience.spend(PATIENCE, &stop).unwrap());
+        flag.store(true, Ordering::Relaxed);
+        let outcomes = [1, 2].map(|_| patience.spend(PATIENCE / 2, &stop));
+        assert_eq!([Ok(()), Err(Error::Interrupted)], outcomes);
     }
 
     #[test]

@@ -8,9 +8,10 @@ const LIMIT: i128 = 1 << 62;
 /// Real numbers among the counts are fixed-point: whole multiples of 2^-`bits`. Their sums are exact and do not depend
 /// on the order, as those of all counts.
 pub mod fixed {
-    /// The multiple of 2^-`bits` that is nearest to `x`.
-    pub fn from_real(x: f64, bits: u32) -> i64 {
-        (x * (1_u64 << bits) as f64).round_ties_even() as i64
+    /// The multiple of 2^-`bits` that is nearest to `x`; none if that is too large for a count, or `x` for a number.
+    pub fn from_real(x: f64, bits: u32) -> Option<i64> {
+        let count = (x * (1_u64 << bits) as f64).round_ties_even();
+        (count.abs() <= super::LIMIT as f64).then_some(count as i64)
     }
 
     /// The number that `count` stands for.
@@ -98,6 +99,12 @@ mod tests {
         let stats = SuffStats::new(&counts, 2, 2, 2).unwrap();
         assert_eq!([4, 6, 40, 60], stats.totals().as_slice());
         assert_eq!([30, 40], stats.row(1, 1));
+    }
+
+    #[test]
+    fn real_numbers_that_no_count_holds_are_none() {
+        assert_eq!([Some(-6), Some(1 << 62)], [-1.5, 2.0_f64.powi(60)].map(|x| fixed::from_real(x, 2)));
+        assert_eq!([None; 3], [2.0_f64.powi(61), f64::NEG_INFINITY, f64::NAN].map(|x| fixed::from_real(x, 2)));
     }
 
     #[test]

@@ -42,13 +42,12 @@ fn philox<const N: usize>(counters: &mut [[u64; N]; 4], mut key: [u32; 2]) {
     let low = |x: u64| x & 0xFFFF_FFFF;
     for _ in 0..10 {
         let (k, l) = (u64::from(key[0]), u64::from(key[1]));
-        for i in 0..N {
-            let product_0 = MULTIPLIER_0 * low(counters[0][i]);
-            let product_1 = MULTIPLIER_1 * low(counters[2][i]);
-            counters[0][i] = product_1 >> 32 ^ counters[1][i] ^ k;
-            counters[1][i] = product_1;
-            counters[2][i] = product_0 >> 32 ^ counters[3][i] ^ l;
-            counters[3][i] = product_0;
+        let [a, b, c, d] = &mut *counters;
+        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+            let product_0 = MULTIPLIER_0 * low(*a);
+            let product_1 = MULTIPLIER_1 * low(*c);
+            (*a, *b) = (product_1 >> 32 ^ *b ^ k, product_1);
+            (*c, *d) = (product_0 >> 32 ^ *d ^ l, product_0);
         }
         key = [key[0].wrapping_add(WEYL_0), key[1].wrapping_add(WEYL_1)];
     }
@@ -115,17 +114,17 @@ impl Stream {
         }
     }
 
-    /// As many words from 2·`block` on as are made together.
+    /// As many words from 2·`first` on as are made together.
     #[inline(always)]
-    fn run(&self, block: u32) -> [u64; 2 * TOGETHER] {
-        let mut counters = self.counters(block);
-        for i in 0..TOGETHER {
-            counters[0][i] = u64::from(block.wrapping_add(i as u32));
+    fn run(&self, first: u32) -> [u64; 2 * TOGETHER] {
+        let mut counters = self.counters(first);
+        for (counter, block) in counters[0].iter_mut().zip(0..) {
+            *counter = u64::from(first.wrapping_add(block));
         }
         philox(&mut counters, self.key());
         let mut words = [0; 2 * TOGETHER];
-        for i in 0..TOGETHER {
-            [words[2 * i], words[2 * i + 1]] = pack(&counters, i);
+        for (i, pair) in words.as_chunks_mut().0.iter_mut().enumerate() {
+            *pair = pack(&counters, i);
         }
         words
     }
@@ -134,14 +133,16 @@ impl Stream {
     #[inline(always)]
     fn abreast(&self, block: u32, ahead: usize) -> [[u64; TOGETHER]; 2] {
         let mut counters = self.counters(block);
-        for i in 0..TOGETHER {
+        let [_, _, low, high] = &mut counters;
+        for (i, (low, high)) in low.iter_mut().zip(high).enumerate() {
             let replicate = self.replicate.wrapping_add((ahead + i) as u64);
-            (counters[2][i], counters[3][i]) = (replicate, replicate >> 32);
+            (*low, *high) = (replicate, replicate >> 32);
         }
         philox(&mut counters, self.key());
         let mut words = [[0; TOGETHER]; 2];
-        for i in 0..TOGETHER {
-            [words[0][i], words[1][i]] = pack(&counters, i);
+        let [even, odd] = &mut words;
+        for (i, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
+            [*even, *odd] = pack(&counters, i);
         }
         words
     }

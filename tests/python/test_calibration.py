@@ -11,13 +11,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reshuffle import Corpus, SegmentScores, approximate_randomization, bootstrap_interval, bootstrap_test, metric
-from reshuffle.metrics import Counts
+from reshuffle import Corpus, FromCounts, SegmentScores, approximate_randomization, bootstrap_test, compare, metric
+from reshuffle.estimates import MEANS, Estimate
+from reshuffle.intervals import INTERVALS
+from reshuffle.metrics import Counts, Metric
+from reshuffle.multiplicity import ADJUSTMENTS
+from reshuffle.resampling import Family, Replicates
 from reshuffle.results import clopper_pearson
+from reshuffle.significance import TESTS, run_test
 
 pytestmark = pytest.mark.slow
 
 SIMULATIONS = 4000
+SIMULATIONS_OF_INTERVALS = 3000
 SEGMENTS = 500
 LEVELS = (0.1, 0.05, 0.01)
 BLEU = metric("bleu")
@@ -81,18 +87,40 @@ def test_bootstrap_tests_reject_as_often_as_the_docs_say(pair: Counts, method: s
         assert pvalues.max() < 0.5
 
 
-def test_percentile_intervals_cover_as_often_as_they_say(pair: Counts) -> None:
+@pytest.mark.parametrize("test", ["t-test", "wilcoxon", "sign-test"])
+def test_tests_of_means_reject_as_often_as_they_say(pair: Counts, test: str) -> None:
+    def pvalue(a: Counts, b: Counts, seed: int) -> float:
+        scores = SegmentScores("BLEU of segments", {"b": BLEU.segment_scores(b), "a": BLEU.segment_scores(a)})
+        return compare(metrics=scores, test=test, interval="t").comparisons[0].test.pvalue
+
+    for level, rate in zip(LEVELS, report(test, null_pvalues(pair, pvalue)), strict=True):
+        assert abs(rate - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5
+
+
+@pytest.mark.parametrize("segments", [100, 500])
+@pytest.mark.parametrize("of", ["corpus", "mean"])
+def test_intervals_cover_as_often_as_the_docs_say(pair: Counts, of: str, segments: int) -> None:
+    """95 % intervals for BLEU, and for the mean of the BLEU of segments, on draws from a set whose score is known."""
     rng = np.random.default_rng(2004)
-    truth = BLEU.score(pair.sum(axis=1))
-    covered = np.zeros(2)
-    for simulation in range(SIMULATIONS):
-        a, b = pair[:, rng.integers(pair.shape[1], size=SEGMENTS)]
-        score = bootstrap_interval(a, BLEU, n_resamples=999, seed=simulation)
-        difference = bootstrap_interval(a, BLEU, b=b, n_resamples=999, seed=simulation)
-        covered += score.low <= truth[0] <= score.high, difference.low <= truth[0] - truth[1] <= difference.high
-    rates = covered / SIMULATIONS
-    print(f"coverage of 95 % percentile intervals: score {rates[0]:.3f}, difference {rates[1]:.3f}")
-    assert np.all((rates > 0.93) & (rates < 0.965))
+    m: Metric = BLEU
+    if of == "mean":
+        m = SegmentScores("BLEU of segments", list(BLEU.segment_scores(pair)))
+        pair = m.counts_of(list(m.counts))
+    scores = m.score(pair.sum(axis=1))
+    truth = scores[0], scores[0] - scores[1]
+    covered = {name: np.zeros(2) for name in INTERVALS if of == "mean" or INTERVALS[name].kind != MEANS}
+    for simulation in range(SIMULATIONS_OF_INTERVALS):
+        drawn = pair[:, rng.integers(pair.shape[1], size=segments)]
+        replicates = Replicates([Family(m, drawn)], n_resamples=999, seed=simulation)
+        of_score, of_difference = Estimate(replicates, 0, 0), Estimate(replicates, 0, 0, 1)
+        for name, counts in covered.items():
+            ends = [INTERVALS[name].of(estimate, 0.95) for estimate in (of_score, of_difference)]
+            counts += [i.low <= true <= i.high for i, true in zip(ends, truth, strict=True)]
+    rates = {name: counts / SIMULATIONS_OF_INTERVALS for name, counts in covered.items()}
+    for name, (score, difference) in rates.items():
+        print(f"coverage, {of}, {segments} segments, {name}: score {score:.3f}, difference {difference:.3f}")
+    low = 0.92 if segments == 100 else 0.935
+    assert all(low < rate < 0.97 for both in rates.values() for rate in both)
 
 
 SEGMENTS_OF_A_DOCUMENT = 15
@@ -139,3 +167,35 @@ def test_draws_want_more_documents_than_shuffles(documents: int) -> None:
     }
     assert OF_DOCUMENTS[0] < rates["ar"] < OF_DOCUMENTS[1]
     assert OF_DOCUMENTS[0] < rates["centred"] < 0.12
+
+
+FAMILY = ("KIT.4950", "RWTH-nmt-ensemble.4921", "C-3MA.4959", "LMU-nmt-single.4893", "FBK.4870")
+SIMULATIONS_OF_FAMILIES = 2000
+
+
+@pytest.mark.parametrize("truth", ["all alike", "one worse"])
+def test_adjusted_p_values_keep_the_error_of_the_family(wmt17: Corpus, truth: str) -> None:
+    """Five systems, ten pairs: how often at least one true null hypothesis is rejected at .05."""
+    rng = np.random.default_rng(1993)
+    counts = BLEU.suff_stats([wmt17.systems[name] for name in FAMILY], wmt17.references)
+    alike = 5 if truth == "all alike" else 4
+    if truth == "one worse":
+        counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches gone
+    pairs = [(a, b) for b in range(5) for a in range(b)]
+    true_nulls = [index for index, (a, b) in enumerate(pairs) if max(a, b) < alike]
+    wrong: dict[str, int] = dict.fromkeys(["none", *ADJUSTMENTS], 0)
+    for simulation in range(SIMULATIONS_OF_FAMILIES):
+        rows = counts[:, rng.choice(counts.shape[1], SEGMENTS, replace=False)].copy()
+        order = np.argsort(rng.random((alike, SEGMENTS)), axis=0)
+        rows[:alike] = np.take_along_axis(rows[:alike], order[:, :, None], axis=0)
+        given = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
+        replicates = Replicates([Family(given, rows)], n_resamples=999, seed=simulation)
+        for name in wrong:
+            (results,) = run_test(TESTS["ar"], replicates, pairs, "two-sided", ADJUSTMENTS.get(name))
+            p = [r.pvalue if r.adjusted_pvalue is None else r.adjusted_pvalue for r in results]
+            wrong[name] += min(p[index] for index in true_nulls) <= 0.05
+    rates = {name: count / SIMULATIONS_OF_FAMILIES for name, count in wrong.items()}
+    print(f"familywise error at .05, {truth}: {', '.join(f'{name} {rate:.3f}' for name, rate in rates.items())}")
+    assert rates["none"] > 0.15
+    assert 0.03 < rates["maxt"] < 0.07
+    assert all(rate < 0.07 for name, rate in rates.items() if name != "none")

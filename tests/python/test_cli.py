@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import stat
 import subprocess
 import sys
@@ -115,6 +116,17 @@ def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any
     assert r"System & BLEU & 95 \% interval & $\Delta$ & 95 \% interval & p \\" in latex
 
 
+def test_names_of_metrics_are_known_in_any_case(demo: Path, run: Any) -> None:
+    assert run(*COMPARE, "-m", "BLEU", "-m", "TER").out == run(*COMPARE, "-m", "bleu", "-m", "ter").out
+    assert run("metrics", "chrF++").out == run("metrics", "chrf++").out
+
+
+def test_help_names_options_as_they_are_written(run: Any) -> None:
+    for text in (run("compare", "--help").out, run("metrics", "ter").out):
+        assert "with --no-punct" in " ".join(text.split())
+        assert "no_punct" not in text
+
+
 def test_two_metrics_that_are_one_are_refused(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
     assert outcome.code == 2
@@ -162,6 +174,36 @@ def test_score_shows_precisions_penalty_and_lengths(demo: Path, run: Any) -> Non
     assert "90 % interval" in interval
 
 
+def test_intervals_are_chosen_by_name(demo: Path, run: Any) -> None:
+    percentile, bca = (run(*COMPARE, "--interval", name).out for name in ("percentile", "bca"))
+    assert percentile == run(*COMPARE).out
+    assert "Intervals: BCa (bias-corrected and accelerated) of 500 bootstrap draws." in bca
+    assert "|interval:bca[0.95]|test:ar|" in bca
+    assert percentile.replace("percentile", "bca") != bca
+    closed = run("score", "reference.txt", "baseline.txt", "--interval", "delta").out
+    assert "Intervals: normal, with the standard error of the delta method.\n" in closed
+    assert "interval:delta[0.95]|version:" in closed
+    document = json.loads(run("score", "reference.txt", "tuned.txt", "--interval", "jackknife", "--format", "json").out)
+    assert (document["n_resamples"], document["seed"], document["confidence_level"]) == (None, None, 0.95)
+    assert document["systems"][0]["scores"]["BLEU"]["confidence_interval"]["method"] == "jackknife"
+
+
+def test_means_of_segment_scores_have_tests_of_their_own(demo: Path, run: Any) -> None:
+    for name, numbers in (("a", range(1, 41)), ("b", range(0, 80, 2))):
+        (demo / f"{name}.txt").write_text("".join(f"{number}\n" for number in numbers))
+    call = ("compare", "--scores", "rating", "a.txt", "b.txt", "--test", "t-test", "--interval", "t")
+    text = run(*call).out
+    assert "p: paired t-test, two-sided; * p ≤ 0.05.\nIntervals: Student's t, of the scores of segments.\n" in text
+    assert "rng:" not in text
+    assert "2.5e-12*" in text
+    document = json.loads(run(*call, "--format", "json").out)
+    (pair,) = document["comparisons"]
+    assert [pair[k] for k in ("exceedances", "n_resamples", "seed", "pvalue_interval", "wins")] == [None] * 5
+    row = list(csv.DictReader(io.StringIO(run(*call, "--format", "csv").out)))[1]
+    assert (row["test"], row["n_resamples"], row["seed"], row["pvalue_low"]) == ("t-test", "", "", "")
+    assert float(row["pvalue"]) == pair["pvalue"]
+
+
 def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) -> None:
     path = tmp_path / "one"
     path.write_text("just one line\n")
@@ -198,9 +240,12 @@ BAD = {
     "unknown metric": ((*COMPARE[1:], "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'? Known: bleu"),
     "unknown test": ((*COMPARE[1:], "--test", "boostrap"), "unknown test 'boostrap': did you mean 'bootstrap'"),
     "unknown format": ((*COMPARE[1:], "--format", "jsno"), "unknown format 'jsno': did you mean 'json'"),
-    "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown tokenize '13': did you mean '13a'"),
+    "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown --tokenize '13': did you mean '13a'"),
     "unknown alternative": ((*COMPARE[1:], "--alternative", "more"), "unknown alternative 'more'"),
     "unknown option": ((*COMPARE[1:], "--tokenise", "13a"), "No such option '--tokenise'"),
+    "unknown interval": ((*COMPARE[1:], "--interval", "BCa"), "unknown interval 'BCa': did you mean 'bca'"),
+    "interval of means": ((*COMPARE[1:], "--interval", "t"), "interval 't' is for means of segment scores, and BLEU"),
+    "test of means": ((*COMPARE[1:], "--test", "t-test"), "is no such mean: use ar or bootstrap"),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
     "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
@@ -217,7 +262,17 @@ BAD = {
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
     "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "exclude each other"),
     "one-sided shift": ((*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"), "no alternative 'less'"),
-    "smoothing": ((*COMPARE[1:], "--smooth-value", "-1"), "smooth_value must be a finite number of at least 0"),
+    "order of one metric": (
+        (*COMPARE[1:], "-m", "bleu", "-m", "nist", "--max-ngram-order", "10"),
+        "nist: --max-ngram-order must be a whole number from 1 to 9, got 10",
+    ),
+    "smoothing": (
+        (*COMPARE[1:], "--smooth-value", "-1"),
+        "bleu: --smooth-value must be a number from 0 to 1000000, got -1.0",
+    ),
+    "order": ((*COMPARE[1:], "--max-ngram-order", "99"), "--max-ngram-order must be a whole number from 1 to 16"),
+    "choice": ((*COMPARE[1:], "--smooth-method", "zzz"), "unknown --smooth-method 'zzz': known are none, floor"),
+    "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model means nothing unless --tokenize is flores"),
     "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
     "output nowhere": ((*COMPARE[1:], "-o", "no/where.txt"), "no/where.txt cannot be written: No such file"),
     "output an input": ((*COMPARE[1:], "-o", "./tuned.txt"), "./tuned.txt is one of the inputs"),
@@ -293,7 +348,7 @@ def test_metrics_lists_what_the_registries_hold(run: Any) -> None:
     text = run("metrics").out
     document = json.loads(run("metrics", "--format", "json").out)
     assert document["unicode"] in text
-    for names in (document["metrics"], document["tokenizers"], document["tests"]):
+    for names in (document["metrics"], document["tokenizers"], document["tests"], document["intervals"]):
         assert all(entry["name"] in text for entry in names)
     assert [entry["name"] for entry in document["metrics"][0]["options"]] == [
         "tokenize",
@@ -467,14 +522,17 @@ def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any)
         ("--scores x", "--scores x: expected a name and a file for each system, got the name alone"),
         ("--scores x a b --scores x a b", "--scores x is given twice"),
         ("--scores x a b --lower-is-better y", "unknown scores 'y'"),
+        ("reference.txt tuned.txt rules.txt --lower-is-better y", "--lower-is-better y is about --scores y, and no"),
+        ("--scores '' a b", "--scores takes a name and files, got an empty name"),
         ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems, got 1"),
-        ("--scores x a", "expected at least two systems, got a"),
+        ("--scores x a", "only one system (a): a comparison needs at least two"),
         ("--scores x a c", "c: no such file"),
         ("--scores x a nan", "nan, line 2: expected a finite number"),
         ("--scores x a short", "numbers of segments differ: a has 3, short has 2"),
         ("reference.txt tuned.txt rules.txt --scores x a b", "x has 3 segments, the texts 400"),
         ("--scores x a b -m bleu", "-m bleu needs texts"),
         ("--scores x a b --lowercase", "--lowercase means nothing to scores from elsewhere"),
+        ("--scores x a b --parses p.conllu", "no REF: --parses takes every file up to the next option, so put it last"),
         ("--scores x - -", "standard input (-) can be read only once"),
         ("", "no reference and no systems: give REF and SYS, or scores"),
         ("reference.txt tuned.txt rules.txt -m depf", "DepF reads parses in CoNLL-U, but reference.txt holds text"),
@@ -493,7 +551,7 @@ def test_what_cannot_be_scored_is_refused(demo: Path, run: Any, arguments: str, 
         "bad.conllu": "# nothing\n1\ta\n\n",
     }.items():
         (demo / name).write_text(content)
-    outcome = run("compare", *arguments.split())
+    outcome = run("compare", *shlex.split(arguments))
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
 
@@ -510,3 +568,79 @@ def test_a_flag_goes_to_the_metrics_that_have_it(demo: Path, run: Any) -> None:
         assert part in out
     help_text = " ".join(run("compare", "--help").out.split())
     assert "bleu, sentbleu: the longest n-gram [default: 4]; nist: the longest n-gram [default: 5]" in help_text
+
+
+def parse(line: str) -> str:
+    """A flat parse of a line; hyphens make words of their own, as multiword tokens do."""
+    rows = [f"# text = {line}"]
+    number = 1
+    for token in line.split():
+        parts = token.split("-")
+        if len(parts) > 1:
+            rows.append(f"{number}-{number + len(parts) - 1}\t{token}" + "\t_" * 8)
+        for part in parts:
+            rows.append(f"{number}\t{part or '-'}\t_\t_\t_\t_\t{0 if number == 1 else 1}\tdep\t_\t_")
+            number += 1
+    return "\n".join(rows) + "\n\n"
+
+
+@pytest.fixture
+def parses(demo: Path) -> list[str]:
+    """Parses beside the demo's texts, and options that name them."""
+    for name in ("reference", "tuned", "rules"):
+        lines = (demo / f"{name}.txt").read_text("utf-8").splitlines()
+        (demo / f"{name}.conllu").write_text("".join(map(parse, lines)), "utf-8")
+    return ["reference.conllu", "tuned.conllu", "rules.conllu"]
+
+
+def test_parses_stand_beside_texts(demo: Path, parses: list[str], run: Any) -> None:
+    texts = [name.replace(".conllu", ".txt") for name in parses]
+    options = ("-n", "99", "--format", "json")
+    both = run("compare", *texts, *options, "-m", "bleu", "-m", "depf", "--lowercase", "--parses", *parses)
+    assert (both.code, both.err) == (0, "")
+    document = json.loads(both.out)
+    assert [m["name"] for m in document["metrics"]] == ["BLEU", "DepF"]
+    for metrics, files in ((("-m", "bleu"), texts), (("-m", "depf"), parses)):
+        alone = json.loads(run("compare", *files, *options, "--lowercase", *metrics).out)
+        (used,) = alone["metrics"]
+        assert used in document["metrics"]
+        assert alone["comparisons"] == [c for c in document["comparisons"] if c["metric"] == used["name"]]
+    # With further references, and in score, too.
+    many = ("-m", "bleu", "-m", "depf", "--refs", texts[2], "--parses", parses[0], parses[2], parses[1])
+    assert "DepF|nrefs:2|" in run("score", *texts[:2], *many).out
+    assert run("score", *texts[:2], "-m", "depf", "--segments", "--parses", *parses[:2]).out.startswith(
+        "segment\tsystem\tDepF"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "-m depf --parses reference.conllu tuned.conllu",
+            "expected a file for each of 1 references and 2 systems, got 2",
+        ),
+        ("-m bleu --parses reference.conllu tuned.conllu rules.conllu", "--parses means nothing to bleu: add -m depf"),
+        (
+            "-m depf --parses reference.conllu rules.conllu tuned.conllu",
+            "rules.conllu, line 1: segment 1 is not that of t",
+        ),
+        (
+            "-m depf --parses reference.conllu tuned.conllu short.conllu",
+            "short.conllu has 1 sentences, rules.txt 400 seg",
+        ),
+        (
+            "-m depf --parses reference.conllu tuned.conllu other.conllu",
+            "other.conllu, line 1: segment 1 is not that of r",
+        ),
+        ("-m depf", "DepF reads parses in CoNLL-U, but reference.txt holds text"),
+    ],
+)
+def test_parses_of_other_texts_are_refused(
+    demo: Path, parses: list[str], run: Any, arguments: str, message: str
+) -> None:
+    (demo / "short.conllu").write_text(parse("x"))
+    (demo / "other.conllu").write_text(parse("x") * 400)
+    outcome = run("compare", "reference.txt", "tuned.txt", "rules.txt", *arguments.split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err

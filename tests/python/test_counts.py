@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
-from reshuffle import InputError, metric, read_corpus, read_lines, tokenize
+from reshuffle import InputError, metric, read_corpus, read_lines, score, tokenize
 from texts import LINES, Columns, corpora
 
 OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
@@ -182,7 +182,7 @@ def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any,
         ("bleu", {"tokenize": "13b"}, "unknown tokenize '13b': did you mean '13a'"),
         ("bleu", {"max_ngram_order": 0}, "max_ngram_order must be a whole number from 1 to 16, got 0"),
         ("bleu", {"max_ngram_order": 10**30}, "max_ngram_order must be a whole number from 1 to 16"),
-        ("bleu", {"smooth_value": float("nan")}, "smooth_value must be a finite number of at least 0, got NaN"),
+        ("bleu", {"smooth_value": float("nan")}, "bleu: smooth_value must be a number from 0 to 1000000, got NaN"),
         ("bleu", {"lowercase": "yes"}, "lowercase must be true or false"),
         ("bleu", {"lowercase": object()}, "lowercase must be a name, a number, true, false or None"),
     ],
@@ -200,3 +200,28 @@ def test_counts_are_the_same_for_any_number_of_threads(wmt17: Any) -> None:
     expected = bleu.suff_stats(outputs, wmt17.references, threads=1)
     for threads in (2, 3, 8):
         np.testing.assert_array_equal(expected, bleu.suff_stats(outputs, wmt17.references, threads=threads))
+
+
+def test_errors_tell_the_names_of_systems() -> None:
+    for bad, message in ((None, "expected a string, got None"), ("\ud800", "not valid Unicode")):
+        with pytest.raises(InputError, match=f"^mine, segment 2: {message}"):
+            score(["a", "b"], {"good": ["a", "b"], "mine": ["a", bad]})  # type: ignore[list-item]
+        with pytest.raises(InputError, match=f"^system 2, segment 2: {message}"):
+            score(["a", "b"], [["a", "b"], ["a", bad]])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="segment 2, mine, line 1: expected 10 columns"):
+        score(["# a"] * 2, {"good": ["# b"] * 2, "mine": ["# c", "d"]}, "depf")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("Hello", "expected a sequence of lines, got a single string"),
+        (3, "expected a sequence of lines, got 3"),
+        (["a", None], "line 2: expected a string, got None"),
+        (["\ud800"], "line 1: not valid Unicode"),
+    ],
+)
+def test_only_lines_can_be_tokenized(lines: Any, message: str) -> None:
+    for tokenizer in ("13a", "none"):
+        with pytest.raises(InputError, match=message):
+            tokenize(lines, tokenizer)

@@ -78,12 +78,14 @@ def blocks(draw: st.DrawFn) -> str:
     lines: list[str] = []
     for _ in range(draw(st.integers(1, 2))):
         n = draw(st.integers(0, 4))
+        order = draw(st.permutations(range(1, n + 1)))  # heads come before their dependents in it: no circles
         lines += ["# text = 1-2"] * draw(st.booleans())
         for i in range(1, n + 1):
-            if draw(st.integers(0, 5)) == 0:
+            if i < n and draw(st.integers(0, 5)) == 0:
                 lines.append(f"{i}-{i + 1}\tx" + "\t_" * 8)
             relation = draw(st.sampled_from(["nsubj", "punct", "punct:x", "punctual"]))
-            fields = [str(i), draw(FORMS), draw(FORMS), "_", "_", "_", str(draw(st.integers(0, n))), relation, "_", "_"]
+            head = str(draw(st.sampled_from([0, *order[: order.index(i)]])))
+            fields = [str(i), draw(FORMS), draw(FORMS), "_", "_", "_", head, relation, "_", "_"]
             lines.append("\t".join(fields))
             if draw(st.integers(0, 5)) == 0:
                 lines.append(f"{i}.1\ty" + "\t_" * 8)
@@ -176,6 +178,10 @@ def test_what_is_not_conllu_is_an_input_error_or_a_count(hypothesis: str, refere
         ("1\ta\ta", r"line 2: expected 10 columns of CoNLL-U, separated by tabs, got 3"),
         ("2\ta\ta\t_\t_\t_\t0\troot\t_\t_", r"line 2: expected ID 1, got \"2\""),
         ("1\ta\ta\t_\t_\t_\t_\troot\t_\t_", r"line 2: expected a number as HEAD, got \"_\""),
+        ("x-y\ta\ta\t_\t_\t_\t0\troot\t_\t_", r"line 2: expected ID 1 or a range of words such as 1-2, got \"x-y\""),
+        ("1-2\ta\ta\t_\t_\t_\t0\troot\t_\t_", r"line 2: expected a range up to 0, the number of words in the sent"),
+        ("1\t\ta\t_\t_\t_\t0\troot\t_\t_", r"line 2: expected a FORM \(_ for none\), got \"\""),
+        ("1\ta\ta\t_\t_\t_\t1\troot\t_\t_", r"line 2: expected 0 or another word as HEAD, got 1, the word itself"),
         ("1\ta\ta\t_\t_\t_\t2\troot\t_\t_", r"line 2: expected HEAD from 0 to 1, the number of words in the sentence"),
     ],
 )

@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,9 +51,9 @@ def segments(path: str, input_format: str | None = None) -> list[Any]:
     return list(read_columns([path], input_format)[0].lines)
 
 
-def token(number: int, form: str) -> str:
+def token(number: int, form: str, head: int = 0) -> str:
     """A line of CoNLL-U."""
-    return f"{number}\t{form}\t_\t_\t_\t_\t0\troot\t_\t_"
+    return f"{number}\t{form}\t_\t_\t_\t_\t{head}\troot\t_\t_"
 
 
 def sgm(segments: dict[tuple[str, str], str], kind: str = "tst", **attributes: str) -> str:
@@ -126,7 +127,7 @@ def test_any_segments_come_back_from_sgm_with_their_entities(texts: list[str]) -
     assert texts == [text for *_, text in by_mteval(Path(path).read_text("utf-8"))]
 
 
-@given(st.lists(st.tuples(FIELD, st.lists(FIELD, max_size=3)), min_size=1, max_size=4))
+@given(st.lists(st.tuples(FIELD, st.lists(FIELD.filter(bool), max_size=3)), min_size=1, max_size=4))
 def test_any_sentences_come_back(sentences: list[tuple[str, list[str]]]) -> None:
     blocks = [[f"#{comment}", *(token(i, form) for i, form in enumerate(forms, 1))] for comment, forms in sentences]
     path = put("any.conllu", "".join("\n".join(lines) + "\n\n" for lines in blocks))
@@ -150,6 +151,24 @@ def by_mteval(data: str, kind: str = "tst") -> list[tuple[str, str, str, str]]:
         for tag, of_doc in spans("Doc", of_set)
         for seg, text in spans("Seg", re.sub(r"[\s\n\r]+", " ", of_doc))
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tstset>" + "<seg " * 100_000,
+        "<tstset>" + "<doc " + "x" * 100_000 + ">",
+        "<tstset>" + "<doc " + "x=" * 100_000 + ">",
+        "<tstset>" + "<doc x=" + " " * 100_000 + ">",
+        "<tstset>" + "<doc " + "x='" * 100_000 + ">",
+    ],
+    ids=["tags", "name", "values", "spaces", "quotes"],
+)
+def test_time_to_read_sgm_grows_with_its_length_alone(text: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(InputError, match=r"bad\.sgm"):
+        segments(put("bad.sgm", text))
+    assert time.process_time() - begun < 1
 
 
 def test_sgm_is_read_as_mteval_reads_it() -> None:
@@ -219,6 +238,90 @@ def test_mteval_files_line_up_by_document_and_segment() -> None:
         "hyp b 1",
         "hyp b x",
     ]
+
+
+def test_a_file_of_several_references_gives_all_of_them() -> None:
+    both = {"r1": dict.fromkeys(KEYS, "one"), "r2": dict.fromkeys(KEYS, "two")}
+    ref, hyp = put("refs.xml", xml(both, "ref")), put("hyp.sgm", sgm(dict.fromkeys(KEYS, "x"), sysid="h"))
+    corpus = read_corpus([ref], [hyp])
+    assert [set(column) for column in corpus.references] == [{"one"}, {"two"}]
+    assert list(corpus.reference_names) == ["refs.xml#r1", "refs.xml#r2"]
+    assert list(corpus.systems) == ["hyp"]
+    (one,) = read_corpus([f"{ref}#r2"], [hyp]).references
+    assert set(one) == {"two"}
+    plain = put("plain.txt", "three\n" * 4)
+    assert [c[0] for c in read_corpus([ref, plain], [hyp]).references] == ["one", "two", "three"]
+    with pytest.raises(InputError, match=r"expected one reference, got 2 \(r1, r2\): choose one as in 'refs.xml#r1'"):
+        segments(ref)
+    with pytest.raises(InputError, match="unknown reference 'r3'"):
+        read_corpus([f"{ref}#r3"], [hyp])
+
+
+def wmt(texts: dict[str, dict[tuple[str, str], str]], extra: str = "") -> str:
+    """An XML file as WMT has published them since 2021; ``ref:A`` is a reference, ``ref`` one without a name."""
+    parts = ['<?xml version="1.0" encoding="utf-8"?>', '<dataset id="test"><collection id="general">']
+    for document in dict.fromkeys(d for of in texts.values() for d, _ in of):
+        parts.append(f'<doc origlang="en" id="{document}">\n<src lang="en"><p><seg id="1">source</seg></p></src>')
+        for name, of in texts.items():
+            kind, _, translator = name.partition(":")
+            if kind == "ref":
+                parts.append(f'<ref lang="de"{f" translator={quoteattr(translator)}" if translator else ""}><p>')
+            else:
+                parts.append(f'<hyp system="{name}" language="de"><p>')
+            parts += [f'<seg id="{n}">{escape(t)}</seg>' for (d, n), t in of.items() if d == document]
+            parts.append("</p></ref>" if kind == "ref" else "</p></hyp>")
+        parts.append("</doc>")
+    return "\n".join([*parts, f"{extra}</collection></dataset>"])
+
+
+def test_xml_of_wmt_holds_references_and_systems() -> None:
+    texts = {
+        name: {key: f"{name} & {' '.join(key)}" for key in KEYS} for name in ("ref:A", "ref:B", "online-A", "online-B")
+    }
+    suite = (
+        '<doc id="suite" testsuite="x"><src><seg id="1">a</seg></src><hyp system="online-A"><seg id="1">b</seg></hyp>'
+    )
+    path = put("wmt.xml", wmt(texts, f"{suite}</doc>"))
+    corpus = read_corpus([path], [f"{path}#online-B", f"{path}#online-A"])
+    assert corpus.references == [list(texts["ref:A"].values()), list(texts["ref:B"].values())]
+    # The test suite has no reference: its document is left out.
+    assert dict(corpus.systems) == {name: list(texts[name].values()) for name in ("online-B", "online-A")}
+    assert corpus.sources[0].ids == KEYS
+    assert read_corpus([f"{path}#B"], [f"{path}#online-A"]).references == [list(texts["ref:B"].values())]
+    with pytest.raises(InputError, match=r"expected one system, got 2 \(online-A, online-B\): choose one as in"):
+        read_corpus([path], [path])
+    with pytest.raises(InputError, match="unknown system 'online-C'"):
+        read_corpus([path], [f"{path}#online-C"])
+    alone = put("alone.xml", wmt({"ref": texts["ref:A"], "mt": texts["online-A"]}))
+    corpus = read_corpus([alone], [alone])
+    assert (corpus.references, dict(corpus.systems)) == (
+        [list(texts["ref:A"].values())],
+        {"alone": list(texts["online-A"].values())},
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<dataset/>", "x.xml: expected <ref> or <hyp> with <seg> in it, got none"),
+        ("<dataset><doc>", 'x.xml, line 1: expected id="…" in <doc>, got none'),
+        ('<dataset><doc id="d">\n<hyp>', 'x.xml, line 2: expected system="…" in <hyp>, got none'),
+        ('<dataset><doc id="d">\n<seg id="1">', "x.xml, line 2: expected <src>, <ref> or <hyp> around <seg>, got none"),
+        ('<dataset><doc id="d"><ref><seg>', 'x.xml, line 1: expected id="…" in <seg>, got none'),
+        (
+            '<dataset><doc id="d"><ref></ref></doc></dataset>',
+            "x.xml, line 1: expected <seg> in the document 'd', got none",
+        ),
+        (
+            '<dataset><doc id="d"><hyp system="a"><seg id="1">x</seg>\n<seg id="1">y</seg></hyp></doc></dataset>',
+            "x.xml, line 2: segment '1' of the document 'd' by 'a' is given twice: first in line 1",
+        ),
+    ],
+)
+def test_malformed_xml_of_wmt_is_refused(content: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        segments(put("x.xml", content))
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +400,6 @@ MALFORMED_XML = {
     "no XML": ("text", "line 1: expected well-formed XML, got: syntax error"),
     "no docid": (DOCUMENT.replace("docid='d'", ""), 'line 2: expected docid="…" in <doc>, got none'),
     "no sysid": (DOCUMENT.replace("sysid='a'", ""), 'line 2: expected sysid="…" in <doc> or sysid="…" in the <tstset>'),
-    "WMT's": ("<dataset>\n<doc id='d'><src><p><seg id='1'>x", "line 2: expected <refset> or <tstset> around <doc>"),
     "entities": (
         f'<!DOCTYPE m [\n<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>{DOCUMENT.replace("x", "&b;")}',
         "line 2: expected no declarations of entities, got one of 'a'",
@@ -361,6 +463,7 @@ def test_sentences_know_their_lines() -> None:
     assert [f"# newdoc\n{a}", "# text =", f"{b}\n{c}"] == column.lines == read_conllu(path)
     assert column.first_lines == [1, 4, 6]
     assert column.place(3, 2) == "a.conllu, line 7"
+    assert read_conllu(put("end.conllu", f"{a}\n\n{b}")) == [a, b]
 
 
 def test_the_parses_of_the_real_data_are_one_block_per_sentence(data: Path) -> None:
@@ -420,7 +523,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     ),
     "no keys": ("x.jsonl", "", "{}\n", "x.jsonl: expected one key, got 0"),
     "key": ("x.jsonl", "#reff", '{"ref": "x"}\n', "x.jsonl: unknown key 'reff': did you mean 'ref'? Known: ref"),
-    "key later": ("x.jsonl", "#a", '{"a": "x"}\n{"b": "y"}\n', "x.jsonl, line 2: unknown key 'a': Known: b"),
+    "key later": ("x.jsonl", "#a", '{"a": "x"}\n{"b": "y"}\n', "x.jsonl, line 2: unknown key 'a': known are b"),
     "number": ("x.jsonl", "#a", '{"a": 1.5}\n', "x.jsonl#a, line 1: expected a string, got the number 1.5"),
     "boolean": ("x.jsonl", "#a", '{"a": true}\n', "x.jsonl#a, line 1: expected a string, got true"),
     "list": ("x.jsonl", "#a", '{"a": ["x"]}\n', "x.jsonl#a, line 1: expected a string, got a list"),
@@ -450,7 +553,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
         "x.conllu",
         "",
         "# x\n\n1\tA\n",
-        "x.conllu, line 3: expected an empty line after the last sentence, got the end",
+        "x.conllu, line 3: expected 10 columns of CoNLL-U, separated by tabs, got 2",
     ),
     "no parse": (
         "x.conllu",
@@ -460,6 +563,15 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     ),
     "two blanks": ("x.conllu", "", "# x\n\n\n# y\n\n", "x.conllu, line 3: expected a sentence, got an empty line"),
     "blank before": ("x.conllu", "", "\n# y\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
+    "mark alone": ("x.conllu", "", "\ufeff", "x.conllu is empty: expected more than a byte order mark"),
+    "mark in a table": ("x.tsv", "#a", "\ufeff", "x.tsv is empty: expected more than a byte order mark"),
+    "mark in JSON": ("x.jsonl", "", "\ufeff", "x.jsonl is empty: expected more than a byte order mark"),
+    "circle": (
+        "x.conllu",
+        "",
+        f"{token(1, 'A')}\n\n# y\n{token(1, 'A', 2)}\n{token(2, 'B', 1)}\n\n",
+        "x.conllu, line 4: expected HEADs that lead to a root (HEAD 0), got a circle back to word 1",
+    ),
     "empty": ("x.conllu", "", "", "x.conllu is empty: expected sentences, each with an empty line after it"),
 }
 
@@ -477,6 +589,7 @@ def test_malformed_files_are_refused_with_what_was_expected(
 def test_nothing_but_input_errors_comes_of_nonsense(input_format: str, content: bytes, name: str) -> None:
     structures = [
         b"",
+        b"\xef\xbb\xbf",
         b"a\tb\n",
         b'{"a": ',
         b"<tstset sysid='a'><doc docid='d'><seg id='1'>",

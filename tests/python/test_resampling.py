@@ -39,7 +39,8 @@ PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3}
 def words(seed: int, replicate: int, purpose: str, n: int, part: int = 0) -> NDArray[np.uint64]:
     """Philox4x32-10 from its definition (doi:10.1145/2063384.2063405): the first n words of a stream."""
     block = np.arange(-(-n // 2), dtype=np.uint64)
-    x = [block, *(np.full_like(block, c) for c in (PURPOSES[purpose] | part << 8, replicate & HALF, replicate >> 32))]
+    counters = (PURPOSES[purpose] | part << 8, replicate & HALF, replicate >> 32)
+    x: list[NDArray[Any]] = [block, *(np.full_like(block, c) for c in counters)]
     keys = [seed & HALF, seed >> 32]
     for _ in range(10):
         p, q = x[0] * np.uint64(0xD2511F53), x[2] * np.uint64(0xCD9E8D57)

@@ -34,6 +34,10 @@ CALLS = {
     "formula": "approximate_randomization(a, b, lambda t: t[..., 2] / 1e9, n_resamples=10**9)",
     "draw": "bootstrap_test(a, b, m, n_resamples=3 * 10**7)",
     "count": "m.suff_stats([['a b c d'] * 10**6] * 10, [['a b c e'] * 10**6])",
+    # Within one segment: a search that takes half a minute, a matrix of ten thousand million cells.
+    "search": "metric('ter', variant='tercom').suff_stats([[' '.join('ab'[i] for i in a.ravel()[:1000] % 2)]], "
+    "[[' '.join('ab'[i] for i in b.ravel()[:1000] % 2)]])",
+    "matrix": "metric('wer').suff_stats([['a b ' * 200000]], [['b ' * 400000]])",
 }
 
 
@@ -80,6 +84,42 @@ def test_ctrl_c_on_the_command_line_leaves_no_traceback_and_no_file(tmp_path: Pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "ref"]
 
 
+def test_a_segment_that_does_not_fit_the_memory_is_an_error_that_names_it() -> None:
+    resource = pytest.importorskip("resource")
+    assert resource is not None
+    source = """
+import resource
+from reshuffle import *
+resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
+one, other = (" ".join(f"w{i * step % 200_003}" for i in range(200_000)) for step in (1, 7))
+for name in ("per", "ter"):
+    try:
+        print(metric(name).suff_stats([["x", other]], [["x", one]], threads=1)[0].tolist())
+    except InputError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    per, ter = done.stdout.splitlines()
+    assert per == "[[0, 1], [3, 200000]]"
+    assert ter.startswith("segment 2 is too long: a table of 625003125 numbers does not fit the memory")
+
+
+def test_memory_of_a_segment_grows_with_its_references_and_not_with_their_square() -> None:
+    source = """
+import resource
+from reshuffle import *
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+references = [[" ".join(f"r{r}w{w}" for w in range(20))] for r in range(2000)]
+before = peak()
+for name in ("ter", "wer", "per"):
+    metric(name).suff_stats([["a b"]], references, threads=1)
+print(peak() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    # A row of a table for every word of all references in each of them would be 640 MB.
+    assert int(done.stdout) < 30_000
+
+
 def _pvalue(seed: int) -> float:
     a, b = counts()
     return approximate_randomization(a, b, BLEU, n_resamples=20_000, seed=seed, threads=2).pvalue
@@ -117,6 +157,29 @@ def test_other_python_threads_run_during_a_call() -> None:
     stop.set()
     ticker.join()
     assert ticks > 10
+
+
+def test_other_python_threads_run_while_replicates_are_scored() -> None:
+    totals = np.ones((2_000_000, 10), dtype=np.int64)
+    for scored in (BLEU.core.scores, BLEU.core.segment_scores):
+        ticks, stop = 0, threading.Event()
+
+        def tick(stop: threading.Event = stop) -> None:
+            nonlocal ticks
+            while not stop.is_set():
+                ticks += 1
+                time.sleep(0.001)
+
+        ticker = threading.Thread(target=tick)
+        ticker.start()
+        before = ticks
+        begun = time.monotonic()
+        scored(totals)
+        # With the interpreter held there is one tick at most, however long it takes.
+        during, took = ticks - before, time.monotonic() - begun
+        stop.set()
+        ticker.join()
+        assert during > 3, (during, took)
 
 
 def test_progress_grows_and_ends_at_the_total() -> None:

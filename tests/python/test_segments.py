@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
-from reshuffle import Corpus, Formula, InputError, SegmentTable, UsedMetric, metric, segment_scores
+from reshuffle import Corpus, Formula, InputError, SegmentScores, SegmentTable, UsedMetric, metric, segment_scores
 from reshuffle.report import render_segments
 
 LINES = st.lists(st.sampled_from(["a", "b", "A", "a-b", "1,5", "c.", "&amp;", "Σ"]), max_size=8).map(" ".join)
@@ -79,16 +79,16 @@ def test_a_formula_scores_segments_by_its_own_words() -> None:
 def test_formats_hold_every_number_in_full() -> None:
     table = segment_scores(REFERENCES, SYSTEMS, ["bleu", metric("bleu", lowercase=True)])
     expected = [
-        (s + 1, name, {m: float(scores[k, s]) for m, scores in table.scores.items()})
+        {"segment": s + 1, "system": name} | {m: float(scores[k, s]) for m, scores in table.scores.items()}
         for s in range(3)
         for k, name in enumerate(table.systems)
     ]
     rows = csv.DictReader("".join(render_segments(table)).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     assert expected == [
-        (int(row.pop("segment")), row.pop("system"), {m: float(x) for m, x in row.items()}) for row in rows
+        {"segment": int(row.pop("segment")), "system": row.pop("system")} | {m: float(x) for m, x in row.items()}
+        for row in rows
     ]
-    objects = map(json.loads, "".join(render_segments(table, "jsonl")).splitlines())
-    assert expected == [tuple(o.values()) for o in objects]
+    assert expected == [json.loads(line) for line in "".join(render_segments(table, "jsonl")).splitlines()]
     with pytest.raises(InputError, match="unknown format 'jsno': did you mean 'jsonl'"):
         render_segments(table, "jsno")
 
@@ -134,14 +134,64 @@ def run(capfd: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
 
 
 def test_the_command_writes_what_the_api_returns(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    signature = f"Signature: {segment_scores(REFERENCES, SYSTEMS).signature}\n"
     for fmt in ("tsv", "jsonl"):
         expected = "".join(render_segments(segment_scores(REFERENCES, SYSTEMS), fmt))
-        assert run(capfd, "score", *FILES, "--segments", "--format", fmt) == (0, expected, "")
+        assert run(capfd, "score", *FILES, "--segments", "--format", fmt) == (0, expected, signature)
     expected = "".join(render_segments(segment_scores(REFERENCES, SYSTEMS)))
-    assert run(capfd, "score", *FILES, "--segments", "-o", "out") == (0, "", "")
+    assert run(capfd, "score", *FILES, "--segments", "-o", "out") == (0, "", signature)
     assert Path("out").read_text() == expected
+    assert run(capfd, "score", *FILES, "--segments", "-o", "-") == (0, expected, signature)
+    assert not Path("-").exists()
     # What is written can be read.
     assert run(capfd, "score", "out#BLEU", "out#system", "--input-format", "tsv")[0] == 0
+
+
+@pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
+def test_scores_of_segments_are_read_back_by_system(folder: Path, capfd: pytest.CaptureFixture[str], fmt: str) -> None:
+    run(capfd, "score", *FILES, "-m", "bleu", "-m", "chrf", "--segments", "--format", fmt, "-o", f"out.{fmt}")
+    scores = ("--scores", "sentences", f"out.{fmt}#BLEU")
+    means = {
+        name: float(row.mean())
+        for name, row in zip("ab", segment_scores(REFERENCES, SYSTEMS).scores["BLEU"], strict=True)
+    }
+    # Alone the file names the systems; beside texts it is asked for those.
+    beside = (FILES[0], *reversed(FILES[1:]), "-m", "ter")
+    for args in ((), ("--scores", "chrf", f"out.{fmt}#chrF2"), beside):
+        code, out, _ = run(capfd, "compare", *args, *scores, "-n", "9", "--format", "json")
+        assert code == 0
+        got = {s["name"]: s["scores"]["sentences"]["score"] for s in json.loads(out)["systems"]}
+        assert got == pytest.approx(means)
+    code, _, err = run(capfd, "compare", *scores, "--scores", "x", f"out.{fmt}#BLEU", "missing")
+    assert (code, "--scores x: expected a file for each of 1 systems, got 2" in err) == (2, True)
+    # One of several files would interleave what it holds.
+    code, _, err = run(capfd, "compare", *scores, f"out.{fmt}#chrF2")
+    assert (code, f"out.{fmt}#BLEU holds the scores of 2 systems (a, b), expected those of one" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1\ta\t1\n1\ta\t1\n", "x.tsv#segment, line 3: segment 1 of the system 'a' is given twice"),
+        ("1\ta\t1\n2\tb\t1\n", "x.tsv: the system 'b' lacks segment 1, which 'a' has"),
+        ("1\ta\t1\n1\tb\t1\n2\tb\t1\n", "x.tsv: the system 'a' lacks segment 2, which 'b' has"),
+        ("1\ta\tx\n", "x.tsv#M, line 2: expected a finite number, got 'x'"),
+        ("1\ta\t1\n", "only one system (a): a comparison needs at least two"),
+    ],
+)
+def test_scores_of_systems_that_do_not_line_up_are_refused(
+    folder: Path, capfd: pytest.CaptureFixture[str], content: str, message: str
+) -> None:
+    Path("x.tsv").write_text("segment\tsystem\tM\n" + content)
+    code, out, err = run(capfd, "compare", "--scores", "M", "x.tsv#M")
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_metric_cannot_hide_the_columns_of_the_table() -> None:
+    for fmt in ("tsv", "jsonl"):
+        with pytest.raises(InputError, match="a metric called 'system' would hide the column of that name"):
+            "".join(render_segments(segment_scores(metrics=SegmentScores("system", {"a": [1]})), fmt))
 
 
 @pytest.mark.parametrize(

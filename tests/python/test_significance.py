@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reshuffle import (
     Corpus,
     Formula,
     InputError,
+    SegmentScores,
     approximate_randomization,
     bootstrap_interval,
     bootstrap_test,
+    compare,
     experimentwise_error,
     metric,
 )
-from reshuffle.intervals import percentile
+from reshuffle.intervals import between
 from reshuffle.metrics import Counts
 from reshuffle.resampling import Family, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
@@ -41,6 +43,7 @@ def test_the_p_value_counts_the_observed_arrangement() -> None:
     result = approximate_randomization(a, b, MEAN, n_resamples=200_000)
     assert result.statistic == pytest.approx(7 / 3)
     assert result.pvalue == pytest.approx(0.25, abs=0.005)
+    assert result.exceedances is not None
     assert result.pvalue == (result.exceedances + 1) / 200_001
     greater = approximate_randomization(a, b, MEAN, n_resamples=200_000, alternative="greater")
     less = approximate_randomization(a, b, MEAN, n_resamples=200_000, alternative="less")
@@ -123,8 +126,8 @@ def test_the_shift_test_is_two_sided_only() -> None:
 def test_methods_that_do_not_exist_are_refused() -> None:
     with pytest.raises(InputError, match="unknown method 'centered': did you mean 'centred'"):
         bootstrap_test([[1], [2]], [[2], [3]], MEAN, method="centered")
-    with pytest.raises(InputError, match="unknown interval 'bca'"):
-        bootstrap_interval([[1], [2]], MEAN, method="bca")
+    with pytest.raises(InputError, match="unknown interval 'bcs': did you mean 'bca'"):
+        bootstrap_interval([[1], [2]], MEAN, method="bcs")
 
 
 @given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
@@ -161,8 +164,7 @@ def test_the_share_of_significant_results_in_105_tests_is_that_of_riezler_and_ma
 )
 def test_koehns_interval_drops_the_same_number_of_draws_at_each_end(n: int, level: float, low: int, high: int) -> None:
     draws = np.random.default_rng(0).permutation(np.arange(1.0, n + 1))
-    interval = percentile(draws, level)
-    assert (low, high) == (interval.low, interval.high)
+    assert (low, high) == between(draws, (1 - level) / 2, (1 + level) / 2)
 
 
 def test_draws_of_a_mean_spread_as_theory_says() -> None:
@@ -205,7 +207,97 @@ def test_the_interval_of_a_difference_is_that_of_the_differences() -> None:
     rng = np.random.default_rng(6)
     a, b = as_counts(rng.integers(0, 9, 50)), as_counts(rng.integers(1, 9, 50))
     drawn = replay(a, b, 1000, 8)
-    assert percentile(drawn) == bootstrap_interval(a, MEAN, b=b, n_resamples=1000, seed=8)
+    interval = bootstrap_interval(a, MEAN, b=b, n_resamples=1000, seed=8)
+    assert between(drawn, 0.025, 0.975) == (interval.low, interval.high)
+
+
+# --- Means of segment scores
+
+
+def mean_test(test: str, a: Any, b: Any, alternative: str = "two-sided") -> SignificanceResult:
+    """score(a) − score(b), tested."""
+    scores = SegmentScores("rating", {"b": b, "a": a})
+    return compare(metrics=scores, test=test, alternative=alternative, interval="delta").comparisons[0].test
+
+
+SCIPY: dict[str, Any] = {
+    "t-test": lambda d, alternative: scipy.stats.ttest_1samp(d, 0, alternative=alternative).pvalue,
+    "wilcoxon": lambda d, alternative: scipy.stats.wilcoxon(d[d != 0], alternative=alternative).pvalue,
+    "sign-test": lambda d, alternative: (
+        scipy.stats.binomtest(int((d > 0).sum()), int((d != 0).sum()), alternative=alternative).pvalue
+    ),
+}
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("test", SCIPY)
+@settings(max_examples=25)  # SciPy takes its time over exact signed ranks with ties
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=70))
+def test_tests_of_means_are_scipys(test: str, alternative: str, pairs: list[tuple[int, int]]) -> None:
+    a, b = np.array(pairs, dtype=float).T
+    result = mean_test(test, a, b, alternative)
+    assert result.statistic == pytest.approx((a - b).mean(), abs=1e-12)
+    assert 0 <= result.pvalue <= 1
+    if np.ptp(a - b) > 0:  # equal differences are below
+        assert SCIPY[test](a - b, alternative) == pytest.approx(result.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("test", SCIPY)
+def test_where_no_segment_differs_p_is_1(test: str, alternative: str) -> None:
+    for scores in ([0.5, 0.25], [1, 2, 3] * 20):
+        assert mean_test(test, scores, scores, alternative).pvalue == 1
+
+
+@pytest.mark.parametrize("differences", [[3, -1, 4, 0, 2, -6], [3, -1, 3, 0, 1, -1, 5, 0]])
+def test_signed_ranks_of_few_segments_are_enumerated(differences: list[int]) -> None:
+    ranks = scipy.stats.rankdata(np.abs([d for d in differences if d]))
+    observed = sum(rank for rank, d in zip(ranks, filter(None, differences), strict=True) if d > 0)
+    sums = np.array([ranks @ signs for signs in itertools.product((0, 1), repeat=len(ranks))])
+    greater = (sums >= observed - 1e-9).mean()
+    less = (sums <= observed + 1e-9).mean()
+    zeros = [0] * len(differences)
+    assert mean_test("wilcoxon", differences, zeros, "greater").pvalue == pytest.approx(greater)
+    assert mean_test("wilcoxon", differences, zeros, "less").pvalue == pytest.approx(less)
+    assert mean_test("wilcoxon", differences, zeros).pvalue == pytest.approx(min(1, 2 * min(greater, less)))
+
+
+def test_differences_that_are_all_equal() -> None:
+    # 0.3 - 0.1 and 0.4 - 0.2 are equal in tenths, though not as floats: no spread, and t is infinite.
+    a, b = [0.3, 0.4, 0.9], [0.1, 0.2, 0.7]
+    for alternative, p in (("two-sided", 0), ("greater", 0), ("less", 1)):
+        assert mean_test("t-test", a, b, alternative).pvalue == p
+    # Of eight patterns of signs two are as extreme; the other tests do not see how large a difference is.
+    for test in ("wilcoxon", "sign-test"):
+        assert mean_test(test, a, b).pvalue == pytest.approx(2 / 8)
+        assert mean_test(test, a, b, "greater").pvalue == pytest.approx(1 / 8)
+        assert mean_test(test, a, b, "less").pvalue == 1
+
+
+def test_two_segments_are_enough_for_tests_of_means() -> None:
+    a, b = [3, 2], [1, 1]
+    # t = 1.5/0.5 = 3 with one degree of freedom: p = 1 - 2/pi atan 3.
+    assert mean_test("t-test", a, b).pvalue == pytest.approx(1 - 2 / np.pi * np.arctan(3))
+    for test in ("wilcoxon", "sign-test"):
+        assert mean_test(test, a, b).pvalue == 0.5
+
+
+def test_ties_of_decimals_are_ties_for_signed_ranks() -> None:
+    a, b = (
+        [0.3, 0.1, 0.9, 0.5, 0.0],
+        [0.1, 0.3, 0.7, 0.2, 0.1],
+    )  # .2 -.2 .2 .3 -.1, where floats differ in the last digit
+    expected = scipy.stats.wilcoxon([2, -2, 2, 3, -1]).pvalue
+    assert expected == mean_test("wilcoxon", a, b).pvalue
+
+
+@pytest.mark.parametrize("test", SCIPY)
+def test_tests_without_replicates_tell_of_none(test: str) -> None:
+    result = mean_test(test, [1, 2, 4], [2, 2, 2])
+    told = (result.exceedances, result.n_resamples, result.seed, result.wins, result.ties, result.pvalue_interval)
+    assert told == (None,) * 6
+    assert not result.may_lie_across(0.05)
+    assert result.signature.startswith(f"rating|mean:segments|units:1|test:{test}|alternative:two-sided|version:")
 
 
 # sacrebleu 2.6.0: `sacrebleu ref.txt -i BASELINE SYSTEM -m bleu --paired-ar` (or --paired-bs), SACREBLEU_SEED=12345.

@@ -43,6 +43,7 @@ from reshuffle.demo import demo_corpus, write_demo
 from reshuffle.inputs import read_documents
 from reshuffle.metrics import Counts
 from reshuffle.report import FORMATS, render
+from reshuffle.resampling import Family
 from reshuffle.units import Documents, paired_influences
 
 BLEU = metric("bleu")
@@ -103,7 +104,7 @@ def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], s
     n = 5
     shuffled, drawn = [], []
     for r in range(n):
-        words = np.random.Philox(key=np.array([seed, r], dtype=np.uint64)).random_raw(1)
+        words = _core.stream_words(seed, "shuffle", r, 1)
         swapped = {name: bool(int(words[0]) >> i & 1) for i, name in enumerate(names)}
         x = sum(b[s] if swapped[id_] else a[s] for s, id_ in enumerate(ids))
         y = sum(a[s] if swapped[id_] else b[s] for s, id_ in enumerate(ids))
@@ -247,7 +248,7 @@ def test_ids_that_cannot_be_used_are_refused_with_words(ids: Any, message: str) 
 
 
 def test_documents_without_intervals_mean_nothing() -> None:
-    with pytest.raises(InputError, match="documents without confidence_level"):
+    with pytest.raises(InputError, match="documents without intervals"):
         score(["x", "y"], [["x", "z"]], documents=[1, 2])
 
 
@@ -348,7 +349,8 @@ def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
 
 def test_paired_differences_are_jackknife_influences() -> None:
     counts = counts_of(7, 40)
-    (got,) = paired_influences(BLEU, counts, [(0, 1)])
+    family = Family(BLEU, counts)
+    (got,) = paired_influences(family.scores, family.leave_one_out, [(0, 1)])
     np.testing.assert_allclose(influences_by_hand(*counts), got, rtol=0, atol=1e-9)
     ids = [i // 6 for i in range(40)]
     result = compare(metrics=FromCounts("m", {"b": counts[1], "a": counts[0]}, "bleu"), documents=ids, n_resamples=9)

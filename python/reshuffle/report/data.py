@@ -71,6 +71,7 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "difference": pair.difference,
         "pvalue": test.pvalue,
         "pvalue_interval": _interval(test.pvalue_interval),
+        "adjusted_pvalue": test.adjusted_pvalue,
         "confidence_interval": _interval(pair.confidence_interval),
         "exceedances": test.exceedances,
         "n_resamples": test.n_resamples,
@@ -113,6 +114,7 @@ _TESTED = (
     "pvalue",
     "pvalue_low",
     "pvalue_high",
+    "adjusted_pvalue",
 )
 _UNITS = ("unit", "n_units", "intraclass_correlation", "design_effect")
 
@@ -137,7 +139,9 @@ def _tested(pair: PairedDifference) -> dict[str, Any]:
         test.n_resamples,
         test.seed,
         test.pvalue,
-        *((None, None) if of_pvalue is None else (of_pvalue.low, of_pvalue.high)),
+        None if of_pvalue is None else of_pvalue.low,
+        None if of_pvalue is None else of_pvalue.high,
+        test.adjusted_pvalue,
     )
     return dict(zip(_TESTED, values, strict=True)) | {
         "intraclass_correlation": pair.intraclass_correlation,

@@ -16,6 +16,7 @@ BLOCK = 4096
 
 def segments_as_tsv(table: SegmentTable) -> Iterator[str]:
     """A header, then a line for each segment and system: segment, system, the score under each metric."""
+    _check_names(table)
     for name in (*table.systems, *table.scores):
         if any(c in name for c in "\t\n\r"):
             raise InputError(f"tsv cannot hold a tab or an end of line, as in the name {name!r}: choose jsonl")
@@ -25,14 +26,21 @@ def segments_as_tsv(table: SegmentTable) -> Iterator[str]:
 
 
 def segments_as_jsonl(table: SegmentTable) -> Iterator[str]:
-    """A line for each segment and system: ``{"segment": 1, "system": "a", "scores": {"BLEU": 41.2}}``."""
+    """A line for each segment and system: ``{"segment": 1, "system": "a", "BLEU": 41.2}``."""
+    _check_names(table)
     metrics = [_literal(json.dumps(name, ensure_ascii=False)) for name in table.scores]
     rows = []
     for k, name in enumerate(table.systems):
         scores = ", ".join(f"{m}: {field}" for m, field in zip(metrics, _fields(table, k), strict=True))
         system = _literal(json.dumps(name, ensure_ascii=False))
-        rows.append(f'{{{{"segment": {{0}}, "system": {system}, "scores": {{{{{scores}}}}}}}}}')
+        rows.append(f'{{{{"segment": {{0}}, "system": {system}, {scores}}}}}')
     yield from _filled(table, rows)
+
+
+def _check_names(table: SegmentTable) -> None:
+    for name in table.scores:
+        if name in ("segment", "system"):
+            raise InputError(f"a metric called {name!r} would hide the column of that name: give it another name")
 
 
 def _literal(name: str) -> str:

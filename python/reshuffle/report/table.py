@@ -4,40 +4,64 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore, UsedMetric
+from ..results import (
+    Comparison,
+    ConfidenceInterval,
+    PairedDifference,
+    SignificanceResult,
+    SystemScore,
+    UsedMetric,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
+# Where sentences end their lines if no terminal says.
+PROSE_WIDTH = 100
+# Columns of a table stand this far apart, and a name is folded to no less than this.
+GAP = 2
+MIN_NAME = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """Where text will be shown."""
+    """Where text will be shown. ``width`` is None for a file or pipe: tables are then as wide as they need to be."""
 
-    width: int = 100
+    width: int | None = None
     color: bool = False
 
-    def console(self, file: io.StringIO) -> Console:
-        """A console that writes to ``file`` what this terminal can show."""
+    def console(self, file: io.StringIO, width: int | None = None) -> Console:
+        """A console that writes to ``file`` what this terminal can show, in lines of its width or of another."""
         from rich.console import Console
 
         color_system: Literal["standard"] | None = "standard" if self.color else None
         return Console(
-            file=file, width=self.width, force_terminal=self.color, color_system=color_system, highlight=False
+            file=file,
+            width=width or self.width or PROSE_WIDTH,
+            force_terminal=self.color,
+            color_system=color_system,
+            highlight=False,
         )
 
 
 @dataclass(slots=True)
 class Table:
-    """Cells to be laid out. The first ``n_names`` columns are names, the others numbers."""
+    """Cells to be laid out.
+
+    The first ``n_names`` columns are names, the others numbers, and the last ``n_details`` of these may stand in a
+    table of their own.
+    """
 
     title: str
-    header: Sequence[str]
+    header: list[str]
     n_names: int = 1
+    n_details: int = 0
     rows: list[list[str]] = field(default_factory=list)
     significant: list[bool] = field(default_factory=list)
 
@@ -49,26 +73,85 @@ class Table:
 
 def as_text(comparison: Comparison, terminal: Terminal) -> str:
     """Tables that fit a terminal, the notes, and the signature on a line of its own, to be copied whole."""
-    from rich import box
-    from rich.table import Table as RichTable
     from rich.text import Text
 
     out = io.StringIO()
     console = terminal.console(out)
     for table in tables(comparison):
         console.print(Text(table.title, style="bold"), end="\n\n")
-        rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
-        for index, name in enumerate(table.header):
-            justify: Literal["left", "right"] = "left" if index < table.n_names else "right"
-            rich_table.add_column(Text(name), justify=justify, no_wrap=True, overflow="ellipsis")
-        for cells, significant in zip(table.rows, table.significant, strict=True):
-            rich_table.add_row(*map(Text, cells), style="bold" if significant else None)
-        console.print(rich_table)
-        console.print()
+        for part in _parts_that_fit(table, terminal.width):
+            _print(part, terminal, out)
+            console.print()
     for note in notes(comparison):
         console.print(Text(note))
     # The signature is not wrapped: it is there to be copied.
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + f"\nSignature: {comparison.signature}\n"
+
+
+def _widths(table: Table) -> list[int]:
+    """What each column needs on a screen."""
+    from rich.cells import cell_len
+
+    lines = zip(*(map(str.splitlines, row) for row in [table.header, *table.rows]), strict=True)
+    return [max((cell_len(line) for cell in column for line in cell), default=0) for column in lines]
+
+
+def _whole_width(table: Table) -> int:
+    return sum(_widths(table)) + GAP * (len(table.header) - 1)
+
+
+def _parts_that_fit(table: Table, width: int | None) -> list[Table]:
+    """The table; if it is too wide its details stand in tables of their own, and long headers on several lines."""
+    if width is None or _whole_width(table) <= width:
+        return [table]
+    widths = _widths(table)
+    names, details = range(table.n_names), range(len(widths) - table.n_details, len(widths))
+    parts = [[*range(details.start)]]
+    # Names can be folded: they leave three quarters of the width to the numbers.
+    room = width - min(sum(widths[: table.n_names]), width // 4)
+    left = 0
+    for index in details:
+        left -= widths[index] + GAP
+        if left < 0:
+            parts.append([*names])
+            left = room - widths[index] - GAP
+        parts[-1].append(index)
+    return [_folded(_part(table, columns), width) for columns in parts]
+
+
+def _part(table: Table, columns: Sequence[int]) -> Table:
+    header, *rows = ([row[index] for index in columns] for row in [table.header, *table.rows])
+    return Table(table.title, header, table.n_names, 0, rows, table.significant)
+
+
+def _folded(table: Table, width: int) -> Table:
+    """With headers of numbers on several lines if the table is too wide: they may hold the name of a metric."""
+    if _whole_width(table) > width:
+        widths = _widths(Table("", [""] * len(table.header), rows=table.rows))
+        for index in range(table.n_names, len(widths)):
+            table.header[index] = textwrap.fill(table.header[index], max(widths[index], MIN_NAME))
+    return table
+
+
+def _print(table: Table, terminal: Terminal, out: io.StringIO) -> None:
+    """Lay out a table. Names are folded where there is no room; a number never is, nor is it cut."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
+    for index, name in enumerate(table.header):
+        if index < table.n_names:
+            rich_table.add_column(Text(name), overflow="fold")
+        else:
+            rich_table.add_column(Text(name), justify="right", no_wrap=True)
+    for cells, significant in zip(table.rows, table.significant, strict=True):
+        rich_table.add_row(*map(Text, cells), style="bold" if significant else None)
+    whole = _whole_width(table)
+    if terminal.width is not None and whole > terminal.width:
+        least = whole - sum(max(0, name - MIN_NAME) for name in _widths(table)[: table.n_names])
+        whole = max(terminal.width, least)
+    terminal.console(out, whole).print(rich_table)
 
 
 def as_markdown(comparison: Comparison, terminal: Terminal) -> str:
@@ -79,11 +162,15 @@ def as_markdown(comparison: Comparison, terminal: Terminal) -> str:
 
     parts = []
     for table in tables(comparison):
-        escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in table.rows]
+        escaped = [[_markdown(cell) for cell in row] for row in [table.header, *table.rows]]
         rule = ["---" if index < table.n_names else "---:" for index in range(len(table.header))]
-        parts += [f"**{table.title}**", "\n".join(map(line, [table.header, rule, *escaped]))]
+        parts += [f"**{_markdown(table.title)}**", "\n".join(map(line, [escaped[0], rule, *escaped[1:]]))]
     parts.append("\n".join(f"- {note}" for note in [*notes(comparison), f"Signature: `{comparison.signature}`"]))
     return "\n\n".join(parts) + "\n"
+
+
+def _markdown(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def as_latex(comparison: Comparison, terminal: Terminal) -> str:
@@ -135,25 +222,36 @@ def notes(comparison: Comparison) -> Iterator[str]:
     for metric in comparison.metrics:
         if metric.evaluations is not None:
             yield f"{metric.name}: a function of texts, called {metric.evaluations:,} times."
-    if comparison.n_resamples is None or comparison.confidence_level is None:
+    if comparison.interval is None:
         return
     level = comparison.level
-    n = f"{comparison.n_resamples:,}"
+    n = f"{comparison.n_resamples or 0:,}"
     of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
     tests = [pair.test for pair in comparison.comparisons]
     if comparison.test is not None:
         test = comparison.test
-        yield f"p: {test.title}, {_replicates(comparison, n)}{of_units}, {test.alternative}; * p ≤ {level:.3g}."
-    yield f"Intervals: percentile of {n} bootstrap draws{of_units}."
+        replicates = "" if test.replicates is None else f" {_replicates(comparison, n)}{of_units},"
+        star = "p" if test.adjustment is None else "adjusted p"
+        yield f"p: {test.title},{replicates} {test.alternative}; * {star} ≤ {level:.3g}."
+        if test.adjustment is not None:
+            yield (
+                f"Adjusted p: {test.adjustment_title}, over the {_pairs_of_a_metric(comparison)} pairs under each "
+                f"metric; some star is wrong with probability {level:.3g} at most."
+            )
+    draws = f" of {n} bootstrap draws{of_units}" if comparison.interval.draws else ""
+    yield f"Intervals: {comparison.interval.title}{draws}."
     for metric in comparison.metrics:
         yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
-    if len(tests) > 1 and comparison.experimentwise_error is not None:
+    adjusted = comparison.test is not None and comparison.test.adjustment is not None
+    if len(tests) > 1 and comparison.experimentwise_error is not None and not adjusted:
         power = f"1 - {1 - level:.3g}^{len(tests)}"
         yield (
             f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
             f"give at least one p ≤ {level:.3g} with probability {comparison.experimentwise_error:.3g} ({power})."
         )
-    if comparison.test is not None and comparison.test.replicates == "shuffles":
+    if comparison.test is None or comparison.test.replicates is None or comparison.n_resamples is None:
+        return
+    if comparison.test.replicates == "shuffles":
         smallest = 2.0 ** ((comparison.test.alternative == "two-sided") - comparison.n_units)
         if smallest > level:
             by_chance = " but by chance of the shuffles" if any(test.scheme == "iid" for test in tests) else ""
@@ -162,10 +260,11 @@ def notes(comparison: Comparison) -> Iterator[str]:
                 f"{smallest:.3g}{by_chance}, too few to decide at {level:.3g}."
             )
             return
-    sampled = [test.n_resamples for test in tests if test.scheme != "exact" and test.n_resamples is not None]
-    smallest = 1 / (max(sampled) + any(test.scheme == "iid" for test in tests)) if sampled else 0
+    counted = [test.n_resamples for test in tests if test.scheme != "exact" and test.n_resamples is not None]
+    iid = any(test.scheme != "subgroup" for test in tests)  # with what was observed one more
+    smallest = 1 / (max(counted) + iid) if counted else 0
     if smallest > level:
-        n = f"{max(sampled):,}"
+        n = f"{max(counted):,}"
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
         return
     close = sum(test.may_lie_across(level) for test in tests)
@@ -174,6 +273,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
             f"{close} of {len(tests)} p-values may lie on the other side of {level:.3g} by chance of the "
             "replicates alone (Clopper-Pearson, 95 %); more replicates would tell."
         )
+
+
+def _pairs_of_a_metric(comparison: Comparison) -> int:
+    return len(comparison.comparisons) // len(comparison.metrics)
 
 
 def _replicates(comparison: Comparison, n: str) -> str:
@@ -231,8 +334,9 @@ def _scores(
     comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore], tested: dict[str, PairedDifference]
 ) -> Table:
     header = ["System", metric.name, _level(comparison)]
+    of_tests = ["Δ", _level(comparison), *_pvalues(comparison)]
     if tested:
-        header += ["Δ", _level(comparison), "p"]
+        header += of_tests
     table = Table(_title(comparison, metric), header)
     decimals = _decimals(scores)
     for score in scores:
@@ -241,14 +345,14 @@ def _scores(
         if pair is not None:
             cells += _tested(comparison, pair, decimals)
         elif tested:
-            cells += ["baseline", "", ""]
+            cells += ["baseline", *[""] * (len(of_tests) - 1)]
         table.add(cells, pair is not None and _significant(comparison, pair))
     return table
 
 
 def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], decimals: int) -> Table:
-    header = ["System", "compared with", "Δ", _level(comparison), "p"]
-    table = Table(f"{metric.name}: {len(pairs)} pairs", header, n_names=2)
+    header = ["System", "compared with", "Δ", _level(comparison), *_pvalues(comparison)]
+    table = Table(f"{metric.name}: {len(pairs)} pair{'s' * (len(pairs) != 1)}", header, n_names=2)
     for pair in pairs:
         table.add([pair.system, pair.baseline, *_tested(comparison, pair, decimals)], _significant(comparison, pair))
     return table
@@ -257,22 +361,28 @@ def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDif
 def _scores_with_details(comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore]) -> Table:
     intervals = comparison.confidence_level is not None
     names = list(scores[0].details)
-    table = Table(
-        _title(comparison, metric), ["System", metric.name, *([_level(comparison)] if intervals else []), *names]
-    )
+    details = _details(names, scores)
+    header = ["System", metric.name, *([_level(comparison)] if intervals else []), *names]
+    table = Table(_title(comparison, metric), header, n_details=len(names))
     decimals = _decimals(scores)
-    for score in scores:
+    for score, of_score in zip(scores, details, strict=True):
         interval = [_ends(score.confidence_interval, decimals)] if intervals else []
-        table.add(
-            [score.system, f"{score.score:.{decimals}f}", *interval, *(_detail(score.details[name]) for name in names)]
-        )
+        table.add([score.system, f"{score.score:.{decimals}f}", *interval, *of_score])
     return table
 
 
-def _detail(value: float) -> str:
-    if value == int(value) and value > 1:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.3f}"
+def _details(names: Sequence[str], scores: Sequence[SystemScore]) -> list[list[str]]:
+    """The details of each score: counts as whole numbers, p_1, p_2 … of all systems with the same decimals."""
+    alike: dict[str, list[float]] = {}
+    for name in names:
+        alike.setdefault(name.split("_")[0], []).extend(score.details[name] for score in scores)
+
+    def shown(name: str, value: float) -> str:
+        if isinstance(value, int):
+            return f"{value:,}"
+        return f"{value:.{1 if max(alike[name.split('_')[0]]) >= 10 else 3}f}"
+
+    return [[shown(name, score.details[name]) for name in names] for score in scores]
 
 
 def _decimals(scores: Sequence[SystemScore]) -> int:
@@ -288,16 +398,22 @@ def _ends(interval: ConfidenceInterval | None, decimals: int, sign: str = "") ->
 def _tested(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
     mark = "*" if _significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
-    return [difference, _ends(pair.confidence_interval, decimals, "+"), _pvalue(pair) + mark]
+    pvalues = [_pvalue(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
+    return [difference, _ends(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + mark]
+
+
+def _pvalues(comparison: Comparison) -> list[str]:
+    return ["p"] if comparison.test is None or comparison.test.adjustment is None else ["p", "adjusted p"]
 
 
 def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
-    return pair.test.pvalue <= comparison.level
+    adjusted = pair.test.adjusted_pvalue
+    return (pair.test.pvalue if adjusted is None else adjusted) <= comparison.level
 
 
-def _pvalue(pair: PairedDifference) -> str:
-    """With as many digits as the number of replicates can tell, four at least. An exact one tells all that it is."""
-    p = pair.test.pvalue
-    if pair.test.scheme == "exact" or pair.test.n_resamples is None:
-        return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
-    return f"{p:.{max(4, math.ceil(math.log10(pair.test.n_resamples)))}f}"
+def _pvalue(test: SignificanceResult, p: float) -> str:
+    """With as many digits as the number of replicates can tell, four at least; a smaller p in powers of ten."""
+    if test.n_resamples is None or test.scheme == "exact":
+        return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
+    digits = max(4, math.ceil(math.log10(test.n_resamples)))
+    return f"{p:.{digits}f}"

@@ -5,7 +5,7 @@ use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, Re
 use crate::error::Result;
 use crate::math::exp_of_negative;
 use crate::ngram::Ngrams;
-use crate::pool::Run;
+use crate::pool::{Run, Stop};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "bleu",
@@ -23,7 +23,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
         },
         OptionSpec {
             name: "smooth_value",
-            kind: Kind::Real(0.0),
+            kind: Kind::Real(0.0, 1e6),
             default: || Value::Unset,
             about: "the amount for floor (default 0.1) and add-k (default 1)",
         },
@@ -92,7 +92,7 @@ impl Bleu {
         Ok(Bleu {
             words: Words::new(options)?,
             smoothing,
-            smoothing_signature: amount.map_or(method.to_owned(), |amount| format!("{method}[{amount:.2}]")),
+            smoothing_signature: amount.map_or(method.to_owned(), |amount| format!("{method}[{}]", shown(amount))),
             order: options.integer("max_ngram_order"),
             effective_order: options.flag("effective_order"),
         })
@@ -101,6 +101,12 @@ impl Bleu {
     /// The brevity penalty, exp(1 − r/c) for hypotheses shorter than their references.
     fn brevity_penalty(&self, totals: &[i64]) -> f64 {
         brevity_penalty(totals[0], totals[1])
+    }
+
+    /// sacreBLEU issue 141: without any match the score is 0, whatever the smoothing, and nothing is smoothed.
+    #[inline(always)]
+    fn is_nothing(&self, totals: &[i64]) -> bool {
+        self.smoothing != Smoothing::Mteval && totals[2..2 + self.order].iter().all(|&matches| matches == 0)
     }
 
     /// The smoothed precisions, and how many orders the mean is over. Orders that cannot occur stay 0.
@@ -142,9 +148,7 @@ impl Bleu {
 
     #[inline(always)]
     fn score_with(&self, totals: &[i64], effective_order: bool) -> f64 {
-        // sacreBLEU issue 141: without any match the score is 0, whatever the smoothing.
-        let no_match = totals[2..2 + self.order].iter().all(|&matches| matches == 0);
-        if no_match && self.smoothing != Smoothing::Mteval {
+        if self.is_nothing(totals) {
             return 0.0;
         }
         // A product under a root instead of a mean of logarithms: faster, and 100 comes out as 100.
@@ -221,7 +225,10 @@ impl Metric for Bleu {
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
-        let (precisions, _) = self.precisions(totals, self.effective_order);
+        let (precisions, _) = match self.is_nothing(totals) {
+            true => ([0.0; MAX_ORDER], 0),
+            false => self.precisions(totals, self.effective_order),
+        };
         let numbered = precisions[..self.order].iter().zip(1..);
         let mut details: Vec<_> = numbered.map(|(p, n)| (format!("p_{n}"), 100.0 * p)).collect();
         let (hypothesis, reference) = (totals[0] as f64, totals[1] as f64);
@@ -266,6 +273,12 @@ fn plain_scores(order: usize, totals: &[i64], out: &mut [f64]) {
     }
 }
 
+/// An amount as sacreBLEU shows it, with two decimals, or in full if it has more.
+fn shown(amount: f64) -> String {
+    let rounded = format!("{amount:.2}");
+    if rounded.parse() == Ok(amount) { rounded } else { amount.to_string() }
+}
+
 /// The `order`-th root. Square roots are exact to the last bit and several times faster than a power.
 #[inline(always)]
 fn root(product: f64, order: usize) -> f64 {
@@ -289,7 +302,7 @@ struct BleuCounter<'a> {
 }
 
 impl Counter for BleuCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
         let Bleu { words, order, .. } = *self.bleu;
         self.references.clear();
         for reference in references {
@@ -407,6 +420,28 @@ mod tests {
         assert!((100.0 * expected - score(&[4, 4, 0, 0, 0, 0, 4, 3, 2, 1])).abs() < 1e-12);
         assert_eq!(100.0, score(&[2, 2, 2, 1, 0, 0, 2, 1, 0, 0]));
         assert_eq!(0.0, score(&[0, 4, 0, 0, 0, 0, 0, 0, 0, 0]));
+    }
+
+    #[test]
+    fn without_any_match_no_precision_is_shown_as_smoothed() {
+        // As sacreBLEU 2.6.0: `BLEU = 0.00 0.0/0.0/0.0/0.0 (BP = 0.607 …`.
+        let totals = [4, 6, 0, 0, 0, 0, 4, 3, 2, 1];
+        for method in ["none", "floor", "add-k", "exp"] {
+            let details = bleu(&[("smooth_method", name(method))]).details(&totals);
+            assert_eq!([0.0; 4].to_vec(), details[..4].iter().map(|(_, p)| *p).collect::<Vec<_>>());
+            assert_eq!(("bp", (-0.5_f64).exp()), (details[4].0.as_str(), details[4].1));
+        }
+        assert_eq!(12.5, bleu(&[("smooth_method", name("mteval"))]).details(&totals)[0].1);
+    }
+
+    #[test]
+    fn amounts_have_two_decimals_as_sacrebleus_or_as_many_as_they_need() {
+        let smooth = |amount| {
+            let options = [("smooth_method", name("floor")), ("smooth_value", Value::Real(amount))];
+            bleu(&options).signature()[3].1.clone()
+        };
+        let expected = ["floor[0.10]", "floor[1.00]", "floor[0.25]", "floor[0.001]", "floor[0.004]", "floor[0.125]"];
+        assert_eq!(expected.map(String::from), [0.1, 1.0, 0.25, 0.001, 0.004, 0.125].map(smooth));
     }
 
     #[test]

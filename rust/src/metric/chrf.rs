@@ -10,8 +10,8 @@ use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
 use crate::ngram::Ngrams;
-use crate::pool::Run;
-use crate::tokenize::is_space;
+use crate::pool::{Run, Stop};
+use crate::tokenize::{self, is_space};
 
 pub(super) const CHRF: MetricSpec = MetricSpec {
     name: "chrf",
@@ -50,7 +50,7 @@ const fn options(word_order: fn() -> Value) -> [OptionSpec; 6] {
         },
         OptionSpec {
             name: "beta",
-            kind: Kind::Real(0.0),
+            kind: Kind::Real(0.0, 1e6),
             default: || Value::Real(2.0),
             about: "how many times recall weighs as much as precision",
         },
@@ -65,7 +65,7 @@ const fn options(word_order: fn() -> Value) -> [OptionSpec; 6] {
             name: "eps_smoothing",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "average F over all orders, as chrF++.py, NLTK and Moses do",
+            about: "average F over all orders, as chrF++.py, Moses and NLTK's score of a sentence do",
         },
     ]
 }
@@ -197,35 +197,37 @@ struct ChrfCounter<'a> {
     words: Vec<Ngrams>,
     word_counts: Vec<usize>,
     row: Vec<i64>,
+    /// A line in lower case.
+    lower: String,
 }
 
 impl<'a> ChrfCounter<'a> {
     fn new(chrf: &'a Chrf) -> Self {
         let (characters, row) = (Characters::new(chrf.char_order), vec![0; 3 * chrf.order()]);
-        ChrfCounter { chrf, characters, words: Vec::new(), word_counts: Vec::new(), row }
+        ChrfCounter { chrf, characters, words: Vec::new(), word_counts: Vec::new(), row, lower: String::new() }
     }
 }
 
 impl Counter for ChrfCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
-        let ChrfCounter { chrf, characters, words, word_counts, row } = self;
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+        let ChrfCounter { chrf, characters, words, word_counts, row, lower } = self;
         let Chrf { char_order, word_order, lowercase, whitespace, .. } = **chrf;
         characters.clear();
         word_counts.clear();
         words.resize_with(references.len().max(words.len()), Ngrams::default);
         for (reference, words) in references.iter().zip(words.iter_mut()) {
-            let line = cased(reference, lowercase);
+            let line = cased(reference, lowercase, lower);
             characters.add_reference(line.chars().filter(|&c| whitespace || !is_space(c)));
             if word_order > 0 {
                 words.clear();
                 let mut count = 0;
-                words.add(|emit| split(&line, &mut |word| (emit(word), count += 1).0));
+                words.add(|emit| split(line, &mut |word| (emit(word), count += 1).0));
                 words.count(word_order);
                 word_counts.push(count);
             }
         }
         for (hypothesis, best_row) in hypotheses.iter().zip(rows.chunks_exact_mut(row.len())) {
-            let line = cased(hypothesis, lowercase);
+            let line = cased(hypothesis, lowercase, lower);
             characters.set_hypothesis(line.chars().filter(|&c| whitespace || !is_space(c)));
             let mut best = -1.0;
             for reference in 0..references.len() {
@@ -235,7 +237,7 @@ impl Counter for ChrfCounter<'_> {
                 if word_order > 0 {
                     let mut matches = [0; MAX_ORDER];
                     let matches = &mut matches[..word_order];
-                    let length = words[reference].overlap(|emit| split(&line, emit), matches);
+                    let length = words[reference].overlap(|emit| split(line, emit), matches);
                     fill(of_words, length, word_counts[reference], matches);
                 }
                 let score = chrf.f_score(row);
@@ -262,7 +264,7 @@ fn fill(row: &mut [i64], hypothesis: usize, reference: usize, matches: &[i64]) {
 /// The words of chrF++: white space separates them, and one ASCII punctuation mark at the end, or else at the
 /// beginning, is a word of its own.
 fn split(line: &str, emit: &mut dyn FnMut(&str)) {
-    for word in line.split(is_space).filter(|word| !word.is_empty()) {
+    tokenize::split(line, &mut |word| {
         let is_mark = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_punctuation);
         let bytes = word.as_bytes();
         let cut = match bytes.len() {
@@ -276,7 +278,7 @@ fn split(line: &str, emit: &mut dyn FnMut(&str)) {
             emit(left);
         }
         emit(right);
-    }
+    });
 }
 
 /// The character n-grams of a segment: sorted words as described above, or, for what does not fit a word, a trie.
@@ -323,7 +325,7 @@ impl Characters {
 
     fn add_reference(&mut self, characters: impl Iterator<Item = char>) {
         let reference: Vec<char> = characters.collect();
-        // All ones would be the number of one more than fits.
+        // 0 stands for no character, so one number less is left than the bits could tell apart.
         let room = (1 << self.bits) - 1;
         for &c in &reference {
             let number = &mut self.numbers[c as usize];

@@ -12,7 +12,7 @@ use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::conllu;
 use crate::error::{Error, Result};
-use crate::pool::Run;
+use crate::pool::{Run, Stop};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "depf",
@@ -71,7 +71,7 @@ impl DepF {
         let mut relations = Relations::default();
         conllu::sentences(block, |words| {
             let spelled = |word: &conllu::Word<'_>| {
-                cased(if self.lemma { word.lemma } else { word.form }, self.lowercase).into_owned()
+                cased(if self.lemma { word.lemma } else { word.form }, self.lowercase, &mut String::new()).to_owned()
             };
             for word in words.iter().filter(|word| !(self.ignore_punct && is_punct(word.relation))) {
                 let head = if word.head == 0 { ROOT.into() } else { spelled(&words[word.head - 1]) };
@@ -146,7 +146,7 @@ struct DepFCounter<'a> {
 }
 
 impl Counter for DepFCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
         let at = |what: &str, number: usize| {
             let what = format!("{what} {}", number + 1);
             move |error| match error {

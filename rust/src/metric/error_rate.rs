@@ -3,11 +3,12 @@
 //! Of several references a segment has the fewest edits to any of them and their mean length. To stay with integers both
 //! counts are in units of 1/L ([`References::common_multiple`]).
 
-use super::Counter;
-use super::text::Words;
-use crate::edit::{Reference, Word};
+use super::text::{LOWERCASE, TOKENIZE, Words};
+use super::{Counter, Counters, Metric, OptionSpec, Options, References};
+use crate::edit::STRANGER;
 use crate::error::Result;
-use crate::ngram::Vocabulary;
+use crate::ngram::{Token, Vocabulary};
+use crate::pool::{Run, Stop};
 
 /// The columns of a row.
 pub(super) fn columns() -> Vec<String> {
@@ -40,55 +41,167 @@ impl Cut for Words {
     }
 }
 
+/// A reference whose words are numbered from 1 to `distinct`, in the order of their first appearance.
+#[derive(Clone, Copy)]
+pub(super) struct Numbered<'a> {
+    pub(super) words: &'a [Token],
+    pub(super) distinct: usize,
+}
+
 /// Counts the edits between two sequences of words.
-pub(super) trait Edits {
-    /// The edits that turn `hypothesis` into the reference. Words are numbered below `vocabulary`, which itself stands
-    /// for all words that no reference has.
-    fn edits(&mut self, hypothesis: &[Word], reference: &Reference, vocabulary: usize) -> usize;
+pub(super) trait Edits: Default {
+    /// Prepares for hypotheses of this reference, if there is something to prepare.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`] if it is too long.
+    fn prepare(&mut self, _: Numbered<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// The edits that turn `hypothesis` into the reference. [`STRANGER`] is every word that the reference has not.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if told to stop.
+    fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, stop: &Stop<'_>) -> Result<usize>;
 }
 
-/// Counts segments.
+/// A metric whose row is `[edits, ref_len]` and that knows no other options than [`OPTIONS`].
+pub(super) struct ErrorRate<E> {
+    name: &'static str,
+    words: Words,
+    edits: std::marker::PhantomData<fn() -> E>,
+}
+
+/// The options of an [`ErrorRate`].
+pub(super) const OPTIONS: &[OptionSpec] = &[TOKENIZE, LOWERCASE];
+
+impl<E: Edits> ErrorRate<E> {
+    /// # Errors
+    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    pub(super) fn new(name: &'static str, options: &Options) -> Result<Self> {
+        Ok(ErrorRate { name, words: Words::new(options)?, edits: std::marker::PhantomData })
+    }
+}
+
+impl<E: Edits> Metric for ErrorRate<E> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn columns(&self) -> Vec<String> {
+        columns()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        vec![self.words.case(), self.words.tok()]
+    }
+
+    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        let units = references.common_multiple()?;
+        Ok(Box::new(move || Box::new(RowCounter::<_, E>::new(units, self.words))))
+    }
+
+    fn score(&self, totals: &[i64]) -> f64 {
+        score(totals)
+    }
+
+    fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+}
+
+/// Counts segments. What it keeps between them is not allocated again.
 pub(super) struct RowCounter<W, E> {
-    pub(super) units: i64,
-    pub(super) words: W,
-    pub(super) edits: E,
-    pub(super) space: Space,
-}
-
-/// What a counter keeps between segments so as not to allocate.
-#[derive(Default)]
-pub(super) struct Space {
+    units: i64,
+    words: W,
+    edits: E,
     vocabulary: Vocabulary,
-    references: Vec<Reference>,
-    numbers: Vec<Word>,
+    /// All texts of the segment, references first: their words by their numbers in `vocabulary`, from 1 and with
+    /// [`STRANGER`] for others, and where each text ends.
+    numbers: Vec<Token>,
     ends: Vec<usize>,
+    /// For each of these numbers the word's number in the reference at hand, if there are several. Every reference has
+    /// its own, so that what is kept of a reference grows with its words and not with those of all.
+    own: Vec<Token>,
+    reference: Vec<Token>,
+    hypothesis: Vec<Token>,
 }
 
-impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
-        let Space { vocabulary, references: prepared, numbers, ends } = &mut self.space;
+impl<W: Cut, E: Edits> RowCounter<W, E> {
+    pub(super) fn new(units: i64, words: W) -> Self {
+        RowCounter {
+            units,
+            words,
+            edits: E::default(),
+            vocabulary: Vocabulary::default(),
+            numbers: Vec::new(),
+            ends: Vec::new(),
+            own: Vec::new(),
+            reference: Vec::new(),
+            hypothesis: Vec::new(),
+        }
+    }
+
+    /// Numbers the words of all texts.
+    fn read(&mut self, references: &[&str], hypotheses: &[&str]) {
+        let RowCounter { words, vocabulary, numbers, ends, own, .. } = self;
         vocabulary.clear();
         numbers.clear();
         ends.clear();
         for line in references {
-            self.words.reference_words(line, &mut |word| numbers.push(vocabulary.intern(word)));
+            words.reference_words(line, &mut |word| numbers.push(vocabulary.intern(word) + 1));
             ends.push(numbers.len());
         }
-        let n_words = vocabulary.len();
-        prepared.resize_with(prepared.len().max(references.len()), Reference::default);
-        let prepared = &mut prepared[..references.len()];
-        let mut start = 0;
-        for (reference, &end) in prepared.iter_mut().zip(&*ends) {
-            reference.set(&numbers[start..end], n_words);
-            start = end;
+        for line in hypotheses {
+            // The number of a word that is not found is the largest, behind which comes STRANGER, 0.
+            words.words(line, &mut |word| numbers.push(vocabulary.find(word).wrapping_add(1)));
+            ends.push(numbers.len());
         }
-        let length = numbers.len() as i64 * (self.units / references.len() as i64);
-        for (line, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2)) {
-            numbers.clear();
-            self.words.words(line, &mut |word| numbers.push(vocabulary.find(word).min(n_words as Word)));
-            let edits = prepared.iter().map(|reference| self.edits.edits(numbers, reference, n_words)).min();
-            row[0] = edits.expect("a segment has at least one reference") as i64 * self.units;
-            row[1] = length;
+        own.clear();
+        own.resize(vocabulary.len() + 1, STRANGER);
+    }
+}
+
+impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
+        self.read(references, hypotheses);
+        let RowCounter { units, edits, vocabulary, numbers, ends, own, reference, hypothesis, .. } = self;
+        let text = |i: usize| &numbers[if i == 0 { 0 } else { ends[i - 1] }..ends[i]];
+        let length = ends[references.len() - 1] as i64 * (*units / references.len() as i64);
+        for number in 0..references.len() {
+            let is_only = references.len() == 1; // its words are numbered already
+            let words = text(number);
+            let mut numbered = Numbered { words, distinct: vocabulary.len() };
+            if !is_only {
+                numbered.distinct = 0;
+                reference.clear();
+                reference.extend(words.iter().map(|&word| {
+                    let own = &mut own[word as usize];
+                    if *own == STRANGER {
+                        numbered.distinct += 1;
+                        *own = numbered.distinct as Token;
+                    }
+                    *own
+                }));
+                numbered.words = reference;
+            }
+            edits.prepare(numbered)?;
+            for (row, i) in rows.chunks_exact_mut(2).zip(references.len()..) {
+                let mut words = text(i);
+                if !is_only {
+                    hypothesis.clear();
+                    hypothesis.extend(words.iter().map(|&word| own[word as usize]));
+                    words = hypothesis;
+                }
+                let edits = edits.edits(words, numbered, stop)? as i64 * *units;
+                row[0] = if number == 0 { edits } else { edits.min(row[0]) };
+                row[1] = length;
+            }
+            words.iter().for_each(|&word| own[word as usize] = STRANGER);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Metric, MetricSpec, Options, References};
 use crate::error::Result;
 use crate::ngram::Ngrams;
-use crate::pool::Run;
+use crate::pool::{Run, Stop};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "length",
@@ -65,7 +65,7 @@ struct LengthCounter {
 }
 
 impl Counter for LengthCounter {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
         let LengthCounter { words, references: lengths } = self;
         lengths.clear();
         references.iter().for_each(|reference| lengths.add(|emit| words.tokens(reference, emit)));

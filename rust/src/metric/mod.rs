@@ -16,7 +16,8 @@ mod text;
 mod wer;
 
 use crate::error::{Error, Result};
-use crate::pool::{self, Blocks, Run};
+use crate::pool::{self, Blocks, Run, Stop};
+use crate::stats::SuffStats;
 
 pub use bleu::Bleu;
 pub use chrf::Chrf;
@@ -25,10 +26,8 @@ pub use length::Length;
 pub use mean::Mean;
 pub use nist::Nist;
 pub use options::{Kind, OptionSpec, Options, Value};
-pub use per::Per;
 pub use sentbleu::SentBleu;
 pub use ter::Ter;
-pub use wer::Wer;
 
 /// An automatic metric whose corpus score is a function of summed counts.
 pub trait Metric: Send + Sync {
@@ -84,8 +83,10 @@ pub trait Counter {
     /// each hypothesis.
     ///
     /// # Errors
-    /// [`Error::Malformed`] for a text that the metric cannot read, as seen from the segment.
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()>;
+    /// [`Error::Malformed`] for a text that the metric cannot read, as seen from the segment; [`Error::Memory`] for one
+    /// that is too long; [`Error::Overflow`] for a count that is no number; [`Error::Interrupted`] if `stop` was
+    /// requested, for which whatever may take long asks.
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()>;
 }
 
 /// Makes counters.
@@ -196,7 +197,8 @@ pub fn metric(name: &str, given: &[(String, Value)]) -> Result<Box<dyn Metric>> 
 ///
 /// # Errors
 /// [`Error::Empty`] without systems, references or segments, [`Error::LengthMismatch`] for columns of different
-/// lengths, [`Error::NoReference`] for a segment with none, and what [`pool::run`] returns.
+/// lengths, [`Error::NoReference`] for a segment with none, [`Error::Overflow`] for counts that could not be resampled,
+/// what [`Counter::count`] returns, with the segment, and what [`pool::run`] returns.
 pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     metric: &dyn Metric,
     systems: &[Vec<H>],
@@ -206,7 +208,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     let segments = check(systems, references)?;
     let get = |column: usize, segment: usize| references[column][segment].as_ref().map(AsRef::as_ref);
     let of_corpus = References { columns: references.len(), segments, get: &get };
-    let counters = metric.counters(&of_corpus, run)?;
+    let counters = run.before(|run| metric.counters(&of_corpus, run))?;
     let width = metric.columns().len();
     let (n_systems, row) = (systems.len(), systems.len() * width);
     let mut out = vec![0; n_systems * segments * width];
@@ -228,8 +230,10 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
                 of_references.extend(of_corpus.of(s));
                 of_hypotheses.clear();
                 of_hypotheses.extend(systems.iter().map(|c| c[s].as_ref()));
-                if let Err(error) = counter.count(&of_references, &of_hypotheses, rows) {
-                    return Some(Err(error.in_segment(s + 1)));
+                match counter.count(&of_references, &of_hypotheses, rows, stop) {
+                    Ok(()) => {}
+                    Err(Error::Interrupted) => return None,
+                    Err(error) => return Some(Err(error.in_segment(s + 1))),
                 }
             }
             Some(Ok(rows))
@@ -247,7 +251,10 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
             }
         },
     )?;
-    failed.map_or(Ok(out), Err)
+    failed.map_or(Ok(()), Err)?;
+    // So that scores are never of sums that have wrapped around, and what can be scored can be resampled.
+    SuffStats::new(&out, n_systems, segments, width)?;
+    Ok(out)
 }
 
 fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> Result<usize> {
@@ -318,6 +325,52 @@ mod tests {
         let expected = count_with(1, &systems, &references).unwrap();
         for threads in [2, 3, 8] {
             assert_eq!(expected, count_with(threads, &systems, &references).unwrap());
+        }
+    }
+
+    #[test]
+    fn progress_grows_and_ends_at_the_total_for_every_metric() {
+        let parse = "1\ta\ta\t_\t_\t_\t0\troot\t_\t_";
+        for spec in METRICS {
+            let line = if spec.of_parses { parse } else { "a b c d e" };
+            let references = vec![vec![Some(line); 200]; 3];
+            for threads in [1, 2] {
+                let mut seen = Vec::new();
+                let mut watch = |done| {
+                    seen.push(done);
+                    Ok(())
+                };
+                let made = metric(spec.name, &[]).unwrap();
+                count(made.as_ref(), &[vec![line; 200]], &references, &mut Run { threads, watch: &mut watch }).unwrap();
+                assert_eq!(Some(&200), seen.last(), "{}", spec.name);
+                // Nothing is finished while references are read.
+                assert_eq!(Some(seen.len() - 1), seen.iter().position(|&done| done == 200), "{} {seen:?}", spec.name);
+                assert!(seen.is_sorted(), "{} {seen:?}", spec.name);
+            }
+        }
+    }
+
+    #[test]
+    fn counts_that_are_too_large_to_be_summed_are_refused() {
+        let real = |name: &str, x| (name.to_owned(), Value::Real(x));
+        let name = |name: &str, of: &str| (name.to_owned(), Value::Name(of.into()));
+        let options =
+            [name("smoothing", "1"), real("smoothing_epsilon", 1e6), ("max_ngram_order".into(), Value::Integer(16))];
+        let bleu = metric("sentbleu", &options).unwrap();
+        let references = |segments| [vec![Some("a a a a a a a a a a a a a a a a a"); segments]];
+        let hypothesis = "a b b b b b b b b b b b b b b b b";
+        let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
+        assert!(count(bleu.as_ref(), &[vec![hypothesis; 2]], &references(2), &mut run).is_ok());
+        let error = count(bleu.as_ref(), &[vec![hypothesis; 6_000]], &references(6_000), &mut run);
+        assert_eq!(Error::Overflow { column: 0 }, error.unwrap_err());
+    }
+
+    #[test]
+    fn a_million_segments_of_which_one_is_very_long_can_be_resampled() {
+        let long: String = (0..1100).map(|i| format!("w{i} ")).collect();
+        for name in METRICS.iter().filter(|spec| !spec.of_parses).map(|spec| spec.name) {
+            let largest = count_segment(metric(name, &[]).unwrap().as_ref(), &[&long], &long).into_iter().max();
+            assert!(largest.unwrap() < (1 << 62) / 1_000_000, "{name}");
         }
     }
 

@@ -14,7 +14,7 @@ use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::ngram::{Children, Ngrams, Token, Vocabulary};
-use crate::pool::{self, Blocks, Run};
+use crate::pool::{self, Blocks, Run, Stop};
 use crate::stats::fixed;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -217,7 +217,9 @@ impl Information {
         let mut counts = vec![0_u32; vocabulary.len()];
         tokens.iter().for_each(|&token| counts[token as usize] += 1);
         let total = tokens.len() as f64;
-        let bits = |count: u32, of: f64| fixed::from_real(-(f64::from(count) / of).log2(), BITS);
+        let bits = |count: u32, of: f64| {
+            fixed::from_real(-(f64::from(count) / of).log2(), BITS).expect("a logarithm of a 64-bit number is small")
+        };
         let mut worth: Vec<i64> = counts.iter().map(|&count| bits(count, total)).collect();
 
         let zero = if nist.mteval { vocabulary.find("0") } else { SPENT };
@@ -242,14 +244,7 @@ impl Information {
                     }
                 }
             };
-            // One reference after the other, on this thread; between blocks the pool looks whether to stop.
-            let blocks = Blocks { items: ends.len(), size: 4096, cost: 0 };
-            pool::run(
-                blocks,
-                run,
-                |_, _| Some(()),
-                |range, ()| range.for_each(|r| extend(if r == 0 { 0 } else { ends[r - 1] }, ends[r])),
-            )?;
+            run.each(0..ends.len(), |r| extend(if r == 0 { 0 } else { ends[r - 1] }, ends[r]))?;
             worth.extend(counts[first_new..].iter().zip(&prefixes).map(|(&count, &prefix)| {
                 bits(count, if prefix == zero { total } else { f64::from(counts[prefix as usize]) })
             }));
@@ -292,7 +287,7 @@ impl NistCounter<'_> {
 }
 
 impl Counter for NistCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
         let Nist { words, order, .. } = *self.nist;
         self.ngrams.clear();
         for reference in references {

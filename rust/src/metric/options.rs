@@ -10,8 +10,8 @@ pub enum Kind {
     Flag,
     /// A whole number from the first to the second, both included.
     Integer(i64, i64),
-    /// A real number, at least the given one.
-    Real(f64),
+    /// A real number from the first to the second, both included.
+    Real(f64, f64),
     /// One of the names that the function lists.
     Choice(fn() -> Vec<&'static str>),
 }
@@ -37,7 +37,8 @@ impl std::fmt::Display for Value {
             Value::Unset => write!(f, "none"),
             Value::Flag(value) => write!(f, "{value}"),
             Value::Integer(value) => write!(f, "{value}"),
-            Value::Real(value) => write!(f, "{value}"),
+            // With its point, so that 2.0 is not taken for a whole number.
+            Value::Real(value) => write!(f, "{value:?}"),
             Value::Name(value) => write!(f, "{value:?}"),
         }
     }
@@ -68,9 +69,11 @@ impl OptionSpec {
             (Kind::Flag, _) => Err(self.invalid("true or false".into(), value)),
             (Kind::Integer(low, high), Value::Integer(i)) if (low..=high).contains(i) => Ok(value.clone()),
             (Kind::Integer(low, high), _) => Err(self.invalid(format!("a whole number from {low} to {high}"), value)),
-            (Kind::Real(low), &Value::Integer(i)) if i as f64 >= low => Ok(Value::Real(i as f64)),
-            (Kind::Real(low), &Value::Real(x)) if x >= low && x.is_finite() => Ok(value.clone()),
-            (Kind::Real(low), _) => Err(self.invalid(format!("a finite number of at least {low}"), value)),
+            (Kind::Real(..), &Value::Integer(i)) => self.check(&Value::Real(i as f64)),
+            (Kind::Real(low, high), Value::Real(x)) if (low..=high).contains(x) => Ok(value.clone()),
+            (Kind::Real(low, high), _) => Err(self.invalid(format!("a number from {low} to {high}"), value)),
+            // Names may be numbers, as those of smoothings are.
+            (Kind::Choice(_), Value::Integer(i)) => self.check(&Value::Name(i.to_string())),
             (Kind::Choice(names), Value::Name(name)) => {
                 let known = names();
                 if known.contains(&name.as_str()) {
@@ -106,7 +109,13 @@ impl Options {
             });
         }
         let value_of = |spec: &OptionSpec| given.iter().rev().find(|(name, _)| spec.name == name).map(|(_, v)| v);
-        let resolve = |spec: &OptionSpec| Ok((spec.name, spec.check(value_of(spec).unwrap_or(&Value::Unset))?));
+        let resolve = |spec: &OptionSpec| match spec.check(value_of(spec).unwrap_or(&Value::Unset)) {
+            // Options of several metrics have the same name, and not always the same range.
+            Err(Error::InvalidOption { option, expected, got }) => {
+                Err(Error::InvalidOption { option: format!("{metric}: {option}"), expected, got })
+            }
+            checked => Ok((spec.name, checked?)),
+        };
         specs.iter().map(resolve).collect::<Result<_>>().map(Options)
     }
 
@@ -152,10 +161,10 @@ mod tests {
     const SPECS: &[OptionSpec] = &[
         OptionSpec { name: "flag", kind: Kind::Flag, default: || Value::Flag(false), about: "" },
         OptionSpec { name: "order", kind: Kind::Integer(1, 9), default: || Value::Integer(4), about: "" },
-        OptionSpec { name: "value", kind: Kind::Real(0.0), default: || Value::Unset, about: "" },
+        OptionSpec { name: "value", kind: Kind::Real(0.0, 1e6), default: || Value::Unset, about: "" },
         OptionSpec {
             name: "tool",
-            kind: Kind::Choice(|| vec!["a", "b"]),
+            kind: Kind::Choice(|| vec!["a", "b", "7"]),
             default: || Value::Name("a".into()),
             about: "",
         },
@@ -180,15 +189,23 @@ mod tests {
         assert_eq!(9, resolve("order", Value::Integer(9)).unwrap().integer("order"));
         assert_eq!(Some(2.0), resolve("value", Value::Integer(2)).unwrap().real("value"));
         assert_eq!("b", resolve("tool", Value::Name("b".into())).unwrap().name("tool"));
+        assert_eq!("7", resolve("tool", Value::Integer(7)).unwrap().name("tool"));
     }
 
     #[test]
     fn what_does_not_fit_is_refused_in_words() {
         let message = |name, value| resolve(name, value).unwrap_err().to_string();
-        assert_eq!("order must be a whole number from 1 to 9, got 10", message("order", Value::Integer(10)));
-        assert_eq!("value must be a finite number of at least 0, got NaN", message("value", Value::Real(f64::NAN)));
-        assert_eq!("flag must be true or false, got 1", message("flag", Value::Integer(1)));
-        assert_eq!("unknown tool \"c\"; known: a, b", message("tool", Value::Name("c".into())));
+        assert_eq!("m: order must be a whole number from 1 to 9, got 10", message("order", Value::Integer(10)));
+        assert_eq!("m: order must be a whole number from 1 to 9, got 2.0", message("order", Value::Real(2.0)));
+        assert_eq!("m: order must be a whole number from 1 to 9, got \"2\"", message("order", Value::Name("2".into())));
+        let range = "m: value must be a number from 0 to 1000000";
+        for (value, got) in [(f64::NAN, "NaN"), (-0.5, "-0.5"), (f64::INFINITY, "inf"), (1e200, "1e200")] {
+            assert_eq!(format!("{range}, got {got}"), message("value", Value::Real(value)));
+        }
+        assert_eq!("m: flag must be true or false, got 1", message("flag", Value::Integer(1)));
+        assert_eq!("unknown tool \"c\"; known: a, b, 7", message("tool", Value::Name("c".into())));
+        assert_eq!("unknown tool \"4\"; known: a, b, 7", message("tool", Value::Integer(4)));
+        assert_eq!("m: tool must be one of a, b, 7, got 4.0", message("tool", Value::Real(4.0)));
         assert_eq!(
             "unknown option of m \"colour\"; known: flag, order, value, tool",
             message("colour", Value::Flag(true))

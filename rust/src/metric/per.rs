@@ -4,61 +4,21 @@
 //! ½ (|N_ref − N_hyp| + Σ_w |n(w, ref) − n(w, hyp)|), which is max(N_ref, N_hyp) less the words in common, each counted
 //! as often as both have it; Moses' PER is the same. So a word too many or too few is one edit, two that differ are one.
 
-use super::error_rate::{self, Edits, RowCounter, Space};
-use super::text::Words;
-use super::wer;
-use super::{Counters, Metric, MetricSpec, References};
-use crate::edit::{self, Reference, Word};
+use super::MetricSpec;
+use super::error_rate::{Edits, ErrorRate, Numbered, OPTIONS};
+use crate::edit;
 use crate::error::Result;
-use crate::pool::Run;
+use crate::ngram::Token;
+use crate::pool::Stop;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "per",
     about: "position-independent error rate: word error rate without regard to the order of words",
     source: "W07-0707",
     of_parses: false,
-    options: wer::OPTIONS,
-    build: |options| Ok(Box::new(Per { words: Words::new(options)? })),
+    options: OPTIONS,
+    build: |options| Ok(Box::new(ErrorRate::<Bags>::new("PER", options)?)),
 };
-
-/// PER. A row is `[edits, ref_len]`.
-pub struct Per {
-    words: Words,
-}
-
-impl Metric for Per {
-    fn name(&self) -> &str {
-        "PER"
-    }
-
-    fn columns(&self) -> Vec<String> {
-        error_rate::columns()
-    }
-
-    fn higher_is_better(&self) -> bool {
-        false
-    }
-
-    fn signature(&self) -> Vec<(&'static str, String)> {
-        vec![self.words.case(), self.words.tok()]
-    }
-
-    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.common_multiple()?;
-        Ok(Box::new(move || {
-            let (words, edits, space) = (self.words, Bags::default(), Space::default());
-            Box::new(RowCounter { units, words, edits, space })
-        }))
-    }
-
-    fn score(&self, totals: &[i64]) -> f64 {
-        error_rate::score(totals)
-    }
-
-    fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
-        Vec::new()
-    }
-}
 
 #[derive(Default)]
 struct Bags {
@@ -66,8 +26,8 @@ struct Bags {
 }
 
 impl Edits for Bags {
-    fn edits(&mut self, hypothesis: &[Word], reference: &Reference, vocabulary: usize) -> usize {
-        edit::edits_of_bags(hypothesis, reference.words(), vocabulary, &mut self.counts)
+    fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, _: &Stop<'_>) -> Result<usize> {
+        Ok(edit::edits_of_bags(hypothesis, reference.words, reference.distinct, &mut self.counts))
     }
 }
 

@@ -18,9 +18,9 @@
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ngram::Ngrams;
-use crate::pool::Run;
+use crate::pool::{Run, Stop};
 use crate::stats::fixed;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -39,19 +39,19 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
         },
         OptionSpec {
             name: "smoothing_epsilon",
-            kind: Kind::Real(0.0),
+            kind: Kind::Real(0.0, 1e6),
             default: || Value::Real(0.1),
             about: "what smoothing 1 puts in the place of no match",
         },
         OptionSpec {
             name: "smoothing_k",
-            kind: Kind::Real(0.0),
+            kind: Kind::Real(1e-3, 1e6),
             default: || Value::Real(5.0),
             about: "K of smoothings 4 and 7",
         },
         OptionSpec {
             name: "smoothing_alpha",
-            kind: Kind::Real(0.0),
+            kind: Kind::Real(0.0, 1e6),
             default: || Value::Real(5.0),
             about: "the weight of the prior of smoothing 6, in n-grams",
         },
@@ -132,12 +132,12 @@ const SMOOTHINGS: [(&str, Smoothing); 12] = [
     }),
 ];
 
-/// The score of a sentence times the length of its reference, in units of 2^-32: nine digits of a score, and room for a
-/// million sentences of a thousand words.
-const BITS: u32 = 32;
+/// The score of a sentence times the length of its reference, in units of 2^-30: nine digits of a score, and room for a
+/// million sentences of four thousand words.
+const BITS: u32 = 30;
 
 /// Sentence-level BLEU. A row is `[weighted, ref_len]`: the score (0 to 1) times the closest reference length in units
-/// of 2^-32, and that length.
+/// of 2^-30, and that length.
 pub struct SentBleu {
     words: Words,
     order: usize,
@@ -305,7 +305,7 @@ struct SentBleuCounter<'a> {
 }
 
 impl Counter for SentBleuCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
         let SentBleu { words, order, .. } = *self.bleu;
         self.references.clear();
         for reference in references {
@@ -318,7 +318,8 @@ impl Counter for SentBleuCounter<'_> {
             let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches);
             let closest = self.references.closest_length(length);
             let score = self.bleu.sentence(length, closest, matches);
-            row.copy_from_slice(&[fixed::from_real(score * closest as f64, BITS), closest as i64]);
+            let weighted = fixed::from_real(score * closest as f64, BITS).ok_or(Error::Overflow { column: 0 })?;
+            row.copy_from_slice(&[weighted, closest as i64]);
         }
         Ok(())
     }

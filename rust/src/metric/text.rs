@@ -1,7 +1,5 @@
 //! What metrics over words have in common: how a line becomes tokens.
 
-use std::borrow::Cow;
-
 use super::{Kind, OptionSpec, Options, Value};
 use crate::error::Result;
 use crate::tokenize::{self, TOKENIZERS, Tokenizer};
@@ -49,10 +47,12 @@ impl Words {
 
     /// Calls `emit` with every token. sacreBLEU changes the case first, then drops white space at the end.
     pub(super) fn tokens(&self, line: &str, emit: &mut dyn FnMut(&str)) {
+        let mut lower = String::new();
         let line = if self.lowercase && self.ascii_case {
-            Cow::Owned(line.to_ascii_lowercase())
+            lower = line.to_ascii_lowercase();
+            &lower
         } else {
-            cased(line, self.lowercase)
+            cased(line, self.lowercase, &mut lower)
         };
         self.tokenizer.tokenize(line.trim_end_matches(tokenize::is_space), emit);
     }
@@ -68,9 +68,28 @@ impl Words {
     }
 }
 
-/// The line, in lower case if it is to be.
-pub(super) fn cased(line: &str, lowercase: bool) -> Cow<'_, str> {
-    if lowercase { Cow::Owned(line.to_lowercase()) } else { Cow::Borrowed(line) }
+/// The line, in lower case, for which `lower` is room, if it is to be.
+pub(super) fn cased<'a>(line: &'a str, lowercase: bool, lower: &'a mut String) -> &'a str {
+    if !lowercase {
+        return line;
+    }
+    lower.clear();
+    if line.is_ascii() {
+        lower.push_str(line);
+        lower.make_ascii_lowercase();
+    } else if line.contains('Σ') {
+        // The one letter whose lower case depends on its neighbours.
+        lower.push_str(&line.to_lowercase());
+    } else {
+        for c in line.chars() {
+            if c.is_ascii() {
+                lower.push(c.to_ascii_lowercase());
+            } else {
+                lower.extend(c.to_lowercase());
+            }
+        }
+    }
+    lower
 }
 
 /// `case` in signatures.
@@ -81,4 +100,21 @@ pub(super) fn case(lowercase: bool) -> (&'static str, String) {
 /// `yes` or `no` in signatures.
 pub(super) fn yes(flag: bool) -> String {
     if flag { "yes" } else { "no" }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lower_case_is_that_of_the_standard_library() {
+        let mut lower = String::new();
+        for c in (0..0x11_0000).filter_map(char::from_u32) {
+            for line in [format!("A{c}"), format!("Ä{c}b")] {
+                assert_eq!(line.to_lowercase(), cased(&line, true, &mut lower), "{c:?}");
+                assert_eq!(line, cased(&line, false, &mut lower));
+            }
+        }
+        assert_eq!("ος οσο", cased("ΟΣ ΟΣΟ", true, &mut lower));
+    }
 }

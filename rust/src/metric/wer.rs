@@ -4,12 +4,12 @@
 //! al. 2000 (LREC). They divide by the length of the nearest reference; here, as in TER, by the mean length of all, so
 //! that the three rates of one text have one denominator.
 
-use super::error_rate::{self, Edits, RowCounter, Space};
-use super::text::{LOWERCASE, TOKENIZE, Words};
-use super::{Counters, Metric, MetricSpec, OptionSpec, References};
-use crate::edit::{Reference, Row, Word};
+use super::MetricSpec;
+use super::error_rate::{Edits, ErrorRate, Numbered, OPTIONS};
+use crate::edit::Levenshtein;
 use crate::error::Result;
-use crate::pool::Run;
+use crate::ngram::Token;
+use crate::pool::Stop;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "wer",
@@ -17,59 +17,12 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "W07-0707",
     of_parses: false,
     options: OPTIONS,
-    build: |options| Ok(Box::new(Wer { words: Words::new(options)? })),
+    build: |options| Ok(Box::new(ErrorRate::<Levenshtein>::new("WER", options)?)),
 };
 
-/// Of WER and PER.
-pub(super) const OPTIONS: &[OptionSpec] = &[TOKENIZE, LOWERCASE];
-
-/// WER. A row is `[edits, ref_len]`.
-pub struct Wer {
-    words: Words,
-}
-
-impl Metric for Wer {
-    fn name(&self) -> &str {
-        "WER"
-    }
-
-    fn columns(&self) -> Vec<String> {
-        error_rate::columns()
-    }
-
-    fn higher_is_better(&self) -> bool {
-        false
-    }
-
-    fn signature(&self) -> Vec<(&'static str, String)> {
-        vec![self.words.case(), self.words.tok()]
-    }
-
-    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.common_multiple()?;
-        Ok(Box::new(move || {
-            let (words, edits, space) = (self.words, Levenshtein::default(), Space::default());
-            Box::new(RowCounter { units, words, edits, space })
-        }))
-    }
-
-    fn score(&self, totals: &[i64]) -> f64 {
-        error_rate::score(totals)
-    }
-
-    fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
-        Vec::new()
-    }
-}
-
-#[derive(Default)]
-struct Levenshtein {
-    rows: Vec<Row>,
-}
-
 impl Edits for Levenshtein {
-    fn edits(&mut self, hypothesis: &[Word], reference: &Reference, _: usize) -> usize {
-        reference.distance(hypothesis, &mut self.rows)
+    fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, stop: &Stop<'_>) -> Result<usize> {
+        self.distance(hypothesis, reference.words, reference.distinct, stop)
     }
 }
 
@@ -109,7 +62,7 @@ mod tests {
             hypothesis in "([a-c] ){0,20}",
             references in prop::collection::vec("([a-d] ){0,20}", 1..4),
         ) {
-            let words = |line: &str| line.split_whitespace().map(|w| u32::from(w.as_bytes()[0])).collect::<Vec<Word>>();
+            let words = |line: &str| line.split_whitespace().map(|w| u32::from(w.as_bytes()[0])).collect::<Vec<Token>>();
             let hyp = words(&hypothesis);
             let edits = references.iter().map(|r| distances(&hyp, &words(r))[hyp.len()][words(r).len()]).min().unwrap();
             let length: usize = references.iter().map(|r| words(r).len()).sum();

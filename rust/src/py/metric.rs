@@ -85,8 +85,11 @@ impl Metric {
 
     fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, totals.shape()[1])?;
-        let scores = totals.as_slice()?.chunks_exact(totals.shape()[1]).map(|row| self.inner.score(row)).collect();
-        shaped(py, scores, [totals.shape()[0]])
+        let width = totals.shape()[1];
+        let totals = totals.as_slice()?;
+        let scores: Vec<f64> = py.detach(|| totals.chunks_exact(width).map(|row| self.inner.score(row)).collect());
+        let shape = [scores.len()];
+        shaped(py, scores, shape)
     }
 
     fn segment_scores<'py>(
@@ -95,8 +98,10 @@ impl Metric {
         rows: PyReadonlyArray2<'py, i64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, rows.shape()[1])?;
-        let scores = rows.as_slice()?.chunks_exact(rows.shape()[1]).map(|row| self.inner.segment_score(row)).collect();
-        shaped(py, scores, [rows.shape()[0]])
+        let [segments, width] = [rows.shape()[0], rows.shape()[1]];
+        let rows = rows.as_slice()?;
+        let scores = py.detach(|| rows.chunks_exact(width).map(|row| self.inner.segment_score(row)).collect());
+        shaped(py, scores, [segments])
     }
 
     fn details(&self, py: Python<'_>, totals: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(String, f64)>> {
@@ -140,7 +145,7 @@ pub fn metrics(py: Python<'_>) -> PyResult<Vec<MetricSpec>> {
         let (kind, minimum, maximum, choices) = match spec.kind {
             Kind::Flag => ("flag", None, None, vec![]),
             Kind::Integer(low, high) => ("integer", Some(low as f64), Some(high as f64), vec![]),
-            Kind::Real(low) => ("real", Some(low), None, vec![]),
+            Kind::Real(low, high) => ("real", Some(low), Some(high), vec![]),
             Kind::Choice(names) => ("choice", None, None, names()),
         };
         let default = to_python(py, (spec.default)())?.unbind();

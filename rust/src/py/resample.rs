@@ -10,7 +10,7 @@ use super::convert::{flips, shaped, suff_stats};
 use super::metric::Metric;
 use crate::error::{Error, Result};
 use crate::resample::shuffle::{self, Alternative, Pair, Scheme};
-use crate::resample::{Plan, Scored, draw, exact};
+use crate::resample::{Plan, Scored, draw, exact, family};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 
@@ -119,6 +119,69 @@ pub fn shuffle_statistics<'py>(
 }
 
 #[pyfunction]
+#[pyo3(signature = (families, pairs, *, n, seed, threads=0, progress=None))]
+pub fn shuffle_spreads<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    pairs: Vec<Pair>,
+    n: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let scored = with_metrics(py, &families)?;
+    let plan = (Plan::Seeded { seed, first: 0 }, n);
+    let spreads = long(py, threads, progress, ("shuffling", n), |run| family::spreads(&scored, &pairs, plan, run))?;
+    shaped(py, spreads, [families.len(), pairs.len()])
+}
+
+#[pyfunction]
+#[pyo3(signature = (families, pairs, alternative, scales, thresholds, *, n, seed, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn shuffle_max_t<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    pairs: Vec<Pair>,
+    alternative: &str,
+    scales: PyReadonlyArray2<'py, f64>,
+    thresholds: PyReadonlyArray2<'py, f64>,
+    n: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let scored = with_metrics(py, &families)?;
+    let criterion = (self::alternative(py, alternative)?, scales.as_slice()?, thresholds.as_slice()?);
+    let plan = (Plan::Seeded { seed, first: 0 }, n);
+    let counts =
+        long(py, threads, progress, ("shuffling", n), |run| family::max_t(&scored, &pairs, criterion, plan, run))?;
+    shaped(py, counts, [families.len(), pairs.len()])
+}
+
+#[pyfunction]
+#[pyo3(signature = (families, pairs, alternative, thresholds, ranks, *, n, seed, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn shuffle_min_p<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    pairs: Vec<Pair>,
+    alternative: &str,
+    thresholds: PyReadonlyArray2<'py, f64>,
+    ranks: PyReadonlyArray2<'py, u64>,
+    n: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let scored = with_metrics(py, &families)?;
+    let criterion = (self::alternative(py, alternative)?, thresholds.as_slice()?, ranks.as_slice()?);
+    let plan = (Plan::Seeded { seed, first: 0 }, n);
+    let counts =
+        long(py, threads, progress, ("shuffling", n), |run| family::min_p(&scored, &pairs, criterion, plan, run))?;
+    shaped(py, counts, [families.len(), pairs.len()])
+}
+
+#[pyfunction]
 #[pyo3(signature = (counts, *, n, seed, first=0, masks=None, codes=None, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn shuffle_sums<'py>(
@@ -181,6 +244,35 @@ pub fn draw_scores<'py>(
     let (scores, n) =
         drawn((py, threads, progress), (n, seed, 0), indices, |plan, run| draw::scores(&scored, plan, run))?;
     shaped(py, scores, [systems, n])
+}
+
+/// Means and standard deviations of scores, and how often each system has each rank: a (k, k) array for each metric.
+type Summary<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Vec<Bound<'py, PyArray2<u64>>>);
+
+#[pyfunction]
+#[pyo3(signature = (families, *, n, seed, threads=0, progress=None))]
+pub fn draw_summary<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    n: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Summary<'py>> {
+    let scored = with_metrics(py, &families)?;
+    let plan = (Plan::Seeded { seed, first: 0 }, n);
+    let summary = long(py, threads, progress, ("drawing", n), |run| draw::summary(&scored, plan, run))?;
+    let deviations: Vec<_> = summary.squares.iter().map(|squares| (squares / (n as f64 - 1.0)).sqrt()).collect();
+    let systems = summary.means.len();
+    let mut ranks = summary.ranks.as_slice();
+    let of_metrics = scored.iter().map(|s| {
+        let k = s.stats.systems();
+        let (of_metric, rest) = ranks.split_at(k * k);
+        ranks = rest;
+        shaped(py, of_metric.to_vec(), [k, k])
+    });
+    let of_metrics = of_metrics.collect::<PyResult<_>>()?;
+    Ok((shaped(py, summary.means, [systems])?, shaped(py, deviations, [systems])?, of_metrics))
 }
 
 #[pyfunction]

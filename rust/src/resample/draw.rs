@@ -17,11 +17,121 @@ use crate::stats::SuffStats;
 /// [`Error::LengthMismatch`] if the metrics' counts differ in segments or a given plan is too short,
 /// [`Error::OutOfRange`] if a given index is, and what the pool returns.
 pub fn scores(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mut Run<'_>) -> Result<Vec<f64>> {
+    let series: usize = scored.iter().map(|s| s.stats.systems()).sum();
+    let mut out: Vec<f64> = zeros(&[series, n])?;
+    for_each_block(
+        scored,
+        (plan, n),
+        run,
+        |scores, _| scores,
+        |range, block| {
+            for (out, block) in out.chunks_exact_mut(n).zip(block.chunks_exact(range.len())) {
+                out[range.clone()].copy_from_slice(block);
+            }
+        },
+    )?;
+    Ok(out)
+}
+
+/// What is kept of draws without keeping them, all metric by metric, system by system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The mean score.
+    pub means: Vec<f64>,
+    /// The sum of squared deviations from the mean.
+    pub squares: Vec<f64>,
+    /// How often a system is first, second … of the k systems: k numbers each. Equals share the better rank.
+    pub ranks: Vec<u64>,
+}
+
+/// Means, spreads and ranks of the systems' scores on all draws.
+///
+/// # Errors
+/// As [`scores`].
+pub fn summary(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mut Run<'_>) -> Result<Summary> {
+    let systems = || scored.iter().map(|s| s.stats.systems());
+    let series: usize = systems().sum();
+    let mut out = Summary {
+        means: vec![0.0; series],
+        squares: vec![0.0; series],
+        ranks: vec![0; systems().map(|k| k * k).sum()],
+    };
+    let mut seen = 0.0;
+    // Moments of batches, which do not depend on how blocks are cut, are put together in order (Chan, Golub &
+    // LeVeque 1983, doi:10.1080/00031305.1983.10483115).
+    for_each_block(
+        scored,
+        (plan, n),
+        run,
+        |scores, replicates| (batch_moments(&scores, replicates), ranks(scored, &scores, replicates), replicates),
+        |_, (moments, ranks, replicates)| {
+            for (batch, moments) in moments.chunks_exact(series).enumerate() {
+                let here = BATCH.min(replicates - batch * BATCH) as f64;
+                for ((mean, squares), (of_batch, squares_of_batch)) in
+                    out.means.iter_mut().zip(&mut out.squares).zip(moments)
+                {
+                    let apart = of_batch - *mean;
+                    *mean += apart * (here / (seen + here));
+                    *squares += squares_of_batch + apart * apart * (seen * here / (seen + here));
+                }
+                seen += here;
+            }
+            out.ranks.iter_mut().zip(ranks).for_each(|(count, more)| *count += more);
+        },
+    )?;
+    Ok(out)
+}
+
+/// The mean and the sum of squared deviations of every batch: batch by batch, series by series.
+fn batch_moments(scores: &[f64], replicates: usize) -> Vec<(f64, f64)> {
+    let mut moments = Vec::new();
+    for first in (0..replicates).step_by(BATCH) {
+        for series in scores.chunks_exact(replicates) {
+            let batch = &series[first..replicates.min(first + BATCH)];
+            let mean = batch.iter().sum::<f64>() / batch.len() as f64;
+            moments.push((mean, batch.iter().map(|score| (score - mean).powi(2)).sum()));
+        }
+    }
+    moments
+}
+
+/// How often each system has each rank.
+fn ranks(scored: &[Scored<'_>], scores: &[f64], replicates: usize) -> Vec<u64> {
+    let mut series = scores.chunks_exact(replicates);
+    let mut ranks = Vec::new();
+    for Scored { metric, stats } in scored {
+        let k = stats.systems();
+        let of_systems: Vec<_> = series.by_ref().take(k).collect();
+        let mut counts = vec![0; k * k];
+        let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
+        let mut sorted = Vec::with_capacity(k);
+        for replicate in 0..replicates {
+            sorted.clear();
+            sorted.extend(of_systems.iter().map(|scores| sign * scores[replicate]));
+            sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+            for (system, scores) in of_systems.iter().enumerate() {
+                let better = sorted.partition_point(|&other| other > sign * scores[replicate]);
+                counts[system * k + better] += 1;
+            }
+        }
+        ranks.extend(counts);
+    }
+    ranks
+}
+
+/// Makes draws; `finish` makes something of the scores of a block, series by series, and of their number, which `sink`
+/// then gets in order.
+fn for_each_block<T: Send>(
+    scored: &[Scored<'_>],
+    (plan, n): (Plan<'_, u32>, usize),
+    run: &mut Run<'_>,
+    finish: impl Fn(Vec<f64>, usize) -> T + Sync,
+    sink: impl FnMut(Range<usize>, T),
+) -> Result<()> {
     let all: Vec<_> = scored.iter().map(|s| s.stats).collect();
     let design = Design::new(&all, false)?;
     let kernel = Draws::new(&design, plan, n, Path::best())?;
     let series: usize = all.iter().map(SuffStats::systems).sum();
-    let mut out: Vec<f64> = zeros(&[series, n])?;
     let finish = |sums: &Sums<'_>| {
         let mut block = vec![0.0; series * sums.replicates];
         let mut series = block.chunks_exact_mut(sums.replicates);
@@ -38,14 +148,9 @@ pub fn scores(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mu
                 }
             }
         }
-        block
+        finish(block, sums.replicates)
     };
-    replicates((&design, &kernel), n, 40 * series as u64, run, finish, |range, block| {
-        for (out, block) in out.chunks_exact_mut(n).zip(block.chunks_exact(range.len())) {
-            out[range.clone()].copy_from_slice(block);
-        }
-    })?;
-    Ok(out)
+    replicates((&design, &kernel), n, 40 * series as u64, run, finish, sink)
 }
 
 /// The summed counts of every draw: replicate by replicate, then k × K for each of `all`.

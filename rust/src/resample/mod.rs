@@ -8,6 +8,7 @@
 mod columns;
 pub mod draw;
 pub mod exact;
+pub mod family;
 mod flips;
 mod lanes;
 mod product;

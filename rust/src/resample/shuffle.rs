@@ -74,11 +74,11 @@ impl<'a> Scheme<'a> {
 /// [`Error::OutOfRange`] for a pair of systems that are not there, [`Error::LengthMismatch`] if `thresholds` does not
 /// hold a number for every metric and pair or a given plan is too short, [`Error::Overflow`] if by codes and the
 /// differences between systems would sum up to 2^62, and what the pool returns.
-pub fn tally<'a>(
+pub fn tally<'s>(
     scored: &[Scored<'_>],
     pairs: &[Pair],
     (alternative, thresholds): (Alternative, &[f64]),
-    (scheme, n): (impl Into<Scheme<'a>>, usize),
+    (scheme, n): (impl Into<Scheme<'s>>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
     let expected = scored.len() * pairs.len();
@@ -86,9 +86,7 @@ pub fn tally<'a>(
         return Err(Error::LengthMismatch { what: "thresholds".into(), expected, got: thresholds.len() });
     }
     let mut counts = vec![0; expected];
-    for_each_block(
-        scored,
-        pairs,
+    Shuffles::new(scored, pairs)?.run(
         (scheme, n),
         run,
         |pairs, sums| {
@@ -108,16 +106,14 @@ pub fn tally<'a>(
 ///
 /// # Errors
 /// As [`tally`].
-pub fn statistics<'a>(
+pub fn statistics<'s>(
     scored: &[Scored<'_>],
     pairs: &[Pair],
-    (scheme, n): (impl Into<Scheme<'a>>, usize),
+    (scheme, n): (impl Into<Scheme<'s>>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
     let mut out: Vec<f64> = zeros(&[scored.len(), pairs.len(), n])?;
-    for_each_block(
-        scored,
-        pairs,
+    Shuffles::new(scored, pairs)?.run(
         (scheme, n),
         run,
         |pairs, sums| {
@@ -141,41 +137,20 @@ pub fn statistics<'a>(
 ///
 /// # Errors
 /// As [`tally`].
-pub fn sums<'a>(
+pub fn sums<'s>(
     all: &[SuffStats<'_>],
-    (scheme, n): (impl Into<Scheme<'a>>, usize),
+    (scheme, n): (impl Into<Scheme<'s>>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
     let design = Design::new(all, true)?;
     all_sums((&design, scheme.into().kernel(&design, n)?.as_ref()), n, run)
 }
 
-fn for_each_block<'a, T: Send>(
-    scored: &[Scored<'_>],
-    pairs: &[Pair],
-    (scheme, n): (impl Into<Scheme<'a>>, usize),
-    run: &mut Run<'_>,
-    finish: impl Fn(&Pairs<'_>, &Sums<'_>) -> T + Sync,
-    sink: impl FnMut(Range<usize>, T),
-) -> Result<()> {
-    let all: Vec<_> = scored.iter().map(|s| s.stats).collect();
-    for stats in &all {
-        let len = stats.systems();
-        if let Some(index) = pairs.iter().flat_map(|&(x, y)| [x, y]).find(|&x| x >= len) {
-            return Err(Error::OutOfRange { what: "system".into(), index, len });
-        }
-    }
-    let design = Design::new(&all, true)?;
-    let kernel = scheme.into().kernel(&design, n)?;
-    let pairs = Pairs { scored, pairs, totals: all.iter().map(SuffStats::totals).collect() };
-    let cost = 40 * pairs.series() as u64;
-    replicates((&design, kernel.as_ref()), n, cost, run, |sums| finish(&pairs, sums), sink)
-}
-
-/// Turns sums into the statistics of pairs.
-struct Pairs<'a> {
+/// What shuffles are made of, and made into: the statistics of pairs under all metrics, the *series*.
+pub(super) struct Shuffles<'a> {
     scored: &'a [Scored<'a>],
     pairs: &'a [Pair],
+    all: Vec<SuffStats<'a>>,
     /// For each metric, k × K.
     totals: Vec<Vec<i64>>,
 }
@@ -183,13 +158,40 @@ struct Pairs<'a> {
 /// Replicates scored at a time: their totals stay in the first-level cache.
 const BATCH: usize = 64;
 
-impl Pairs<'_> {
-    fn series(&self) -> usize {
+impl<'a> Shuffles<'a> {
+    pub fn new(scored: &'a [Scored<'a>], pairs: &'a [Pair]) -> Result<Self> {
+        let all: Vec<_> = scored.iter().map(|s| s.stats).collect();
+        for stats in &all {
+            let len = stats.systems();
+            if let Some(index) = pairs.iter().flat_map(|&(x, y)| [x, y]).find(|&x| x >= len) {
+                return Err(Error::OutOfRange { what: "system".into(), index, len });
+            }
+        }
+        let totals = all.iter().map(SuffStats::totals).collect();
+        Ok(Shuffles { scored, pairs, all, totals })
+    }
+
+    /// How many statistics a shuffle has: metrics times pairs.
+    pub fn series(&self) -> usize {
         self.scored.len() * self.pairs.len()
     }
 
+    /// Makes `n` shuffles; `finish` makes of a block of them what `sink` then gets in order.
+    pub fn run<'s, T: Send>(
+        &self,
+        (scheme, n): (impl Into<Scheme<'s>>, usize),
+        run: &mut Run<'_>,
+        finish: impl Fn(&Self, &Sums<'_>) -> T + Sync,
+        sink: impl FnMut(Range<usize>, T),
+    ) -> Result<()> {
+        let design = Design::new(&self.all, true)?;
+        let kernel = scheme.into().kernel(&design, n)?;
+        let cost = 40 * self.series() as u64;
+        replicates((&design, kernel.as_ref()), n, cost, run, |sums| finish(self, sums), sink)
+    }
+
     /// Calls `each` with a series (metric × pair), a replicate of the block, and the statistics from there on.
-    fn statistics(&self, sums: &Sums<'_>, mut each: impl FnMut(usize, usize, &[f64])) {
+    pub fn statistics(&self, sums: &Sums<'_>, mut each: impl FnMut(usize, usize, &[f64])) {
         let mut scores = [[0.0; BATCH]; 2];
         for (of, (scored, totals)) in self.scored.iter().zip(&self.totals).enumerate() {
             let (columns, cells) = (scored.stats.columns(), totals.len());

@@ -201,7 +201,7 @@ fn by_bytes(law: &Law, stream: Stream, weights: &mut [u8]) {
         for byte in &mut bytes {
             let weight: u8 = above.iter().map(|a| u8::from(*byte > *a)).sum();
             let marked = undecided.iter().fold(0, |marked, u| marked | u8::from(*byte == *u));
-            *byte = weight | marked * UNDECIDED;
+            *byte = weight | (marked * UNDECIDED);
         }
         bytes
     };

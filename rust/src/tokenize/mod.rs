@@ -50,6 +50,37 @@ pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
+/// Calls `emit` with what white space separates.
+pub(crate) fn split(line: &str, emit: &mut dyn FnMut(&str)) {
+    let (mut start, mut i) = (0, 0);
+    while i < line.len() {
+        let width = match line.as_bytes()[i] {
+            b'\t'..=b'\r' | 0x1c..=b' ' => 1,
+            // The first bytes of characters that may be white space outside ASCII.
+            0xc2 | 0xe1..=0xe3 => {
+                let c = line[i..].chars().next().expect("a lead byte begins a character");
+                if !is_space(c) {
+                    i += c.len_utf8();
+                    continue;
+                }
+                c.len_utf8()
+            }
+            _ => {
+                i += 1;
+                continue;
+            }
+        };
+        if start < i {
+            emit(&line[start..i]);
+        }
+        i += width;
+        start = i;
+    }
+    if start < line.len() {
+        emit(&line[start..]);
+    }
+}
+
 #[cfg(test)]
 mod testing {
     use super::Tokenizer;
@@ -74,5 +105,20 @@ mod testing {
         let mut tokens = Vec::new();
         tokenizer.tokenize(line, &mut |token| tokens.push(token.to_owned()));
         tokens
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_is_pythons() {
+        for c in (0..0x11_0000).filter_map(char::from_u32) {
+            let expected = if is_space(c) { 2 } else { 1 };
+            let mut words = 0;
+            split(&format!("a{c}b"), &mut |_| words += 1);
+            assert_eq!(expected, words, "{c:?}");
+        }
     }
 }

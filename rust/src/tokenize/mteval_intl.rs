@@ -1,7 +1,7 @@
 use super::Tokenizer;
 use super::intl::scan;
 use super::unicode::{BYTES, Class};
-use super::v13a::replace;
+use super::v13a::{ENTITIES, replace};
 use std::borrow::Cow;
 
 /// `mteval-v13a.pl --international-tokenization`: a clean-up, then the rules of [`Intl`](super::Intl).
@@ -51,10 +51,8 @@ const HYPHENS: [char; 11] = [
 fn clean(line: &str) -> Cow<'_, str> {
     let line = replace(line, &[("<skipped>", "")]);
     let line = if line.contains('\u{2028}') { Cow::Owned(join(&line)) } else { line };
-    // The order matters: `&amp;lt;` ends as `<`, `&amp;quot;` as `&quot;`.
-    let entities = [("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&apos;", "'")];
     match memchr::memchr(b'&', line.as_bytes()) {
-        Some(_) => Cow::Owned(replace(&line, &entities).into_owned()),
+        Some(_) => Cow::Owned(replace(&line, ENTITIES.iter().chain(&[("&apos;", "'")])).into_owned()),
         None => line,
     }
 }

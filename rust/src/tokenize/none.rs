@@ -1,4 +1,4 @@
-use super::{Tokenizer, is_space};
+use super::{Tokenizer, split};
 
 /// Tokens are what white space separates. For text that is tokenized already.
 pub struct NoTokenizer;
@@ -13,7 +13,7 @@ impl Tokenizer for NoTokenizer {
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
-        line.split(is_space).filter(|token| !token.is_empty()).for_each(emit);
+        split(line, emit);
     }
 }
 

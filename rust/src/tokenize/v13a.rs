@@ -38,14 +38,17 @@ fn unescape(line: &str) -> Cow<'_, str> {
     if memchr::memchr3(b'&', b'<', b'\n', line.as_bytes()).is_none() {
         return Cow::Borrowed(line);
     }
-    // The order matters: `&amp;lt;` ends as `<`, `&amp;quot;` as `&quot;`.
-    let replacements =
-        [("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")];
-    replace(line, &replacements)
+    replace(line, [("<skipped>", ""), ("-\n", ""), ("\n", " ")].iter().chain(&ENTITIES))
 }
 
+/// What entities stand for. The order matters: `&amp;lt;` ends as `<`, `&amp;quot;` as `&quot;`.
+pub(crate) const ENTITIES: [(&str, &str); 4] = [("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")];
+
 /// Replaces each first string by its second, pair after pair.
-pub(super) fn replace<'l>(line: &'l str, pairs: &[(&str, &str)]) -> Cow<'l, str> {
+pub(crate) fn replace<'l, 'p>(
+    line: &'l str,
+    pairs: impl IntoIterator<Item = &'p (&'static str, &'static str)>,
+) -> Cow<'l, str> {
     let mut line = Cow::Borrowed(line);
     for (from, to) in pairs {
         if line.contains(from) {

@@ -12,9 +12,9 @@ mod tercom;
 mod tests;
 mod words;
 
-use super::error_rate::{self, Edits, RowCounter, Space};
+use super::error_rate::{self, RowCounter};
+use super::text::{case, yes};
 use super::{Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
-use crate::edit::{Reference, Word};
 use crate::error::Result;
 use crate::pool::Run;
 use sacrebleu::SacreBleu;
@@ -81,7 +81,7 @@ impl Ter {
     }
 
     fn counter<V: Variant + Default>(&self, units: i64) -> RowCounter<TerWords, Search<V>> {
-        RowCounter { units, words: self.words.clone(), edits: Search::default(), space: Space::default() }
+        RowCounter::new(units, self.words.clone())
     }
 }
 
@@ -99,10 +99,9 @@ impl Metric for Ter {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
         let TerWords { normalized, no_punct, asian_support, case_sensitive, .. } = self.words;
         let mut signature = vec![
-            ("case", if case_sensitive { "mixed" } else { "lc" }.into()),
+            case(!case_sensitive),
             ("tok", "tercom".into()),
             ("norm", yes(normalized)),
             ("punct", yes(!no_punct)),
@@ -130,11 +129,5 @@ impl Metric for Ter {
     /// Nothing: how many words the counts stand for depends on the numbers of references, which the sums do not tell.
     fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
         Vec::new()
-    }
-}
-
-impl<V: Variant> Edits for Search<V> {
-    fn edits(&mut self, hypothesis: &[Word], reference: &Reference, vocabulary: usize) -> usize {
-        Search::edits(self, hypothesis, reference, vocabulary)
     }
 }

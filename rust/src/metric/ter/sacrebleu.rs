@@ -6,7 +6,10 @@
 use std::ops::Range;
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
-use crate::edit::{Edit, Reference, Word};
+use crate::edit::{Edit, Reference};
+use crate::error::Result;
+use crate::ngram::Token;
+use crate::pool::Stop;
 
 /// How many shifts are looked at for one hypothesis. The round that reaches the number does not count.
 const MAX_SHIFTS: usize = 1000;
@@ -23,7 +26,7 @@ pub(super) struct SacreBleu {
 impl Variant for SacreBleu {
     const STOPS: bool = false;
 
-    fn begin(&mut self, _: &[Word], _: &Reference) {
+    fn begin(&mut self, _: &[Token]) {
         self.looked_at = 0;
     }
 
@@ -36,21 +39,22 @@ impl Variant for SacreBleu {
         reference < WIDTH || distance + hypothesis.abs_diff(reference) < 2 * (WIDTH - 1)
     }
 
-    fn distance(&mut self, hypothesis: &[Word], reference: &Reference) -> usize {
-        self.band.fill(hypothesis, reference.words())
+    fn distance(&mut self, hypothesis: &[Token], reference: &Reference, _: &Stop<'_>) -> Result<usize> {
+        Ok(self.band.fill(hypothesis, reference.words()))
     }
 
-    fn walk(&self, hypothesis: &[Word], reference: &Reference, visit: impl FnMut(Edit)) {
+    fn walk(&self, hypothesis: &[Token], reference: &Reference, visit: impl FnMut(Edit)) {
         self.band.walk(hypothesis, reference.words(), visit);
     }
 
     fn gather(
         &mut self,
-        hypothesis: &[Word],
+        hypothesis: &[Token],
         reference: &Reference,
         alignment: &Alignment,
         shifts: &mut Shifts,
-    ) -> bool {
+        _: &Stop<'_>,
+    ) -> Result<bool> {
         let words = reference.words();
         let Alignment { places, wrong, wrong_reference, .. } = alignment;
         for (i, &word) in hypothesis.iter().enumerate() {
@@ -79,7 +83,7 @@ impl Variant for SacreBleu {
                     }
                 }
                 if self.looked_at >= MAX_SHIFTS {
-                    return false;
+                    return Ok(false);
                 }
             }
         }
@@ -88,7 +92,7 @@ impl Variant for SacreBleu {
                 shifts.sort_unstable();
             }
         }
-        true
+        Ok(true)
     }
 
     fn swap(words: usize, shift: Shift, length: usize) -> Swap {
@@ -121,7 +125,7 @@ impl Band {
         if columns.contains(&j) { self.cells[start + j - columns.start] } else { OUTSIDE }
     }
 
-    fn fill(&mut self, hypothesis: &[Word], reference: &[Word]) -> usize {
+    fn fill(&mut self, hypothesis: &[Token], reference: &[Token]) -> usize {
         let (rows, columns) = (hypothesis.len(), reference.len() + 1);
         self.cells.clear();
         self.rows.clear();
@@ -154,7 +158,7 @@ impl Band {
         self.at(rows, columns - 1) as usize
     }
 
-    fn walk(&self, hypothesis: &[Word], reference: &[Word], mut visit: impl FnMut(Edit)) {
+    fn walk(&self, hypothesis: &[Token], reference: &[Token], mut visit: impl FnMut(Edit)) {
         let (mut i, mut j) = (hypothesis.len(), reference.len());
         while i > 0 || j > 0 {
             let here = self.at(i, j);

@@ -1,7 +1,10 @@
 //! The shifts and the matrix of Tercom 7.25 (Snover et al. 2006).
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
-use crate::edit::{Edit, Reference, Word};
+use crate::edit::{Edit, Reference, STRANGER};
+use crate::error::{Error, Result};
+use crate::ngram::Token;
+use crate::pool::{Patience, Stop};
 
 /// A cell that costs so much more than the best of its column is left out.
 const WIDTH: u32 = 20;
@@ -10,6 +13,7 @@ const WIDTH: u32 = 20;
 pub(super) struct Tercom {
     beam: Beam,
     targets: Vec<u32>,
+    patience: Patience,
     /// How many words of the hypothesis the reference has not.
     strangers: usize,
 }
@@ -17,8 +21,8 @@ pub(super) struct Tercom {
 impl Variant for Tercom {
     const STOPS: bool = true;
 
-    fn begin(&mut self, hypothesis: &[Word], reference: &Reference) {
-        self.strangers = hypothesis.iter().filter(|&&word| !reference.has(word)).count();
+    fn begin(&mut self, hypothesis: &[Token]) {
+        self.strangers = hypothesis.iter().filter(|&&word| word == STRANGER).count();
     }
 
     /// Every word that the reference has not costs an edit. With u of them so far and U in all, the best cell of a column
@@ -28,28 +32,31 @@ impl Variant for Tercom {
         distance <= WIDTH as usize + self.strangers
     }
 
-    fn distance(&mut self, hypothesis: &[Word], reference: &Reference) -> usize {
-        self.beam.fill(hypothesis, reference.words())
+    fn distance(&mut self, hypothesis: &[Token], reference: &Reference, stop: &Stop<'_>) -> Result<usize> {
+        self.beam.fill(hypothesis, reference.words(), stop)
     }
 
-    fn walk(&self, hypothesis: &[Word], reference: &Reference, visit: impl FnMut(Edit)) {
+    fn walk(&self, hypothesis: &[Token], reference: &Reference, visit: impl FnMut(Edit)) {
         self.beam.walk((hypothesis.len(), reference.len()), visit);
     }
 
     fn gather(
         &mut self,
-        hypothesis: &[Word],
+        hypothesis: &[Token],
         reference: &Reference,
         alignment: &Alignment,
         shifts: &mut Shifts,
-    ) -> bool {
-        let (words, targets) = (reference.words(), &mut self.targets);
+        stop: &Stop<'_>,
+    ) -> Result<bool> {
+        let Tercom { targets, patience, .. } = self;
+        let words = reference.words();
         let Alignment { places, wrong, wrong_reference, .. } = alignment;
         let farthest = MAX_DISTANCE as i32;
         for (start, &word) in hypothesis.iter().enumerate() {
             let here = start as i32;
             targets.clear();
             targets.extend(reference.columns(word, 0, words.len()).map(|j| j as u32));
+            patience.spend(targets.len(), stop)?;
             let can_move = |&j: &u32| {
                 let place = places[j as usize];
                 place != here && place - here <= farthest && here - place - 1 <= farthest
@@ -95,7 +102,7 @@ impl Variant for Tercom {
                 }
             }
         }
-        true
+        Ok(true)
     }
 
     fn swap(words: usize, shift: Shift, length: usize) -> Swap {
@@ -123,12 +130,13 @@ struct Beam {
     /// How the cells were reached, column by column, and for each column where its cells begin and the row of the first.
     ways: Vec<Edit>,
     columns: Vec<(usize, usize)>,
+    patience: Patience,
 }
 
 const UNREACHED: u32 = u32::MAX;
 
 impl Beam {
-    fn fill(&mut self, hypothesis: &[Word], reference: &[Word]) -> usize {
+    fn fill(&mut self, hypothesis: &[Token], reference: &[Token], stop: &Stop<'_>) -> Result<usize> {
         let rows = reference.len();
         for (costs, edits) in [(&mut self.column, &mut self.edits), (&mut self.next, &mut self.next_edits)] {
             costs.clear();
@@ -175,7 +183,11 @@ impl Beam {
             }
             let end_here = end.min(rows + 1);
             self.columns.push((self.ways.len(), first));
+            // Where no word matches all cells are equally good, and none is left out.
+            let numbers = self.ways.len() + end_here - first;
+            self.ways.try_reserve(end_here - first).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
             self.ways.extend_from_slice(&self.edits[first..end_here]);
+            self.patience.spend(end_here - first, stop)?;
             if word.is_some() {
                 self.column[first..end_here].fill(UNREACHED);
                 std::mem::swap(&mut self.column, &mut self.next);
@@ -183,7 +195,7 @@ impl Beam {
                 (first, end) = (next_first.expect("the best cell of a column is not left out"), next_end);
             }
         }
-        self.column[rows] as usize
+        Ok(self.column[rows] as usize)
     }
 
     fn walk(&self, (mut j, mut i): (usize, usize), mut visit: impl FnMut(Edit)) {

@@ -1,30 +1,33 @@
 //! The two searches against twins that do what the definition says, one step after the other.
 
 use super::*;
+use crate::edit::{self, Reference};
 use crate::metric::{count_segment, metric};
+use crate::ngram::Token;
+use crate::pool::Stop;
 use proptest::prelude::*;
 
-type Text = Vec<Word>;
+type Text = Vec<Token>;
 
 /// From hypothesis, reference, places and which words of either are wrong.
-type FindShifts = fn(&[Word], &[Word], &[i32], &[bool], &[bool]) -> Vec<(usize, usize, usize)>;
+type FindShifts = fn(&[Token], &[Token], &[i32], &[bool], &[bool]) -> Vec<(usize, usize, usize)>;
 
 const NEVER: u32 = 1_000_000;
 
 /// What the twins differ in.
 struct Twin {
     /// The matrix, cells left out being NEVER.
-    matrix: fn(&[Word], &[Word]) -> Vec<Vec<u32>>,
+    matrix: fn(&[Token], &[Token]) -> Vec<Vec<u32>>,
     /// The shifts as (start, length, target), in the order of preference.
     shifts: FindShifts,
-    shifted: fn(&[Word], (usize, usize, usize)) -> Text,
+    shifted: fn(&[Token], (usize, usize, usize)) -> Text,
     /// How many shifts may be looked at, and whether a gain of more than 2L ends the search at length L.
     most: usize,
     stops: bool,
 }
 
 impl Twin {
-    fn edits(&self, hypothesis: &[Word], reference: &[Word]) -> usize {
+    fn edits(&self, hypothesis: &[Token], reference: &[Token]) -> usize {
         if hypothesis.is_empty() || reference.is_empty() {
             return hypothesis.len().max(reference.len());
         }
@@ -54,7 +57,7 @@ impl Twin {
     }
 }
 
-fn align(matrix: &[Vec<u32>], hypothesis: &[Word], reference: &[Word]) -> (Vec<i32>, Vec<bool>, Vec<bool>) {
+fn align(matrix: &[Vec<u32>], hypothesis: &[Token], reference: &[Token]) -> (Vec<i32>, Vec<bool>, Vec<bool>) {
     let (mut i, mut j) = (hypothesis.len(), reference.len());
     let (mut places, mut wrong, mut wrong_reference) = (vec![0; j], vec![true; i], vec![true; j]);
     while i > 0 || j > 0 {
@@ -72,7 +75,7 @@ fn align(matrix: &[Vec<u32>], hypothesis: &[Word], reference: &[Word]) -> (Vec<i
     (places, wrong, wrong_reference)
 }
 
-fn cell(matrix: &[Vec<u32>], hypothesis: &[Word], reference: &[Word], i: usize, j: usize) -> u32 {
+fn cell(matrix: &[Vec<u32>], hypothesis: &[Token], reference: &[Token], i: usize, j: usize) -> u32 {
     let mut cost = if (i, j) == (0, 0) { 0 } else { NEVER };
     if i > 0 && j > 0 {
         cost = cost.min(matrix[i - 1][j - 1] + u32::from(hypothesis[i - 1] != reference[j - 1]));
@@ -207,27 +210,27 @@ const TERCOM_TWIN: Twin = Twin {
     stops: true,
 };
 
-fn without(words: &[Word], start: usize, length: usize) -> (Text, Text) {
+fn without(words: &[Token], start: usize, length: usize) -> (Text, Text) {
     let mut rest = words.to_vec();
     let phrase = rest.drain(start..start + length).collect();
     (phrase, rest)
 }
 
-fn insert(mut words: Text, at: usize, phrase: &[Word]) -> Text {
+fn insert(mut words: Text, at: usize, phrase: &[Token]) -> Text {
     words.splice(at..at, phrase.iter().copied());
     words
 }
 
-fn line(text: &[Word]) -> String {
+fn line(text: &[Token]) -> String {
     text.iter().map(|word| format!("w{word} ")).collect()
 }
 
-fn edits(variant: &str, hypothesis: &[Word], reference: &[Word]) -> usize {
+fn edits(variant: &str, hypothesis: &[Token], reference: &[Token]) -> usize {
     let ter = metric("ter", &[("variant".into(), Value::Name(variant.into()))]).unwrap();
     count_segment(ter.as_ref(), &[&line(reference)], &line(hypothesis))[0] as usize
 }
 
-fn text(vocabulary: Word, longest: usize) -> impl Strategy<Value = Text> {
+fn text(vocabulary: Token, longest: usize) -> impl Strategy<Value = Text> {
     prop::collection::vec(0..vocabulary, 0..longest)
 }
 
@@ -343,19 +346,24 @@ proptest! {
 }
 
 /// Above every number that a reference has.
-const STRANGER: Word = 200;
+const STRANGER: Token = 200;
 
-fn check_cut_matrices(hypothesis: &[Word], reference: &[Word]) -> std::result::Result<(), TestCaseError> {
+fn check_cut_matrices(hypothesis: &[Token], reference: &[Token]) -> std::result::Result<(), TestCaseError> {
     if hypothesis.is_empty() || reference.is_empty() {
         return Ok(());
     }
+    let number = |word: &Token| if reference.contains(word) { word + 1 } else { edit::STRANGER };
+    let [hypothesis, reference] = [hypothesis, reference].map(|text| text.iter().map(number).collect::<Text>());
+    let (hypothesis, reference) = (hypothesis.as_slice(), reference.as_slice());
     let mut of = Reference::default();
-    of.set(reference, STRANGER as usize);
+    of.set(reference, STRANGER as usize).unwrap();
     let (rows, columns) = (hypothesis.len(), reference.len());
-    let full = crate::edit::tests::distances(hypothesis, reference)[rows][columns];
+    let full = edit::tests::distances(hypothesis, reference)[rows][columns];
     let (mut band, mut beam) = (SacreBleu::default(), Tercom::default());
-    beam.begin(hypothesis, &of);
-    let (in_band, in_beam) = (band.distance(hypothesis, &of), beam.distance(hypothesis, &of));
+    beam.begin(hypothesis);
+    let never = &Stop::never();
+    let in_band = band.distance(hypothesis, &of, never).unwrap();
+    let in_beam = beam.distance(hypothesis, &of, never).unwrap();
     prop_assert_eq!((SACREBLEU_TWIN.matrix)(hypothesis, reference)[rows][columns] as usize, in_band);
     prop_assert_eq!((TERCOM_TWIN.matrix)(hypothesis, reference)[rows][columns] as usize, in_beam);
     prop_assert!(full == in_band || !band.is_exact(rows, columns, full));

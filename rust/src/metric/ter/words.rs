@@ -10,7 +10,9 @@
 //! slip (Tercom treats both sides alike), kept in the variant that has sacreBLEU's name.
 
 use crate::metric::error_rate::Cut;
-use crate::tokenize::{is_space, v13a};
+use crate::metric::text::cased;
+use crate::tokenize::v13a::{self, ENTITIES};
+use crate::tokenize::{is_space, split};
 
 /// The options, and a line in lower case.
 #[derive(Clone, Default)]
@@ -34,12 +36,7 @@ impl TerWords {
 impl Cut for TerWords {
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
-        let line = if *case_sensitive {
-            line
-        } else {
-            lower_case(line, lower);
-            lower
-        };
+        let line = cased(line, !*case_sensitive, lower);
         // From the last step to the first.
         let mut finish = |word: &str| {
             let dropped = |c: char| is_punct(c) || *asian_support && is_asian_punct(c);
@@ -79,64 +76,8 @@ impl Cut for TerWords {
     }
 }
 
-/// What white space separates.
-fn split(line: &str, emit: &mut dyn FnMut(&str)) {
-    let (mut start, mut i) = (0, 0);
-    while i < line.len() {
-        let width = match line.as_bytes()[i] {
-            b'\t'..=b'\r' | 0x1c..=b' ' => 1,
-            // The first bytes of characters that may be white space outside ASCII.
-            0xc2 | 0xe1..=0xe3 => {
-                let c = line[i..].chars().next().expect("a lead byte begins a character");
-                if !is_space(c) {
-                    i += c.len_utf8();
-                    continue;
-                }
-                c.len_utf8()
-            }
-            _ => {
-                i += 1;
-                continue;
-            }
-        };
-        if start < i {
-            emit(&line[start..i]);
-        }
-        i += width;
-        start = i;
-    }
-    if start < line.len() {
-        emit(&line[start..]);
-    }
-}
-
-fn lower_case(line: &str, lower: &mut String) {
-    lower.clear();
-    if line.is_ascii() {
-        lower.push_str(line);
-        lower.make_ascii_lowercase();
-    } else if line.contains('Σ') {
-        // The one letter whose lower case depends on its neighbours.
-        lower.push_str(&line.to_lowercase());
-    } else {
-        for c in line.chars() {
-            if c.is_ascii() {
-                lower.push(c.to_ascii_lowercase());
-            } else {
-                lower.extend(c.to_lowercase());
-            }
-        }
-    }
-}
-
 fn normalize(line: &str, emit: &mut dyn FnMut(&str)) {
-    let mut line = std::borrow::Cow::Borrowed(line);
-    // The order matters: `&amp;lt;` ends as `<`, `&amp;quot;` as `&quot;`.
-    for (from, to) in [("\n-", ""), ("\n", " "), ("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")] {
-        if line.contains(from) {
-            line = line.replace(from, to).into();
-        }
-    }
+    let line = v13a::replace(line, [("\n-", ""), ("\n", " ")].iter().chain(&ENTITIES));
     v13a::substitute(&line, &mut |word| {
         // `'s` is cut off where a space follows at that point: the line's own, or one that a symbol or the end has got.
         if let Some(owner) = word.strip_suffix("'s").filter(|owner| !owner.is_empty()) {
@@ -259,16 +200,6 @@ mod tests {
             let mut words = Vec::new();
             ter.reference_words("Ann's, &amp;lt ;", &mut |word| words.push(word.to_owned()));
             assert_eq!(expected, words);
-        }
-    }
-
-    #[test]
-    fn white_space_is_pythons() {
-        for c in (0..0x11_0000).filter_map(char::from_u32) {
-            let expected = if is_space(c) { 2 } else { 1 };
-            let mut words = 0;
-            split(&format!("a{c}b"), &mut |_| words += 1);
-            assert_eq!(expected, words, "{c:?}");
         }
     }
 

@@ -61,6 +61,38 @@ fn results_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
+fn a_summary_is_what_the_kept_scores_say() {
+    let metrics = ["bleu", "length"].map(|name| metric(name, &[]).unwrap());
+    let (segments, k, n) = (300, 4, 900);
+    // The third system is the first once more.
+    let mut of_bleu = counts(k * segments * 10, 1);
+    of_bleu.copy_within(0..segments * 10, 2 * segments * 10);
+    let lengths: Vec<i64> = of_bleu.chunks(10).flat_map(|row| [row[0], row[1]]).collect();
+    let scored = [
+        Scored::new(metrics[0].as_ref(), SuffStats::new(&of_bleu, k, segments, 10).unwrap()).unwrap(),
+        Scored::new(metrics[1].as_ref(), SuffStats::new(&lengths, k, segments, 2).unwrap()).unwrap(),
+    ];
+    let plan = (Plan::Seeded { seed: 4, first: 0 }, n);
+    let got = with_run(1, |run| summary(&scored, plan, run)).unwrap();
+    for threads in [2, 3, 8] {
+        assert_eq!(got, with_run(threads, |run| summary(&scored, plan, run)).unwrap());
+    }
+    let kept = with_run(1, |run| scores(&scored, plan, run)).unwrap();
+    for (series, scores) in kept.chunks(n).enumerate() {
+        let mean = scores.iter().sum::<f64>() / n as f64;
+        let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
+        assert!((mean - got.means[series]).abs() < 1e-12 * mean);
+        assert!((squares - got.squares[series]).abs() < 1e-9 * squares);
+        let of_metric = series / k * k;
+        for rank in 0..k {
+            let better = |r: usize| (of_metric..of_metric + k).filter(|&other| kept[other * n + r] > scores[r]).count();
+            let expected = (0..n).filter(|&r| better(r) == rank).count() as u64;
+            assert_eq!(expected, got.ranks[series * k + rank], "{series} {rank}");
+        }
+    }
+}
+
+#[test]
 fn given_indices_must_fit() {
     let counts = counts(5 * 2, 1);
     let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
@@ -87,7 +119,7 @@ proptest! {
 /// Counts with a column for each width of digits, one that follows another but for a few units, and one constant.
 fn awkward(segments: usize) -> Vec<i64> {
     let mut words = Stream::new(97, Purpose::Draw, segments as u64).words();
-    let mut row = |unit: usize| {
+    let row = |unit: usize| {
         let word = words.next().unwrap();
         let small = (word % 30) as i64;
         let follows = if unit % 97 == 5 { -1000 } else { small - 4 };
@@ -101,7 +133,7 @@ fn awkward(segments: usize) -> Vec<i64> {
             if unit % 200 == 3 { 1 << 50 } else { 0 },
         ]
     };
-    (0..segments).flat_map(|unit| row(unit)).collect()
+    (0..segments).flat_map(row).collect()
 }
 
 #[test]

@@ -150,11 +150,17 @@ fn all_paths_give_the_same_sums() {
     for segments in [1, 6, 63, 64, 65, 1407, 1408, 1409, 3004] {
         // Columns of all widths, some of them equal in both systems but for a few units.
         let mut words = Stream::new(96, Purpose::Draw, segments as u64).words();
-        let mut row = |_| {
+        let row = |_| {
             let word = words.next().unwrap();
-            [(word % 30) as i64 - 9, word as i64 >> 30, (word % 900) as i64, i64::from(word % 99 == 0) << 50, 5]
+            [
+                (word % 30) as i64 - 9,
+                word as i64 >> 30,
+                (word % 900) as i64,
+                i64::from(word.is_multiple_of(99)) << 50,
+                5,
+            ]
         };
-        let counts: Vec<i64> = (0..2 * segments).flat_map(|i| row(i)).collect();
+        let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
         let design = Design::new(&stats, true).unwrap();
         let of = |path, n, threads| {

@@ -1,0 +1,224 @@
+"""What an interval may be made from: an observed value, its draws, its jackknife values, its standard errors.
+
+The standard errors by the delta method linearise the metric: u_s = ∇f(T)·(x_s − T/S) is what segment s adds to the
+score, and se² = S/(S − 1) Σ u_s² (Efron 1981, doi:10.1093/biomet/68.3.589). For a mean that is s/√S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .errors import InputError
+from .given import CorpusFunction
+from .metrics import Counts, Metric, Scores
+from .resampling import BATCH_CELLS, AnyFamily, Family, Replicates, Replication
+
+__all__ = ["ANY", "MEANS", "SUMS", "Estimate", "check_kind", "segment_values"]
+
+# What a method may need of a metric.
+ANY, SUMS, MEANS = "any", "sums", "means"
+
+# The step of a numerical derivative, relative to the total: errors of truncation and of rounding are about 1e-10 each.
+STEP_BITS = 16
+
+# Products of columns that are held at a time: 128 MB, however many segments there are.
+PRODUCT_CELLS = 1 << 24
+
+
+def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction], instead: Iterable[str]) -> None:
+    """Raise :class:`InputError` if some metric does not offer what a method needs; ``instead`` names others that do."""
+    for m in metrics:
+        if kind == MEANS and not (isinstance(m, Metric) and m.is_mean):
+            needs, has = "is for means of segment scores", "is no such mean"
+        elif kind == SUMS and not isinstance(m, Metric):
+            needs, has = "is for metrics of summed counts", "is a function of texts"
+        else:
+            continue
+        raise InputError(f"{what} {needs}, and {m.name} {has}: use {' or '.join(instead)}")
+
+
+def segment_values(family: Family, a: int, b: int | None = None) -> Scores:
+    """For metrics that are means, the values whose mean is the score of a or, with ``b``, score(a) − score(b): (S,).
+
+    Differences are taken of integers, so that those that are equal stay so.
+    """
+    if family.unit != "segment":
+        raise InputError(
+            f"{family.metric.name}: t intervals and t, Wilcoxon and sign tests take segments for independent; with "
+            f"{family.unit}s use 'ar' or 'bootstrap', and an interval from draws"
+        )
+    rows = family.counts[a]
+    if b is not None:
+        rows = rows.copy()
+        rows[:, 0] -= family.counts[b][:, 0]
+    return family.metric.segment_scores(rows)
+
+
+def gradient(metric: Metric, counts: Counts, totals: Counts) -> Scores:
+    """The derivative of the score by each summed count, by central differences: (…, K) in and out.
+
+    ``counts`` are those of the systems that are looked at, (systems, S, K); steps are relative to their sums.
+
+    Counts are integers, so a step is at least 1. A count that cannot be negative is not brought down to 0, where
+    logarithms and ratios end: near it the difference is one-sided. At 0 the derivative is given as 0, since then all
+    rows are 0 there and it would be multiplied by 0. At a kink (BLEU where hypotheses and references are equally long)
+    it is the mean of both sides.
+    """
+    is_signed = counts.min(axis=(0, 1)) < 0
+    # The same steps for both systems: equal totals have equal gradients.
+    up = np.maximum(np.abs(counts).sum(axis=1).max(axis=0) >> STEP_BITS, 1)
+    down = np.where(is_signed | (totals > up), up, 0)
+    one_each = np.eye(totals.shape[-1], dtype=np.int64)
+    here = totals[..., None, :]
+    try:
+        higher = metric.score(here + one_each * up)
+        lower = metric.score(here - one_each * down[..., None])
+    except InputError as error:
+        raise InputError(
+            f"the delta method scores sums a little above and below those of the segments, and {error}; use the "
+            "jackknife or an interval from draws"
+        ) from None
+    return np.where(is_signed | (totals > 0), (higher - lower) / (up + down), 0.0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The score of system ``a`` or, with ``b``, score(a) − score(b). Everything is computed when it is asked for."""
+
+    replicates: Replicates
+    family: int
+    a: int
+    b: int | None = None
+
+    @property
+    def _family(self) -> AnyFamily:
+        return self.replicates.families[self.family]
+
+    @property
+    def _sums(self) -> Family:
+        family = self._family
+        assert isinstance(family, Family)  # check_kind has seen to it
+        return family
+
+    @cached_property
+    def _counts(self) -> Counts:
+        """The counts of the one or two systems: (1 or 2, S, K)."""
+        return self._sums.counts[[self.a] if self.b is None else [self.a, self.b]]
+
+    def _of(self, values: Scores) -> Scores:
+        """From the values of all systems, the first axis, to those of this one or of the difference."""
+        return np.asarray(values[self.a] if self.b is None else values[self.a] - values[self.b])
+
+    @property
+    def n_units(self) -> int:
+        """S, or D if documents are the unit."""
+        return self._family.n_units
+
+    @property
+    def value(self) -> float:
+        """What was observed."""
+        return float(self._of(self._family.scores))
+
+    @cached_property
+    def draws(self) -> Scores:
+        """The value of every draw: (R,)."""
+        return self._of(self.replicates.draws[self.family])
+
+    @cached_property
+    def leave_one_out(self) -> Scores:
+        """The value without each of the units: (S,)."""
+        return self._of(self._family.leave_one_out)
+
+    @cached_property
+    def segment_values(self) -> Scores:
+        """See :func:`segment_values`."""
+        return segment_values(self._sums, self.a, self.b)
+
+    @cached_property
+    def delta_error(self) -> float:
+        """The standard error by the delta method."""
+        counts = self._counts
+        slopes = self._slopes(gradient(self._sums.metric, counts, counts.sum(axis=1)))
+        influence = (self._rows - self._rows.mean(axis=0)) @ slopes
+        return float(np.sqrt(self.n_units / (self.n_units - 1) * (influence**2).sum()))
+
+    @cached_property
+    def jackknife_error(self) -> float:
+        """The standard error by the jackknife, √((S − 1)/S Σ (θ₍ₛ₎ − mean θ₍ₛ₎)²): Efron & Stein 1981."""
+        return float(np.sqrt((self.n_units - 1) * self.leave_one_out.var()))
+
+    @cached_property
+    def bootstrap_error(self) -> float:
+        """The standard deviation of the draws, with R − 1 below."""
+        if len(self.draws) < 2:
+            raise InputError("one draw has no standard deviation: n_resamples must be at least 2")
+        return float(self.draws.std(ddof=1))
+
+    @cached_property
+    def draw_errors(self) -> Scores:
+        """The standard error of every draw by the delta method, with the draw's own gradient: (R,).
+
+        Σ u_s² over the segments drawn is a quadratic form in the sums of products of columns over them, and these are
+        drawn like counts. Cost: for c columns that vary, c(c + 3)/2 sums.
+        """
+        rows, units = _small(self._rows, self.n_units)
+        i, j = np.triu_indices(rows.shape[1])
+        twice = np.where(i == j, 1.0, 2.0)
+        metric, counts = self._sums.metric, self._counts
+        errors = np.empty(self.replicates.n_resamples)
+        size = BATCH_CELLS // max(i.size, counts.shape[0] * counts.shape[2] ** 2)
+        for batch in self.replicates.batches(max(1, size), "drawing"):
+            totals = batch.of(_core.draw_sums, counts).reshape(batch.n, *counts[:, 0].shape)
+            slopes = self._slopes(gradient(metric, counts, totals).swapaxes(0, 1)) * units
+            first = (slopes * batch.of(_core.draw_sums, rows[None])).sum(axis=1)
+            terms = twice * slopes[:, i] * slopes[:, j] * _sums_of_products(batch, rows, i, j)
+            second = terms.sum(axis=1)
+            squared = second - first**2 / self.n_units
+            # What is left of terms that cancel is rounding, not spread: a draw of segments that are all alike.
+            squared[squared <= 2.0**-44 * np.abs(terms).sum(axis=1)] = 0
+            errors[batch.first : batch.first + batch.n] = np.sqrt(self.n_units / (self.n_units - 1) * squared)
+        return errors
+
+    @cached_property
+    def _rows(self) -> Counts:
+        """Columns of which the linearised value is a sum: (S, K), or (S, 2K) for a difference.
+
+        For a difference these are the counts of a and what b has less. Where a and b are equal in all segments drawn,
+        so are their gradients, and the linearised difference is exactly 0.
+        """
+        a = self._counts[0]
+        centred = a - np.rint(a.mean(axis=0)).astype(np.int64)
+        return centred if self.b is None else np.concatenate([centred, a - self._counts[1]], axis=1)
+
+    def _slopes(self, gradients: Scores) -> Scores:
+        """What each column of ``_rows`` is multiplied by, from the gradients of the systems, the first axis."""
+        if self.b is None:
+            return np.asarray(gradients[0])
+        return np.concatenate([gradients[0] - gradients[1], gradients[1]], axis=-1)
+
+
+def _small(rows: Counts, segments: int) -> tuple[Counts, NDArray[np.float64]]:
+    """Columns whose products can be summed in 64 bits, and the unit of each.
+
+    Counts of words stay as they are. Of fixed-point numbers the leading bits are kept, 20 or more for a million
+    segments: the standard error changes by less than one part in a million.
+    """
+    bits = (61 - segments.bit_length()) // 2
+    largest = np.abs(rows).max(axis=0)
+    units = np.array([2.0 ** max(0, int(x).bit_length() - bits) for x in largest])
+    return np.rint(rows / units).astype(np.int64), units
+
+
+def _sums_of_products(batch: Replication, rows: Counts, i: NDArray[np.intp], j: NDArray[np.intp]) -> Counts:
+    """Σ x_i x_j over the segments drawn, for pairs of columns: (n, pairs)."""
+    step = max(1, PRODUCT_CELLS // len(rows))
+    blocks = [slice(at, at + step) for at in range(0, i.size, step)]
+    return np.concatenate(
+        [batch.of(_core.draw_sums, (rows[:, i[block]] * rows[:, j[block]])[None]) for block in blocks], axis=1
+    )

@@ -1,0 +1,131 @@
+use super::*;
+use crate::metric::metric;
+use crate::stats::SuffStats;
+use crate::stream::{Purpose, Stream};
+
+fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads, watch: &mut |_| Ok(()) })
+}
+
+/// Counts of three systems: the second often better than the first, the third equal to it.
+fn counts(segments: usize) -> Vec<i64> {
+    let mut words = Stream::new(95, Purpose::Draw, 0).words();
+    let first: Vec<i64> = (0..segments * 10).map(|_| 20 + (words.next().unwrap() % 10) as i64).collect();
+    let second = first.iter().map(|&count| count + i64::from(words.next().unwrap().is_multiple_of(5))).collect();
+    [first.clone(), second, first].concat()
+}
+
+const PAIRS: [Pair; 4] = [(0, 1), (0, 2), (2, 1), (1, 0)];
+const N: usize = 700;
+
+/// Runs `body` on a family of two metrics, with the statistics of all shuffles.
+fn on_a_family(body: impl Fn(&[Scored<'_>], &[f64], &[f64])) {
+    let counts = counts(80);
+    let [bleu, order_2] =
+        [4, 2].map(|n| metric("bleu", &[("max_ngram_order".into(), crate::metric::Value::Integer(n))]).unwrap());
+    let narrow: Vec<i64> = counts.chunks(10).flat_map(|row| [row[0], row[1], row[2], row[3], row[6], row[7]]).collect();
+    let scored = [
+        Scored::new(bleu.as_ref(), SuffStats::new(&counts, 3, 80, 10).unwrap()).unwrap(),
+        Scored::new(order_2.as_ref(), SuffStats::new(&narrow, 3, 80, 6).unwrap()).unwrap(),
+    ];
+    let observed: Vec<f64> = scored
+        .iter()
+        .flat_map(|s| {
+            let totals = s.stats.totals();
+            let scores: Vec<f64> = totals.chunks(s.stats.columns()).map(|t| s.metric.score(t)).collect();
+            PAIRS.map(|(x, y)| scores[x] - scores[y])
+        })
+        .collect();
+    let shuffled = with_run(1, |run| statistics(&scored, &PAIRS, plan(), run)).unwrap();
+    body(&scored, &observed, &shuffled);
+}
+
+fn plan() -> (Plan<'static, u64>, usize) {
+    (Plan::Seeded { seed: 6, first: 0 }, N)
+}
+
+const ALTERNATIVES: [Alternative; 3] = [Alternative::TwoSided, Alternative::Greater, Alternative::Less];
+
+#[test]
+fn spreads_are_root_mean_squares_for_any_number_of_threads() {
+    on_a_family(|scored, _, shuffled| {
+        let got = with_run(1, |run| spreads(scored, &PAIRS, plan(), run)).unwrap();
+        for (series, got) in shuffled.chunks(N).zip(&got) {
+            let expected = (series.iter().map(|t| t * t).sum::<f64>() / N as f64).sqrt();
+            assert!((expected - got).abs() <= 1e-12 * expected, "{expected} {got}");
+        }
+        assert_eq!(0.0, got[1]);
+        for threads in [2, 3, 5] {
+            assert_eq!(got, with_run(threads, |run| spreads(scored, &PAIRS, plan(), run)).unwrap());
+        }
+    });
+}
+
+#[test]
+fn max_t_counts_what_the_definition_says() {
+    on_a_family(|scored, observed, shuffled| {
+        let scales: Vec<f64> = (0..8).map(|i| [1.0, 0.0, 2.5, 0.7][i % 4]).collect();
+        for alternative in ALTERNATIVES {
+            let thresholds: Vec<f64> =
+                observed.iter().zip(&scales).map(|(&t, scale)| alternative.extremeness(t) * scale).collect();
+            let criterion = (alternative, scales.as_slice(), thresholds.as_slice());
+            let got = with_run(2, |run| max_t(scored, &PAIRS, criterion, plan(), run)).unwrap();
+            for series in 0..8 {
+                let family = series / 4 * 4..series / 4 * 4 + 4;
+                // Itself and all that are less extreme; of equals, those behind.
+                let among: Vec<_> = family
+                    .filter(|&s| {
+                        thresholds[s] < thresholds[series] || (thresholds[s] == thresholds[series] && s >= series)
+                    })
+                    .collect();
+                let reached = |r: &usize| {
+                    let extreme = |&s: &usize| alternative.extremeness(shuffled[s * N + r]) * scales[s];
+                    among.iter().map(extreme).any(|extreme| extreme >= thresholds[series])
+                };
+                assert_eq!((0..N).filter(reached).count() as u64, got[series], "{series} {alternative:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn min_p_counts_what_the_definition_says() {
+    on_a_family(|scored, observed, shuffled| {
+        for alternative in ALTERNATIVES {
+            let extreme = |s: usize, r: usize| alternative.extremeness(shuffled[s * N + r]);
+            let of_observed: Vec<f64> = observed.iter().map(|&t| alternative.extremeness(t)).collect();
+            let ranks: Vec<u64> =
+                (0..8).map(|s| 1 + (0..N).filter(|&r| extreme(s, r) >= of_observed[s]).count() as u64).collect();
+            let own = |s: usize, r: usize| {
+                let reached = (0..N).filter(|&other| extreme(s, other) >= extreme(s, r)).count();
+                reached as u64 + u64::from(of_observed[s] >= extreme(s, r))
+            };
+            let criterion = (alternative, observed, ranks.as_slice());
+            let got = with_run(2, |run| min_p(scored, &PAIRS, criterion, plan(), run)).unwrap();
+            for series in 0..8 {
+                let family = series / 4 * 4..series / 4 * 4 + 4;
+                let among: Vec<_> = family
+                    .filter(|&s| ranks[s] > ranks[series] || (ranks[s] == ranks[series] && s >= series))
+                    .collect();
+                let reached = |&r: &usize| among.iter().any(|&s| own(s, r) <= ranks[series]);
+                assert_eq!((0..N).filter(reached).count() as u64, got[series], "{series} {alternative:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_does_not_fit_the_family_is_refused() {
+    on_a_family(|scored, observed, _| {
+        let error = |got: Result<Vec<u64>>| got.unwrap_err().to_string();
+        let two_sided = Alternative::TwoSided;
+        assert_eq!(
+            "scales: expected 8, got 1",
+            error(with_run(1, |run| max_t(scored, &PAIRS, (two_sided, &[1.0], observed), plan(), run)))
+        );
+        assert_eq!(
+            "ranks: expected 8, got 1",
+            error(with_run(1, |run| min_p(scored, &PAIRS, (two_sided, observed, &[1]), plan(), run)))
+        );
+    });
+}

@@ -1,0 +1,406 @@
+"""Intervals and standard errors: closed forms, slow twins, SciPy on the same draws, and what they are not for."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reshuffle import (
+    Comparison,
+    CorpusFunction,
+    Formula,
+    InputError,
+    SegmentScores,
+    _core,
+    bootstrap_interval,
+    compare,
+    estimates,
+    metric,
+    score,
+    standard_error,
+)
+from reshuffle.demo import demo_corpus
+from reshuffle.estimates import Estimate, gradient
+from reshuffle.intervals import INTERVALS
+from reshuffle.metrics import Counts, Metric, Scores
+from reshuffle.resampling import Family, Replicates
+
+MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
+RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
+BLEU = metric("bleu")
+
+NUMBERS = st.lists(st.integers(-50, 50), min_size=2, max_size=40)
+
+
+def as_counts(scores: Any) -> Counts:
+    """Segment scores as counts of :data:`MEAN`."""
+    scores = np.asarray(scores, dtype=np.int64)
+    return np.stack([scores, np.ones_like(scores)], axis=-1)
+
+
+@pytest.fixture(scope="module")
+def bleu_counts() -> Counts:
+    """The counts of two systems of the demo, 400 segments."""
+    corpus = demo_corpus()
+    return BLEU.suff_stats([corpus.systems[name] for name in ("tuned", "baseline")], corpus.references)
+
+
+@pytest.fixture(scope="module")
+def ratio_counts() -> Counts:
+    """Errors and lengths of two systems, 60 segments."""
+    rng = np.random.default_rng(11)
+    lengths = rng.integers(5, 40, 60)
+    return np.stack([np.stack([rng.binomial(lengths, share), lengths], axis=-1) for share in (0.3, 0.4)])
+
+
+def estimate_of(m: Metric, counts: Counts, n: int = 500, seed: int = 7, *, of_pair: bool = False) -> Estimate:
+    replicates = Replicates([Family(m, counts)], n_resamples=n, seed=seed)
+    return Estimate(replicates, 0, 0, 1 if of_pair else None)
+
+
+# --- Gradients
+
+
+def analytic_ratio(totals: Counts) -> Scores:
+    x, y = totals.astype(float)
+    return np.array([100 / y, -100 * x / y**2])
+
+
+def analytic_bleu(totals: Counts) -> Scores:
+    """Of BLEU without smoothing, by the logarithms of its factors."""
+    hypothesis, reference, *parts = totals.astype(float)
+    matches, possible = np.array(parts).reshape(2, 4)
+    is_short = hypothesis < reference
+    of_lengths = [reference / hypothesis**2 * is_short, -1 / hypothesis * is_short]
+    return float(BLEU.score(totals)) * np.concatenate([of_lengths, 0.25 / matches, -0.25 / possible])
+
+
+def test_the_gradient_of_a_ratio_is_that_of_calculus(ratio_counts: Counts) -> None:
+    totals = ratio_counts.sum(axis=1)
+    expected = np.array([analytic_ratio(t) for t in totals])
+    # Steps of one word in some thousand: three parts in a million.
+    np.testing.assert_allclose(gradient(RATIO, ratio_counts, totals), expected, rtol=3e-6)
+
+
+@pytest.mark.parametrize("times", [1, 1000])
+def test_the_gradient_of_bleu_is_that_of_calculus(bleu_counts: Counts, times: int) -> None:
+    counts = bleu_counts * times
+    totals = counts.sum(axis=1)
+    totals[:, 1] += 200 * times  # brevity matters to both
+    expected = np.array([analytic_bleu(t) for t in totals])
+    np.testing.assert_allclose(gradient(BLEU, counts, totals), expected, rtol=1e-6)
+
+
+def test_gradients_of_many_totals_are_those_of_each(ratio_counts: Counts) -> None:
+    totals = ratio_counts[:, :6].cumsum(axis=1)
+    each = np.array([[gradient(RATIO, ratio_counts, t) for t in of_system] for of_system in totals])
+    np.testing.assert_array_equal(each, gradient(RATIO, ratio_counts, totals))
+
+
+def test_counts_are_not_brought_down_to_nothing() -> None:
+    # log 0 and 1/0 would be refused as no finite numbers.
+    logarithm = Formula("log", lambda totals: np.log(totals[..., 0]) / totals[..., 1])
+    counts = np.array([[[1, 0], [0, 1]]])
+    np.testing.assert_allclose(gradient(logarithm, counts, np.array([1, 1])), [math.log(2), 0])
+    product = Formula("product", lambda totals: totals[..., 0] * totals[..., 1])
+    assert gradient(product, counts, np.array([0, 1])).tolist() == [0, 0], "no row that is not 0 there"
+    # A number that may be negative is stepped about on both sides of 0.
+    signed = np.array([[[2, 1], [-2, 1]]])
+    assert gradient(product, signed, np.array([0, 2])).tolist() == [2, 0]
+
+
+def test_a_metric_that_ends_where_the_sums_are_is_refused_with_words() -> None:
+    edge = Formula("edge", lambda totals: np.where(totals[..., 0] > totals[..., 1], np.nan, totals[..., 0]))
+    counts = np.ones((5, 2), dtype=int)
+    with pytest.raises(InputError, match=r"a little above and below .* edge: the score of the totals \[6, 5\] is not"):
+        standard_error(counts, edge)
+    assert standard_error(counts, edge, method="jackknife") == 0
+
+
+# --- Standard errors
+
+
+@given(NUMBERS)
+def test_of_a_mean_all_standard_errors_are_that_of_the_mean(numbers: list[int]) -> None:
+    counts = as_counts(numbers)
+    expected = np.std(numbers, ddof=1) / len(numbers) ** 0.5
+    for method in ("delta", "jackknife"):
+        assert expected == pytest.approx(standard_error(counts, MEAN, method=method), rel=1e-9, abs=1e-12)
+
+
+@given(NUMBERS, st.integers(0, 9))
+def test_of_a_mean_difference_all_standard_errors_are_that_of_the_differences(numbers: list[int], seed: int) -> None:
+    others = np.random.default_rng(seed).integers(-50, 50, len(numbers))
+    expected = np.std(numbers - others, ddof=1) / len(numbers) ** 0.5
+    for method in ("delta", "jackknife"):
+        error = standard_error(as_counts(numbers), MEAN, b=as_counts(others), method=method)
+        assert expected == pytest.approx(error, rel=1e-9, abs=1e-12)
+
+
+def without_each(m: Metric, counts: Counts) -> Scores:
+    return np.array([float(m.score(np.delete(counts, s, axis=0).sum(axis=0))) for s in range(len(counts))])
+
+
+def test_the_jackknife_leaves_out_every_segment_once(bleu_counts: Counts) -> None:
+    a, b = bleu_counts
+    for left_out, other in ((without_each(BLEU, a), None), (without_each(BLEU, a) - without_each(BLEU, b), b)):
+        expected = math.sqrt(399 / 400 * ((left_out - left_out.mean()) ** 2).sum())
+        assert expected == pytest.approx(standard_error(a, BLEU, b=other, method="jackknife"), rel=1e-12)
+
+
+def test_the_delta_method_linearises(bleu_counts: Counts) -> None:
+    # The baseline is brought to be shorter than its references: there the penalty has no kink.
+    a, b = bleu_counts.copy()
+    a[:, 1] += 1
+    b[:, 1] += 1
+    influence = [(rows - rows.mean(axis=0)) @ analytic_bleu(rows.sum(axis=0)) for rows in (a, b)]
+    for u, other in ((influence[0], None), (influence[0] - influence[1], b)):
+        expected = math.sqrt(400 / 399 * (u**2).sum())
+        assert expected == pytest.approx(standard_error(a, BLEU, b=other), rel=1e-6)
+
+
+def test_all_standard_errors_of_bleu_agree(bleu_counts: Counts) -> None:
+    a, b = bleu_counts
+    for other in (None, b):
+        delta, jackknife, bootstrap = (
+            standard_error(a, BLEU, b=other, method=method) for method in ("delta", "jackknife", "bootstrap")
+        )
+        assert bootstrap == pytest.approx(delta, rel=0.03)
+        assert jackknife == pytest.approx(delta, rel=0.01)
+
+
+def slow_draw_errors(counts: Counts, analytic: Any, n: int, seed: int) -> Scores:
+    """Draw by draw, system by system: the influence of every segment drawn, by the draw's own gradient."""
+    segments = counts.shape[1]
+    errors = []
+    for r in range(n):
+        drawn = np.repeat(np.arange(segments), _core.draw_weights(seed, r, segments))
+        influence = np.zeros(segments)
+        for sign, rows in zip((1, -1), counts[:, drawn], strict=False):
+            influence += sign * (rows - rows.mean(axis=0)) @ analytic(rows.sum(axis=0))
+        errors.append(math.sqrt(segments / (segments - 1) * (influence**2).sum()))
+    return np.array(errors)
+
+
+@pytest.mark.parametrize("of_pair", [False, True])
+def test_standard_errors_of_draws_are_those_of_a_slow_twin(
+    ratio_counts: Counts, bleu_counts: Counts, of_pair: bool
+) -> None:
+    short = bleu_counts.copy()
+    short[:, :, 1] += 1
+    for m, analytic, counts in ((RATIO, analytic_ratio, ratio_counts), (BLEU, analytic_bleu, short)):
+        expected = slow_draw_errors(counts if of_pair else counts[:1], analytic, 100, 7)
+        got = estimate_of(m, counts, 100, of_pair=of_pair).draw_errors
+        np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+def test_standard_errors_of_draws_do_not_depend_on_batches(
+    bleu_counts: Counts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = estimate_of(BLEU, bleu_counts, 50, of_pair=True).draw_errors
+    monkeypatch.setattr(estimates, "BATCH_CELLS", 2000)
+    monkeypatch.setattr(estimates, "PRODUCT_CELLS", 3000)
+    np.testing.assert_allclose(estimate_of(BLEU, bleu_counts, 50, of_pair=True).draw_errors, whole, rtol=1e-12)
+
+
+def slow_draw_errors_of_a_mean(values: NDArray[np.float64], n: int, seed: int) -> Scores:
+    weights = [_core.draw_weights(seed, r, len(values)) for r in range(n)]
+    return np.array([np.std(np.repeat(values, w), ddof=1) / len(values) ** 0.5 for w in weights])
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e15])
+def test_numbers_too_large_to_be_squared_lose_nothing_that_matters(scale: float) -> None:
+    rng = np.random.default_rng(1)
+    values = {name: scale * rng.normal(3, 1, 300) for name in "ab"}  # about 2^52 units each
+    rating = SegmentScores("rating", values)
+    counts = rating.counts_of("ab")
+    assert counts.max() > 2**45
+    of_score = estimate_of(rating, counts, 200).draw_errors
+    np.testing.assert_allclose(of_score, slow_draw_errors_of_a_mean(values["a"], 200, 7), rtol=1e-6)
+    of_difference = estimate_of(rating, counts, 200, of_pair=True).draw_errors
+    expected = slow_draw_errors_of_a_mean(values["a"] - values["b"], 200, 7)
+    np.testing.assert_allclose(of_difference, expected, rtol=1e-6)
+
+
+def test_a_draw_without_a_segment_that_differs_has_no_standard_error() -> None:
+    a, b = as_counts([5, 1, 2, 3, 4, 3]), as_counts([1, 1, 2, 3, 4, 3])
+    estimate = estimate_of(MEAN, np.stack([a, b]), 200, of_pair=True)
+    np.testing.assert_array_equal(estimate.draws == 0, estimate.draw_errors == 0)
+    assert 0.2 < (estimate.draws == 0).mean() < 0.5  # (5/6)^6 = .33
+    with pytest.raises(InputError, match=r"of 200 draws have a standard error of 0; use bca or percentile"):
+        bootstrap_interval(a, MEAN, b=b, method="studentized", n_resamples=200)
+
+
+# --- Intervals
+
+
+def by_scipy(values: Any, draws: Scores, method: Any) -> tuple[float, float]:
+    """scipy.stats.bootstrap of the mean on draws that are given to it."""
+    given_draws: Any = SimpleNamespace(bootstrap_distribution=draws)
+    result = scipy.stats.bootstrap(
+        (values,), np.mean, n_resamples=0, bootstrap_result=given_draws, method=method, confidence_level=0.9
+    )
+    return float(result.confidence_interval.low), float(result.confidence_interval.high)
+
+
+@pytest.mark.parametrize("of_pair", [False, True])
+@pytest.mark.parametrize(("method", "theirs"), [("percentile", "percentile"), ("basic", "basic"), ("bca", "BCa")])
+def test_intervals_of_a_mean_are_scipys_on_the_same_draws(method: str, theirs: str, of_pair: bool) -> None:
+    rng = np.random.default_rng(3)
+    # Skewed, and with many ties among the draws.
+    a, b = rng.geometric(0.2, 40), rng.geometric(0.3, 40)
+    values = a - b if of_pair else a
+    estimate = estimate_of(MEAN, np.stack([as_counts(a), as_counts(b)]), 5000, of_pair=of_pair)
+    interval = INTERVALS[method].of(estimate, 0.9)
+    expected = by_scipy(values, estimate.draws, theirs)
+    # SciPy interpolates between draws, which here lie 1/40 apart.
+    assert (interval.low, interval.high) == pytest.approx(expected, abs=1 / 40 + 1e-9)
+    assert interval.method == method
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
+def test_intervals_of_a_mean_are_scipys_within_monte_carlo_error(method: Any) -> None:
+    values: Any = np.random.default_rng(4).geometric(0.1, 80)
+    interval = bootstrap_interval(as_counts(values), MEAN, method=method, n_resamples=20_000)
+    theirs = scipy.stats.bootstrap(
+        (values,), np.mean, n_resamples=20_000, method=method, rng=np.random.default_rng(5)
+    ).confidence_interval
+    # Ends of 20,000 draws are known to about a fiftieth of a standard error.
+    error = values.std() / 80**0.5
+    assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), abs=0.1 * error)
+
+
+@pytest.mark.parametrize("of_pair", [False, True])
+def test_normal_intervals_are_quantiles_times_standard_errors(bleu_counts: Counts, of_pair: bool) -> None:
+    a, b = bleu_counts
+    other = b if of_pair else None
+    value = float(BLEU.score(a.sum(axis=0))) - (float(BLEU.score(b.sum(axis=0))) if of_pair else 0)
+    for method, error in (("normal", "bootstrap"), ("delta", "delta"), ("jackknife", "jackknife")):
+        reach = scipy.stats.norm.ppf(0.95) * standard_error(a, BLEU, b=other, method=error, n_resamples=300)
+        interval = bootstrap_interval(a, BLEU, b=other, method=method, confidence_level=0.9, n_resamples=300)
+        assert (interval.low, interval.high) == pytest.approx((value - reach, value + reach), rel=1e-12)
+
+
+@pytest.mark.parametrize("of_pair", [False, True])
+def test_studentized_intervals_are_those_of_a_slow_twin(ratio_counts: Counts, of_pair: bool) -> None:
+    estimate = estimate_of(RATIO, ratio_counts, 999, of_pair=of_pair)
+    errors = slow_draw_errors(ratio_counts if of_pair else ratio_counts[:1], analytic_ratio, 999, 7)
+    # Of 999 draws at 90 % 49 are dropped at each end.
+    ratios = np.sort((estimate.draws - estimate.value) / errors)
+    expected = estimate.value - estimate.delta_error * ratios[[999 - 50, 49]]
+    interval = INTERVALS["studentized"].of(estimate, 0.9)
+    assert (interval.low, interval.high) == pytest.approx(tuple(expected), rel=1e-5)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("of_pair", [False, True])
+def test_t_intervals_are_scipys(level: float, of_pair: bool) -> None:
+    rng = np.random.default_rng(6)
+    a, b = rng.normal(size=30).round(2), rng.normal(size=30).round(2)
+    rating = SegmentScores("rating", {"a": a, "b": b})
+    other = rating.counts["b"] if of_pair else None
+    interval = bootstrap_interval(rating.counts["a"], rating, b=other, method="t", confidence_level=level)
+    expected = scipy.stats.ttest_1samp(a - b if of_pair else a, 0).confidence_interval(level)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", [name for name in INTERVALS if name != "t"])
+def test_turning_the_score_turns_the_interval(ratio_counts: Counts, method: str) -> None:
+    turned = Formula("turned", lambda totals: -RATIO.score(totals))
+    a, b = ratio_counts
+    for other in (None, b):
+        there, back = (bootstrap_interval(a, m, b=other, method=method, n_resamples=400) for m in (RATIO, turned))
+        assert (there.low, there.high) == pytest.approx((-back.high, -back.low), rel=1e-9)
+    swapped = bootstrap_interval(b, turned, b=a, method=method, n_resamples=400)
+    there = bootstrap_interval(a, RATIO, b=b, method=method, n_resamples=400)
+    # Steps relative to the larger sum of the two, linearised from the other side: the same but for rounding.
+    assert (swapped.low, swapped.high) == pytest.approx((there.low, there.high), rel=1e-9)
+
+
+@given(NUMBERS, st.sampled_from([0.5, 0.95, 0.999]), st.integers(1, 60))
+def test_bca_is_defined_for_any_numbers(numbers: list[int], level: float, n: int) -> None:
+    interval = bootstrap_interval(as_counts(numbers), MEAN, method="bca", confidence_level=level, n_resamples=n)
+    assert min(numbers) <= interval.low <= interval.high <= max(numbers)
+
+
+def test_bca_where_all_draws_lie_on_one_side() -> None:
+    # The largest of the counts of a draw is never above that observed: here it is never below it either, or always.
+    def ends(draws: Scores, value: float, left_out: Scores) -> tuple[float, float]:
+        stand_in: Any = SimpleNamespace(draws=draws, value=value, leave_one_out=left_out)
+        return INTERVALS["bca"].ends(stand_in, 0.95)
+
+    draws = np.arange(100.0)
+    low, high = ends(draws, 200.0, np.arange(9.0))
+    assert 50 < low <= high == 99
+    low, high = ends(draws, -1.0, np.arange(9.0))
+    assert 0 == low <= high < 50
+    # So skewed that the transformation passes its pole: the outermost draws.
+    assert ends(draws, 99.5, np.array([0.0] * 8 + [-1e9]))[1] == 99
+
+
+def test_one_draw_has_no_standard_deviation() -> None:
+    with pytest.raises(InputError, match="n_resamples must be at least 2"):
+        bootstrap_interval([[1, 1], [2, 1]], MEAN, method="normal", n_resamples=1)
+
+
+def test_only_intervals_from_draws_are_told_of_draws() -> None:
+    rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [2, 2, 3]})
+    for name, interval in INTERVALS.items():
+        if name == "studentized":  # three segments are too few
+            continue
+        for result in (compare(metrics=rating, interval=name, test="sign-test"), score(metrics=rating, interval=name)):
+            assert result.interval == interval.used
+            assert ("|rng:" in result.signature) == interval.draws
+            assert (result.n_resamples, result.seed) == ((10_000, 12345) if interval.draws else (None, None))
+
+
+def test_an_interval_or_a_level_asks_for_intervals() -> None:
+    rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [2, 2, 3]})
+
+    def used(result: Comparison) -> set[tuple[str, float]]:
+        found = [s.confidence_interval for s in result.scores]
+        return {(i.method, i.confidence_level) for i in found if i is not None}
+
+    assert used(score(metrics=rating)) == set()
+    assert used(score(metrics=rating, interval="t")) == {("t", 0.95)}
+    assert used(score(metrics=rating, confidence_level=0.9)) == {("percentile", 0.9)}
+    assert used(score(metrics=rating, interval="basic", confidence_level=0.9)) == {("basic", 0.9)}
+    assert used(compare(metrics=rating, interval="jackknife")) == {("jackknife", 0.95)}
+
+
+# --- Functions of texts
+
+
+def test_a_function_of_texts_has_the_intervals_of_its_native_twin() -> None:
+    from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
+
+    corpus = demo_corpus()
+    references = [list(corpus.references[0][:25])]
+    systems = {name: list(lines[:25]) for name, lines in corpus.systems.items() if name in ("tuned", "larger")}
+
+    def bleu(hypotheses: list[str], columns: list[list[str | None]]) -> float:
+        """sacrebleu 2.6.0: BLEU().corpus_score(hypotheses, references).score."""
+        return float(SacreBLEU(force=True).corpus_score(hypotheses, columns).score)
+
+    for method in ("basic", "normal", "bca", "jackknife"):
+        ours, native = (
+            compare(references, systems, m, interval=method, test="bootstrap", n_resamples=50)
+            for m in (CorpusFunction("bleu", bleu), BLEU)
+        )
+        found = [
+            [of.confidence_interval for results in (c.scores, c.comparisons) for of in results] for c in (ours, native)
+        ]
+        for i, j in zip(*found, strict=True):
+            assert i is not None
+            assert j is not None
+            assert (i.low, i.high) == pytest.approx((j.low, j.high), rel=1e-9)
+        # Two systems: observed, 50 draws, and where segments are left out 25 times one.
+        assert ours.metrics[0].evaluations == 2 * (51 + 25 * (method in ("bca", "jackknife")))

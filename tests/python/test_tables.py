@@ -1,0 +1,82 @@
+"""Tables for people: names give way where there is little room, numbers never."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from reshuffle import Comparison, SegmentScores, compare, metric, score
+from reshuffle.demo import demo_corpus
+from reshuffle.report import Terminal, render
+
+REFERENCES = demo_corpus().references
+SHORT = dict(demo_corpus().systems)
+LONG = {f"{name}-of-the-university-of-somewhere-{'x' * 30}.4722": lines for name, lines in SHORT.items()}
+WIDE = "システム" * 9
+
+
+def cells(text: str) -> set[str]:
+    return set(text.split())
+
+
+RESULTS = {
+    "score": lambda: score(REFERENCES, SHORT, ["bleu", "nist", "chrf++"], confidence_level=0.95, n_resamples=50),
+    "many details": lambda: score(REFERENCES, LONG, metric("bleu", max_ngram_order=16)),
+    "compare": lambda: compare(REFERENCES, LONG, n_resamples=50),
+    "all pairs": lambda: compare(REFERENCES, LONG, n_resamples=50, all_pairs=True),
+    "long metric": lambda: compare(
+        metrics=SegmentScores("a long name of a metric " * 3, {WIDE: [0.5] * 9, "b": [0.25] * 9}), n_resamples=50
+    ),
+}
+
+
+@pytest.mark.parametrize("width", [80, 100, 60, 20])
+@pytest.mark.parametrize("name", RESULTS)
+def test_no_number_is_cut_at_any_width(name: str, width: int) -> None:
+    result: Comparison = RESULTS[name]()
+    everything = {cell for cell in cells(render(result)) if re.search(r"\d", cell)}
+    narrow = render(result, "text", Terminal(width))
+    assert "…" not in narrow
+    names = {part for system in result.systems for part in system.split()}
+    assert everything - names <= cells(narrow)
+
+
+def test_folded_names_are_whole() -> None:
+    lines = render(RESULTS["compare"](), "text", Terminal(80)).split("\np: ")[0].splitlines()
+    width = lines[2].index("BLEU") - 2
+    assert "".join(LONG) == "".join(line[:width].strip() for line in lines[4:])
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_tables_fit_80_columns(name: str) -> None:
+    from rich.cells import cell_len
+
+    text = render(RESULTS[name](), "text", Terminal(80))
+    assert max(cell_len(line) for line in text.splitlines() if not line.startswith("Signature:")) <= 80
+
+
+def test_off_a_terminal_a_table_is_as_wide_as_it_needs_to_be() -> None:
+    lines = render(score(REFERENCES, LONG, "bleu", confidence_level=0.95, n_resamples=50)).splitlines()
+    for system in LONG:
+        (row,) = (line for line in lines if line.startswith(system))
+        assert len(row.split()) == 13
+    assert max(map(len, lines)) > 100
+
+
+def test_whole_numbers_are_shown_as_such_and_precisions_alike() -> None:
+    # One word of twenty matches and no pair: a precision below 10 beside one above.
+    result = score(["a b c d e f g h i j"] * 2, {"x": ["a y c z v u d q r s"] * 2, "y": ["a"] * 2}, metric("bleu"))
+    rows = [line.split() for line in render(result).splitlines() if line[:1] in ("x", "y")]
+    assert [row[-2:] for row in rows] == [["20", "20"], ["2", "20"]]
+    assert {len(p.partition(".")[2]) for row in rows for p in row[2:6]} == {1}
+    details = result.scores[0].details
+    assert (repr(details["hyp_len"]), repr(details["ref_len"])) == ("20", "20")
+
+
+def test_a_bar_in_any_name_is_escaped_in_markdown() -> None:
+    rating = SegmentScores("a|b", {"x|y": [1, 2], "z": [2, 2]})
+    table = [line for line in render(compare(metrics=rating, n_resamples=9), "markdown").splitlines() if "|" in line]
+    assert r"| System | a\|b |" in table[1]
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table if line.startswith("|")}) == 1
+    assert table[0].startswith(r"**a\|b: ")
