@@ -32,7 +32,7 @@ const SIGNS: [Row<i32>; LANES] = {
     let mut signs = [[0; LANES]; LANES];
     let mut i = 0;
     while i < LANES * LANES {
-        signs[i / LANES][i % LANES] = -(((i / LANES & i % LANES).count_ones() & 1) as i32);
+        signs[i / LANES][i % LANES] = -((((i / LANES) & (i % LANES)).count_ones() & 1) as i32);
         i += 1;
     }
     signs
@@ -108,7 +108,7 @@ impl<T: Number> Column<T> {
         let last = rows.len() - 1;
         for (&code, &value) in self.codes.iter().zip(&self.values) {
             let flipped = T::from_sign(-(((code & begin).count_ones() & 1) as i32));
-            let row = &mut rows[code as usize / LANES & last];
+            let row = &mut rows[(code as usize / LANES) & last];
             for (sum, &sign) in row.iter_mut().zip(&SIGNS[code as usize % LANES]) {
                 let sign = T::from_sign(sign) ^ flipped;
                 *sum = *sum + (value ^ sign) - sign;
