@@ -21,6 +21,8 @@ __all__ = [
     "Progress",
     "TokenizerSpec",
     "broken_parse",
+    "coin_law",
+    "differing_units",
     "draw_scores",
     "draw_summary",
     "draw_sums",
@@ -215,12 +217,14 @@ def shuffle_tally(
     n: int,
     seed: int,
     masks: NDArray[np.bool_] | None = None,
+    codes: NDArray[np.uint64] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.uint64]:
     """How many of n shuffles reach each threshold: (metrics, pairs) in and out.
 
-    ``masks``, an (R, S) array that says which segments to swap, takes the place of ``n`` and ``seed``.
+    ``masks``, an (R, S) array that says which segments to swap, takes the place of ``n`` and ``seed``. ``codes``, (S,),
+    takes that of the seed: replicate g swaps the segments whose code has an odd number of bits in common with g.
     """
 
 def shuffle_statistics(
@@ -230,6 +234,7 @@ def shuffle_statistics(
     n: int,
     seed: int,
     masks: NDArray[np.bool_] | None = None,
+    codes: NDArray[np.uint64] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
@@ -287,10 +292,25 @@ def shuffle_sums(
     seed: int,
     first: int = 0,
     masks: NDArray[np.bool_] | None = None,
+    codes: NDArray[np.uint64] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.int64]:
     """Sums over the swapped segments, less those of the first system: (R, cells), the k × K of each array in turn."""
+
+def differing_units(
+    counts: NDArray[np.int64], pairs: Sequence[tuple[int, int]], *, most: int
+) -> list[tuple[int, int | None]]:
+    """For each pair the number of segments in which it differs, and the column in which it does if that is but one.
+
+    A pair that differs in several columns is looked at until ``most`` segments are passed. ``counts``: (k, S, K).
+    """
+
+def coin_law(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
+    """The probabilities of all sums from 0 to Σ of those steps whose coins show heads: (Σ + 1,).
+
+    Less than n·Σ additions on one thread; each of the n steps adds a relative error of 2⁻⁵³ at most.
+    """
 
 def draw_scores(
     families: Sequence[tuple[Metric, NDArray[np.int64]]],
@@ -335,9 +355,10 @@ def draw_weights(seed: int, replicate: int, segments: int) -> NDArray[np.uint32]
     """How often a draw takes each of S segments: (S,), summing to S."""
 
 def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
-    """The first n random words of a replicate; ``purpose`` is ``shuffle`` or ``draw``.
+    """The first n random words of a replicate; ``purpose`` is ``shuffle``, ``draw`` or ``code``.
 
-    Bit u % 64 of word u // 64 of a shuffle says whether segment u is swapped.
+    Bit u % 64 of word u // 64 of a shuffle says whether segment u is swapped. Word u of replicate 0 of ``code`` is the
+    code of segment u.
     """
 
 def stream_indices(seed: int, replicate: int, bound: int, n: int) -> NDArray[np.uint32]:

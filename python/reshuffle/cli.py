@@ -46,6 +46,7 @@ from .metrics import NativeMetric, OptionSpec, metric, metric_specs
 from .multiplicity import ADJUSTMENTS
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
+from .schemes import SCHEMES
 from .significance import ALTERNATIVES, TESTS
 
 # A bar for less would only flicker.
@@ -256,6 +257,14 @@ Examples:
 @click.argument("systems", metavar="SYS SYS...", nargs=-1)
 @_metric_option
 @click.option("--test", type=Name("test", list(TESTS)), default="ar", show_default=True, help="Significance test.")
+@click.option(
+    "--scheme",
+    type=Name("scheme", SCHEMES),
+    default="auto",
+    show_default=True,
+    help="How 'ar' goes through shuffles: -n random ones, 2^m that are a group, or all of them; 'auto' takes all where "
+    "that takes milliseconds.",
+)
 @click.option(
     "--alternative",
     type=Name("alternative", ALTERNATIVES),

@@ -20,7 +20,8 @@ from .metrics import NativeMetric, metric
 from .multiplicity import check_adjustment, experimentwise_error
 from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
-from .significance import check_test, run_signature, run_test
+from .schemes import scheme_name
+from .significance import check_scheme, check_test, run_signature, run_test
 from .units import DocumentIds, Documents, document_effect, paired_influences
 
 __all__ = ["compare", "score", "segment_scores"]
@@ -38,6 +39,7 @@ def compare(
     *,
     documents: DocumentIds | None = None,
     test: str = "ar",
+    scheme: str = "auto",
     n_resamples: int = 10_000,
     baseline: str | None = None,
     all_pairs: bool = False,
@@ -69,6 +71,10 @@ def compare(
     test : str
         A name in :data:`reshuffle.significance.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics
         that are means of segment scores: :class:`~reshuffle.SegmentScores`.
+    scheme : {'auto', 'iid', 'subgroup', 'exact'}
+        How the test ``ar`` goes through shuffles, as in :func:`reshuffle.approximate_randomization`. It is decided for
+        each pair and metric, and the result names it. No other test has one, and adjustments made from shuffles go
+        through them by ``iid``.
     n_resamples : int
         Shuffles for the test and draws for the intervals.
     baseline : str, optional
@@ -126,6 +132,7 @@ def compare(
     data = _Data.of(references, systems, metrics)
     chosen = check_test(test, alternative, *data.metrics)
     adjustment = check_adjustment(adjust, chosen.name, chosen.replicates == "shuffles")
+    scheme = check_scheme(scheme, chosen, adjustment)
     used = check_interval(interval, *data.metrics)
     names = data.names
     if len(names) < 2:
@@ -146,7 +153,7 @@ def compare(
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
     if used.draws:
         _ = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
-    results = run_test(chosen, replicates, pairs, alternative, adjustment)
+    results = run_test(chosen, replicates, pairs, alternative, adjustment, scheme)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
         PairedDifference(
@@ -368,6 +375,14 @@ def _document_effects(
     ]
 
 
+def _schemes(comparisons: Sequence[PairedDifference]) -> str | None:
+    """The schemes of all tests, as a signature names them."""
+    schemes = {(test.scheme, test.n_resamples) for test in (pair.test for pair in comparisons)}
+    # A subgroup is the same for all. Exact tests differ in their numbers of patterns, and there may be many of them.
+    names = {scheme_name(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
+    return "+".join(sorted(names)) if names - {"iid"} else None
+
+
 def _comparison(
     data: _Data,
     names: tuple[str, ...],
@@ -408,7 +423,8 @@ def _comparison(
     ]
     resampled = (used is not None and used.draws) or (test is not None and test.replicates is not None)
     made = replicates if resampled else None
-    run = run_signature(made, None if test is None else (test.name, test.alternative, test.adjustment))
+    tested = None if test is None else (test.name, test.alternative, test.adjustment, _schemes(comparisons))
+    run = run_signature(made, tested)
     if used is not None:
         run = f"interval:{used.name}[{confidence_level:g}]|{run}"
     error = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +25,7 @@ from .units import DocumentIds, Documents
 __all__ = ["AnyFamily", "Family", "Replicates", "Replication", "TextFamily"]
 
 Pairs: TypeAlias = Sequence[tuple[int, int]]
+Codes: TypeAlias = NDArray[np.uint64]
 
 # Numbers that a batch of replicates of a formula may hold: 32 MB, whatever the number of replicates.
 BATCH_CELLS = 1 << 22
@@ -118,10 +119,26 @@ class Family:
         """How many replicates to make at a time."""
         return max(1, BATCH_CELLS // self.totals.size)
 
+    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, int | None]]:
+        """For each pair the number of units in which it differs, and the column in which it does if that is but one.
+
+        A pair that differs in several columns is looked at until ``most`` units are passed.
+        """
+        return _core.differing_units(self.counts, list(pairs), most=most)
+
+    def of_pair(self, pair: tuple[int, int]) -> tuple[Family, tuple[int, int]]:
+        """The same without other systems, and the pair there."""
+        return Family(self.metric, self.counts[list(pair)], self.unit), (0, 1)
+
+    def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
+        """The units in which a pair differs."""
+        x, y = self.counts[list(pair)]
+        return np.flatnonzero((x != y).any(axis=-1))
+
     def shuffled(self, pairs: Pairs, replicates: Replication) -> Scores:
         """The statistic of every pair on every shuffle: (pairs, n)."""
         n = replicates.n
-        sums = replicates.of(_core.shuffle_sums, self.counts)
+        sums = replicates.of(partial(_core.shuffle_sums, codes=replicates.codes), self.counts)
         flipped = sums.reshape(n, *self.totals.shape)
         statistics = np.empty((len(pairs), n))
         for index, (x, y) in enumerate(pairs):
@@ -201,13 +218,26 @@ class TextFamily:
         """None: nothing is known about the function."""
         return {}
 
+    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, int | None]]:
+        """For each pair the number of units in which it differs; there are no columns."""
+        return [(len(self.differing_units(pair)), None) for pair in pairs]
+
+    def of_pair(self, pair: tuple[int, int]) -> tuple[TextFamily, tuple[int, int]]:
+        """The same: other systems cost nothing."""
+        return self, pair
+
+    def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
+        """The units in which a pair differs."""
+        lines = zip(*(self.systems[system] for system in pair), strict=True)
+        segments = np.flatnonzero([x != y for x, y in lines])
+        return segments if self.documents is None else np.unique(self.documents.index[segments])
+
     def shuffled(self, pairs: Pairs, replicates: Replication) -> Scores:
         """The statistic of every pair on every shuffle: (pairs, n)."""
         everything = range(self._n_segments)
         statistics = np.empty((len(pairs), replicates.n))
         for column, r in enumerate(replicates.numbers):
-            words = _core.stream_words(replicates.seed, "shuffle", r, -(-self.n_units // 64))
-            flips = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+            flips = replicates.flips(r, self.n_units)
             swap = (flips if self.documents is None else flips[self.documents.index]).tolist()
             for index, (x, y) in enumerate(pairs):
                 both = self.systems[x], self.systems[y]
@@ -231,17 +261,28 @@ AnyFamily: TypeAlias = Family | TextFamily
 
 @dataclass(frozen=True)
 class Replication:
-    """Some consecutive replicates: n of them from number ``first``."""
+    """Some consecutive replicates: n of them from number ``first``, by codes of units if there are any."""
 
     seed: int
     first: int
     n: int
     threads: int
+    codes: Codes | None = None
 
     @property
     def numbers(self) -> range:
         """Their numbers."""
         return range(self.first, self.first + self.n)
+
+    def flips(self, replicate: int, n_units: int) -> NDArray[np.integer[Any]]:
+        """1 for each unit that a shuffle swaps, else 0. There may be more of them than units."""
+        if self.codes is None:
+            words = _core.stream_words(self.seed, "shuffle", replicate, -(-n_units // 64))
+            return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+        common = self.codes & np.uint64(replicate)
+        for shift in (32, 16, 8, 4, 2, 1):  # the parity of the bits gathers in the last one
+            common = common ^ common >> np.uint64(shift)
+        return (common & np.uint64(1)).astype(np.intp)
 
     def of(self, sums: Callable[..., Counts], counts: Counts) -> Counts:
         """The sums of these replicates, by one of the core's functions."""
@@ -261,6 +302,8 @@ class Replicates:
         Replicate r is a pure function of the seed and r, so results depend on nothing else.
     threads, progress
         As in :func:`reshuffle.compare`.
+    codes : (units,) array of uint64, optional
+        Replicate g of a shuffle swaps the units whose code has an odd number of bits in common with g.
     """
 
     def __init__(
@@ -271,12 +314,14 @@ class Replicates:
         seed: int,
         threads: int | None = None,
         progress: Progress | None = None,
+        codes: Codes | None = None,
     ) -> None:
         self.families = tuple(families)
         self.n_resamples = check_integer("n_resamples", n_resamples, 1, MAX_RESAMPLES)
         self.seed = check_integer("seed", seed, 0, MAX_SEED)
         self._threads = thread_count(threads)
-        self._progress = progress
+        self.progress = progress
+        self._codes = codes
         if self.n_units < 2:
             raise InputError("one segment only: there is nothing to shuffle or draw, at least 2 segments are needed")
 
@@ -290,6 +335,17 @@ class Replicates:
         """How many of them there are."""
         return self.families[0].n_units
 
+    def grouped(self, codes: Codes, n: int, families: Sequence[AnyFamily] | None = None) -> Replicates:
+        """n shuffles by codes of units, of these families or all."""
+        return Replicates(
+            self.families if families is None else families,
+            n_resamples=n,
+            seed=self.seed,
+            threads=self._threads or None,
+            progress=self.progress,
+            codes=codes,
+        )
+
     def tally(self, pairs: Pairs, thresholds: Scores, alternative: str) -> NDArray[np.int64]:
         """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not grow with R."""
         counts = np.zeros(thresholds.shape, dtype=np.int64)
@@ -301,6 +357,7 @@ class Replicates:
                 list(pairs),
                 alternative,
                 np.ascontiguousarray(thresholds[indices]),
+                codes=self._codes,
                 **self._how,
             )
         for index, family in self._others().items():
@@ -373,6 +430,7 @@ class Replicates:
             out[list(native)] = _core.shuffle_statistics(
                 list(native.values()),
                 list(pairs),
+                codes=self._codes,
                 **self._how,
             )
         for index in self._others():
@@ -412,7 +470,7 @@ class Replicates:
             "n": self.n_resamples,
             "seed": self.seed,
             "threads": self._threads,
-            "progress": self._progress,
+            "progress": self.progress,
         }
 
     def _native(self) -> dict[int, tuple[_core.Metric, Counts]]:
@@ -430,9 +488,9 @@ class Replicates:
 
     def batches(self, size: int, stage: str) -> Iterator[Replication]:
         """All replicates, ``size`` at a time."""
-        progress = self._progress or Progress()
+        progress = self.progress or Progress()
         progress.begin(stage, self.n_resamples)
         for first in range(0, self.n_resamples, size):
             n = min(size, self.n_resamples - first)
-            yield Replication(self.seed, first, n, self._threads)
+            yield Replication(self.seed, first, n, self._threads, self._codes)
             progress.update(first + n)

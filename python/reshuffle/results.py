@@ -76,13 +76,15 @@ class SignificanceResult:
     statistic : float
         score(a) − score(b), in the metric's units.
     pvalue : float
-        (exceedances + 1)/(n_resamples + 1), or by the test's own distribution where it has one.
+        (exceedances + 1)/(n_resamples + 1); exceedances/n_resamples if the scheme is ``subgroup`` or ``exact``; or by
+        the test's own distribution where it has one.
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
     exceedances : int or None
-        The replicates at least as extreme as what was observed. None, as the next two, for tests without replicates.
+        The replicates at least as extreme as what was observed. None by convolution, where none is looked at by itself,
+        and, as the next two, for tests without replicates.
     n_resamples : int or None
-        The number of replicates, R.
+        The number of replicates, R; None by convolution.
     seed : int or None
         What the replicates were made from.
     signature : str
@@ -91,8 +93,13 @@ class SignificanceResult:
         For tests on draws: the draws in which a scored higher than b, and in which they were equal.
     adjusted_pvalue : float or None
         Adjusted for all pairs under the same metric, if that was asked for.
+    scheme : str or None
+        How shuffles were gone through: ``iid``, ``subgroup`` or ``exact``
+        (:func:`reshuffle.approximate_randomization`). None for tests without shuffles.
     null_distribution : (R,) ndarray or None
         The statistic of each replicate, if it was asked for.
+    null_probabilities : (R,) ndarray or None
+        The probability of each of these; None if they are equally likely.
     """
 
     test: str
@@ -107,18 +114,24 @@ class SignificanceResult:
     wins: int | None = None
     ties: int | None = None
     adjusted_pvalue: float | None = None
+    scheme: str | None = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
-        """Clopper–Pearson, 95 %, for the p-value that infinitely many replicates would give, if there are any."""
-        if self.exceedances is None or self.n_resamples is None:
+        """Clopper–Pearson, 95 %, for the p-value that infinitely many replicates would give, if there are any.
+
+        None, too, for an exact p-value, which needs no interval, and for a subgroup: its shuffles depend on one
+        another, so that their count is not binomial.
+        """
+        if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return None
         return clopper_pearson(self.exceedances, self.n_resamples)
 
     def may_lie_across(self, level: float) -> bool:
         """Could infinitely many replicates give a p-value on the other side of ``level``, by the interval above?"""
-        if self.exceedances is None or self.n_resamples is None:
+        if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return False
         # By Hoeffding's inequality the interval reaches no further than this. Most p-values are decided without the
         # distributions of SciPy, which take longer to import than 10,000 shuffles to run.

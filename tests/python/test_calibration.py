@@ -6,6 +6,7 @@ The figures printed here are those of docs/statistics.md.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -138,7 +139,8 @@ def null_pvalues_of_documents(icc: float, documents: int, method: str, by_docume
         of_documents, of_segments = rng.normal(size=documents), rng.normal(size=len(ids))
         differences = icc**0.5 * of_documents[ids] + (1 - icc) ** 0.5 * of_segments
         scores = SegmentScores("difference", {"a": np.round(differences, 3), "b": np.zeros(len(ids))})
-        test = approximate_randomization if method == "ar" else bootstrap_test
+        # What is calibrated is the shuffles; some of these would be exact.
+        test = partial(approximate_randomization, scheme="iid") if method == "ar" else bootstrap_test
         result = test(
             scores.counts["a"],
             scores.counts["b"],
@@ -199,3 +201,14 @@ def test_adjusted_p_values_keep_the_error_of_the_family(wmt17: Corpus, truth: st
     assert rates["none"] > 0.15
     assert 0.03 < rates["maxt"] < 0.07
     assert all(rate < 0.07 for name, rate in rates.items() if name != "none")
+
+
+def test_a_subgroup_rejects_as_often_as_it_says(pair: Counts) -> None:
+    pvalues = null_pvalues(
+        pair,
+        lambda a, b, seed: approximate_randomization(a, b, BLEU, scheme="subgroup", n_resamples=1024, seed=seed).pvalue,
+    )
+    for level, rate in zip(LEVELS, report("subgroup", pvalues), strict=True):
+        assert abs(rate - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5
+    grid = (np.arange(SIMULATIONS) + 1) / SIMULATIONS
+    assert np.abs(np.sort(pvalues) - grid).max() < 2.2 / SIMULATIONS**0.5

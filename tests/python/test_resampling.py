@@ -33,7 +33,7 @@ def random_counts(seed: int, systems: int, segments: int) -> Counts:
 
 
 HALF = 0xFFFFFFFF
-PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3}
+PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3, "code": 4}
 
 
 def words(seed: int, replicate: int, purpose: str, n: int, part: int = 0) -> NDArray[np.uint64]:
@@ -64,7 +64,7 @@ def indices(seed: int, replicate: int, purpose: str, bound: int) -> Iterator[int
 
 
 def flips(seed: int, replicate: int, segments: int) -> NDArray[np.bool_]:
-    """The flips of a replicate: bit s % 64 of word s // 64 for segment s."""
+    """The flips of a replicate by coins: bit s % 64 of word s // 64 for segment s."""
     drawn = words(seed, replicate, "shuffle", -(-segments // 64))
     return np.unpackbits(drawn.astype("<u8").view(np.uint8), bitorder="little")[:segments].astype(bool)
 
@@ -114,7 +114,7 @@ def shuffled_statistic(a: Counts, b: Counts, flip: NDArray[np.bool_]) -> float:
 SEEDS = st.integers(0, 2**64 - 1)
 
 
-@given(SEEDS, SEEDS, st.sampled_from(["shuffle", "draw"]))
+@given(SEEDS, SEEDS, st.sampled_from(["shuffle", "draw", "code"]))
 def test_words_are_those_of_philox(seed: int, replicate: int, purpose: str) -> None:
     np.testing.assert_array_equal(words(seed, replicate, purpose, 99), _core.stream_words(seed, purpose, replicate, 99))
 
@@ -143,7 +143,8 @@ def test_flips_of_neighbouring_replicates_and_seeds_are_uncorrelated() -> None:
 @given(st.integers(0, 1000), st.integers(2, 300), SEEDS)
 def test_shuffles_equal_those_rebuilt_in_numpy(data_seed: int, segments: int, seed: int) -> None:
     a, b = random_counts(data_seed, 2, segments)
-    got = approximate_randomization(a, b, BLEU, n_resamples=20, seed=seed, keep_null_distribution=True)
+    options: dict[str, Any] = {"scheme": "iid", "n_resamples": 20, "seed": seed}
+    got = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
     expected = [shuffled_statistic(a, b, flips(seed, r, segments)) for r in range(20)]
     np.testing.assert_array_equal(expected, got.null_distribution)
     reached = int((np.abs(expected) >= abs(got.statistic)).sum())
@@ -197,7 +198,7 @@ def test_all_shuffles_are_enumerated_and_the_test_estimates_their_share(segments
     )
     assert expected == got[0, 0]
     share, n = expected / len(masks), 100_000
-    estimate = approximate_randomization(a, b, BLEU, n_resamples=n)
+    estimate = approximate_randomization(a, b, BLEU, n_resamples=n, scheme="iid")
     assert abs(estimate.pvalue - share) < 5 * (share * (1 - share) / n) ** 0.5 + 1 / n
 
 
@@ -216,11 +217,12 @@ def test_systems_that_differ_in_few_segments_cannot_get_a_small_p(differing: int
         b = a.copy()
         b[:differing, 2:6] //= 2
         n = 10_000
-        result = approximate_randomization(a, b, BLEU, n_resamples=n, seed=seed)
+        result = approximate_randomization(a, b, BLEU, n_resamples=n, seed=seed, scheme="iid")
         masks = np.array([[bool(m >> s & 1) for s in range(200)] for m in range(2**differing)])
         statistics = np.array([shuffled_statistic(a, b, mask) for mask in masks])
         exact = float((np.abs(statistics) >= abs(result.statistic)).mean())
         assert exact >= least
+        assert exact == approximate_randomization(a, b, BLEU).pvalue
         assert abs(result.pvalue - exact) < 5 * (exact * (1 - exact) / n) ** 0.5 + 1 / n
         assert differing > 1 or result.pvalue == 1
 

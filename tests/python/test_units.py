@@ -114,7 +114,8 @@ def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], s
         y = sum(times[id_] * b[s] for s, id_ in enumerate(ids))
         drawn.append(float(BLEU.score(x) - BLEU.score(y)))
     options: dict[str, Any] = {"documents": ids, "n_resamples": n, "seed": seed, "keep_null_distribution": True}
-    np.testing.assert_array_equal(shuffled, approximate_randomization(a, b, BLEU, **options).null_distribution)
+    by_coins = approximate_randomization(a, b, BLEU, scheme="iid", **options)
+    np.testing.assert_array_equal(shuffled, by_coins.null_distribution)
     centred = np.array(drawn) - np.mean(drawn)
     np.testing.assert_array_equal(centred, bootstrap_test(a, b, BLEU, **options).null_distribution)
 
@@ -398,7 +399,7 @@ def test_numbering_documents_and_listing_their_segments() -> None:
 def test_reports_tell_the_unit_and_what_segments_have_in_common() -> None:
     corpus = demo_corpus()
     ids = [i // 8 for i in range(400)]
-    result = compare(corpus.references, corpus.systems, ["bleu", "ter"], documents=ids, n_resamples=99)
+    result = compare(corpus.references, corpus.systems, ["bleu", "ter"], documents=ids, n_resamples=99, scheme="iid")
     reports = {fmt: render(result, fmt) for fmt in FORMATS}
     for fmt in ("text", "markdown", "latex"):
         words = " ".join(reports[fmt].split())
@@ -427,11 +428,13 @@ def test_reports_tell_the_unit_and_what_segments_have_in_common() -> None:
     ("n", "alternative", "said"), [(5, "two-sided", True), (6, "two-sided", False), (5, "less", False)]
 )
 def test_a_report_says_when_documents_are_too_few_to_decide(n: int, alternative: str, said: bool) -> None:
-    scores = {"a": range(12), "b": range(1, 13)}
+    scores = SegmentScores("m", {"a": range(12), "b": range(1, 13)})
     ids = [i % n for i in range(12)]
-    result = compare(metrics=SegmentScores("m", scores), documents=ids, alternative=alternative, n_resamples=200)
-    report = " ".join(render(result, "text").split())
-    assert said == ("5 documents can be swapped in 32 ways: no p below 0.0625 but by chance of the shuffles" in report)
+    options: dict[str, Any] = {"documents": ids, "alternative": alternative, "n_resamples": 200}
+    for scheme, but in (("auto", ""), ("iid", " but by chance of the shuffles")):
+        report = " ".join(render(compare(metrics=scores, scheme=scheme, **options), "text").split())
+        wanted = f"5 documents can be swapped in 32 ways: no p below 0.0625{but}, too few to decide at 0.05."
+        assert said == (wanted in report)
 
 
 # --- Files and the command line

@@ -227,9 +227,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
     level = comparison.level
     n = f"{comparison.n_resamples or 0:,}"
     of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
+    tests = [pair.test for pair in comparison.comparisons]
     if comparison.test is not None:
         test = comparison.test
-        replicates = "" if test.replicates is None else f" {n} {test.replicates}{of_units},"
+        replicates = "" if test.replicates is None else f" {_replicates(comparison, n)}{of_units},"
         star = "p" if test.adjustment is None else "adjusted p"
         yield f"p: {test.title},{replicates} {test.alternative}; * {star} ≤ {level:.3g}."
         if test.adjustment is not None:
@@ -241,7 +242,6 @@ def notes(comparison: Comparison) -> Iterator[str]:
     yield f"Intervals: {comparison.interval.title}{draws}."
     for metric in comparison.metrics:
         yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
-    tests = [pair.test for pair in comparison.comparisons]
     adjusted = comparison.test is not None and comparison.test.adjustment is not None
     if len(tests) > 1 and comparison.experimentwise_error is not None and not adjusted:
         power = f"1 - {1 - level:.3g}^{len(tests)}"
@@ -254,13 +254,17 @@ def notes(comparison: Comparison) -> Iterator[str]:
     if comparison.test.replicates == "shuffles":
         smallest = 2.0 ** ((comparison.test.alternative == "two-sided") - comparison.n_units)
         if smallest > level:
+            by_chance = " but by chance of the shuffles" if any(test.scheme == "iid" for test in tests) else ""
             yield (
                 f"{comparison.n_units} {comparison.unit}s can be swapped in {2**comparison.n_units} ways: no p below "
-                f"{smallest:.3g} but by chance of the shuffles, too few to decide at {level:.3g}."
+                f"{smallest:.3g}{by_chance}, too few to decide at {level:.3g}."
             )
             return
-    smallest = 1 / (comparison.n_resamples + 1)
+    counted = [test.n_resamples for test in tests if test.scheme != "exact" and test.n_resamples is not None]
+    iid = any(test.scheme != "subgroup" for test in tests)  # with what was observed one more
+    smallest = 1 / (max(counted) + iid) if counted else 0
     if smallest > level:
+        n = f"{max(counted):,}"
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
         return
     close = sum(test.may_lie_across(level) for test in tests)
@@ -273,6 +277,20 @@ def notes(comparison: Comparison) -> Iterator[str]:
 
 def _pairs_of_a_metric(comparison: Comparison) -> int:
     return len(comparison.comparisons) // len(comparison.metrics)
+
+
+def _replicates(comparison: Comparison, n: str) -> str:
+    """What the test went through: n replicates, or for some pairs or all of them another number."""
+    assert comparison.test is not None  # notes() has seen to it
+    tests = [pair.test for pair in comparison.comparisons]
+    exact = sum(test.scheme == "exact" for test in tests)
+    group = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
+    if exact == len(tests):
+        return f"exact, by all patterns of {comparison.test.replicates}"
+    if group is not None:
+        return f"{group:,} {comparison.test.replicates} that are a group"
+    some = f" ({exact} of {len(tests)} p exact, by all patterns)" if exact else ""
+    return f"{n} {comparison.test.replicates}{some}"
 
 
 def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[str]:
@@ -395,7 +413,7 @@ def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
 
 def _pvalue(test: SignificanceResult, p: float) -> str:
     """With as many digits as the number of replicates can tell, four at least; a smaller p in powers of ten."""
-    if test.n_resamples is None:
+    if test.n_resamples is None or test.scheme == "exact":
         return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
     digits = max(4, math.ceil(math.log10(test.n_resamples)))
     return f"{p:.{digits}f}"

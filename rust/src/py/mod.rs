@@ -17,8 +17,8 @@ mod _core {
     use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers};
     #[pymodule_export]
     use super::resample::{
-        draw_scores, draw_summary, draw_sums, draw_weights, shuffle_max_t, shuffle_min_p, shuffle_spreads,
-        shuffle_statistics, shuffle_sums, shuffle_tally, stream_indices, stream_words,
+        coin_law, differing_units, draw_scores, draw_summary, draw_sums, draw_weights, shuffle_max_t, shuffle_min_p,
+        shuffle_spreads, shuffle_statistics, shuffle_sums, shuffle_tally, stream_indices, stream_words,
     };
 
     #[pymodule_export]

@@ -1,18 +1,21 @@
 //! Replicates as arrays.
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{
+    PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 
 use super::call::{Progress, long, raise};
 use super::convert::{flips, shaped, suff_stats};
 use super::metric::Metric;
 use crate::error::{Error, Result};
-use crate::resample::shuffle::{self, Alternative, Pair};
-use crate::resample::{Plan, Scored, draw, family};
+use crate::resample::shuffle::{self, Alternative, Pair, Scheme};
+use crate::resample::{Plan, Scored, draw, exact, family};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 
 type Counts<'py> = PyReadonlyArray3<'py, i64>;
+type Codes<'py> = PyReadonlyArray1<'py, u64>;
 type Families<'py> = Vec<(PyRef<'py, Metric>, Counts<'py>)>;
 
 fn with_metrics<'a>(py: Python<'_>, families: &'a Families<'_>) -> PyResult<Vec<Scored<'a>>> {
@@ -35,30 +38,40 @@ fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
     })
 }
 
-/// Replicates of a seed, or flips that the caller gives.
-struct Flips {
+/// Replicates of a seed, or flips or codes of units that the caller gives.
+struct Flips<'py> {
     given: Option<Vec<u64>>,
+    codes: Option<Codes<'py>>,
     seed: u64,
     first: u64,
     n: usize,
 }
 
-impl Flips {
-    fn new(n: usize, seed: u64, first: u64, masks: Option<PyReadonlyArray2<'_, bool>>) -> PyResult<Self> {
+impl<'py> Flips<'py> {
+    fn new(
+        n: usize,
+        (seed, first): (u64, u64),
+        masks: Option<PyReadonlyArray2<'_, bool>>,
+        codes: Option<Codes<'py>>,
+    ) -> PyResult<Self> {
         Ok(match masks.as_ref().map(flips).transpose()? {
-            Some((words, n)) => Flips { given: Some(words), seed, first, n },
-            None => Flips { given: None, seed, first, n },
+            Some((words, n)) => Flips { given: Some(words), codes, seed, first, n },
+            None => Flips { given: None, codes, seed, first, n },
         })
     }
 
-    fn plan(&self) -> (Plan<'_, u64>, usize) {
-        let seeded = Plan::Seeded { seed: self.seed, first: self.first };
-        (self.given.as_deref().map_or(seeded, Plan::Given), self.n)
+    fn scheme(&self) -> PyResult<(Scheme<'_>, usize)> {
+        let scheme = match (&self.codes, &self.given) {
+            (Some(codes), _) => Scheme::Codes { codes: codes.as_slice()?, first: self.first },
+            (None, Some(given)) => Plan::Given(given).into(),
+            (None, None) => Plan::Seeded { seed: self.seed, first: self.first }.into(),
+        };
+        Ok((scheme, self.n))
     }
 }
 
 #[pyfunction]
-#[pyo3(signature = (families, pairs, alternative, thresholds, *, n, seed, masks=None, threads=0, progress=None))]
+#[pyo3(signature = (families, pairs, alternative, thresholds, *, n, seed, masks=None, codes=None, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn shuffle_tally<'py>(
     py: Python<'py>,
@@ -69,20 +82,22 @@ pub fn shuffle_tally<'py>(
     n: usize,
     seed: u64,
     masks: Option<PyReadonlyArray2<'py, bool>>,
+    codes: Option<Codes<'py>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let scored = with_metrics(py, &families)?;
     let criterion = (self::alternative(py, alternative)?, thresholds.as_slice()?);
-    let flips = Flips::new(n, seed, 0, masks)?;
+    let flips = Flips::new(n, (seed, 0), masks, codes)?;
+    let scheme = flips.scheme()?;
     let counts = long(py, threads, progress, ("shuffling", flips.n), |run| {
-        shuffle::tally(&scored, &pairs, criterion, flips.plan(), run)
+        shuffle::tally(&scored, &pairs, criterion, scheme, run)
     })?;
     shaped(py, counts, [families.len(), pairs.len()])
 }
 
 #[pyfunction]
-#[pyo3(signature = (families, pairs, *, n, seed, masks=None, threads=0, progress=None))]
+#[pyo3(signature = (families, pairs, *, n, seed, masks=None, codes=None, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn shuffle_statistics<'py>(
     py: Python<'py>,
@@ -91,14 +106,15 @@ pub fn shuffle_statistics<'py>(
     n: usize,
     seed: u64,
     masks: Option<PyReadonlyArray2<'py, bool>>,
+    codes: Option<Codes<'py>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
     let scored = with_metrics(py, &families)?;
-    let flips = Flips::new(n, seed, 0, masks)?;
-    let statistics = long(py, threads, progress, ("shuffling", flips.n), |run| {
-        shuffle::statistics(&scored, &pairs, flips.plan(), run)
-    })?;
+    let flips = Flips::new(n, (seed, 0), masks, codes)?;
+    let scheme = flips.scheme()?;
+    let statistics =
+        long(py, threads, progress, ("shuffling", flips.n), |run| shuffle::statistics(&scored, &pairs, scheme, run))?;
     shaped(py, statistics, [families.len(), pairs.len(), flips.n])
 }
 
@@ -166,7 +182,7 @@ pub fn shuffle_min_p<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (counts, *, n, seed, first=0, masks=None, threads=0, progress=None))]
+#[pyo3(signature = (counts, *, n, seed, first=0, masks=None, codes=None, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn shuffle_sums<'py>(
     py: Python<'py>,
@@ -175,13 +191,41 @@ pub fn shuffle_sums<'py>(
     seed: u64,
     first: u64,
     masks: Option<PyReadonlyArray2<'py, bool>>,
+    codes: Option<Codes<'py>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let all = without_metrics(py, &counts)?;
-    let flips = Flips::new(n, seed, first, masks)?;
-    let sums = long(py, threads, progress, ("shuffling", flips.n), |run| shuffle::sums(&all, flips.plan(), run))?;
+    let flips = Flips::new(n, (seed, first), masks, codes)?;
+    let scheme = flips.scheme()?;
+    let sums = long(py, threads, progress, ("shuffling", flips.n), |run| shuffle::sums(&all, scheme, run))?;
     by_replicate(py, sums, flips.n)
+}
+
+#[pyfunction]
+#[pyo3(signature = (counts, pairs, *, most))]
+pub fn differing_units(
+    py: Python<'_>,
+    counts: Counts<'_>,
+    pairs: Vec<Pair>,
+    most: usize,
+) -> PyResult<Vec<(usize, Option<usize>)>> {
+    let stats = suff_stats(py, &counts)?;
+    let found: Result<_> = py.detach(|| pairs.into_iter().map(|pair| exact::differing(&stats, pair, most)).collect());
+    found.map_err(|e| raise(py, e))
+}
+
+#[pyfunction]
+#[pyo3(signature = (steps, *, progress=None))]
+pub fn coin_law<'py>(
+    py: Python<'py>,
+    steps: PyReadonlyArray1<'py, u64>,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let steps = steps.as_slice()?;
+    let law = long(py, 1, progress, ("shuffling", steps.len()), |run| exact::law(steps, run))?;
+    let length = law.len();
+    shaped(py, law, [length])
 }
 
 #[pyfunction]
@@ -270,7 +314,7 @@ fn by_replicate(py: Python<'_>, sums: Vec<i64>, n: usize) -> PyResult<Bound<'_, 
 }
 
 fn stream(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<Stream> {
-    let known = [("shuffle", Purpose::Shuffle), ("draw", Purpose::Draw)];
+    let known = [("shuffle", Purpose::Shuffle), ("draw", Purpose::Draw), ("code", Purpose::Code)];
     match known.iter().find(|(name, _)| *name == purpose) {
         Some(&(_, purpose)) => Ok(Stream::new(seed, purpose, replicate)),
         None => {

@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use super::flips::{Flips, Path};
-use super::{Design, Plan, Scored, Sums, all_sums, replicates, zeros};
+use super::subgroup::Subgroup;
+use super::{Design, Kernel, Plan, Scored, Sums, all_sums, replicates, zeros};
 use crate::error::{Error, Result};
 use crate::pool::Run;
 use crate::stats::SuffStats;
@@ -37,16 +38,47 @@ impl Alternative {
 /// A pair of systems (x, y); its statistic is score(x) − score(y).
 pub type Pair = (usize, usize);
 
+/// What the replicates of a shuffle flip.
+#[derive(Debug, Clone, Copy)]
+pub enum Scheme<'a> {
+    /// Any unit by a coin of its own, or what the caller says.
+    Coins(Plan<'a, u64>),
+    /// Replicate g flips the units whose code has an odd number of bits in common with it: see
+    /// [`subgroup`](super::subgroup).
+    Codes {
+        /// A code for every unit.
+        codes: &'a [u64],
+        /// The number of the first replicate.
+        first: u64,
+    },
+}
+
+impl<'a> From<Plan<'a, u64>> for Scheme<'a> {
+    fn from(plan: Plan<'a, u64>) -> Self {
+        Scheme::Coins(plan)
+    }
+}
+
+impl<'a> Scheme<'a> {
+    fn kernel(self, design: &'a Design<'a>, n: usize) -> Result<Box<dyn Kernel + 'a>> {
+        Ok(match self {
+            Scheme::Coins(plan) => Box::new(Flips::new(design, plan, n, Path::best())?),
+            Scheme::Codes { codes, first } => Box::new(Subgroup::new(design, codes, first)?),
+        })
+    }
+}
+
 /// How many shuffles reach each threshold: metric by metric, pair by pair.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for a pair of systems that are not there, [`Error::LengthMismatch`] if `thresholds` does not
-/// hold a number for every metric and pair or a given plan is too short, and what the pool returns.
-pub fn tally(
+/// hold a number for every metric and pair or a given plan is too short, [`Error::Overflow`] if by codes and the
+/// differences between systems would sum up to 2^62, and what the pool returns.
+pub fn tally<'s>(
     scored: &[Scored<'_>],
     pairs: &[Pair],
     (alternative, thresholds): (Alternative, &[f64]),
-    (plan, n): (Plan<'_, u64>, usize),
+    (scheme, n): (impl Into<Scheme<'s>>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
     let expected = scored.len() * pairs.len();
@@ -55,7 +87,7 @@ pub fn tally(
     }
     let mut counts = vec![0; expected];
     Shuffles::new(scored, pairs)?.run(
-        (plan, n),
+        (scheme, n),
         run,
         |pairs, sums| {
             let mut counts = vec![0; expected];
@@ -74,15 +106,15 @@ pub fn tally(
 ///
 /// # Errors
 /// As [`tally`].
-pub fn statistics(
+pub fn statistics<'s>(
     scored: &[Scored<'_>],
     pairs: &[Pair],
-    (plan, n): (Plan<'_, u64>, usize),
+    (scheme, n): (impl Into<Scheme<'s>>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
     let mut out: Vec<f64> = zeros(&[scored.len(), pairs.len(), n])?;
     Shuffles::new(scored, pairs)?.run(
-        (plan, n),
+        (scheme, n),
         run,
         |pairs, sums| {
             let mut block = vec![0.0; pairs.series() * sums.replicates];
@@ -105,9 +137,13 @@ pub fn statistics(
 ///
 /// # Errors
 /// As [`tally`].
-pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u64>, usize), run: &mut Run<'_>) -> Result<Vec<i64>> {
+pub fn sums<'s>(
+    all: &[SuffStats<'_>],
+    (scheme, n): (impl Into<Scheme<'s>>, usize),
+    run: &mut Run<'_>,
+) -> Result<Vec<i64>> {
     let design = Design::new(all, true)?;
-    all_sums((&design, &Flips::new(&design, plan, n, Path::best())?), n, run)
+    all_sums((&design, scheme.into().kernel(&design, n)?.as_ref()), n, run)
 }
 
 /// What shuffles are made of, and made into: the statistics of pairs under all metrics, the *series*.
@@ -141,17 +177,17 @@ impl<'a> Shuffles<'a> {
     }
 
     /// Makes `n` shuffles; `finish` makes of a block of them what `sink` then gets in order.
-    pub fn run<T: Send>(
+    pub fn run<'s, T: Send>(
         &self,
-        (plan, n): (Plan<'_, u64>, usize),
+        (scheme, n): (impl Into<Scheme<'s>>, usize),
         run: &mut Run<'_>,
         finish: impl Fn(&Self, &Sums<'_>) -> T + Sync,
         sink: impl FnMut(Range<usize>, T),
     ) -> Result<()> {
         let design = Design::new(&self.all, true)?;
-        let kernel = Flips::new(&design, plan, n, Path::best())?;
+        let kernel = scheme.into().kernel(&design, n)?;
         let cost = 40 * self.series() as u64;
-        replicates((&design, &kernel), n, cost, run, |sums| finish(self, sums), sink)
+        replicates((&design, kernel.as_ref()), n, cost, run, |sums| finish(self, sums), sink)
     }
 
     /// Calls `each` with a series (metric × pair), a replicate of the block, and the statistics from there on.
