@@ -152,7 +152,13 @@ fn all_paths_give_the_same_sums() {
         let mut words = Stream::new(96, Purpose::Draw, segments as u64).words();
         let row = |_| {
             let word = words.next().unwrap();
-            [(word % 30) as i64 - 9, word as i64 >> 30, (word % 900) as i64, i64::from(word.is_multiple_of(99)) << 50, 5]
+            [
+                (word % 30) as i64 - 9,
+                word as i64 >> 30,
+                (word % 900) as i64,
+                i64::from(word.is_multiple_of(99)) << 50,
+                5,
+            ]
         };
         let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
