@@ -23,7 +23,7 @@ from .given import CorpusFunction
 from .metrics import Metric, MetricLike, Scores, resolve
 from .resampling import Family, Pairs, Replicates, reached
 from .results import SignificanceResult
-from .units import DocumentIds
+from .units import DocumentIds, Strata, StratumIds
 
 __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomization", "bootstrap_test"]
 
@@ -285,7 +285,8 @@ def run_test(
     observed = Observed.of(replicates, pairs)
     outcome = test.outcome(observed, alternative)
     resampled = test.replicates is not None
-    suffix = run_signature(replicates if resampled else None, (test.name, alternative))
+    strata = replicates.strata if test.replicates == "draws" else None
+    suffix = run_signature(replicates if resampled else None, (test.name, alternative), strata)
 
     def result(m: int, p: int) -> SignificanceResult:
         metric = replicates.families[m].metric
@@ -307,9 +308,13 @@ def run_test(
     return [[result(m, p) for p in range(len(pairs))] for m in range(len(replicates.families))]
 
 
-def run_signature(replicates: Replicates | None, test: tuple[str, str] | None) -> str:
-    """The part of a signature that tells the test with its alternative, and how replicates were made if any were."""
+def run_signature(replicates: Replicates | None, test: tuple[str, str] | None, strata: Strata | None = None) -> str:
+    """The part of a signature that tells the test with its alternative, and how replicates were made if any were.
+
+    ``strata`` are those within which units vary, if anything depends on them.
+    """
     used = [] if test is None else [f"test:{test[0]}", f"alternative:{test[1]}"]
+    used += [] if strata is None else [f"strata:{strata.n_strata}"]
     made = []
     if replicates is not None:
         unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
@@ -322,12 +327,13 @@ def _two_systems(
     b: ArrayLike,
     metric: MetricLike,
     documents: DocumentIds | None,
+    strata: StratumIds | None,
     n_resamples: int,
     seed: int,
     threads: int | None,
     progress: Progress | None,
 ) -> Replicates:
-    family = Family.of(resolve(metric), a, b, documents)
+    family = Family.of(resolve(metric), a, b, documents, strata)
     return Replicates([family], n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
 
 
@@ -411,7 +417,7 @@ def approximate_randomization(
     True
     """
     test = check_test("ar", alternative)
-    replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
+    replicates = _two_systems(a, b, metric, documents, None, n_resamples, seed, threads, progress)
     result = run_test(test, replicates, [(0, 1)], alternative)[0][0]
     if not keep_null_distribution:
         return result
@@ -425,6 +431,7 @@ def bootstrap_test(
     *,
     method: str = "centred",
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
     n_resamples: int = 10_000,
     alternative: str = "two-sided",
     seed: int = 12345,
@@ -456,6 +463,10 @@ def bootstrap_test(
     a, b, metric, documents, n_resamples, seed, threads, progress
         As in :func:`approximate_randomization`; ``n_resamples`` is B, the number of draws. Of D documents D are drawn,
         so draws differ in their number of segments: a function that divides by a fixed number of them is no metric.
+    strata : sequence of S str or int, optional
+        The id of each segment's stratum, adjacent or not: a part of the test set whose size was fixed when it was made.
+        Of each stratum as many segments are drawn as it has, or documents, which must lie in one stratum. (Shuffles
+        swap each segment by itself: strata mean nothing to them.)
     method : {'centred', 'shift', 'paired'}
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: a scores higher than b. ``shift`` is two-sided only.
@@ -470,7 +481,8 @@ def bootstrap_test(
     Raises
     ------
     InputError
-        As :func:`approximate_randomization`, and for an unknown method.
+        As :func:`approximate_randomization`, for an unknown method, if a document lies in several strata, and if there
+        are more than 65,536 strata or each has one segment only.
 
     Notes
     -----
@@ -487,7 +499,7 @@ def bootstrap_test(
     """
     check_name("method", method, list(BOOTSTRAP_METHODS))
     test = check_test(BOOTSTRAP_METHODS[method], alternative)
-    replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
+    replicates = _two_systems(a, b, metric, documents, strata, n_resamples, seed, threads, progress)
     result = run_test(test, replicates, [(0, 1)], alternative)[0][0]
     if not keep_null_distribution:
         return result
