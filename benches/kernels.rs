@@ -118,7 +118,7 @@ fn bench(c: &mut Criterion) {
         });
         group.bench_function("draw", |b| {
             let plan = (Plan::Seeded { seed: 1, first: 0 }, n);
-            b.iter(|| with_run(|run| draw::scores(&scored, plan, run)).unwrap());
+            b.iter(|| with_run(|run| draw::scores(&scored, &[], plan, run)).unwrap());
         });
         group.finish();
     }

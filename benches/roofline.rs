@@ -115,7 +115,9 @@ fn main() {
         drop(black_box(tally.unwrap()));
     }));
     let drawn_scores = per_replicate(best(|| {
-        drop(black_box(draw::scores(&scored, (Plan::Seeded { seed: 1, first: 0 }, REPLICATES), &mut run).unwrap()));
+        drop(black_box(
+            draw::scores(&scored, &[], (Plan::Seeded { seed: 1, first: 0 }, REPLICATES), &mut run).unwrap(),
+        ));
     }));
 
     // A byte of table per six segments and column, looked up and added; a table is read once for two registers.

@@ -317,13 +317,15 @@ def draw_scores(
     *,
     n: int,
     seed: int,
+    strata: Sequence[int] | None = None,
     indices: NDArray[np.uint32] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """The score of every system on every draw: (systems of all metrics, R).
 
-    ``indices``, an (R, S) array that says which segments to draw, takes the place of ``n`` and ``seed``.
+    ``strata`` are the sizes of groups of segments that lie one after the other, from each of which as many are drawn as
+    it has. ``indices``, an (R, S) array that says which segments to draw, takes the place of all these.
     """
 
 def draw_summary(
@@ -345,14 +347,17 @@ def draw_sums(
     n: int,
     seed: int,
     first: int = 0,
+    strata: Sequence[int] | None = None,
     indices: NDArray[np.uint32] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.int64]:
-    """Sums over the drawn segments: (R, cells), the k × K of each array in turn."""
+    """Sums over the drawn segments: (R, cells), the k × K of each array in turn; ``strata`` as above."""
 
-def draw_weights(seed: int, replicate: int, segments: int) -> NDArray[np.uint32]:
-    """How often a draw takes each of S segments: (S,), summing to S."""
+def draw_weights(
+    seed: int, replicate: int, segments: int, *, strata: Sequence[int] | None = None
+) -> NDArray[np.uint32]:
+    """How often a draw takes each of S segments: (S,), summing to S, and to its size in each of the ``strata``."""
 
 def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
     """The first n random words of a replicate; ``purpose`` is ``shuffle``, ``draw`` or ``code``.

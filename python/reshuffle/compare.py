@@ -22,7 +22,7 @@ from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
 from .schemes import scheme_name
 from .significance import check_scheme, check_test, run_signature, run_test
-from .units import DocumentIds, Documents, document_effect, paired_influences
+from .units import DocumentIds, Documents, Strata, StratumIds, document_effect, paired_influences
 
 __all__ = ["compare", "score", "segment_scores"]
 
@@ -38,6 +38,7 @@ def compare(
     metrics: Metrics = "bleu",
     *,
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
     test: str = "ar",
     scheme: str = "auto",
     n_resamples: int = 10_000,
@@ -68,6 +69,10 @@ def compare(
     documents : sequence of S str or int, optional
         The id of each segment's document; segments of a document need not be adjacent. Whole documents are then
         swapped and drawn, and what their segments have in common is reported.
+    strata : sequence of S str or int, optional
+        The id of each segment's stratum: a part of the test set whose size was fixed when it was made. Draws and
+        standard errors are then within strata; shuffles, which swap each segment by itself, stay the same. A document
+        must lie in one stratum.
     test : str
         A name in :data:`reshuffle.significance.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics
         that are means of segment scores: :class:`~reshuffle.SegmentScores`.
@@ -146,8 +151,9 @@ def compare(
         names = (baseline, *(name for name in names if name != baseline))
 
     units = None if documents is None else Documents.of(documents, data.n_segments)
+    groups = None if strata is None else Strata.of(strata, data.n_segments, units)
     by_segment = data.count(names, threads, progress)
-    families = by_segment if units is None else [family.by(units) for family in by_segment]
+    families = _resampled_by(by_segment, units, groups)
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
@@ -179,6 +185,7 @@ def score(
     metrics: Metrics = "bleu",
     *,
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
     interval: str | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 10_000,
@@ -199,7 +206,8 @@ def score(
     Raises
     ------
     InputError
-        As :func:`compare`, and for ``documents`` without ``confidence_level``: only intervals depend on them.
+        As :func:`compare`, and for ``documents`` or ``strata`` without ``interval`` or ``confidence_level``: only
+        intervals depend on them.
 
     Examples
     --------
@@ -210,15 +218,15 @@ def score(
     data = _Data.of(references, systems, metrics)
     names = data.names
     if interval is None and confidence_level is None:
-        if documents is not None:
-            raise InputError("documents without intervals: only intervals depend on them; leave documents out")
+        for name, ids in (("documents", documents), ("strata", strata)):
+            if ids is not None:
+                raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
         return _comparison(data, names, data.count(names, threads, progress))
     used = check_interval("percentile" if interval is None else interval, *data.metrics)
     confidence_level = check_level("confidence_level", 0.95 if confidence_level is None else confidence_level)
     units = None if documents is None else Documents.of(documents, data.n_segments)
-    families = data.count(names, threads, progress)
-    if units is not None:
-        families = [family.by(units) for family in families]
+    groups = None if strata is None else Strata.of(strata, data.n_segments, units)
+    families = _resampled_by(data.count(names, threads, progress), units, groups)
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     return _comparison(data, names, families, replicates, used, confidence_level)
 
@@ -360,6 +368,13 @@ class _Data:
         return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
 
 
+def _resampled_by(families: list[AnyFamily], documents: Documents | None, strata: Strata | None) -> list[AnyFamily]:
+    """The same with documents as the unit, and with draws within strata of the units."""
+    if documents is not None:
+        families = [family.by(documents) for family in families]
+    return families if strata is None else [family.within(strata) for family in families]
+
+
 def _document_effects(
     family: AnyFamily, documents: Documents | None, pairs: Pairs
 ) -> list[tuple[float | None, float | None]]:
@@ -424,7 +439,8 @@ def _comparison(
     resampled = (used is not None and used.draws) or (test is not None and test.replicates is not None)
     made = replicates if resampled else None
     tested = None if test is None else (test.name, test.alternative, test.adjustment, _schemes(comparisons))
-    run = run_signature(made, tested)
+    strata = None if replicates is None else replicates.strata
+    run = run_signature(made, tested, strata)
     if used is not None:
         run = f"interval:{used.name}[{confidence_level:g}]|{run}"
     error = None
@@ -443,6 +459,7 @@ def _comparison(
         n_references=0 if data.corpus is None else len(data.corpus.references),
         unit=families[0].unit,
         n_units=families[0].n_units,
+        n_strata=None if strata is None else strata.n_strata,
         n_resamples=None if made is None else made.n_resamples,
         confidence_level=confidence_level,
         seed=None if made is None else made.seed,

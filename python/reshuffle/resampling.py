@@ -8,7 +8,7 @@ one replicate at a time. All see the same flips and the same draws.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ from ._core import Progress
 from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer
 from .given import CorpusFunction
 from .metrics import Counts, Metric, Scores, counts_array, thread_count
-from .units import DocumentIds, Documents
+from .units import DocumentIds, Documents, Strata, StratumIds
 
 __all__ = ["AnyFamily", "Family", "Replicates", "Replication", "TextFamily"]
 
@@ -53,11 +53,16 @@ def extremeness(statistics: Scores, alternative: str) -> Scores:
 
 @dataclass(frozen=True)
 class Family:
-    """The counts of k systems under one metric: a (k, S, K) array of int64, or (k, D, K) if documents are the unit."""
+    """The counts of k systems under one metric: a (k, S, K) array of int64, or (k, D, K) if documents are the unit.
+
+    Units are drawn within ``strata`` if there are any. Shuffles swap each unit by itself, and strata mean nothing to
+    them.
+    """
 
     metric: Metric
     counts: Counts
     unit: str = "segment"
+    strata: Strata | None = None
 
     def __post_init__(self) -> None:
         counts = np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3))
@@ -65,12 +70,21 @@ class Family:
 
     @classmethod
     def of(
-        cls, metric: Metric, a: ArrayLike, b: ArrayLike | None = None, documents: DocumentIds | None = None
+        cls,
+        metric: Metric,
+        a: ArrayLike,
+        b: ArrayLike | None = None,
+        documents: DocumentIds | None = None,
+        strata: StratumIds | None = None,
     ) -> Family:
         """From the (S, K) counts of one system or two."""
-        if documents is not None:
-            by_segment = cls.of(metric, a, b)
-            return by_segment.by(Documents.of(documents, by_segment.n_units))
+        if documents is not None or strata is not None:
+            family = by_segment = cls.of(metric, a, b)
+            n = by_segment.n_units
+            units = None if documents is None else Documents.of(documents, n)
+            if units is not None:
+                family = family.by(units)
+            return family if strata is None else family.within(Strata.of(strata, n, units))
         first = counts_array(a, "a", ndim=2)
         if b is None:
             return cls(metric, first[None])
@@ -84,6 +98,15 @@ class Family:
     def by(self, documents: Documents) -> Family:
         """The same with documents as the unit."""
         return Family(self.metric, documents.sums(self.counts), "document")
+
+    def within(self, strata: Strata) -> Family:
+        """The same with draws within strata of the units."""
+        return replace(self, strata=strata)
+
+    @cached_property
+    def to_draw(self) -> Counts:
+        """The counts in the order in which they are drawn: stratum after stratum."""
+        return self.counts if self.strata is None else self.strata.arranged(self.counts)
 
     @property
     def n_units(self) -> int:
@@ -148,7 +171,7 @@ class Family:
 
     def drawn(self, replicates: Replication) -> Scores:
         """The score of every system on every draw: (k, n)."""
-        sums = replicates.of(_core.draw_sums, self.counts)
+        sums = replicates.of(_core.draw_sums, self.to_draw, strata=core_sizes(self.strata))
         return self.metric.score(sums.reshape(replicates.n, *self.totals.shape)).T
 
 
@@ -163,16 +186,22 @@ class TextFamily:
         systems: Sequence[Sequence[str]],
         references: Sequence[Sequence[str | None]],
         documents: Documents | None = None,
+        strata: Strata | None = None,
     ) -> None:
         self.metric = metric
         self.systems = [list(lines) for lines in systems]
         self.references = [list(column) for column in references]
         self.documents = documents
+        self.strata = strata
         self.calls = 0
 
     def by(self, documents: Documents) -> TextFamily:
         """The same with documents as the unit."""
         return TextFamily(self.metric, self.systems, self.references, documents)
+
+    def within(self, strata: Strata) -> TextFamily:
+        """The same with draws within strata of the units."""
+        return TextFamily(self.metric, self.systems, self.references, self.documents, strata)
 
     def _evaluate(self, hypotheses: list[str], segments: Sequence[int]) -> float:
         """The function's value for hypotheses of these segments."""
@@ -249,7 +278,10 @@ class TextFamily:
         """The score of every system on every draw: (k, n)."""
         scores = np.empty((len(self.systems), replicates.n))
         for column, r in enumerate(replicates.numbers):
-            units = np.repeat(np.arange(self.n_units), _core.draw_weights(replicates.seed, r, self.n_units))
+            drawn = _core.draw_weights(replicates.seed, r, self.n_units, strata=core_sizes(self.strata))
+            weights = np.empty_like(drawn)
+            weights[slice(None) if self.strata is None else self.strata.order] = drawn
+            units = np.repeat(np.arange(self.n_units), weights)
             segments = (units if self.documents is None else self.documents.segments(units)).tolist()
             for index, lines in enumerate(self.systems):
                 scores[index, column] = self._evaluate([lines[s] for s in segments], segments)
@@ -257,6 +289,11 @@ class TextFamily:
 
 
 AnyFamily: TypeAlias = Family | TextFamily
+
+
+def core_sizes(strata: Strata | None) -> list[int] | None:
+    """The sizes of strata for the core."""
+    return None if strata is None else strata.sizes.tolist()
 
 
 @dataclass(frozen=True)
@@ -284,9 +321,10 @@ class Replication:
             common = common ^ common >> np.uint64(shift)
         return (common & np.uint64(1)).astype(np.intp)
 
-    def of(self, sums: Callable[..., Counts], counts: Counts) -> Counts:
-        """The sums of these replicates, by one of the core's functions."""
-        return sums([np.ascontiguousarray(counts)], n=self.n, seed=self.seed, first=self.first, threads=self.threads)
+    def of(self, sums: Callable[..., Counts], counts: Counts, **options: Any) -> Counts:
+        """The sums of these replicates, by one of the core's functions with options of its own."""
+        rows = [np.ascontiguousarray(counts)]
+        return sums(rows, n=self.n, seed=self.seed, first=self.first, threads=self.threads, **options)
 
 
 class Replicates:
@@ -295,7 +333,7 @@ class Replicates:
     Parameters
     ----------
     families : sequence of Family
-        All with the same unit and the same number of units, at least 2.
+        All with the same unit, the same number of units, at least 2, and the same strata.
     n_resamples : int
         R.
     seed : int
@@ -345,6 +383,11 @@ class Replicates:
             progress=self.progress,
             codes=codes,
         )
+
+    @property
+    def strata(self) -> Strata | None:
+        """Within what they are drawn."""
+        return self.families[0].strata
 
     def tally(self, pairs: Pairs, thresholds: Scores, alternative: str) -> NDArray[np.int64]:
         """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not grow with R."""
@@ -449,10 +492,11 @@ class Replicates:
     def draws(self) -> tuple[Scores, ...]:
         """For each family the score of every system on every draw: (k, R)."""
         out: dict[int, Scores] = {}
-        native = self._native()
+        native = self._native(to_draw=True)
         if native:
             drawn = _core.draw_scores(
                 list(native.values()),
+                strata=core_sizes(self.strata),
                 **self._how,
             )
             ends = np.cumsum([len(counts) for _, counts in native.values()])[:-1]
@@ -473,10 +517,10 @@ class Replicates:
             "progress": self.progress,
         }
 
-    def _native(self) -> dict[int, tuple[_core.Metric, Counts]]:
-        """What is summed and scored in Rust."""
+    def _native(self, *, to_draw: bool = False) -> dict[int, tuple[_core.Metric, Counts]]:
+        """What is summed and scored in Rust, to be shuffled or drawn."""
         return {
-            i: (f.metric.core, f.counts)
+            i: (f.metric.core, f.to_draw if to_draw else f.counts)
             for i, f in enumerate(self.families)
             if isinstance(f, Family) and f.metric.core is not None
         }

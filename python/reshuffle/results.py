@@ -248,6 +248,8 @@ class Comparison:
         What was swapped and drawn: ``segment`` or ``document``.
     n_units : int
         How many of them there are.
+    n_strata : int or None
+        How many strata units were drawn within; None if none were given.
     n_resamples, seed : int or None
         None if nothing was resampled.
     confidence_level : float or None
@@ -270,6 +272,7 @@ class Comparison:
     n_references: int
     unit: str
     n_units: int
+    n_strata: int | None
     n_resamples: int | None
     confidence_level: float | None
     seed: int | None

@@ -25,7 +25,7 @@ from .multiplicity import Adjustment, FamilyTests
 from .resampling import Family, Pairs, Replicates, reached
 from .results import SignificanceResult
 from .schemes import SCHEMES, Shuffled, null_distribution, shuffle
-from .units import DocumentIds
+from .units import DocumentIds, Strata, StratumIds
 
 __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomization", "bootstrap_test"]
 
@@ -322,6 +322,7 @@ def run_test(
         adjusted = adjustment.adjust(tested)
     resampled = test.replicates is not None
     used = test.name, alternative, None if adjustment is None else adjustment.name
+    strata = replicates.strata if test.replicates == "draws" else None
 
     def result(m: int, p: int) -> SignificanceResult:
         metric = replicates.families[m].metric
@@ -331,7 +332,7 @@ def run_test(
         if outcome.shuffled is not None:
             shuffled = outcome.shuffled[m][p]
             exceedances, n, scheme, name = shuffled.exceedances, shuffled.n_resamples, shuffled.scheme, shuffled.name
-        suffix = run_signature(replicates if resampled else None, (*used, name))
+        suffix = run_signature(replicates if resampled else None, (*used, name), strata)
         return SignificanceResult(
             test=test.name,
             metric=metric.name,
@@ -351,10 +352,18 @@ def run_test(
     return [[result(m, p) for p in range(len(pairs))] for m in range(len(replicates.families))]
 
 
-def run_signature(replicates: Replicates | None, test: tuple[str, str, str | None, str | None] | None) -> str:
-    """The part of a signature that tells test, alternative, adjustment and scheme, and how replicates were made."""
+def run_signature(
+    replicates: Replicates | None,
+    test: tuple[str, str, str | None, str | None] | None,
+    strata: Strata | None = None,
+) -> str:
+    """The part of a signature that tells test, alternative, adjustment and scheme, and how replicates were made.
+
+    ``strata`` are those within which units vary, if anything depends on them.
+    """
     parts = ("test", "alternative", "adjust", "scheme")
     used = [f"{part}:{name}" for part, name in zip(parts, test or (), strict=False) if name is not None]
+    used += [] if strata is None else [f"strata:{strata.n_strata}"]
     made = []
     if replicates is not None:
         unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
@@ -367,12 +376,13 @@ def _two_systems(
     b: ArrayLike,
     metric: MetricLike,
     documents: DocumentIds | None,
+    strata: StratumIds | None,
     n_resamples: int,
     seed: int,
     threads: int | None,
     progress: Progress | None,
 ) -> Replicates:
-    family = Family.of(resolve(metric), a, b, documents)
+    family = Family.of(resolve(metric), a, b, documents, strata)
     return Replicates([family], n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
 
 
@@ -478,7 +488,7 @@ def approximate_randomization(
     """
     test = check_test("ar", alternative)
     scheme = check_scheme(scheme, test)
-    replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
+    replicates = _two_systems(a, b, metric, documents, None, n_resamples, seed, threads, progress)
     result = run_test(test, replicates, [(0, 1)], alternative, scheme=scheme)[0][0]
     if not keep_null_distribution:
         return result
@@ -493,6 +503,7 @@ def bootstrap_test(
     *,
     method: str = "centred",
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
     n_resamples: int = 10_000,
     alternative: str = "two-sided",
     seed: int = 12345,
@@ -524,6 +535,10 @@ def bootstrap_test(
     a, b, metric, documents, n_resamples, seed, threads, progress
         As in :func:`approximate_randomization`; ``n_resamples`` is B, the number of draws. Of D documents D are drawn,
         so draws differ in their number of segments: a function that divides by a fixed number of them is no metric.
+    strata : sequence of S str or int, optional
+        The id of each segment's stratum, adjacent or not: a part of the test set whose size was fixed when it was made.
+        Of each stratum as many segments are drawn as it has, or documents, which must lie in one stratum. (Shuffles
+        swap each segment by itself: strata mean nothing to them.)
     method : {'centred', 'shift', 'paired'}
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: a scores higher than b. ``shift`` is two-sided only.
@@ -538,7 +553,8 @@ def bootstrap_test(
     Raises
     ------
     InputError
-        As :func:`approximate_randomization`, and for an unknown method.
+        As :func:`approximate_randomization`, for an unknown method, if a document lies in several strata, and if there
+        are more than 65,536 strata or each has one segment only.
 
     Notes
     -----
@@ -555,7 +571,7 @@ def bootstrap_test(
     """
     check_name("method", method, list(BOOTSTRAP_METHODS))
     test = check_test(BOOTSTRAP_METHODS[method], alternative)
-    replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
+    replicates = _two_systems(a, b, metric, documents, strata, n_resamples, seed, threads, progress)
     result = run_test(test, replicates, [(0, 1)], alternative)[0][0]
     if not keep_null_distribution:
         return result

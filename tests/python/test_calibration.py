@@ -5,6 +5,7 @@ The figures printed here are those of docs/statistics.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -212,3 +213,45 @@ def test_a_subgroup_rejects_as_often_as_it_says(pair: Counts) -> None:
         assert abs(rate - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5
     grid = (np.arange(SIMULATIONS) + 1) / SIMULATIONS
     assert np.abs(np.sort(pvalues) - grid).max() < 2.2 / SIMULATIONS**0.5
+
+
+SEGMENTS_OF_ALL_STRATA = 120
+SIMULATIONS_OF_STRATA = 1500
+
+
+@pytest.mark.parametrize("size", [30, 10, 2])
+def test_intervals_within_strata_are_narrower_and_cover_if_strata_are_not_small(size: int) -> None:
+    """95 % intervals of a mean where strata differ as much as segments within one, with strata given and without."""
+    rng = np.random.default_rng(1997)
+    n_strata = SEGMENTS_OF_ALL_STRATA // size
+    ids = np.repeat(np.arange(n_strata), size)
+    means = np.linspace(-1, 1, n_strata)[ids]
+    means /= means.std()
+    found: dict[tuple[str, bool], list[tuple[bool, float]]] = {}
+    for simulation in range(SIMULATIONS_OF_STRATA):
+        # A little skewed, as scores are: a gamma law with a variance of 1.
+        values = means + (rng.gamma(16, size=len(ids)) - 16) / 4
+        scores = SegmentScores("score", {"a": np.round(values, 3)})
+        for strata in (None, ids):
+            family = Family.of(scores, scores.counts["a"], strata=strata)
+            estimate = Estimate(Replicates([family], n_resamples=999, seed=simulation), 0, 0)
+            for name in ("percentile", "bca", "delta"):
+                interval = INTERVALS[name].of(estimate, 0.95)
+                is_covered = interval.low <= 0 <= interval.high
+                found.setdefault((name, strata is not None), []).append((is_covered, interval.high - interval.low))
+    rates = {key: np.mean(both, axis=0) for key, both in found.items()}
+    for name in ("percentile", "bca", "delta"):
+        (without, wide), (within, narrow) = rates[name, False], rates[name, True]
+        print(
+            f"{n_strata} strata of {size}, {name}: coverage {without:.3f} without, {within:.3f} within; "
+            f"width {wide:.3f} without, {narrow:.3f} within"
+        )
+        assert without > 0.98
+        if name == "delta":
+            assert 0.93 < within < 0.965
+            assert narrow / wide == pytest.approx(0.5**0.5, rel=0.02)
+        else:
+            # Draws of S_h units have (S_h - 1)/S_h of the variance, and intervals cover as much less.
+            shorter = ((size - 1) / size) ** 0.5
+            assert narrow / wide == pytest.approx(0.5**0.5 * shorter, rel=0.02)
+            assert within == pytest.approx(math.erf(1.96 * shorter / 2**0.5), abs=0.025)

@@ -298,7 +298,7 @@ def test_p_values_are_those_of_any_number_of_threads(name: str) -> None:
     elif isinstance(of, OwnTexts):
         parses, of_systems = texts("depf")
         repeated = {s: lines * repeat for s, lines in of_systems.items()}
-        of = OwnTexts(metric("depf", lowercase=True), [line for line in parses * repeat], repeated)
+        of = OwnTexts(metric("depf", lowercase=True), parses * repeat, repeated)
     columns = reference * repeat, {s: lines * repeat for s, lines in systems.items()}
     results = [compare(*columns, of, n_resamples=n, threads=threads) for threads in (1, 2, 3)]
     assert results[0] == results[1] == results[2]

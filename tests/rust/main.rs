@@ -78,7 +78,7 @@ fn draws_of_one_system_do_not_depend_on_the_others() -> Result<()> {
     let plan = (Plan::Seeded { seed: 3, first: 0 }, 50);
     let both = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 4, 10)?)?];
     let second = [Scored::new(bleu.as_ref(), SuffStats::new(&counts[40..], 1, 4, 10)?)?];
-    let both = with_run(|run| draw::scores(&both, plan, run))?;
-    assert_eq!(both[50..], with_run(|run| draw::scores(&second, plan, run))?);
+    let both = with_run(|run| draw::scores(&both, &[], plan, run))?;
+    assert_eq!(both[50..], with_run(|run| draw::scores(&second, &[], plan, run))?);
     Ok(())
 }

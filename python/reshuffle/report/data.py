@@ -24,6 +24,7 @@ def as_json(comparison: Comparison, terminal: Terminal) -> str:
         "segments": comparison.n_segments,
         "unit": comparison.unit,
         "units": comparison.n_units,
+        **({} if comparison.n_strata is None else {"strata": comparison.n_strata}),
         "references": comparison.n_references,
         "n_resamples": comparison.n_resamples,
         "confidence_level": comparison.confidence_level,
@@ -93,9 +94,13 @@ def as_csv(comparison: Comparison, terminal: Terminal) -> str:
         rows += [_row(score) for name, score in scores.items() if name not in compared]
         rows += [_row(scores[pair.system]) | _tested(pair) for pair in pairs]
     out = io.StringIO()
-    writer = csv.DictWriter(out, [*_SCORED, *_TESTED, *_UNITS], restval="", lineterminator="\n")
+    units: dict[str, Any] = {"unit": comparison.unit, "n_units": comparison.n_units}
+    columns = [*_SCORED, *_TESTED, *_UNITS]
+    if comparison.n_strata is not None:
+        units["n_strata"] = comparison.n_strata
+        columns.append("n_strata")
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
-    units = {"unit": comparison.unit, "n_units": comparison.n_units}
     writer.writerows(row | units for row in rows)
     return out.getvalue()
 

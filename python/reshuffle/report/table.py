@@ -228,9 +228,11 @@ def notes(comparison: Comparison) -> Iterator[str]:
     n = f"{comparison.n_resamples or 0:,}"
     of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
     tests = [pair.test for pair in comparison.comparisons]
+    within = "" if comparison.n_strata is None else f" within {_strata(comparison)}"
     if comparison.test is not None:
         test = comparison.test
-        replicates = "" if test.replicates is None else f" {_replicates(comparison, n)}{of_units},"
+        made = f"{_replicates(comparison, n)}{of_units}{within if test.replicates == 'draws' else ''}"
+        replicates = "" if test.replicates is None else f" {made},"
         star = "p" if test.adjustment is None else "adjusted p"
         yield f"p: {test.title},{replicates} {test.alternative}; * {star} ≤ {level:.3g}."
         if test.adjustment is not None:
@@ -239,7 +241,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
                 f"metric; some star is wrong with probability {level:.3g} at most."
             )
     draws = f" of {n} bootstrap draws{of_units}" if comparison.interval.draws else ""
-    yield f"Intervals: {comparison.interval.title}{draws}."
+    yield f"Intervals: {comparison.interval.title}{draws}{within}."
     for metric in comparison.metrics:
         yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
     adjusted = comparison.test is not None and comparison.test.adjustment is not None
@@ -314,12 +316,18 @@ def _title(comparison: Comparison, metric: UsedMetric) -> str:
     segments = "segment" if comparison.n_segments == 1 else "segments"
     if comparison.unit != "segment":
         segments += f" in {comparison.n_units:,} {comparison.unit}s"
+    if comparison.n_strata is not None:
+        segments += f" in {_strata(comparison)}"
     n = comparison.n_references
     references = f"{n} reference{'s' * (n != 1)}, " if n else ""
     return (
         f"{metric.name}{arrow}: {comparison.n_segments:,} {segments}, {references}"
         f"{len(comparison.systems)} system{'s' * (len(comparison.systems) != 1)}"
     )
+
+
+def _strata(comparison: Comparison) -> str:
+    return f"{comparison.n_strata:,} strat{'um' if comparison.n_strata == 1 else 'a'}"
 
 
 def _level(comparison: Comparison) -> str:

@@ -229,20 +229,23 @@ pub fn coin_law<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (families, *, n, seed, indices=None, threads=0, progress=None))]
+#[pyo3(signature = (families, *, n, seed, strata=None, indices=None, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
 pub fn draw_scores<'py>(
     py: Python<'py>,
     families: Families<'py>,
     n: usize,
     seed: u64,
+    strata: Option<Vec<usize>>,
     indices: Option<PyReadonlyArray2<'py, u32>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let scored = with_metrics(py, &families)?;
     let systems: usize = scored.iter().map(|s| s.stats.systems()).sum();
+    let strata = strata.unwrap_or_default();
     let (scores, n) =
-        drawn((py, threads, progress), (n, seed, 0), indices, |plan, run| draw::scores(&scored, plan, run))?;
+        drawn((py, threads, progress), (n, seed, 0), indices, |plan, run| draw::scores(&scored, &strata, plan, run))?;
     shaped(py, scores, [systems, n])
 }
 
@@ -261,7 +264,7 @@ pub fn draw_summary<'py>(
 ) -> PyResult<Summary<'py>> {
     let scored = with_metrics(py, &families)?;
     let plan = (Plan::Seeded { seed, first: 0 }, n);
-    let summary = long(py, threads, progress, ("drawing", n), |run| draw::summary(&scored, plan, run))?;
+    let summary = long(py, threads, progress, ("drawing", n), |run| draw::summary(&scored, &[], plan, run))?;
     let deviations: Vec<_> = summary.squares.iter().map(|squares| (squares / (n as f64 - 1.0)).sqrt()).collect();
     let systems = summary.means.len();
     let mut ranks = summary.ranks.as_slice();
@@ -276,7 +279,7 @@ pub fn draw_summary<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (counts, *, n, seed, first=0, indices=None, threads=0, progress=None))]
+#[pyo3(signature = (counts, *, n, seed, first=0, strata=None, indices=None, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn draw_sums<'py>(
     py: Python<'py>,
@@ -284,12 +287,15 @@ pub fn draw_sums<'py>(
     n: usize,
     seed: u64,
     first: u64,
+    strata: Option<Vec<usize>>,
     indices: Option<PyReadonlyArray2<'py, u32>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let all = without_metrics(py, &counts)?;
-    let (sums, n) = drawn((py, threads, progress), (n, seed, first), indices, |plan, run| draw::sums(&all, plan, run))?;
+    let strata = strata.unwrap_or_default();
+    let (sums, n) =
+        drawn((py, threads, progress), (n, seed, first), indices, |plan, run| draw::sums(&all, &strata, plan, run))?;
     by_replicate(py, sums, n)
 }
 
@@ -353,9 +359,17 @@ pub fn stream_indices<'py>(
 }
 
 #[pyfunction]
-pub fn draw_weights(py: Python<'_>, seed: u64, replicate: u64, segments: u32) -> PyResult<Bound<'_, PyArray1<u32>>> {
+#[pyo3(signature = (seed, replicate, segments, *, strata=None))]
+pub fn draw_weights(
+    py: Python<'_>,
+    seed: u64,
+    replicate: u64,
+    segments: u32,
+    strata: Option<Vec<usize>>,
+) -> PyResult<Bound<'_, PyArray1<u32>>> {
     if segments == 0 {
         return Err(raise(py, Error::Empty { what: "segments".into() }));
     }
-    shaped(py, draw::draw_weights(seed, replicate, segments), [segments as usize])
+    let weights = draw::draw_weights(seed, replicate, segments, &strata.unwrap_or_default());
+    shaped(py, weights.map_err(|error| raise(py, error))?, [segments as usize])
 }

@@ -1,4 +1,4 @@
-//! How often a draw of S out of S units takes each unit.
+//! How often a draw of S out of S units takes each unit, of all units or of each stratum by itself.
 //!
 //! Drawing S indices costs 32 random bits for each, and a visit to memory. Here a draw costs a little more than 8 bits
 //! per unit, all of which vector instructions make:
@@ -12,7 +12,11 @@
 //! bits of a float, which is finer than what a weight of 18 or more would change (below 2^-52). λ is such that the
 //! first step of the function is a whole number of units. All constants are made by additions, multiplications,
 //! divisions and a square root, so they are the same on every machine.
+//!
+//! Of strata each has its own law and its own streams, so their draws are independent; that of the first is the draw of
+//! as many units without strata.
 
+use crate::error::{Error, Result};
 use crate::stream::{Halves, Purpose, Stream};
 
 /// The largest weight of step 1.
@@ -30,9 +34,58 @@ const UNDECIDED: u8 = 0x80;
 /// Weights are made for so many units at a time, and a byte counts them.
 const CHUNK: usize = 256;
 
+/// The part of a stream has the number of the attempt in these low bits, and the stratum's in the 16 others. Of an
+/// attempt in fifteen too many come, so none ever needs as many.
+const ATTEMPT_BITS: u32 = 8;
+
+/// As many strata as parts can tell apart.
+const MOST_STRATA: usize = 1 << (24 - ATTEMPT_BITS);
+
+/// Groups of units, one after the other, of each of which as many are drawn as it has.
+pub(super) struct Strata {
+    laws: Vec<Law>,
+}
+
+impl Strata {
+    /// From their sizes; without any, all units are one stratum.
+    pub fn new(units: usize, sizes: &[usize]) -> Result<Self> {
+        if sizes.is_empty() {
+            return Ok(Strata { laws: vec![Law::new(units, Path::best())] });
+        }
+        if sizes.len() > MOST_STRATA {
+            let (expected, got) = (format!("at most {MOST_STRATA}"), sizes.len().to_string());
+            return Err(Error::InvalidOption { option: "the number of strata".into(), expected, got });
+        }
+        if let Some(empty) = sizes.iter().position(|&size| size == 0) {
+            return Err(Error::Empty { what: format!("units of stratum {}", empty + 1) });
+        }
+        let got = sizes.iter().fold(0, |sum: usize, &size| sum.saturating_add(size));
+        if got != units {
+            return Err(Error::LengthMismatch { what: "units of all strata".into(), expected: units, got });
+        }
+        Ok(Strata { laws: sizes.iter().map(|&size| Law::new(size, Path::best())).collect() })
+    }
+
+    /// How many units' weights are made, counting those that are made for nothing.
+    pub fn cost(&self) -> usize {
+        self.laws.iter().map(|law| law.units.next_multiple_of(CHUNK)).sum()
+    }
+
+    /// How often a draw takes each unit. `weights` has room for at least S, and gets zeros behind them.
+    pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8]) {
+        let mut rest = weights;
+        for (stratum, law) in (0..).zip(&self.laws) {
+            let (of_stratum, others) = rest.split_at_mut(law.units);
+            law.draw((seed, replicate, stratum), of_stratum);
+            rest = others;
+        }
+        rest.fill(0);
+    }
+}
+
 /// What depends on S alone.
-pub(super) struct Law {
-    pub units: usize,
+struct Law {
+    units: usize,
     /// A byte's weight is the number of these that it exceeds …
     above: [u8; STEPS],
     /// … unless it is one of these, which do not decide.
@@ -45,7 +98,7 @@ pub(super) struct Law {
 }
 
 impl Law {
-    pub fn new(units: usize, path: Path) -> Self {
+    fn new(units: usize, path: Path) -> Self {
         let mean = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
         // P(N = 0) = e^-λ, as the next larger multiple of 1/256.
         let mut probability = (256.0 * exp(-mean)).ceil() / 256.0;
@@ -72,13 +125,13 @@ impl Law {
         Law { units, above, undecided, table, path, steps }
     }
 
-    /// How often a draw takes each unit. `weights` has room for at least S, and gets zeros behind them.
-    pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8]) {
-        let stream = |purpose| Stream::new(seed, purpose, replicate);
+    /// How often a draw takes each of the S units.
+    fn draw(&self, (seed, replicate, stratum): (u64, u64, u32), weights: &mut [u8]) {
+        let stream = |purpose, attempt| Stream::new(seed, purpose, replicate).part(stratum << ATTEMPT_BITS | attempt);
         for attempt in 0.. {
-            let total = self.poisson(stream(Purpose::Draw).part(attempt), weights);
+            let total = self.poisson(stream(Purpose::Draw, attempt), weights);
             if let Some(missing) = self.units.checked_sub(total) {
-                let mut indices = stream(Purpose::DrawRest).indices(self.units as u32);
+                let mut indices = stream(Purpose::DrawRest, 0).indices(self.units as u32);
                 let mut rest = [0; 64];
                 for from in (0..missing).step_by(rest.len()) {
                     let rest = &mut rest[..64.min(missing - from)];
@@ -94,8 +147,7 @@ impl Law {
     fn poisson(&self, stream: Stream, weights: &mut [u8]) -> usize {
         let mut halves = Halves::new(stream.with(Purpose::DrawResidual));
         let (mut decided, mut places) = ([0; CHUNK], [0; 2 * CHUNK]);
-        let (of_units, padding) = weights.split_at_mut(self.units);
-        for (i, weights) in of_units.chunks_mut(CHUNK).enumerate() {
+        for (i, weights) in weights.chunks_mut(CHUNK).enumerate() {
             let count = self.path.decide(self, (stream, i), &mut decided, &mut places);
             weights.copy_from_slice(&decided[..weights.len()]);
             for &place in &places[..count] {
@@ -105,8 +157,7 @@ impl Law {
                 }
             }
         }
-        padding.fill(0);
-        total(of_units)
+        total(weights)
     }
 
     /// The weight of a byte in whose unit the function makes the step from `least`.
@@ -270,11 +321,15 @@ fn ln(x: f64) -> f64 {
     })
 }
 
-/// The weights of a draw: how often it takes each unit.
-pub fn draw_weights(seed: u64, replicate: u64, units: u32) -> Vec<u32> {
+/// The weights of a draw: how often it takes each unit, within strata of these sizes if there are any.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] if sizes do not add up to the units, [`Error::Empty`] if one is 0, and
+/// [`Error::InvalidOption`] if there are more than 2^16 of them.
+pub fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
     let mut weights = vec![0; units as usize];
-    Law::new(units as usize, Path::best()).draw(seed, replicate, &mut weights);
-    weights.into_iter().map(u32::from).collect()
+    Strata::new(units as usize, strata)?.draw(seed, replicate, &mut weights);
+    Ok(weights.into_iter().map(u32::from).collect())
 }
 
 #[cfg(test)]
@@ -350,11 +405,10 @@ mod tests {
             for path in [Path::Portable, Path::best()] {
                 let law = Law::new(units, path);
                 let stream = Stream::new(7, Purpose::Draw, replicate).part(1);
-                let mut weights = vec![9; units + 70];
+                let mut weights = vec![9; units];
                 let total = law.poisson(stream, &mut weights);
-                assert_eq!(obvious(&law, stream), weights[..units]);
+                assert_eq!(obvious(&law, stream), weights);
                 assert_eq!(total, weights.iter().map(|&w| usize::from(w)).sum::<usize>());
-                assert!(weights[units..].iter().all(|&w| w == 0));
             }
         }
     }
@@ -369,11 +423,15 @@ mod tests {
         assert_eq!([2, 3], [weight(whole, rest - 1), weight(whole, rest)]);
     }
 
+    fn weights_of(seed: u64, replicate: u64, units: u32) -> Vec<u32> {
+        draw_weights(seed, replicate, units, &[]).unwrap()
+    }
+
     #[test]
     fn weights_sum_to_the_number_of_units() {
         for units in [1, 2, 3, 4, 5, 9, 100, 3004] {
             for replicate in 0..200 {
-                assert_eq!(units, draw_weights(3, replicate, units).iter().sum::<u32>());
+                assert_eq!(units, weights_of(3, replicate, units).iter().sum::<u32>());
             }
         }
     }
@@ -402,7 +460,7 @@ mod tests {
         for (units, draws) in [(3u32, 20_000), (5, 40_000), (6, 70_000)] {
             let mut counts = HashMap::new();
             for replicate in 0..draws {
-                *counts.entry(draw_weights(11, replicate, units)).or_insert(0u32) += 1;
+                *counts.entry(weights_of(11, replicate, units)).or_insert(0u32) += 1;
             }
             let mut chi2 = 0.0;
             let mut seen = 0.0;
@@ -420,11 +478,73 @@ mod tests {
     }
 
     #[test]
+    fn strata_are_drawn_from_by_themselves_each_from_streams_of_its_own() {
+        let sizes = [5, 300, 1, 2, 64];
+        for replicate in 0..50 {
+            let mut weights = vec![9; 372 + 4];
+            Strata::new(372, &sizes).unwrap().draw(8, replicate, &mut weights);
+            assert_eq!([0; 4], weights[372..]);
+            let mut rest = weights.as_slice();
+            for (stratum, size) in (0..).zip(sizes) {
+                let mut expected = vec![9; size];
+                Law::new(size, Path::best()).draw((8, replicate, stratum), &mut expected);
+                assert_eq!(expected, rest[..size]);
+                assert_eq!(size, expected.iter().map(|&w| usize::from(w)).sum());
+                rest = &rest[size..];
+            }
+        }
+    }
+
+    #[test]
+    fn one_stratum_is_none() {
+        for units in [1u32, 2, 50, 3004] {
+            for replicate in 0..20 {
+                let expected = draw_weights(3, replicate, units, &[]);
+                assert_eq!(expected, draw_weights(3, replicate, units, &[units as usize]));
+            }
+        }
+    }
+
+    #[test]
+    fn the_joint_law_of_strata_is_the_product_of_theirs() {
+        // Three, one, three and two units: 10 · 1 · 10 · 3 compositions.
+        let (sizes, draws) = ([3, 1, 3, 2], 150_000);
+        let mut counts = HashMap::new();
+        for replicate in 0..draws {
+            *counts.entry(draw_weights(12, replicate, 9, &sizes).unwrap()).or_insert(0u32) += 1;
+        }
+        assert_eq!(300, counts.len());
+        let mut chi2 = 0.0;
+        for (weights, &count) in &counts {
+            let mut rest = weights.as_slice();
+            let mut expected = draws as f64;
+            for size in sizes {
+                expected *= multinomial(&rest[..size]);
+                rest = &rest[size..];
+            }
+            chi2 += (f64::from(count) - expected).powi(2) / expected;
+        }
+        assert!((chi2 - 299.0).abs() < 5.0 * (2.0 * 299f64).sqrt(), "{chi2} of 299");
+    }
+
+    #[test]
+    fn sizes_must_add_up_to_the_units() {
+        let of = |units, sizes: &[usize]| draw_weights(1, 0, units, sizes).map(|weights| weights.len());
+        let apart = |got| Err(Error::LengthMismatch { what: "units of all strata".into(), expected: 5, got });
+        assert_eq!([apart(4), apart(usize::MAX)], [of(5, &[2, 2]), of(5, &[usize::MAX, 6])]);
+        assert_eq!(Err(Error::Empty { what: "units of stratum 2".into() }), of(5, &[5, 0]));
+        assert_eq!(Ok(MOST_STRATA), of(MOST_STRATA as u32, &vec![1; MOST_STRATA]));
+        let (expected, got) = ("at most 65536".into(), "65537".into());
+        let too_many = Error::InvalidOption { option: "the number of strata".into(), expected, got };
+        assert_eq!(Err(too_many), of(65_537, &vec![1; 65_537]));
+    }
+
+    #[test]
     fn each_weight_of_many_units_is_binomial_and_no_place_is_favoured() {
         let (units, draws) = (1000u32, 1500u64);
         let (mut by_weight, mut by_unit) = (HashMap::new(), vec![0u32; units as usize]);
         for replicate in 0..draws {
-            for (unit, weight) in draw_weights(5, replicate, units).into_iter().enumerate() {
+            for (unit, weight) in weights_of(5, replicate, units).into_iter().enumerate() {
                 *by_weight.entry(weight.min(6)).or_insert(0u32) += 1;
                 by_unit[unit] += weight;
             }
