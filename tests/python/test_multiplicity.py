@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -221,24 +222,13 @@ def test_a_summary_of_draws_is_that_of_the_draws() -> None:
     np.testing.assert_array_equal(ranks, [np.bincount(row, minlength=4) for row in better])
 
 
-def test_reports_show_adjusted_p(tmp_path: Any, monkeypatch: Any, capfd: Any) -> None:
-    from reshuffle.cli import main
-    from reshuffle.demo import write_demo
-
-    monkeypatch.chdir(tmp_path)
-    write_demo(".")
-    files = ["reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "rules.txt"]
-
-    def run(*more: str) -> str:
-        with pytest.raises(SystemExit) as stopped:
-            main(["compare", *files, "-n", "200", *more])
-        assert stopped.value.code == 0
-        return str(capfd.readouterr().out)
-
-    text = run("--adjust", "maxt")
+def test_reports_show_adjusted_p(demo: Path, run: Any) -> None:
+    systems = ("baseline.txt", "tuned.txt", "larger.txt", "rules.txt")
+    compared = ("compare", "reference.txt", *systems, "-n", "200", "--adjust")
+    text = run(*compared, "maxt").out
     assert "adjusted p" in text
     assert "step-down maxT, over the 3 pairs" in text
     assert "not adjusted" not in text
-    pairs = json.loads(run("--adjust", "minp", "--format", "json"))["comparisons"]
+    pairs = json.loads(run(*compared, "minp", "--format", "json").out)["comparisons"]
     assert all(pair["adjusted_pvalue"] >= pair["pvalue"] for pair in pairs)
-    assert "pvalue_high,adjusted_pvalue" in run("--adjust", "holm", "--format", "csv").splitlines()[0]
+    assert "pvalue_high,adjusted_pvalue" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]

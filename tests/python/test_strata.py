@@ -33,8 +33,7 @@ from reshuffle import (
     score,
     standard_error,
 )
-from reshuffle.cli import main
-from reshuffle.demo import demo_corpus, write_demo
+from reshuffle.demo import demo_corpus
 from reshuffle.estimates import Estimate
 from reshuffle.inputs import read_strata
 from reshuffle.intervals import INTERVALS
@@ -445,10 +444,8 @@ def test_without_strata_nothing_is_said_about_them() -> None:
 
 
 @pytest.fixture
-def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def demo(demo: Path) -> Path:
     """The demo's files in the current directory, with strata and documents of one stratum each in several formats."""
-    write_demo(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
     ids = [i * i % 7 for i in range(400)]
     Path("strata.txt").write_text("".join(f"{id_}\n" for id_ in ids))
     Path("docs.txt").write_text("".join(f"{id_}.{i % 50}\n" for i, id_ in enumerate(ids)))
@@ -457,20 +454,7 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("strata.jsonl").write_text("".join(json.dumps({"stratum": id_}) + "\n" for id_ in ids))
     segments = "".join(f'<DOC docid="{id_}" sysid="x"><seg id="{i}">x</seg></DOC>\n' for i, id_ in enumerate(ids))
     Path("strata.sgm").write_text(f"<tstset>\n{segments}</tstset>\n")
-    return tmp_path
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run a command line in this process: its exit code, standard output and standard error."""
-
-    def call(*args: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main(args)
-        assert isinstance(stopped.value.code, int)
-        return stopped.value.code, *capfd.readouterr()
-
-    return call
+    return demo
 
 
 COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")

@@ -38,8 +38,7 @@ from reshuffle import (
     read_corpus,
     score,
 )
-from reshuffle.cli import main
-from reshuffle.demo import demo_corpus, write_demo
+from reshuffle.demo import demo_corpus
 from reshuffle.inputs import read_documents
 from reshuffle.metrics import Counts
 from reshuffle.report import FORMATS, render
@@ -441,10 +440,8 @@ def test_a_report_says_when_documents_are_too_few_to_decide(n: int, alternative:
 
 
 @pytest.fixture
-def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def demo(demo: Path) -> Path:
     """The demo's files in the current directory, and the id of each segment's document in every format."""
-    write_demo(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
     ids = [i * i % 23 for i in range(400)]
     Path("docs.txt").write_text("".join(f"{id_}\n" for id_ in ids))
     Path("docs.tsv").write_text("id\tdoc\n" + "".join(f"{i}\t{id_}\n" for i, id_ in enumerate(ids)))
@@ -452,25 +449,7 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("bare.jsonl").write_text("".join(f'"{id_}"\n' for id_ in ids))
     segments = "".join(f'<DOC docid="{id_}" sysid="x"><seg id="{i}">x</seg></DOC>\n' for i, id_ in enumerate(ids))
     Path("docs.sgm").write_text(f"<tstset>\n{segments}</tstset>\n")
-    return tmp_path
-
-
-class Outcome:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run a command line in this process: ``run("compare", …)``."""
-
-    def call(*args: str) -> Outcome:
-        with pytest.raises(SystemExit) as stopped:
-            main(args)
-        assert isinstance(stopped.value.code, int)
-        return Outcome(stopped.value.code, *capfd.readouterr())
-
-    return call
+    return demo
 
 
 COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")
