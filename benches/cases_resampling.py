@@ -3,59 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import sacrebleu.significance
+import scipy.stats
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
 
 from agreement import Array, Outcome, same_outcomes
 from data import BASELINE, OTHER, Texts
 from races import Contender, Race, call
-from reshuffle import approximate_randomization, bootstrap_test, metric
-from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU
+from reshuffle import SegmentScores, approximate_randomization, bootstrap_test, metric
+from reshuffle.resampling import Family, Replicates
+from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU, name
 
-__all__ = ["SHUFFLES", "ar", "bootstrap", "vectorised"]
+__all__ = ["SHUFFLES", "ar", "bootstrap", "pairs", "scipys", "vectorised"]
 
-SHUFFLES = 10_000
-DRAWS = 1_000
+# What rivals do, and what reshuffle does in about as many milliseconds as these take seconds; times are per replicate.
+SHUFFLES, OUR_SHUFFLES = 10_000, 100_000
+DRAWS, OUR_DRAWS = 1_000, 100_000
 SEED = 12345
 
 
-def pair(texts: Texts) -> tuple[Array, Array]:
+def pair(texts: Texts, key: str = "bleu") -> tuple[Array, Array]:
     """The counts of two systems."""
-    a, b = metric("bleu").suff_stats([texts.systems[OTHER], texts.systems[BASELINE]], texts.references)
+    a, b = metric(key).suff_stats([texts.systems[OTHER], texts.systems[BASELINE]], texts.references)
     # SciPy is imported at the first p-value. A command pays for that, and `command` counts it; a call does not.
-    approximate_randomization(a, b, "bleu", n_resamples=1)
+    approximate_randomization(a, b, key, n_resamples=1)
     return a, b
 
 
-def sacrebleu_test(test: Callable[..., Any], a: Array, b: Array, n: int) -> Callable[[], Outcome]:
+RIVALS = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
+
+
+def sacrebleu_test(test: Callable[..., Any], a: Array, b: Array, n: int, key: str = "bleu") -> Callable[[], Outcome]:
     """One of sacreBLEU's own paired tests with the counts given.
 
     It takes texts and counts them first. That one step gives the counts that it would have given, in its own form, a
     list of lists of integers; everything else is its own code.
     """
-    rival = BLEU()
+    rival = RIVALS[key]()
     counts, baseline_counts = a.tolist(), b.tolist()
     vars(rival)["_extract_corpus_statistics"] = lambda hypotheses, references: counts
     baseline = rival._aggregate_and_compute(baseline_counts).score
-    info = {"BLEU": (baseline_counts, sacrebleu.significance.Result(baseline))}
+    info = {key: (baseline_counts, sacrebleu.significance.Result(baseline))}
     segments = [""] * len(counts)  # of which it wants to know the number
 
     def run() -> Outcome:
-        _, results = test(info, "system", segments, None, {"BLEU": rival}, n_samples=n, seed=SEED)
-        return Outcome(results["BLEU"].score - baseline, results["BLEU"].p_value, n)
+        _, results = test(info, "system", segments, None, {key: rival}, n_samples=n, seed=SEED)
+        return Outcome(results[key].score - baseline, results[key].p_value, n)
 
     return run
 
 
-def reshuffle_ar(a: Array, b: Array, threads: int | None = None) -> Callable[[], Outcome]:
-    """Approximate randomization as a user calls it."""
+def reshuffle_ar(a: Array, b: Array, threads: int | None = None, key: str = "bleu") -> Callable[[], Outcome]:
+    """Approximate randomization as a user calls it, by coins: ``auto`` may know p without any shuffles."""
+    options: dict[str, Any] = {"scheme": "iid", "n_resamples": OUR_SHUFFLES, "seed": SEED, "threads": threads}
 
     def run() -> Outcome:
-        result = approximate_randomization(a, b, metric("bleu"), n_resamples=SHUFFLES, seed=SEED, threads=threads)
-        return Outcome(result.statistic, result.pvalue, SHUFFLES)
+        result = approximate_randomization(a, b, metric(key), **options)
+        return Outcome(result.statistic, result.pvalue, OUR_SHUFFLES)
 
     return run
 
@@ -65,8 +75,8 @@ def reshuffle_bootstrap(a: Array, b: Array, threads: int | None = None) -> Calla
 
     def run() -> Outcome:
         bleu = metric("bleu")
-        result = bootstrap_test(a, b, bleu, method="shift", n_resamples=DRAWS, seed=SEED, threads=threads)
-        return Outcome(result.statistic, result.pvalue, DRAWS)
+        result = bootstrap_test(a, b, bleu, method="shift", n_resamples=OUR_DRAWS, seed=SEED, threads=threads)
+        return Outcome(result.statistic, result.pvalue, OUR_DRAWS)
 
     return run
 
@@ -137,47 +147,106 @@ def numpy_bootstrap(a: Array, b: Array) -> Callable[[], Outcome]:
     return run
 
 
-def ar(texts: Texts) -> list[Race]:
-    """Approximate randomization of one pair with the counts given is the kernel that the package is about; the rival
-    is sacreBLEU's own test, which holds all flips in memory and scores shuffles one by one."""
-    a, b = pair(texts)
-    contenders = [
-        Contender(SACREBLEU, call(sacrebleu_test(sacrebleu.significance._paired_ar_test, a, b, SHUFFLES))),
-        Contender(RESHUFFLE, call(reshuffle_ar(a, b)), target=200),
-        Contender(ONE_THREAD, call(reshuffle_ar(a, b, threads=1))),
+def contenders(theirs: Contender, ours: Callable[..., Callable[[], Any]], n: int, target: float) -> list[Contender]:
+    """A rival, reshuffle on all cores and on one thread, each with its number of replicates."""
+    return [
+        theirs,
+        Contender(RESHUFFLE, call(ours()), target=target, things=n),
+        Contender(ONE_THREAD, call(ours(threads=1)), things=n),
     ]
-    return [Race(f"one pair, {SHUFFLES:,} shuffles", contenders, same_outcomes)]
+
+
+def ar(texts: Texts) -> list[Race]:
+    """Approximate randomization of one pair with the counts given, time per shuffle, is the kernel that the package is
+    about; the rival is sacreBLEU's own test, which holds all flips in memory and scores shuffles one by one, and makes
+    10,000 of them where reshuffle makes 100,000."""
+    races = []
+    for key, target in [("bleu", 1000), ("chrf", 500), ("ter", 500)]:
+        a, b = pair(texts, key)
+        theirs = sacrebleu_test(sacrebleu.significance._paired_ar_test, a, b, SHUFFLES, key)
+        rival = Contender(SACREBLEU, call(theirs), at_most=3, things=SHUFFLES)
+        ours = partial(reshuffle_ar, a, b, key=key)
+        what = f"one pair, {metric(key).name}, per shuffle"
+        races.append(Race(what, contenders(rival, ours, OUR_SHUFFLES, target), same_outcomes))
+    return races
 
 
 def bootstrap(texts: Texts) -> list[Race]:
-    """The paired bootstrap (with shift, as sacreBLEU has it) of one pair with the counts given: draws cost more than
-    shuffles, for a segment may come any number of times where a shuffle decides between two."""
+    """The paired bootstrap (with shift, as sacreBLEU has it) of one pair with the counts given, time per draw of 1,000
+    and of 100,000: draws cost more than shuffles, for a segment may come any number of times where a shuffle decides
+    between two."""
     a, b = pair(texts)
-    contenders = [
-        Contender(SACREBLEU, call(sacrebleu_test(sacrebleu.significance._paired_bs_test, a, b, DRAWS))),
-        Contender(RESHUFFLE, call(reshuffle_bootstrap(a, b)), target=50),
-        Contender(ONE_THREAD, call(reshuffle_bootstrap(a, b, threads=1))),
-    ]
-    return [Race(f"one pair, {DRAWS:,} draws", contenders, same_outcomes)]
+    theirs = sacrebleu_test(sacrebleu.significance._paired_bs_test, a, b, DRAWS)
+    rival = Contender(SACREBLEU, call(theirs), things=DRAWS)
+    ours = partial(reshuffle_bootstrap, a, b)
+    return [Race("one pair, BLEU, per draw", contenders(rival, ours, OUR_DRAWS, 150), same_outcomes)]
+
+
+def pairs(texts: Texts) -> list[Race]:
+    """All 120 pairs of sixteen systems with 10,000 shuffles, BLEU, time per pair and shuffle: one set of flips and one
+    sum per system serve all of them. sacreBLEU has one pair at a time; its time for one stands for each."""
+    systems = [texts.systems[OTHER], texts.systems[BASELINE]]
+    systems += [lines for name, lines in texts.systems.items() if name not in (OTHER, BASELINE)]
+    counts = metric("bleu").suff_stats(systems, texts.references)
+    all_pairs = [(x, y) for y in range(len(systems)) for x in range(y)]
+    theirs = sacrebleu_test(sacrebleu.significance._paired_ar_test, counts[0], counts[1], SHUFFLES)
+
+    def ours(threads: int | None = None) -> Callable[[], Outcome]:
+        def run() -> Outcome:
+            replicates = Replicates([Family(metric("bleu"), counts)], n_resamples=SHUFFLES, seed=SEED, threads=threads)
+            scores = replicates.families[0].scores
+            observed = np.array([[abs(scores[x] - scores[y]) for x, y in all_pairs]])
+            reached = replicates.tally(all_pairs, observed, "two-sided")[0, 0]
+            return Outcome(float(scores[0] - scores[1]), (reached + 1) / (SHUFFLES + 1), SHUFFLES)
+
+        return run
+
+    rival = Contender(SACREBLEU, call(theirs), at_most=3, things=SHUFFLES)
+    what = f"{len(all_pairs)} pairs, {SHUFFLES:,} shuffles, per pair and shuffle"
+    return [Race(what, contenders(rival, ours, SHUFFLES * len(all_pairs), 5000), same_outcomes)]
+
+
+def scipys(texts: Texts) -> list[Race]:
+    """SciPy's permutation test of a mean, here of sentence BLEU, on the same data, vectorised and in batches that fit
+    the cache; time per shuffle."""
+    bleu = metric("bleu")
+    scores = bleu.segment_scores(bleu.suff_stats([texts.systems[OTHER], texts.systems[BASELINE]], texts.references))
+    given = SegmentScores("sentence BLEU", {"a": scores[0], "b": scores[1]})
+
+    def theirs() -> Outcome:
+        def statistic(x: Array, y: Array, axis: int) -> Array:
+            return np.asarray((x - y).mean(axis=axis))
+
+        options: dict[str, Any] = {"permutation_type": "samples", "n_resamples": SHUFFLES, "batch": 50}
+        result = scipy.stats.permutation_test(tuple(scores), statistic, vectorized=True, rng=SEED, **options)
+        return Outcome(float(result.statistic), float(result.pvalue), SHUFFLES)
+
+    def ours(threads: int | None = None) -> Callable[[], Outcome]:
+        options: dict[str, Any] = {"scheme": "iid", "n_resamples": OUR_SHUFFLES, "seed": SEED, "threads": threads}
+
+        def run() -> Outcome:
+            result = approximate_randomization(given.counts["a"], given.counts["b"], given, **options)
+            return Outcome(result.statistic, result.pvalue, OUR_SHUFFLES)
+
+        return run
+
+    rival = Contender(name("scipy").replace("scipy", "SciPy"), call(theirs), at_most=3, things=SHUFFLES)
+    return [Race("mean, one pair, per shuffle", contenders(rival, ours, OUR_SHUFFLES, 100), same_outcomes)]
 
 
 def vectorised(texts: Texts) -> list[Race]:
     """The same two tests against vectorised numpy with BLAS, to tell how much of the gain is not Python's loop over
-    replicates; there is no target."""
+    replicates; times per replicate."""
     a, b = pair(texts)
-    races = [
-        (f"AR, {SHUFFLES:,} shuffles", numpy_ar, reshuffle_ar),
-        (f"bootstrap, {DRAWS:,} draws", numpy_bootstrap, reshuffle_bootstrap),
+    of_numpy = [
+        ("AR, BLEU, per shuffle", numpy_ar, SHUFFLES, reshuffle_ar, OUR_SHUFFLES, 15),
+        ("bootstrap, BLEU, per draw", numpy_bootstrap, DRAWS, reshuffle_bootstrap, OUR_DRAWS, 8),
     ]
     return [
         Race(
             what,
-            [
-                Contender("numpy", call(theirs(a, b))),
-                Contender(RESHUFFLE, call(ours(a, b))),
-                Contender(ONE_THREAD, call(ours(a, b, threads=1))),
-            ],
+            contenders(Contender(name("numpy"), call(theirs(a, b)), things=n), partial(ours, a, b), our_n, target),
             same_outcomes,
         )
-        for what, theirs, ours in races
+        for what, theirs, n, ours, our_n, target in of_numpy
     ]

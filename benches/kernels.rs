@@ -9,8 +9,8 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use reshuffle::metric::{self, Metric};
 use reshuffle::pool::Run;
-use reshuffle::resample::shuffle::Alternative;
-use reshuffle::resample::{Plan, Scored, draw, shuffle};
+use reshuffle::resample::shuffle::{Alternative, Scheme};
+use reshuffle::resample::{Plan, Scored, draw, shuffle, subgroup};
 use reshuffle::stats::SuffStats;
 use reshuffle::stream::{Purpose, Stream};
 use reshuffle::tokenize;
@@ -110,9 +110,15 @@ fn bench(c: &mut Criterion) {
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
             b.iter(|| with_run(|run| shuffle::tally(&scored, &pairs, criterion, plan, run)).unwrap());
         });
+        group.bench_function("shuffle by a subgroup, all pairs", |b| {
+            let codes = subgroup::random_codes(1, SEGMENTS);
+            let scheme = (Scheme::Codes { codes: &codes, first: 0 }, n);
+            let criterion = (Alternative::TwoSided, thresholds.as_slice());
+            b.iter(|| with_run(|run| shuffle::tally(&scored, &pairs, criterion, scheme, run)).unwrap());
+        });
         group.bench_function("draw", |b| {
             let plan = (Plan::Seeded { seed: 1, first: 0 }, n);
-            b.iter(|| with_run(|run| draw::scores(&scored, plan, run)).unwrap());
+            b.iter(|| with_run(|run| draw::scores(&scored, &[], plan, run)).unwrap());
         });
         group.finish();
     }

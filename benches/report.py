@@ -16,7 +16,7 @@ from typing import NamedTuple
 from races import Contender, Times
 
 # Those that may be missing are named if they are there.
-PACKAGES = ("reshuffle", "sacrebleu", "numpy", "nltk", "bleuscore", "fastchrf", "sacrebleu-mojo")
+PACKAGES = ("reshuffle", "sacrebleu", "numpy", "scipy", "nltk", "bleuscore", "fastchrf", "sacrebleu-mojo")
 
 
 class Row(NamedTuple):
@@ -70,7 +70,8 @@ def verdict(contender: Contender, faster: float) -> str:
 
 def duration(seconds: float) -> str:
     """Three digits and a unit."""
-    number, unit = (seconds * 1e3, "ms") if seconds < 1 else (seconds, "s")
+    units = ((1.0, "s"), (1e3, "ms"), (1e6, "µs"))
+    number, unit = next(((seconds * f, u) for f, u in units if seconds * f >= 1), (seconds * 1e6, "µs"))
     return f"{number:#.3g}".rstrip(".") + f" {unit}"
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from cases_commands import million, whole_command
 from cases_counting import chrf, count, nist, sentbleu, ter
 from cases_peers import peers
-from cases_resampling import ar, bootstrap, vectorised
+from cases_resampling import ar, bootstrap, pairs, scipys, vectorised
 from data import MissingDataError, Texts, find
 from races import Race, Skipped, run
 from report import READING, circumstances, plain_table, record, rows
@@ -31,6 +31,8 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "peers": peers,
     "ar": ar,
     "bootstrap": bootstrap,
+    "pairs": pairs,
+    "scipy": scipys,
     "numpy": vectorised,
     "command": whole_command,
     "million": million,

@@ -23,10 +23,16 @@ __all__ = [
     "StoppingRule",
     "TokenizerSpec",
     "broken_parse",
+    "coin_law",
+    "differing_units",
     "draw_scores",
+    "draw_summary",
     "draw_sums",
     "draw_weights",
     "metrics",
+    "shuffle_max_t",
+    "shuffle_min_p",
+    "shuffle_spreads",
     "shuffle_statistics",
     "shuffle_sums",
     "shuffle_tally",
@@ -214,12 +220,14 @@ def shuffle_tally(
     n: int,
     seed: int,
     masks: NDArray[np.bool_] | None = None,
+    codes: NDArray[np.uint64] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.uint64]:
     """How many of n shuffles reach each threshold: (metrics, pairs) in and out.
 
-    ``masks``, an (R, S) array that says which segments to swap, takes the place of ``n`` and ``seed``.
+    ``masks``, an (R, S) array that says which segments to swap, takes the place of ``n`` and ``seed``. ``codes``, (S,),
+    takes that of the seed: replicate g swaps the segments whose code has an odd number of bits in common with g.
     """
 
 @final
@@ -277,10 +285,56 @@ def shuffle_statistics(
     n: int,
     seed: int,
     masks: NDArray[np.bool_] | None = None,
+    codes: NDArray[np.uint64] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """score(x) − score(y) of every shuffle: (metrics, pairs, R)."""
+
+def shuffle_spreads(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    pairs: Sequence[tuple[int, int]],
+    *,
+    n: int,
+    seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """The root mean square of score(x) − score(y) over the shuffles: (metrics, pairs)."""
+
+def shuffle_max_t(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    pairs: Sequence[tuple[int, int]],
+    alternative: str,
+    scales: NDArray[np.float64],
+    thresholds: NDArray[np.float64],
+    *,
+    n: int,
+    seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.uint64]:
+    """How many shuffles have, among a pair and the less extreme ones of its metric, one that reaches its threshold.
+
+    Statistics are made comparable by ``scales``; all arrays have shape (metrics, pairs).
+    """
+
+def shuffle_min_p(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    pairs: Sequence[tuple[int, int]],
+    alternative: str,
+    thresholds: NDArray[np.float64],
+    ranks: NDArray[np.uint64],
+    *,
+    n: int,
+    seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.uint64]:
+    """How many shuffles have, among a pair and the less significant ones of its metric, one of its rank or better.
+
+    All arrays have shape (metrics, pairs); what was observed has the rank c + 1.
+    """
 
 def shuffle_sums(
     counts: Sequence[NDArray[np.int64]],
@@ -289,23 +343,53 @@ def shuffle_sums(
     seed: int,
     first: int = 0,
     masks: NDArray[np.bool_] | None = None,
+    codes: NDArray[np.uint64] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.int64]:
     """Sums over the swapped segments, less those of the first system: (R, cells), the k × K of each array in turn."""
+
+def differing_units(
+    counts: NDArray[np.int64], pairs: Sequence[tuple[int, int]], *, most: int
+) -> list[tuple[int, int | None]]:
+    """For each pair the number of segments in which it differs, and the column in which it does if that is but one.
+
+    A pair that differs in several columns is looked at until ``most`` segments are passed. ``counts``: (k, S, K).
+    """
+
+def coin_law(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
+    """The probabilities of all sums from 0 to Σ of those steps whose coins show heads: (Σ + 1,).
+
+    Less than n·Σ additions on one thread; each of the n steps adds a relative error of 2⁻⁵³ at most.
+    """
 
 def draw_scores(
     families: Sequence[tuple[Metric, NDArray[np.int64]]],
     *,
     n: int,
     seed: int,
+    strata: Sequence[int] | None = None,
     indices: NDArray[np.uint32] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """The score of every system on every draw: (systems of all metrics, R).
 
-    ``indices``, an (R, S) array that says which segments to draw, takes the place of ``n`` and ``seed``.
+    ``strata`` are the sizes of groups of segments that lie one after the other, from each of which as many are drawn as
+    it has. ``indices``, an (R, S) array that says which segments to draw, takes the place of all these.
+    """
+
+def draw_summary(
+    families: Sequence[tuple[Metric, NDArray[np.int64]]],
+    *,
+    n: int,
+    seed: int,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[NDArray[np.uint64]]]:
+    """Means and standard deviations of the systems' scores, metric by metric, and how often they have each rank.
+
+    The ranks are a (k, k) array for each metric: systems, ranks from the best; equals share the better one.
     """
 
 def draw_sums(
@@ -314,19 +398,23 @@ def draw_sums(
     n: int,
     seed: int,
     first: int = 0,
+    strata: Sequence[int] | None = None,
     indices: NDArray[np.uint32] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.int64]:
-    """Sums over the drawn segments: (R, cells), the k × K of each array in turn."""
+    """Sums over the drawn segments: (R, cells), the k × K of each array in turn; ``strata`` as above."""
 
-def draw_weights(seed: int, replicate: int, segments: int) -> NDArray[np.uint32]:
-    """How often a draw takes each of S segments: (S,), summing to S."""
+def draw_weights(
+    seed: int, replicate: int, segments: int, *, strata: Sequence[int] | None = None
+) -> NDArray[np.uint32]:
+    """How often a draw takes each of S segments: (S,), summing to S, and to its size in each of the ``strata``."""
 
 def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
-    """The first n random words of a replicate; ``purpose`` is ``shuffle`` or ``draw``.
+    """The first n random words of a replicate; ``purpose`` is ``shuffle``, ``draw`` or ``code``.
 
-    Bit u % 64 of word u // 64 of a shuffle says whether segment u is swapped.
+    Bit u % 64 of word u // 64 of a shuffle says whether segment u is swapped. Word u of replicate 0 of ``code`` is the
+    code of segment u.
     """
 
 def stream_indices(seed: int, replicate: int, bound: int, n: int) -> NDArray[np.uint32]:

@@ -1,4 +1,4 @@
-"""What the registries hold (metrics with their options, tokenizers, tests, intervals): ``reshuffle metrics``."""
+"""What the registries hold, from metrics with their options to adjustments: ``reshuffle metrics``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from . import _core
 from .intervals import INTERVALS
 from .metrics import OptionSpec, metric, metric_specs, tokenizer_specs
+from .multiplicity import ADJUSTMENTS
 from .report import Terminal
 from .significance import TESTS
 
@@ -47,6 +48,9 @@ def catalogue() -> dict[str, Any]:
         "intervals": [
             {"name": interval.name, "about": interval.about, "source": interval.source}
             for interval in INTERVALS.values()
+        ],
+        "adjustments": [
+            {"name": a.name, "about": f"{a.title}: {a.about}", "source": a.source} for a in ADJUSTMENTS.values()
         ],
     }
 
@@ -112,11 +116,14 @@ def _others() -> list[Section]:
     found = catalogue()
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
     classes = f"classes of characters from Unicode {found['unicode']}"
-    tests, intervals = ([[t["name"], t["about"], t["source"]] for t in found[k]] for k in ("tests", "intervals"))
+    tests, intervals, adjustments = (
+        [[t["name"], t["about"], t["source"]] for t in found[kind]] for kind in ("tests", "intervals", "adjustments")
+    )
     return [
         (f"Tokenizers (--tokenize), {classes}", ["Name", "About"], tokenizers),
         ("Tests (--test)", ["Name", "About", "Source"], tests),
         ("Intervals (--interval)", ["Name", "About", "Source"], intervals),
+        ("Adjustments (--adjust)", ["Name", "About", "Source"], adjustments),
     ]
 
 

@@ -39,12 +39,15 @@ from .inputs import (
     read_documents,
     read_numbers,
     read_scores,
+    read_strata,
     split_name,
 )
 from .intervals import INTERVALS
 from .metrics import NativeMetric, OptionSpec, metric, metric_specs
+from .multiplicity import ADJUSTMENTS
 from .report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
 from .results import Comparison, SegmentTable
+from .schemes import SCHEMES
 from .significance import ALTERNATIVES, TESTS
 from .stopping import STOPPING
 
@@ -209,6 +212,12 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "Whole documents are then swapped and drawn.",
         ),
         click.option(
+            "--strata",
+            metavar="FILE",
+            help="The id of each segment's stratum, in a file as for --docs. Draws are then within strata; shuffles "
+            "are the same with them as without.",
+        ),
+        click.option(
             "--input-format",
             type=Name("input format", list(INPUTS)),
             help="Format of the texts, or of the scores if there are none.  [default: what their names end in tells]",
@@ -258,11 +267,12 @@ Examples:
 @_metric_option
 @click.option("--test", type=Name("test", list(TESTS)), default="ar", show_default=True, help="Significance test.")
 @click.option(
-    "--alternative",
-    type=Name("alternative", ALTERNATIVES),
-    default="two-sided",
+    "--scheme",
+    type=Name("scheme", SCHEMES),
+    default="auto",
     show_default=True,
-    help="'greater': the system scores higher than the baseline.",
+    help="How 'ar' goes through shuffles: -n random ones, 2^m that are a group, or all of them; 'auto' takes all where "
+    "that takes milliseconds.",
 )
 @click.option(
     "--stopping",
@@ -271,9 +281,21 @@ Examples:
     "difference; 'gandy': stop when p <= 1 - confidence or not is decided, with an error of at most 0.001.",
 )
 @click.option(
+    "--alternative",
+    type=Name("alternative", ALTERNATIVES),
+    default="two-sided",
+    show_default=True,
+    help="'greater': the system scores higher than the baseline.",
+)
+@click.option(
     "--baseline", metavar="NAME", help="System to compare the others with, by name or file.  [default: first]"
 )
 @click.option("--all-pairs", is_flag=True, help="Compare every pair of systems instead.")
+@click.option(
+    "--adjust",
+    type=Name("adjustment", list(ADJUSTMENTS)),
+    help="Adjust p for all pairs under a metric; 'reshuffle metrics' says what each is.  [default: no]",
+)
 @click.option(
     "--interval",
     type=Name("interval", list(INTERVALS)),
@@ -305,10 +327,12 @@ def compare_command(
     """
     job = Job.of(reference, systems, options, at_least=2)
     with _destination(output, job.files) as write:
-        texts, metrics, documents = job.read()
+        texts, metrics, documents, strata = job.read()
         baseline = job.system(baseline)
         with _bar() as progress:
-            comparison = compare(*texts, metrics, documents=documents, baseline=baseline, progress=progress, **options)
+            comparison = compare(
+                *texts, metrics, baseline=baseline, progress=progress, documents=documents, strata=strata, **options
+            )
         write(comparison, fmt or "text")
 
 
@@ -354,16 +378,19 @@ def score_command(
     """
     job = Job.of(reference, systems, options, at_least=1)
     fmt = _score_format(fmt, segments, options)
-    if job.documents is not None and options["confidence_level"] is None and options["interval"] is None:
-        raise InputError("--docs without --confidence or --interval: only intervals depend on documents; leave it out")
+    for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
+        if path is not None and options["confidence_level"] is None and options["interval"] is None:
+            raise InputError(
+                f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out"
+            )
     with _destination(output, job.files) as write:
-        texts, metrics, documents = job.read()
+        texts, metrics, documents, strata = job.read()
         with _bar() as progress:
             if segments:
                 table = segment_scores(*texts, metrics, threads=options["threads"], progress=progress)
                 write(table, fmt)
             else:
-                write(score(*texts, metrics, documents=documents, progress=progress, **options), fmt)
+                write(score(*texts, metrics, documents=documents, strata=strata, progress=progress, **options), fmt)
     if segments:  # neither tsv nor jsonl has a place for it
         click.echo(f"Signature: {table.signature}", err=True)
 
@@ -424,6 +451,7 @@ class Job:
     scores: Mapping[str, Sequence[str]]
     lower_is_better: Sequence[str]
     documents: str | None
+    strata: str | None
     input_format: str | None
     threads: int | None
 
@@ -464,15 +492,16 @@ class Job:
                 raise _wrong_number_of_files(name, files, systems)
         if parses:
             _check_parses(reference, metrics)
-        documents, input_format, threads = options.pop("documents"), options.pop("input_format"), options["threads"]
-        return cls(reference, refs, systems, parses, metrics, scores, lower, documents, input_format, threads)
+        ids = options.pop("documents"), options.pop("strata")
+        input_format, threads = options.pop("input_format"), options["threads"]
+        return cls(reference, refs, systems, parses, metrics, scores, lower, *ids, input_format, threads)
 
     @property
     def files(self) -> list[str]:
         """Everything that will be read."""
         texts = [] if self.reference is None else [self.reference, *self.refs, *self.systems]
-        documents = [] if self.documents is None else [self.documents]
-        return [*texts, *self.parses, *self._score_files, *documents]
+        ids = [path for path in (self.documents, self.strata) if path is not None]
+        return [*texts, *self.parses, *self._score_files, *ids]
 
     @property
     def _score_files(self) -> list[str]:
@@ -489,28 +518,37 @@ class Job:
             return name
         return dict(zip(self.systems, self.names, strict=True)).get(name, name)
 
-    def read(self) -> tuple[tuple[Any, Any], list[NativeMetric | GivenCounts], Sequence[str] | None]:
-        """References and systems, None without texts; the metrics; the id of each segment's document, if asked for."""
+    def read(
+        self,
+    ) -> tuple[tuple[Any, Any], list[NativeMetric | GivenCounts], Sequence[str] | None, Sequence[str] | None]:
+        """References and systems, None without texts; the metrics; the ids of documents and of strata, if asked for."""
         if self.files.count(STDIN) > 1:
             raise InputError("standard input (-) can be read only once")
         texts: tuple[Any, Any] = (None, None)
-        documents: Sequence[str] | None = None
         metrics: list[NativeMetric | GivenCounts] = list(self.metrics)
         if self.reference is not None:
             references = [self.reference, *self.refs]
-            corpus = read_corpus(references, self.systems, self.input_format, documents=self.documents)
-            texts, documents = (corpus.references, corpus.systems), corpus.documents
+            corpus = read_corpus(
+                references, self.systems, self.input_format, documents=self.documents, strata=self.strata
+            )
+            texts, documents, strata = (corpus.references, corpus.systems), corpus.documents, corpus.strata
             if self.parses:
                 metrics = [self._on_parses(m, corpus) if m.key in _of_parses() else m for m in self.metrics]
             self._check_kinds(metrics, corpus.sources)
-        elif self.documents is not None:
-            of_scores = split_name(self.documents)[0] in {split_name(file)[0] for file in self._score_files}
-            documents = read_documents(self.documents, self.input_format if of_scores else None)
+        else:
+            documents, strata = self._ids(read_documents, self.documents), self._ids(read_strata, self.strata)
         given = [
             SegmentScores(name, self._scores(name, files), higher_is_better=name not in self.lower_is_better)
             for name, files in self.scores.items()
         ]
-        return texts, [*metrics, *given], documents
+        return texts, [*metrics, *given], documents, strata
+
+    def _ids(self, read: Callable[[str, str | None], Sequence[str]], path: str | None) -> Sequence[str] | None:
+        """Ids beside scores from elsewhere; the format given is theirs if they stand in the same file."""
+        if path is None:
+            return None
+        is_of_scores = split_name(path)[0] in {split_name(file)[0] for file in self._score_files}
+        return read(path, self.input_format if is_of_scores else None)
 
     def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:
         """A metric on the parses, if these are parses of the texts."""

@@ -17,12 +17,13 @@ from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
 from .intervals import Interval, check_interval
 from .metrics import NativeMetric, metric
-from .multiplicity import experimentwise_error
+from .multiplicity import check_adjustment, experimentwise_error
 from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
-from .significance import check_stopping, check_test, run_signature, run_test
+from .schemes import scheme_name
+from .significance import check_shuffling, check_test, run_signature, run_test
 from .stopping import AnyRule
-from .units import DocumentIds, Documents, document_effect, paired_influences
+from .units import DocumentIds, Documents, Strata, StratumIds, document_effect, paired_influences
 
 __all__ = ["compare", "score", "segment_scores"]
 
@@ -38,12 +39,15 @@ def compare(
     metrics: Metrics = "bleu",
     *,
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
     test: str = "ar",
+    scheme: str = "auto",
+    stopping: str | AnyRule | None = None,
     n_resamples: int = 10_000,
     baseline: str | None = None,
     all_pairs: bool = False,
     alternative: str = "two-sided",
-    stopping: str | AnyRule | None = None,
+    adjust: str | None = None,
     interval: str = "percentile",
     confidence_level: float = 0.95,
     seed: int = 12345,
@@ -67,9 +71,21 @@ def compare(
     documents : sequence of S str or int, optional
         The id of each segment's document; segments of a document need not be adjacent. Whole documents are then
         swapped and drawn, and what their segments have in common is reported.
+    strata : sequence of S str or int, optional
+        The id of each segment's stratum: a part of the test set whose size was fixed when it was made. Draws and
+        standard errors are then within strata; shuffles, which swap each segment by itself, stay the same. A document
+        must lie in one stratum.
     test : str
         A name in :data:`reshuffle.significance.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics
         that are means of segment scores: :class:`~reshuffle.SegmentScores`.
+    scheme : {'auto', 'iid', 'subgroup', 'exact'}
+        How the test ``ar`` goes through shuffles, as in :func:`reshuffle.approximate_randomization`. It is decided for
+        each pair and metric, and the result names it. No other test has one, and adjustments made from shuffles go
+        through them by ``iid``.
+    stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
+        Of test ``ar``, by ``iid``: look at no more shuffles than each pair needs under each metric, and at
+        ``n_resamples`` at most. :class:`~reshuffle.BesagClifford` stops at 20 exceedances, :class:`~reshuffle.Gandy` as
+        soon as it is decided, with an error of at most .001, whether p ≤ 1 − ``confidence_level``.
     n_resamples : int
         Shuffles for the test and draws for the intervals.
     baseline : str, optional
@@ -78,10 +94,9 @@ def compare(
         Compare every pair instead.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the system scores higher than the baseline.
-    stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
-        Of test ``ar``: look at no more shuffles than each pair needs under each metric, and at ``n_resamples`` at most.
-        :class:`~reshuffle.BesagClifford` stops at 20 exceedances, :class:`~reshuffle.Gandy` as soon as it is decided,
-        with an error of at most .001, whether p ≤ 1 − ``confidence_level``.
+    adjust : str, optional
+        A name in :data:`reshuffle.multiplicity.ADJUSTMENTS`: gives p-values adjusted for all pairs under a metric, too.
+        Of tests that were stopped, ``besag-clifford`` gives p that ``holm`` and ``bonferroni`` can adjust.
     interval : str
         A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences.
     confidence_level : float
@@ -105,8 +120,8 @@ def compare(
 
     Notes
     -----
-    p-values are those of single tests, not adjusted for their number. Memory: the counts, 8·k·S·K bytes, and the draws,
-    8·k·R bytes per metric.
+    ``pvalue`` is that of a single test; ``adjust`` adds ``adjusted_pvalue``. Memory: the counts, 8·k·S·K bytes, and the
+    draws, 8·k·R bytes per metric.
 
     Examples
     --------
@@ -128,7 +143,8 @@ def compare(
     confidence_level = check_level("confidence_level", confidence_level)
     data = _Data.of(references, systems, metrics)
     chosen = check_test(test, alternative, *data.metrics)
-    rule = check_stopping(stopping, chosen, round(1 - confidence_level, 12))
+    adjustment = check_adjustment(adjust, chosen.name, chosen.replicates == "shuffles")
+    shuffling = check_shuffling(scheme, stopping, chosen, adjustment, round(1 - confidence_level, 12))
     used = check_interval(interval, *data.metrics)
     names = data.names
     if len(names) < 2:
@@ -142,14 +158,15 @@ def compare(
         names = (baseline, *(name for name in names if name != baseline))
 
     units = None if documents is None else Documents.of(documents, data.n_segments)
+    groups = None if strata is None else Strata.of(strata, data.n_segments, units)
     by_segment = data.count(names, threads, progress)
-    families = by_segment if units is None else [family.by(units) for family in by_segment]
+    families = _resampled_by(by_segment, units, groups)
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
     if used.draws:
         _ = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
-    results = run_test(chosen, replicates, pairs, alternative, rule)
+    results = run_test(chosen, replicates, pairs, alternative, adjustment, shuffling)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
         PairedDifference(
@@ -164,8 +181,15 @@ def compare(
         for m, (label, of_metric, effects_of_metric) in enumerate(zip(data.labels, results, effects, strict=True))
         for (a, b), result, (correlation, effect) in zip(pairs, of_metric, effects_of_metric, strict=True)
     ]
-    signature = None if rule is None else rule.signature
-    record = UsedTest(chosen.name, chosen.title, alternative, chosen.replicates, signature)
+    record = UsedTest(
+        chosen.name,
+        chosen.title,
+        alternative,
+        chosen.replicates,
+        adjustment=None if adjustment is None else adjustment.name,
+        adjustment_title=None if adjustment is None else adjustment.title,
+        stopping=None if shuffling.stopping is None else shuffling.stopping.signature,
+    )
     return _comparison(data, names, families, replicates, used, confidence_level, baseline, record, comparisons)
 
 
@@ -175,6 +199,7 @@ def score(
     metrics: Metrics = "bleu",
     *,
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
     interval: str | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 10_000,
@@ -195,7 +220,8 @@ def score(
     Raises
     ------
     InputError
-        As :func:`compare`, and for ``documents`` without ``confidence_level``: only intervals depend on them.
+        As :func:`compare`, and for ``documents`` or ``strata`` without ``interval`` or ``confidence_level``: only
+        intervals depend on them.
 
     Examples
     --------
@@ -206,15 +232,15 @@ def score(
     data = _Data.of(references, systems, metrics)
     names = data.names
     if interval is None and confidence_level is None:
-        if documents is not None:
-            raise InputError("documents without intervals: only intervals depend on them; leave documents out")
+        for name, ids in (("documents", documents), ("strata", strata)):
+            if ids is not None:
+                raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
         return _comparison(data, names, data.count(names, threads, progress))
     used = check_interval("percentile" if interval is None else interval, *data.metrics)
     confidence_level = check_level("confidence_level", 0.95 if confidence_level is None else confidence_level)
     units = None if documents is None else Documents.of(documents, data.n_segments)
-    families = data.count(names, threads, progress)
-    if units is not None:
-        families = [family.by(units) for family in families]
+    groups = None if strata is None else Strata.of(strata, data.n_segments, units)
+    families = _resampled_by(data.count(names, threads, progress), units, groups)
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     return _comparison(data, names, families, replicates, used, confidence_level)
 
@@ -356,6 +382,13 @@ class _Data:
         return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
 
 
+def _resampled_by(families: list[AnyFamily], documents: Documents | None, strata: Strata | None) -> list[AnyFamily]:
+    """The same with documents as the unit, and with draws within strata of the units."""
+    if documents is not None:
+        families = [family.by(documents) for family in families]
+    return families if strata is None else [family.within(strata) for family in families]
+
+
 def _document_effects(
     family: AnyFamily, documents: Documents | None, pairs: Pairs
 ) -> list[tuple[float | None, float | None]]:
@@ -369,6 +402,14 @@ def _document_effects(
         (None if math.isnan(correlation) else correlation, None if math.isnan(effect) else effect)
         for correlation, effect in effects
     ]
+
+
+def _schemes(comparisons: Sequence[PairedDifference]) -> str | None:
+    """The schemes of all tests, as a signature names them."""
+    schemes = {(test.scheme, test.n_resamples) for test in (pair.test for pair in comparisons)}
+    # A subgroup is the same for all. Exact tests differ in their numbers of patterns, and there may be many of them.
+    names = {scheme_name(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
+    return "+".join(sorted(names)) if names - {"iid"} else None
 
 
 def _comparison(
@@ -411,7 +452,11 @@ def _comparison(
     ]
     resampled = (used is not None and used.draws) or (test is not None and test.replicates is not None)
     made = replicates if resampled else None
-    run = run_signature(made) if test is None else run_signature(made, (test.name, test.alternative), test.stopping)
+    tested = None
+    if test is not None:
+        tested = test.name, test.alternative, test.adjustment, _schemes(comparisons), test.stopping
+    strata = None if replicates is None else replicates.strata
+    run = run_signature(made, tested, strata)
     if used is not None:
         run = f"interval:{used.name}[{confidence_level:g}]|{run}"
     error = None
@@ -430,6 +475,7 @@ def _comparison(
         n_references=0 if data.corpus is None else len(data.corpus.references),
         unit=families[0].unit,
         n_units=families[0].n_units,
+        n_strata=None if strata is None else strata.n_strata,
         n_resamples=None if made is None else made.n_resamples,
         confidence_level=confidence_level,
         seed=None if made is None else made.seed,

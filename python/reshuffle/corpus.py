@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from .errors import InputError
 from .files import STDIN, display_name, uncompressed
-from .inputs import Column, aligned, read_texts, split_name
+from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
 __all__ = ["Corpus", "numbered", "read_corpus", "system_names"]
 
@@ -34,6 +34,8 @@ class Corpus:
         texts in memory.
     documents : sequence of S str, or None
         The id of each segment's document, if it was read.
+    strata : sequence of S str, or None
+        The same of its stratum.
 
     Raises
     ------
@@ -46,6 +48,7 @@ class Corpus:
     reference_names: Sequence[str] = ()
     sources: Sequence[Column] = field(default=(), repr=False, compare=False)
     documents: Sequence[str] | None = field(default=None, repr=False)
+    strata: Sequence[str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.references:
@@ -170,6 +173,7 @@ def read_corpus(
     input_format: str | None = None,
     *,
     documents: str | None = None,
+    strata: str | None = None,
 ) -> Corpus:
     """Read files and check that they line up.
 
@@ -184,6 +188,8 @@ def read_corpus(
         ``FILE`` or ``FILE#NAME`` with the id of each segment's document, as for
         :func:`reshuffle.inputs.read_documents`; an mteval file knows them. The ending tells its format unless it is one
         of the files above.
+    strata : str, optional
+        The same with the id of its stratum.
 
     Returns
     -------
@@ -204,16 +210,16 @@ def read_corpus(
     {'a': ['yes', 'no'], 'b': ['yep', 'no']}
     >>> Path("all.tsv").unlink()
     """
-    of_references, of_systems, ids = read_texts(references, systems, input_format, documents)
-    n = len(of_references)
-    columns = [*of_references, *of_systems]
-    if ids is None:
-        columns = aligned(columns)
-    else:
-        *columns, ids = aligned([*columns, ids])
-        if len(ids.lines) != len(columns[0].lines):
+    given = {of: path for of, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
+    of_references, of_systems, named = read_texts(references, systems, input_format, given)
+    n, m = len(of_references), len(of_references) + len(of_systems)
+    columns = aligned([*of_references, *of_systems, *named.values()])
+    ids = dict(zip(named, columns[m:], strict=True))
+    columns = columns[:m]
+    for of, column in ids.items():
+        if len(column.lines) != len(columns[0].lines):
             raise InputError(
-                f"{ids.name} has the documents of {len(ids.lines):,} segments, {columns[0].name} has "
+                f"{column.name} has the {PLURALS[of]} of {len(column.lines):,} segments, {columns[0].name} has "
                 f"{len(columns[0].lines):,}: expected an id for each segment"
             )
     of_references, of_systems = columns[:n], columns[n:]
@@ -226,5 +232,5 @@ def read_corpus(
         [column.lines for column in of_references],
         tuple(column.name for column in of_references),
         tuple(columns),
-        None if ids is None else ids.lines,
+        *(ids[of].lines if of in ids else None for of in PLURALS),
     )

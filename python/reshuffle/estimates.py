@@ -1,11 +1,14 @@
 """What an interval may be made from: an observed value, its draws, its jackknife values, its standard errors.
 
 The standard errors by the delta method linearise the metric: u_s = ∇f(T)·(x_s − T/S) is what segment s adds to the
-score, and se² = S/(S − 1) Σ u_s² (Efron 1981, doi:10.1093/biomet/68.3.589). For a mean that is s/√S.
+score, and se² = S/(S − 1) Σ u_s² (Efron 1981, doi:10.1093/biomet/68.3.589). For a mean that is s/√S. Within strata of
+S_h segments the variances of their sums are added up: se² = Σ_h S_h/(S_h − 1) Σ (u_s − ū_h)² (Davison & Hinkley 1997,
+doi:10.1017/CBO9780511802843, 3.2).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +21,7 @@ from .errors import InputError
 from .given import CorpusFunction
 from .metrics import Counts, Metric, Scores
 from .resampling import BATCH_CELLS, AnyFamily, Family, Replicates, Replication
+from .units import Strata
 
 __all__ = ["ANY", "MEANS", "SUMS", "Estimate", "check_kind", "segment_values"]
 
@@ -48,10 +52,11 @@ def segment_values(family: Family, a: int, b: int | None = None) -> Scores:
 
     Differences are taken of integers, so that those that are equal stay so.
     """
-    if family.unit != "segment":
+    if family.unit != "segment" or family.strata is not None:
+        units = "strata" if family.strata is not None else f"{family.unit}s"
         raise InputError(
             f"{family.metric.name}: t intervals and t, Wilcoxon and sign tests take segments for independent; with "
-            f"{family.unit}s use 'ar' or 'bootstrap', and an interval from draws"
+            f"{units} use 'ar' or 'bootstrap', and an interval from draws"
         )
     rows = family.counts[a]
     if b is not None:
@@ -131,9 +136,19 @@ class Estimate:
         return self._of(self.replicates.draws[self.family])
 
     @cached_property
+    def _strata(self) -> Strata:
+        """Within what units are drawn: without strata, all units are one."""
+        return self._family.strata or Strata(np.zeros(self.n_units, np.intp))
+
+    @cached_property
     def leave_one_out(self) -> Scores:
         """The value without each of the units: (S,)."""
         return self._of(self._family.leave_one_out)
+
+    @cached_property
+    def influences(self) -> Scores:
+        """What the value loses without each of the units, less the mean of its stratum: (S,)."""
+        return self._strata.deviations(-self.leave_one_out)
 
     @cached_property
     def segment_values(self) -> Scores:
@@ -145,13 +160,16 @@ class Estimate:
         """The standard error by the delta method."""
         counts = self._counts
         slopes = self._slopes(gradient(self._sums.metric, counts, counts.sum(axis=1)))
-        influence = (self._rows - self._rows.mean(axis=0)) @ slopes
-        return float(np.sqrt(self.n_units / (self.n_units - 1) * (influence**2).sum()))
+        return math.sqrt(self._strata.variance((self._rows - self._rows.mean(axis=0)) @ slopes))
 
     @cached_property
     def jackknife_error(self) -> float:
-        """The standard error by the jackknife, √((S − 1)/S Σ (θ₍ₛ₎ − mean θ₍ₛ₎)²): Efron & Stein 1981."""
-        return float(np.sqrt((self.n_units - 1) * self.leave_one_out.var()))
+        """The standard error by the jackknife, √((S − 1)/S Σ (θ₍ₛ₎ − mean θ₍ₛ₎)²): Efron & Stein 1981.
+
+        Within strata (S − 1)/S·(θ − θ₍ₛ₎) takes the place of u_s of the delta method, which without strata is the same.
+        """
+        share = (self.n_units - 1) / self.n_units
+        return share * math.sqrt(self._strata.variance(self.leave_one_out))
 
     @cached_property
     def bootstrap_error(self) -> float:
@@ -167,6 +185,10 @@ class Estimate:
         Σ u_s² over the segments drawn is a quadratic form in the sums of products of columns over them, and these are
         drawn like counts. Cost: for c columns that vary, c(c + 3)/2 sums.
         """
+        if self._family.strata is not None:
+            raise InputError(
+                "the studentized interval is not for strata: use bca or percentile, or delta, which needs no draws"
+            )
         rows, units = _small(self._rows, self.n_units)
         i, j = np.triu_indices(rows.shape[1])
         twice = np.where(i == j, 1.0, 2.0)

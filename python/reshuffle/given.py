@@ -167,8 +167,26 @@ def _scale(scores: Scores, segments: int) -> float:
     return 2.0 ** min(exponent, 1000)
 
 
+class _WithFormula(GivenCounts):
+    """Given counts that are scored as another metric scores its own."""
+
+    formula: Metric
+
+    def score(self, totals: ArrayLike) -> Scores:
+        """See :meth:`Metric.score`."""
+        return self.formula.score(totals)
+
+    def segment_scores(self, counts: ArrayLike) -> Scores:
+        """See :meth:`Metric.segment_scores`."""
+        return self.formula.segment_scores(counts)
+
+    def details(self, totals: Counts) -> Mapping[str, float]:
+        """See :meth:`Metric.details`."""
+        return self.formula.details(totals)
+
+
 @dataclass(frozen=True, eq=False)
-class FromCounts(GivenCounts):
+class FromCounts(_WithFormula):
     """Integer counts for every segment that came from elsewhere, and what makes a score of their sums.
 
     Parameters
@@ -240,18 +258,6 @@ class FromCounts(GivenCounts):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.counts, self.scoring, self.higher_is_better)
 
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`."""
-        return self.formula.score(totals)
-
-    def segment_scores(self, counts: ArrayLike) -> Scores:
-        """See :meth:`Metric.segment_scores`."""
-        return self.formula.segment_scores(counts)
-
-    def details(self, totals: Counts) -> Mapping[str, float]:
-        """See :meth:`Metric.details`."""
-        return self.formula.details(totals)
-
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`: the formula's, if it has one. References were counted elsewhere."""
         if isinstance(self.formula, Formula):
@@ -260,7 +266,7 @@ class FromCounts(GivenCounts):
 
 
 @dataclass(frozen=True, eq=False)
-class OwnTexts(GivenCounts):
+class OwnTexts(_WithFormula):
     """A metric on texts of its own, beside metrics on others: dependency F on parses beside BLEU on texts.
 
     Segments must be the same and in the same order.
@@ -312,18 +318,6 @@ class OwnTexts(GivenCounts):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.metric, self.references, self.systems, self.threads)
-
-    def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`."""
-        return self.formula.score(totals)
-
-    def segment_scores(self, counts: ArrayLike) -> Scores:
-        """See :meth:`Metric.segment_scores`."""
-        return self.formula.segment_scores(counts)
-
-    def details(self, totals: Counts) -> Mapping[str, float]:
-        """See :meth:`Metric.details`."""
-        return self.formula.details(totals)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`: that of the metric on its own texts."""

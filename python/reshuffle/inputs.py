@@ -29,6 +29,7 @@ __all__ = [
     "read_documents",
     "read_numbers",
     "read_scores",
+    "read_strata",
 ]
 
 
@@ -362,24 +363,31 @@ def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | No
     return read_texts([], list(paths), input_format)[1]
 
 
+# What segments may belong to, by the name of one and of several.
+PLURALS = {"document": "documents", "stratum": "strata"}
+
+
 def read_texts(
     references: Sequence[str | os.PathLike[str]],
     systems: Sequence[str | os.PathLike[str]],
     input_format: str | None = None,
-    documents: str | os.PathLike[str] | None = None,
-) -> tuple[list[Column], list[Column], Column | None]:
-    """Columns of references and of systems, as :func:`read_columns` reads them; and the ids of their documents.
+    ids: Mapping[str, str | os.PathLike[str]] | None = None,
+) -> tuple[list[Column], list[Column], dict[str, Column]]:
+    """Columns of references and of systems, as :func:`read_columns` reads them; and ids of what segments belong to.
 
-    Of a file with several references all are read if none is named: a reference may be several columns.
+    ``ids`` are paths by what they name, in :data:`PLURALS`. Of a file with several references all are read if
+    none is named: a reference may be several columns.
     """
-    read = _read([*references, *systems], input_format, len(references), documents)
-    ids = None if documents is None else _ids_of_documents(*_only(read.pop()))
+    ids = ids or {}
+    read = _read([*references, *systems], input_format, len(references), list(ids.values()))
+    read, of_ids = read[: len(read) - len(ids)], read[len(read) - len(ids) :]
+    named = {of: _ids(of, *_only(each)) for of, each in zip(ids, of_ids, strict=True)}
     for made, columns in read:
         for column in columns if made.numbers is float else ():
             _check_strings(column)
     n = len(references)
     of_references, of_systems = ([c for _, columns in part for c in columns] for part in (read[:n], read[n:]))
-    return of_references, of_systems, ids
+    return of_references, of_systems, named
 
 
 def _only(read: Read) -> tuple[Input, Column]:
@@ -391,18 +399,17 @@ def _read(
     paths: Iterable[str | os.PathLike[str]],
     input_format: str | None,
     n_references: int = 0,
-    documents: str | os.PathLike[str] | None = None,
+    ids: Sequence[str | os.PathLike[str]] = (),
 ) -> list[Read]:
-    """The columns of each path, which are one but for references; these come first, and documents last.
+    """The columns of each path, which are one but for references; these come first, and ids last.
 
-    The file of the documents is not of the format given unless it is one of the paths.
+    A file of ids is not of the format given unless it is one of the paths.
     """
     if input_format is not None:
         check_name("input format", input_format, list(INPUTS))
     split = [split_name(os.fspath(path)) for path in paths]
     given = {file for file, _ in split}
-    if documents is not None:
-        split.append(split_name(os.fspath(documents)))
+    split += [split_name(os.fspath(path)) for path in ids]
     if split.count((STDIN, None)) > 1:
         raise InputError("standard input (-) can be read only once")
     formats = {file: INPUTS[(input_format if file in given else None) or format_of(file)] for file, _ in split}
@@ -573,19 +580,48 @@ def read_documents(path: str | os.PathLike[str], input_format: str | None = None
     ['7', '7', '8']
     >>> Path("talks.tsv").unlink()
     """
-    return list(_ids_of_documents(*_only(_read([path], input_format)[0])).lines)
+    return list(_ids("document", *_only(_read([path], input_format)[0])).lines)
 
 
-def _ids_of_documents(made: Input, column: Column) -> Column:
+def read_strata(path: str | os.PathLike[str], input_format: str | None = None) -> list[str]:
+    """Read the id of each segment's stratum, in any form in which :func:`read_documents` reads those of documents.
+
+    Parameters
+    ----------
+    path, input_format
+        As for :func:`read_documents`. The strata of an mteval file are its documents.
+
+    Returns
+    -------
+    list of S str
+
+    Raises
+    ------
+    InputError
+        As :func:`read_documents`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("parts.txt").write_text("news\\nnews\\ntalks\\n")
+    >>> read_strata("parts.txt")
+    ['news', 'news', 'talks']
+    >>> Path("parts.txt").unlink()
+    """
+    return list(_ids("stratum", *_only(_read([path], input_format)[0])).lines)
+
+
+def _ids(of: str, made: Input, column: Column) -> Column:
+    """The ids of the segments' documents or strata."""
     if column.format == "conllu":
         raise InputError(
-            f"{column.name}: CoNLL-U holds no ids of documents; give them as text, TSV, JSON lines or mteval"
+            f"{column.name}: CoNLL-U holds no ids of {PLURALS[of]}; give them as text, TSV, JSON lines or mteval"
         )
     ids = column.lines if column.ids is None else [document for document, _ in column.ids]
     for segment, value in enumerate(ids, 1):
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             shown = repr(value) if made.numbers is not float else _shown(value)
-            raise InputError(f"{column.place(segment)}: expected the id of a document, got {shown}")
+            raise InputError(f"{column.place(segment)}: expected the id of a {of}, got {shown}")
     return replace(column, lines=[str(value) for value in ids])
 
 

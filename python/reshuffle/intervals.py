@@ -19,7 +19,7 @@ from .given import CorpusFunction
 from .metrics import Metric, MetricLike, Scores, resolve
 from .resampling import Family, Replicates
 from .results import ConfidenceInterval, UsedInterval
-from .units import DocumentIds
+from .units import DocumentIds, StratumIds
 
 __all__ = ["INTERVALS", "STANDARD_ERRORS", "Interval", "bootstrap_interval", "check_interval", "standard_error"]
 
@@ -57,7 +57,8 @@ def bca(estimate: Estimate, level: float) -> tuple[float, float]:
 
     z₀ is the normal quantile of the share of draws below θ, those equal to it counted half, as SciPy does;
     a = Σ u_s³/(6 (Σ u_s²)^1.5) with u_s = mean θ₍ₛ₎ − θ₍ₛ₎, θ₍ₛ₎ without segment s; and a share α becomes
-    Φ(z₀ + (z₀ + z_α)/(1 − a(z₀ + z_α))). Efron 1987.
+    Φ(z₀ + (z₀ + z_α)/(1 − a(z₀ + z_α))). Efron 1987. Within strata the mean is that of the
+    stratum: draws from strata are independent, so their second and third moments add up (Davison & Hinkley 1997, 5.3).
     """
     from scipy.special import ndtr, ndtri
 
@@ -65,7 +66,7 @@ def bca(estimate: Estimate, level: float) -> tuple[float, float]:
     share = ((draws < value).mean() + (draws <= value).mean()) / 2
     # If all draws lie on one side, half a draw is taken to lie on the other.
     bias = ndtri(np.clip(share, 0.5 / len(draws), 1 - 0.5 / len(draws)))
-    u = estimate.leave_one_out.mean() - estimate.leave_one_out
+    u = estimate.influences
     squares = (u**2).sum()
     acceleration = (u**3).sum() / (6 * squares**1.5) if squares > 0 else 0.0
 
@@ -229,13 +230,14 @@ def _estimate(
     a: ArrayLike,
     b: ArrayLike | None,
     documents: DocumentIds | None,
+    strata: StratumIds | None,
     metric: Metric,
     n_resamples: int,
     seed: int,
     threads: int | None,
     progress: Progress | None,
 ) -> Estimate:
-    families = [Family.of(metric, a, b, documents)]
+    families = [Family.of(metric, a, b, documents, strata)]
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     return Estimate(replicates, 0, 0, None if b is None else 1)
 
@@ -246,6 +248,7 @@ def bootstrap_interval(
     *,
     b: ArrayLike | None = None,
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
     method: str = "percentile",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
@@ -277,9 +280,9 @@ def bootstrap_interval(
     ----------
     a, b : (S, K) array_like of int
         The counts of each segment.
-    metric, documents, n_resamples, seed, threads, progress
+    metric, documents, strata, n_resamples, seed, threads, progress
         As in :func:`reshuffle.bootstrap_test`; ``n_resamples`` is B, the number of draws. ``delta``, ``jackknife`` and
-        ``t`` make none.
+        ``t`` make none. ``studentized`` and ``t`` are not for strata.
     method : str
         A name in :data:`INTERVALS`. ``t`` is for metrics that are means: :class:`reshuffle.SegmentScores`.
     confidence_level : float
@@ -294,7 +297,7 @@ def bootstrap_interval(
     ------
     InputError
         If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, an argument
-        is out of range, or the method is not for this metric.
+        is out of range, or the method is not for this metric or not for strata.
 
     Notes
     -----
@@ -314,7 +317,9 @@ def bootstrap_interval(
     confidence_level = check_level("confidence_level", confidence_level)
     resolved = resolve(metric)
     interval = check_interval(method, resolved)
-    return interval.of(_estimate(a, b, documents, resolved, n_resamples, seed, threads, progress), confidence_level)
+    return interval.of(
+        _estimate(a, b, documents, strata, resolved, n_resamples, seed, threads, progress), confidence_level
+    )
 
 
 def standard_error(
@@ -323,6 +328,7 @@ def standard_error(
     *,
     b: ArrayLike | None = None,
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
     method: str = "delta",
     n_resamples: int = 10_000,
     seed: int = 12345,
@@ -337,13 +343,14 @@ def standard_error(
       doi:10.1214/aos/1176345462).
     - ``bootstrap``: the standard deviation of B draws, with B − 1 below.
 
-    The first two are s/√S for a mean.
+    The first two are s/√S for a mean. Within strata of S_h segments they are √(Σ_h S_h/(S_h − 1) Σ (u_s − ū_h)²), where
+    for the jackknife u_s is (S − 1)/S·(θ − θ₍ₛ₎); a stratum of one segment adds nothing.
 
     Parameters
     ----------
     a, b : (S, K) array_like of int
         The counts of each segment.
-    metric, documents, n_resamples, seed, threads, progress
+    metric, documents, strata, n_resamples, seed, threads, progress
         As in :func:`bootstrap_interval`; the last four matter to ``bootstrap`` only.
     method : {'delta', 'jackknife', 'bootstrap'}
 
@@ -366,7 +373,10 @@ def standard_error(
     >>> right = np.array([[1], [0], [1], [1], [1], [0], [1], [1]])
     >>> round(standard_error(right, lambda totals: totals[..., 0] / 8), 6)  # s/√8
     0.163663
+    >>> parts = ["news", "talks"] * 4
+    >>> round(standard_error(right, lambda totals: totals[..., 0] / 8, strata=parts), 6)  # √(s₁²/4 + s₂²/4)/2
+    0.144338
     """
     check_name("standard error", method, list(STANDARD_ERRORS))
-    estimate = _estimate(a, b, documents, resolve(metric), n_resamples, seed, threads, progress)
+    estimate = _estimate(a, b, documents, strata, resolve(metric), n_resamples, seed, threads, progress)
     return STANDARD_ERRORS[method](estimate)

@@ -1,10 +1,23 @@
-"""What many tests at once do to the chance of a false alarm."""
+"""What many tests at once do to the chance of a false alarm, and what to do about it.
+
+The pairs under one metric are a family. An adjusted p of at most α for some of them is then wrong with probability at
+most α, whichever of the pairs differ in truth. A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-__all__ = ["experimentwise_error"]
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError, check_name
+from .metrics import Scores
+from .resampling import Pairs, Replicates, extremeness
+
+__all__ = ["ADJUSTMENTS", "Adjustment", "FamilyTests", "check_adjustment", "experimentwise_error"]
 
 
 def experimentwise_error(level: float, n_tests: int) -> float:
@@ -16,3 +29,151 @@ def experimentwise_error(level: float, n_tests: int) -> float:
     0.9954
     """
     return -math.expm1(n_tests * math.log1p(-level))
+
+
+@dataclass(frozen=True)
+class FamilyTests:
+    """The tests of all families: every array has shape (metrics, pairs). ``thresholds`` and counts are of shuffles."""
+
+    replicates: Replicates
+    pairs: Pairs
+    alternative: str
+    pvalues: Scores
+    thresholds: Scores
+    exceedances: NDArray[np.int64] | None
+
+
+def _stepped(order: NDArray[np.intp], pvalues: Scores) -> Scores:
+    """Each p at least as large as those of the tests before it in the order, and at most 1: (pairs,)."""
+    adjusted = np.empty_like(pvalues)
+    adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order]), 1)
+    return adjusted
+
+
+def bonferroni(pvalues: Scores) -> Scores:
+    """m·p: (pairs,) in and out. Dunn 1961, doi:10.1080/01621459.1961.10482090.
+
+    >>> bonferroni(np.array([0.01, 0.4])).tolist()
+    [0.02, 0.8]
+    """
+    return np.minimum(len(pvalues) * pvalues, 1)
+
+
+def holm(pvalues: Scores) -> Scores:
+    """The j-th smallest p times m − j + 1, never less than the one before: (pairs,) in and out. Holm 1979.
+
+    >>> holm(np.array([0.03, 0.01, 0.02])).tolist()
+    [0.04, 0.03, 0.04]
+    """
+    order = np.argsort(pvalues, kind="stable")
+    factors = np.empty(len(pvalues))
+    factors[order] = np.arange(len(pvalues), 0, -1)
+    return _stepped(order, factors * pvalues)
+
+
+def _each(adjust: Callable[[Scores], Scores]) -> Callable[[FamilyTests], Scores]:
+    """Apply an adjustment of p-values to every family."""
+    return lambda tested: np.array([adjust(pvalues) for pvalues in tested.pvalues])
+
+
+def max_t(tested: FamilyTests) -> Scores:
+    """Step-down maxT, each statistic in units of its own spread over the shuffles: (metrics, pairs).
+
+    p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1), then the running maximum, the most extreme first. Westfall
+    & Young 1993, algorithm 4.1. It knows how the tests depend on one another, and loses the less power for it.
+    """
+    replicates, pairs = tested.replicates, tested.pairs
+    spreads = replicates.spreads(pairs)
+    # Systems that are equal have no spread: whatever comes, comes as far as they do, and p is 1.
+    scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
+    thresholds = _eased(tested) * scales
+    counts = replicates.max_t(pairs, tested.alternative, scales, thresholds)
+    adjusted = (counts + 1) / (replicates.n_resamples + 1)
+    index = np.arange(len(pairs))
+    return np.array([_stepped(np.lexsort((index, -t)), p) for t, p in zip(thresholds, adjusted, strict=True)])
+
+
+def min_p(tested: FamilyTests) -> Scores:
+    """Step-down minP: as maxT, with the p of a shuffle among all shuffles in the place of its statistic.
+
+    Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. Every test has the
+    same weight, whatever its null distribution looks like; many tests need many shuffles, for p comes in steps of
+    1/(R + 1).
+    """
+    assert tested.exceedances is not None  # check_adjustment has seen to it
+    replicates, ranks = tested.replicates, tested.exceedances + 1
+    counts = replicates.min_p(tested.pairs, tested.alternative, tested.thresholds, ranks)
+    adjusted = (counts + 1) / (replicates.n_resamples + 1)
+    index = np.arange(len(tested.pairs))
+    return np.array([_stepped(np.lexsort((index, rank)), p) for rank, p in zip(ranks, adjusted, strict=True)])
+
+
+def _eased(tested: FamilyTests) -> Scores:
+    """How extreme a replicate has to be; an absolute value is never below 0."""
+    if tested.alternative == "two-sided":
+        return np.maximum(tested.thresholds, 0)
+    return extremeness(tested.thresholds, tested.alternative)
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """An adjustment as the registry knows it: from all tests to their adjusted p-values, (metrics, pairs)."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    adjust: Callable[[FamilyTests], Scores]
+    of_shuffles: bool = False
+
+
+ADJUSTMENTS: Mapping[str, Adjustment] = {
+    adjustment.name: adjustment
+    for adjustment in (
+        Adjustment(
+            "bonferroni",
+            "Bonferroni",
+            "p times the number of pairs",
+            "doi:10.1080/01621459.1961.10482090",
+            _each(bonferroni),
+        ),
+        Adjustment(
+            "holm",
+            "Holm",
+            "Bonferroni, stepping down from the smallest p: never worse",
+            "Holm 1979, Scandinavian Journal of Statistics 6",
+            _each(holm),
+        ),
+        Adjustment(
+            "maxt",
+            "step-down maxT",
+            "by the largest of all differences in each shuffle; knows how the tests depend on one another",
+            "Westfall & Young 1993",
+            max_t,
+            of_shuffles=True,
+        ),
+        Adjustment(
+            "minp",
+            "step-down minP",
+            "by the smallest of all p in each shuffle; wants many shuffles",
+            "Westfall & Young 1993; doi:10.1007/BF02595811",
+            min_p,
+            of_shuffles=True,
+        ),
+    )
+}
+
+
+def check_adjustment(name: str | None, test: str, of_shuffles: bool) -> Adjustment | None:
+    """The adjustment of that name, or :class:`InputError` if there is none or it is not for the test."""
+    if name is None:
+        return None
+    check_name("adjustment", name, list(ADJUSTMENTS))
+    adjustment = ADJUSTMENTS[name]
+    if adjustment.of_shuffles and not of_shuffles:
+        others = [other.name for other in ADJUSTMENTS.values() if not other.of_shuffles]
+        raise InputError(
+            f"adjustment {name!r} is made from shuffles, and the test {test!r} has none: use the test 'ar', or "
+            f"{' or '.join(others)}"
+        )
+    return adjustment

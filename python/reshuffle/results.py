@@ -138,24 +138,32 @@ class SignificanceResult:
     statistic : float
         score(a) − score(b), in the metric's units.
     pvalue : float
-        (exceedances + 1)/(n_resamples + 1), or by the test's own distribution where it has one; exceedances/n_resamples
-        if ``besag-clifford`` stopped the shuffles.
+        (exceedances + 1)/(n_resamples + 1); exceedances/n_resamples if the scheme is ``subgroup`` or ``exact``, or if
+        ``besag-clifford`` stopped the shuffles; or by the test's own distribution where it has one.
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
     exceedances : int or None
-        The replicates at least as extreme as what was observed. None, as the next two, for tests without replicates.
+        The replicates at least as extreme as what was observed. None by convolution, where none is looked at by itself,
+        and, as the next two, for tests without replicates.
     n_resamples : int or None
-        The number of replicates, R, or how many of them were looked at if they were stopped.
+        The number of replicates, R, or how many of them were looked at if they were stopped; None by convolution.
     seed : int or None
         What the replicates were made from.
     signature : str
         Metric, test, seed, generator and version, to be printed beside the p-value.
     wins, ties : int or None
         For tests on draws: the draws in which a scored higher than b, and in which they were equal.
-    null_distribution : (R,) ndarray or None
-        The statistic of each replicate, if it was asked for.
+    adjusted_pvalue : float or None
+        Adjusted for all pairs under the same metric, if that was asked for.
+    scheme : str or None
+        How shuffles were gone through: ``iid``, ``subgroup`` or ``exact``
+        (:func:`reshuffle.approximate_randomization`). None for tests without shuffles.
     stopping : UsedStopping or None
         The rule by which shuffles were stopped, if there was one.
+    null_distribution : (R,) ndarray or None
+        The statistic of each replicate, if it was asked for.
+    null_probabilities : (R,) ndarray or None
+        The probability of each of these; None if they are equally likely.
     """
 
     test: str
@@ -169,16 +177,20 @@ class SignificanceResult:
     signature: str
     wins: int | None = None
     ties: int | None = None
-    null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    adjusted_pvalue: float | None = None
+    scheme: str | None = None
     stopping: UsedStopping | None = None
+    null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
         """95 %, for the p-value that infinitely many replicates would give, if there are any.
 
-        Clopper–Pearson; Robbins' if ``gandy`` stopped the shuffles.
+        Clopper–Pearson; Robbins' if ``gandy`` stopped the shuffles. None, too, for an exact p-value, which needs no
+        interval, and for a subgroup: its shuffles depend on one another, so that their count is not binomial.
         """
-        if self.exceedances is None or self.n_resamples is None:
+        if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return None
         if self.stopping is None:
             return clopper_pearson(self.exceedances, self.n_resamples)
@@ -188,7 +200,7 @@ class SignificanceResult:
 
     def may_lie_across(self, level: float) -> bool:
         """Could infinitely many replicates give a p-value on the other side of ``level``, by the interval above?"""
-        if self.exceedances is None or self.n_resamples is None:
+        if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return False
         # By Hoeffding's inequality the interval reaches no further than this. Most p-values are decided without the
         # distributions of SciPy, which take longer to import than 10,000 shuffles to run.
@@ -254,15 +266,19 @@ class UsedMetric:
 
 @dataclass(frozen=True, slots=True)
 class UsedTest:
-    """A test as it was used: its name, its title, the alternative, and what its replicates are called if it has any.
+    """A test as it was used.
 
-    ``stopping``: the rule by which shuffles were stopped, as signatures name it, if there was one.
+    Its name, its title, the alternative, what its replicates are called if it has any, the name and title of the
+    adjustment of p for many tests if one was made, and the rule by which shuffles were stopped, as signatures name it,
+    if there was one.
     """
 
     name: str
     title: str
     alternative: str
     replicates: str | None
+    adjustment: str | None = None
+    adjustment_title: str | None = None
     stopping: str | None = None
 
 
@@ -303,6 +319,8 @@ class Comparison:
         What was swapped and drawn: ``segment`` or ``document``.
     n_units : int
         How many of them there are.
+    n_strata : int or None
+        How many strata units were drawn within; None if none were given.
     n_resamples, seed : int or None
         None if nothing was resampled. Tests whose shuffles were stopped tell for themselves how many they used.
     confidence_level : float or None
@@ -325,6 +343,7 @@ class Comparison:
     n_references: int
     unit: str
     n_units: int
+    n_strata: int | None
     n_resamples: int | None
     confidence_level: float | None
     seed: int | None

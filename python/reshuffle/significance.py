@@ -8,7 +8,7 @@ replicates: their p comes from a distribution in closed form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,15 +21,19 @@ from .errors import InputError, check_name
 from .estimates import ANY, MEANS, check_kind, segment_values
 from .given import CorpusFunction
 from .metrics import Metric, MetricLike, Scores, resolve
+from .multiplicity import Adjustment, FamilyTests
 from .resampling import Family, Pairs, Replicates, reached
-from .results import SignificanceResult, UsedStopping
-from .stopping import AnyRule, Stopped
+from .results import SignificanceResult
+from .schemes import SCHEMES, Shuffled, Shuffling, null_distribution, shuffle
+from .stopping import AnyRule
 from .stopping import resolve as resolve_stopping
-from .units import DocumentIds
+from .units import DocumentIds, Strata, StratumIds
 
 __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomization", "bootstrap_test"]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
+
+BY_COINS = Shuffling()
 
 
 def pvalue(exceedances: ArrayLike, n_resamples: int) -> NDArray[np.float64]:
@@ -62,14 +66,14 @@ class Observed:
     pairs: Pairs
     scores_a: Scores
     scores_b: Scores
-    stopping: AnyRule | None = None
+    shuffling: Shuffling
 
     @classmethod
-    def of(cls, replicates: Replicates, pairs: Pairs, stopping: AnyRule | None = None) -> Observed:
+    def of(cls, replicates: Replicates, pairs: Pairs, shuffling: Shuffling) -> Observed:
         """Look the pairs' scores up."""
         index = np.asarray(pairs, dtype=np.intp).reshape(-1, 2).T
         of_a, of_b = (np.array([family.scores[side] for family in replicates.families]) for side in index)
-        return cls(replicates, pairs, of_a, of_b, stopping)
+        return cls(replicates, pairs, of_a, of_b, shuffling)
 
     @property
     def statistic(self) -> Scores:
@@ -77,7 +81,7 @@ class Observed:
         return self.scores_a - self.scores_b
 
     def threshold(self, alternative: str) -> Scores:
-        """See :func:`threshold`."""
+        """What replicates have to reach: see :func:`threshold`."""
         return threshold(self.statistic, self.scores_a, self.scores_b, alternative)
 
     def drawn(self, metric: int, pair: int) -> Scores:
@@ -91,12 +95,13 @@ class Observed:
 class Outcome:
     """What a test found: p-values and, if it has replicates, how many are at least as extreme: (metrics, pairs).
 
-    ``stopped`` tells how many there were if a rule could stop them.
+    If it has shuffles, ``shuffled`` tells pair by pair, metric by metric how they were gone through; then
+    ``exceedances`` are given if that is by coins for all.
     """
 
     pvalues: Scores
     exceedances: NDArray[np.int64] | None = None
-    stopped: Stopped | None = None
+    shuffled: Sequence[Sequence[Shuffled]] | None = None
 
     @classmethod
     def of(cls, exceedances: NDArray[np.int64], replicates: Replicates) -> Outcome:
@@ -106,12 +111,12 @@ class Outcome:
 
 def _approximate_randomization(observed: Observed, alternative: str) -> Outcome:
     """Shuffle the two outputs of each segment: Riezler & Maxwell 2005, Fig. 1."""
-    replicates, rule = observed.replicates, observed.stopping
-    thresholds = observed.threshold(alternative)
-    if rule is not None:
-        stopped = replicates.tally_until(rule.core(), observed.pairs, thresholds, alternative)
-        return Outcome(rule.pvalues(stopped), stopped.exceedances, stopped)
-    return Outcome.of(replicates.tally(observed.pairs, thresholds, alternative), replicates)
+    eased = observed.threshold(alternative)
+    shuffled = shuffle(observed.replicates, observed.pairs, eased, alternative, observed.shuffling)
+    pvalues = np.array([[one.pvalue for one in of_metric] for of_metric in shuffled])
+    if observed.shuffling.scheme != "iid":
+        return Outcome(pvalues, shuffled=shuffled)
+    return Outcome(pvalues, np.array([[one.exceedances for one in of_metric] for of_metric in shuffled]), shuffled)
 
 
 def _shift(drawn: Scores, statistic: float, eased: float, alternative: str) -> int:
@@ -289,65 +294,118 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
     return test
 
 
-def check_stopping(
-    stopping: str | AnyRule | None, test: SignificanceTest, level: float | None = None
-) -> AnyRule | None:
-    """The rule, for tests at this level, or :class:`InputError` if there is none of that name, or not for this test."""
+def check_shuffling(
+    scheme: str,
+    stopping: str | AnyRule | None,
+    test: SignificanceTest,
+    adjustment: Adjustment | None = None,
+    level: float | None = None,
+) -> Shuffling:
+    """How to go through the shuffles of tests at this level.
+
+    :class:`InputError` if there is no scheme or rule of that name, or if they are not for this test or this adjustment,
+    or not for one another.
+    """
+    check_name("scheme", scheme, SCHEMES)
     rule = resolve_stopping(stopping)
+    if test.replicates != "shuffles":
+        if rule is not None:
+            raise InputError(f"stopping is for test 'ar', not for {test.name!r}: leave it out, or test by 'ar'")
+        if scheme != "auto":
+            raise InputError(
+                f"test {test.name!r} has no shuffles: leave out the scheme {scheme!r}, or use the test 'ar'"
+            )
+        return Shuffling()
+    by_coins = scheme in ("auto", "iid")
+    if adjustment is not None and adjustment.of_shuffles:
+        # All pairs have to go through the same shuffles, and p through those that it is adjusted by.
+        if rule is not None:
+            raise InputError(
+                f"adjustment {adjustment.name!r} takes all pairs through the same shuffles to the end, and stopping "
+                "ends each pair at its own: leave out the stopping, or adjust by 'holm' and stop by 'besag-clifford'"
+            )
+        if not by_coins:
+            raise InputError(f"adjustment {adjustment.name!r} goes through shuffles by 'iid' only, not by {scheme!r}")
+        return Shuffling()
     if rule is None:
-        return None
-    if test.name != "ar":
-        raise InputError(f"stopping is for test 'ar', not for {test.name!r}: leave it out, or test by 'ar'")
-    return rule.at(level)
+        return Shuffling(scheme)
+    if not by_coins:
+        raise InputError(
+            f"stopping looks at independent shuffles, one after the other, so it goes with the scheme 'iid', not with "
+            f"{scheme!r}: leave out the scheme or the stopping"
+        )
+    if adjustment is not None and not rule.valid_at_all_levels:
+        raise InputError(
+            f"stopping by {rule.name!r} decides at one level, and its p is an estimate that adjustment "
+            f"{adjustment.name!r} cannot build on: stop by 'besag-clifford', or leave out one of the two"
+        )
+    return Shuffling("iid", rule.at(level))
 
 
 def run_test(
-    test: SignificanceTest, replicates: Replicates, pairs: Pairs, alternative: str, stopping: AnyRule | None = None
+    test: SignificanceTest,
+    replicates: Replicates,
+    pairs: Pairs,
+    alternative: str,
+    adjustment: Adjustment | None = None,
+    shuffling: Shuffling = BY_COINS,
 ) -> list[list[SignificanceResult]]:
     """Test every pair under every family, all on the same replicates: metric by metric, pair by pair."""
-    observed = Observed.of(replicates, pairs, stopping)
+    observed = Observed.of(replicates, pairs, shuffling)
     outcome = test.outcome(observed, alternative)
+    adjusted = None
+    if adjustment is not None:
+        eased = observed.threshold(alternative)
+        tested = FamilyTests(replicates, pairs, alternative, outcome.pvalues, eased, outcome.exceedances)
+        adjusted = adjustment.adjust(tested)
     resampled = test.replicates is not None
-    rule = None if stopping is None else stopping.signature
-    suffix = run_signature(replicates if resampled else None, (test.name, alternative), rule)
-
-    def n_resamples(m: int, p: int) -> int | None:
-        if outcome.stopped is not None:
-            return int(outcome.stopped.shuffles[m, p])
-        return replicates.n_resamples if resampled else None
-
-    def used_stopping(m: int, p: int) -> UsedStopping | None:
-        if stopping is None or outcome.stopped is None:
-            return None
-        return stopping.used(replicates.n_resamples, bool(outcome.stopped.by_rule[m, p]))
+    used = test.name, alternative, None if adjustment is None else adjustment.name
+    rule = None if shuffling.stopping is None else shuffling.stopping.signature
+    strata = replicates.strata if test.replicates == "draws" else None
 
     def result(m: int, p: int) -> SignificanceResult:
         metric = replicates.families[m].metric
         drawn = observed.drawn(m, p) if test.replicates == "draws" else None
+        exceedances = None if outcome.exceedances is None else int(outcome.exceedances[m, p])
+        n, scheme, name, stopping = replicates.n_resamples if resampled else None, None, None, None
+        if outcome.shuffled is not None:
+            shuffled = outcome.shuffled[m][p]
+            exceedances, n = shuffled.exceedances, shuffled.n_resamples
+            scheme, name, stopping = shuffled.scheme, shuffled.name, shuffled.stopping
+        suffix = run_signature(replicates if resampled else None, (*used, name, rule), strata)
         return SignificanceResult(
             test=test.name,
             metric=metric.name,
             statistic=float(observed.statistic[m, p]),
             pvalue=float(outcome.pvalues[m, p]),
             alternative=alternative,
-            exceedances=None if outcome.exceedances is None else int(outcome.exceedances[m, p]),
-            n_resamples=n_resamples(m, p),
+            exceedances=exceedances,
+            n_resamples=n,
             seed=replicates.seed if resampled else None,
             signature=f"{metric.signature()}|{suffix}",
             wins=None if drawn is None else int((drawn > 0).sum()),
             ties=None if drawn is None else int((drawn == 0).sum()),
-            stopping=used_stopping(m, p),
+            adjusted_pvalue=None if adjusted is None else float(adjusted[m, p]),
+            scheme=scheme,
+            stopping=stopping,
         )
 
     return [[result(m, p) for p in range(len(pairs))] for m in range(len(replicates.families))]
 
 
 def run_signature(
-    replicates: Replicates | None, test: tuple[str, str] | None = None, stopping: str | None = None
+    replicates: Replicates | None,
+    test: tuple[str, str, str | None, str | None, str | None] | None,
+    strata: Strata | None = None,
 ) -> str:
-    """The part of a signature that tells the test with its alternative, and how replicates were made if any were."""
-    used = [] if test is None else [f"test:{test[0]}", f"alternative:{test[1]}"]
-    used += [] if stopping is None else [f"stopping:{stopping}"]
+    """The part of a signature that tells what was tested, and how replicates were made.
+
+    ``test``: test, alternative, adjustment, scheme and stopping, None for what was not used or goes without saying;
+    ``strata`` are those within which units vary, if anything depends on them.
+    """
+    parts = ("test", "alternative", "adjust", "scheme", "stopping")
+    used = [f"{part}:{name}" for part, name in zip(parts, test or (), strict=False) if name is not None]
+    used += [] if strata is None else [f"strata:{strata.n_strata}"]
     made = []
     if replicates is not None:
         unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
@@ -360,12 +418,13 @@ def _two_systems(
     b: ArrayLike,
     metric: MetricLike,
     documents: DocumentIds | None,
+    strata: StratumIds | None,
     n_resamples: int,
     seed: int,
     threads: int | None,
     progress: Progress | None,
 ) -> Replicates:
-    family = Family.of(resolve(metric), a, b, documents)
+    family = Family.of(resolve(metric), a, b, documents, strata)
     return Replicates([family], n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
 
 
@@ -375,20 +434,35 @@ def approximate_randomization(
     metric: MetricLike,
     *,
     documents: DocumentIds | None = None,
+    scheme: str = "auto",
+    stopping: str | AnyRule | None = None,
     n_resamples: int = 10_000,
     alternative: str = "two-sided",
-    stopping: str | AnyRule | None = None,
     seed: int = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> SignificanceResult:
-    """Approximate randomization test of two systems.
+    r"""Approximate randomization test of two systems.
 
     Null hypothesis: the joint distribution of the two outputs of a segment does not change when they are swapped,
     independently for each segment. Statistic: t = score(a) − score(b) on summed counts. Each replicate swaps every
     segment with probability ½; p = (#{|t_r| ≥ |t|} + 1)/(R + 1). Under the null the test rejects at level α with
     probability at most α, for any R. Riezler & Maxwell 2005 (W05-0908), Fig. 1; Noreen 1989.
+
+    Shuffles may be gone through in other ways, with the same null hypothesis and statistic and the same guarantee:
+
+    ======== ============================================= ========================================================
+    scheme   shuffles                                      p
+    ======== ============================================= ========================================================
+    iid      R, each segment swapped with probability ½    (c + 1)/(R + 1), c = #{\|t_r\| ≥ \|t\|}
+    subgroup 2^m ≥ R that are a group                      c/2^m: Hemerik & Goeman 2018, 10.1007/s11749-017-0571-1
+    exact    all 2^d patterns of swaps of the d segments   c/2^d; no chance of shuffles is in it
+             in which the systems differ
+    auto     ``exact`` if 2^(d−1) ≤ R, or by convolution   of the scheme that was used, which the result names
+             if that takes milliseconds, and no rule is
+             to stop shuffles; else ``iid``
+    ======== ============================================= ========================================================
 
     Not for segments that depend on one another (sentences of one document) unless ``documents`` are given: then whole
     documents are swapped, and the null hypothesis is about these. Not for systems each of which was trained or tuned
@@ -402,19 +476,23 @@ def approximate_randomization(
         Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…).
     documents : sequence of S str or int, optional
         The id of each segment's document, adjacent or not; counts are summed over each first.
-    n_resamples : int
-        R, the number of shuffles. The smallest possible p is 1/(R + 1).
-    alternative : {'two-sided', 'greater', 'less'}
-        ``greater``: a scores higher than b.
+    scheme : {'auto', 'iid', 'subgroup', 'exact'}
+        See above.
     stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
-        Look at one shuffle after the other, and at no more than the rule needs, R at most:
+        Look at one shuffle after the other, by ``iid``, and at no more than the rule needs, R at most:
         :class:`~reshuffle.BesagClifford` stops at 20 exceedances, :class:`~reshuffle.Gandy` as soon as it is decided,
         with an error of at most .001, whether p ≤ .05. The result says how many shuffles that took. It depends on the
         seed alone, as ever.
+    n_resamples : int
+        R, the number of shuffles. The smallest possible p is 1/(R + 1). A subgroup has the next power of two, 2^m ≥ R,
+        as the result says; the smallest p is then 1/2^m.
+    alternative : {'two-sided', 'greater', 'less'}
+        ``greater``: a scores higher than b.
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
     keep_null_distribution : bool
-        Keep the statistic of every shuffle, or of those that were looked at if they were stopped, 8·R bytes.
+        Keep the statistic of every shuffle, 8·R bytes, or of those that were looked at if they were stopped; by
+        convolution every value it takes, and their probabilities.
     threads : int, optional
         As many as there are cores by default.
     progress : Progress, optional
@@ -427,13 +505,17 @@ def approximate_randomization(
     Raises
     ------
     InputError
-        If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, or an argument is
-        out of range.
+        If shapes differ, counts are not whole numbers, there are fewer than 2 segments or documents, an argument is
+        out of range, or an exact test was asked for that would take more than 2³⁰ patterns.
 
     Notes
     -----
     Cost: about S·K/16 additions and two scores per shuffle; memory S·K numbers, whatever R. With D documents D takes
-    the place of S.
+    the place of S. A subgroup takes K·m/16 additions and two scores per shuffle, whatever S.
+
+    Convolution is for systems that differ in one column of counts only, as by the number of edits (TER, WER) or by a
+    segment score. Then t depends on one sum ±d_1 ± d_2 …, whose law takes d·Σ\|d_s\|/g additions, g the greatest common
+    divisor of the d_s; p is right to d·2⁻⁵² of itself. ``auto`` makes at most 10⁸ additions, ``exact`` 10¹¹.
 
     Examples
     --------
@@ -443,16 +525,16 @@ def approximate_randomization(
     >>> a = np.array([[1], [1], [1], [1], [1], [1], [0], [1]])
     >>> b = np.array([[0], [0], [1], [0], [0], [1], [1], [0]])
     >>> result = approximate_randomization(a, b, lambda totals: totals[..., 0] / 8)
-    >>> result.statistic
-    0.5
-    >>> abs(result.pvalue - 14 / 64) < 0.02  # of 64 patterns of the six segments that differ, 14 reach ½
+    >>> result.statistic, result.scheme, result.n_resamples
+    (0.5, 'exact', 64)
+    >>> result.pvalue == 14 / 64  # of 64 patterns of the six segments that differ, 14 reach ½
     True
 
     The same as four documents of two segments each:
 
     >>> result = approximate_randomization(a, b, lambda totals: totals[..., 0] / 8, documents=[1, 1, 2, 2, 3, 3, 4, 4])
-    >>> abs(result.pvalue - 1 / 4) < 0.02  # documents differ by 2, 1, 1, 0: all of one sign in 2 of 8 patterns
-    True
+    >>> result.pvalue  # documents differ by 2, 1, 1, 0: all of one sign in 2 of 8 patterns
+    0.25
 
     As many shuffles as are needed, of a million, to tell whether p ≤ .05:
 
@@ -463,12 +545,15 @@ def approximate_randomization(
     (True, True)
     """
     test = check_test("ar", alternative)
-    replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
-    result = run_test(test, replicates, [(0, 1)], alternative, check_stopping(stopping, test))[0][0]
+    shuffling = check_shuffling(scheme, stopping, test)
+    replicates = _two_systems(a, b, metric, documents, None, n_resamples, seed, threads, progress)
+    result = run_test(test, replicates, [(0, 1)], alternative, shuffling=shuffling)[0][0]
     if not keep_null_distribution:
         return result
-    assert result.n_resamples is not None  # this test has replicates
-    return replace(result, null_distribution=replicates.first(result.n_resamples).shuffles([(0, 1)])[0, 0])
+    if result.stopping is not None and result.n_resamples is not None:
+        replicates = replicates.first(result.n_resamples)
+    values, probabilities = null_distribution(replicates, (0, 1), shuffling.scheme)
+    return replace(result, null_distribution=values, null_probabilities=probabilities)
 
 
 def bootstrap_test(
@@ -478,6 +563,7 @@ def bootstrap_test(
     *,
     method: str = "centred",
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
     n_resamples: int = 10_000,
     alternative: str = "two-sided",
     seed: int = 12345,
@@ -509,6 +595,10 @@ def bootstrap_test(
     a, b, metric, documents, n_resamples, seed, threads, progress
         As in :func:`approximate_randomization`; ``n_resamples`` is B, the number of draws. Of D documents D are drawn,
         so draws differ in their number of segments: a function that divides by a fixed number of them is no metric.
+    strata : sequence of S str or int, optional
+        The id of each segment's stratum, adjacent or not: a part of the test set whose size was fixed when it was made.
+        Of each stratum as many segments are drawn as it has, or documents, which must lie in one stratum. (Shuffles
+        swap each segment by itself: strata mean nothing to them.)
     method : {'centred', 'shift', 'paired'}
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: a scores higher than b. ``shift`` is two-sided only.
@@ -523,7 +613,8 @@ def bootstrap_test(
     Raises
     ------
     InputError
-        As :func:`approximate_randomization`, and for an unknown method.
+        As :func:`approximate_randomization`, for an unknown method, if a document lies in several strata, and if there
+        are more than 65,536 strata or each has one segment only.
 
     Notes
     -----
@@ -540,7 +631,7 @@ def bootstrap_test(
     """
     check_name("method", method, list(BOOTSTRAP_METHODS))
     test = check_test(BOOTSTRAP_METHODS[method], alternative)
-    replicates = _two_systems(a, b, metric, documents, n_resamples, seed, threads, progress)
+    replicates = _two_systems(a, b, metric, documents, strata, n_resamples, seed, threads, progress)
     result = run_test(test, replicates, [(0, 1)], alternative)[0][0]
     if not keep_null_distribution:
         return result

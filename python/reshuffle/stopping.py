@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,10 @@ class BesagClifford:
     (True, True)
     """
 
+    name: ClassVar[str] = "besag-clifford"
+    # Is its p, under the null, at most α with a probability of at most α, whatever α is?
+    valid_at_all_levels: ClassVar[bool] = True
+
     exceedances: int = 20
 
     def __post_init__(self) -> None:
@@ -62,7 +66,7 @@ class BesagClifford:
     @property
     def signature(self) -> str:
         """As signatures name it."""
-        return f"besag-clifford[{self.exceedances}]"
+        return f"{self.name}[{self.exceedances}]"
 
     def at(self, level: float | None) -> BesagClifford:
         """The rule for tests at this level: it serves all of them."""
@@ -79,7 +83,7 @@ class BesagClifford:
 
     def used(self, cap: int, by_rule: bool) -> UsedStopping:
         """The record of a test."""
-        return UsedStopping("besag-clifford", cap, by_rule, exceedances=self.exceedances)
+        return UsedStopping(self.name, cap, by_rule, exceedances=self.exceedances)
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,9 @@ class Gandy:
     (True, True, True)
     """
 
+    name: ClassVar[str] = "gandy"
+    valid_at_all_levels: ClassVar[bool] = False
+
     level: float | None = None
     risk: float = 0.001
 
@@ -125,7 +132,7 @@ class Gandy:
     @property
     def signature(self) -> str:
         """As signatures name it."""
-        return f"gandy[{self.level},{self.risk}]"
+        return f"{self.name}[{self.level},{self.risk}]"
 
     def at(self, level: float | None) -> Gandy:
         """The rule for tests at this level, its own if there is no other."""
@@ -149,12 +156,12 @@ class Gandy:
 
     def used(self, cap: int, by_rule: bool) -> UsedStopping:
         """The record of a test."""
-        return UsedStopping("gandy", cap, by_rule, level=self.level, risk=self.risk)
+        return UsedStopping(self.name, cap, by_rule, level=self.level, risk=self.risk)
 
 
 AnyRule: TypeAlias = BesagClifford | Gandy
 
-STOPPING: Mapping[str, type[AnyRule]] = {"besag-clifford": BesagClifford, "gandy": Gandy}
+STOPPING: Mapping[str, type[AnyRule]] = {rule.name: rule for rule in (BesagClifford, Gandy)}
 
 
 def resolve(stopping: str | AnyRule | None) -> AnyRule | None:

@@ -1,7 +1,8 @@
-"""Documents as the unit of resampling, and how much the segments of a document have in common.
+"""Documents as the unit of resampling, how much the segments of a document have in common, and strata to draw within.
 
 Segments of one document depend on one another. Whoever swaps or draws them one by one takes them for more evidence than
-they are; whoever swaps and draws whole documents does not.
+they are; whoever swaps and draws whole documents does not. Strata are parts of the test set whose sizes were fixed when
+it was made, as so many segments of news and so many of talks: draws then keep these sizes.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import InputError
 from .metrics import Counts, Scores
 
-__all__ = ["DocumentIds", "Documents", "design_effect", "intraclass_correlation"]
+__all__ = ["DocumentIds", "Documents", "Strata", "StratumIds", "design_effect", "intraclass_correlation"]
 
 DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
+StratumIds: TypeAlias = DocumentIds
 
 # Sums that reach this would be refused by the core, or would have wrapped before it could see them.
 LARGEST_SUM = 2.0**62
@@ -44,19 +46,10 @@ class Documents:
         >>> Documents.of(["b", "a", "b"], 3).index
         array([0, 1, 0])
         """
-        if isinstance(ids, str):
-            raise InputError(f"documents: expected an id for each segment, got the single string {ids!r}")
-        try:
-            listed = list(ids)
-        except TypeError:
-            raise InputError(f"documents: expected an id for each segment, got {ids!r}") from None
-        if len(listed) != n_segments:
-            raise InputError(f"documents: expected an id for each of {n_segments:,} segments, got {len(listed):,}")
-        known: dict[str, int] = {}
-        index = np.array([known.setdefault(_checked(id_, i), len(known)) for i, id_ in enumerate(listed, 1)], np.intp)
-        if len(known) < 2:
+        index, names = _numbered("documents", ids, n_segments)
+        if len(names) < 2:
             raise InputError(
-                f"documents: all {n_segments:,} segments are of one document, {next(iter(known), '')!r}: "
+                f"documents: all {n_segments:,} segments are of one document, {''.join(names)!r}: "
                 "at least 2 documents are needed"
             )
         return cls(index)
@@ -81,6 +74,11 @@ class Documents:
         """Where in that order each document begins."""
         return np.cumsum(self.sizes) - self.sizes
 
+    @property
+    def first_segments(self) -> NDArray[np.intp]:
+        """The first segment of each document: (D,)."""
+        return self._order[self._starts]
+
     def sums(self, counts: Counts) -> Counts:
         """The sums over the segments of each document, exact: (k, S, K) in, (k, D, K) out.
 
@@ -102,11 +100,109 @@ class Documents:
         return np.concatenate([members[document] for document in documents])
 
 
-def _checked(id_: object, segment: int) -> str:
-    """An id as text: 7 and "7" are one document."""
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """Which unit belongs to which stratum.
+
+    ``index`` (S,) holds the number of each unit's stratum, (D,) if documents are the unit. Strata are numbered as they
+    first appear.
+    """
+
+    index: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, ids: StratumIds, n_segments: int, documents: Documents | None = None) -> Strata:
+        """From an id for each segment.
+
+        :class:`InputError` if segments of one document are of different strata, or every stratum has one unit only.
+
+        >>> Strata.of(["news", "talks", "news", "talks"], 4).index
+        array([0, 1, 0, 1])
+        >>> Strata.of(["news", "talks", "news", "news"], 4, Documents.of([7, 8, 7, 9], 4)).index
+        array([0, 1, 0])
+        """
+        index, names = _numbered("strata", ids, n_segments)
+        unit = "segment" if documents is None else "document"
+        if documents is not None:
+            first = documents.first_segments
+            strays = np.flatnonzero(index != index[first][documents.index])
+            if strays.size:
+                stray, begin = strays[0], first[documents.index[strays[0]]]
+                raise InputError(
+                    f"strata: segments {begin + 1} and {stray + 1} are of one document, but of the strata "
+                    f"{names[index[begin]]!r} and {names[index[stray]]!r}: a document must lie in one stratum"
+                )
+            index = index[first]
+        strata = cls(index)
+        if (strata.sizes < 2).all():
+            raise InputError(
+                f"strata: each of {len(names):,} strata has one {unit} only: nothing varies within them, at least one "
+                f"stratum needs 2 {unit}s"
+            )
+        return strata
+
+    @property
+    def n_strata(self) -> int:
+        """H."""
+        return len(self.sizes)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.intp]:
+        """How many units each stratum has: (H,)."""
+        return np.bincount(self.index)
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """The units, stratum after stratum."""
+        return np.argsort(self.index, kind="stable")
+
+    def arranged(self, counts: Counts) -> Counts:
+        """The rows of (k, S, K) counts, stratum after stratum."""
+        is_arranged = bool((np.diff(self.index) >= 0).all())
+        return counts if is_arranged else np.ascontiguousarray(counts[:, self.order])
+
+    def deviations(self, values: Scores) -> Scores:
+        """What each unit has more than the mean of its stratum: (S,) in and out.
+
+        >>> Strata(np.array([0, 0, 1])).deviations(np.array([1.0, 3.0, 7.0]))
+        array([-1.,  1.,  0.])
+        """
+        # Shifted first: what all values have in common would only cost digits.
+        shifted = values - values.mean()
+        return np.asarray(shifted - (np.bincount(self.index, shifted) / self.sizes)[self.index])
+
+    def variance(self, values: Scores) -> float:
+        """The variance of the sum of units' values u if those of a stratum vary: Σ_h S_h/(S_h − 1) Σ (u_s − ū_h)².
+
+        A stratum of one unit tells nothing of how its units vary, and adds nothing.
+
+        >>> Strata(np.array([0, 0, 1])).variance(np.array([1.0, 3.0, 7.0]))
+        4.0
+        """
+        factors = self.sizes / np.maximum(self.sizes - 1, 1)
+        return float((factors[self.index] * self.deviations(values) ** 2).sum())
+
+
+def _numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tuple[NDArray[np.intp], list[str]]:
+    """The number of each segment's document or stratum, as these first appear, and their ids."""
+    if isinstance(ids, str):
+        raise InputError(f"{what}: expected an id for each segment, got the single string {ids!r}")
+    try:
+        listed = list(ids)
+    except TypeError:
+        raise InputError(f"{what}: expected an id for each segment, got {ids!r}") from None
+    if len(listed) != n_segments:
+        raise InputError(f"{what}: expected an id for each of {n_segments:,} segments, got {len(listed):,}")
+    known: dict[str, int] = {}
+    index = [known.setdefault(_checked(what, id_, i), len(known)) for i, id_ in enumerate(listed, 1)]
+    return np.array(index, np.intp), list(known)
+
+
+def _checked(what: str, id_: object, segment: int) -> str:
+    """An id as text: 7 and "7" are one."""
     is_id = isinstance(id_, str | numbers.Integral) and not isinstance(id_, bool)
     if not is_id or not str(id_).strip():
-        raise InputError(f"documents, segment {segment}: expected a string or an integer, got {id_!r}")
+        raise InputError(f"{what}, segment {segment}: expected a string or an integer, got {id_!r}")
     return str(id_)
 
 

@@ -24,6 +24,8 @@ pub enum Purpose {
     DrawResidual = 2,
     /// The units that are added to a draw to make it S.
     DrawRest = 3,
+    /// The codes of units in a group of flips.
+    Code = 4,
 }
 
 const MULTIPLIER_0: u64 = 0xD251_1F53;

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from reshuffle import Corpus, read_corpus
+from reshuffle.cli import main
+from reshuffle.demo import write_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,3 +55,32 @@ def golden(data: Path) -> Path:
 def wmt17(data: Path) -> Corpus:
     """The main set: sixteen systems, 3,004 segments, one reference."""
     return read_corpus([str(data / "wmt17-en-de/ref.txt")], sorted(map(str, (data / "wmt17-en-de/sys").iterdir())))
+
+
+@pytest.fixture
+def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The demo's files in the current directory."""
+    write_demo(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Outcome(NamedTuple):
+    """What a command line did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run a command line in this process: ``run("compare", …)``."""
+
+    def call(*args: str) -> Outcome:
+        with pytest.raises(SystemExit) as stopped:
+            main(args)
+        assert isinstance(stopped.value.code, int)
+        return Outcome(stopped.value.code, *capfd.readouterr())
+
+    return call

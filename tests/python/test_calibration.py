@@ -5,19 +5,33 @@ The figures printed here are those of docs/statistics.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.stats
 from numpy.typing import NDArray
 
-from reshuffle import Corpus, Gandy, SegmentScores, _core, approximate_randomization, bootstrap_test, compare, metric
+from reshuffle import (
+    Corpus,
+    FromCounts,
+    Gandy,
+    SegmentScores,
+    _core,
+    approximate_randomization,
+    bootstrap_test,
+    compare,
+    metric,
+)
 from reshuffle.estimates import MEANS, Estimate
 from reshuffle.intervals import INTERVALS
 from reshuffle.metrics import Counts, Metric
+from reshuffle.multiplicity import ADJUSTMENTS
 from reshuffle.resampling import Family, Replicates
 from reshuffle.results import clopper_pearson
+from reshuffle.significance import TESTS, run_test
 
 pytestmark = pytest.mark.slow
 
@@ -183,7 +197,8 @@ def null_pvalues_of_documents(icc: float, documents: int, method: str, by_docume
         of_documents, of_segments = rng.normal(size=documents), rng.normal(size=len(ids))
         differences = icc**0.5 * of_documents[ids] + (1 - icc) ** 0.5 * of_segments
         scores = SegmentScores("difference", {"a": np.round(differences, 3), "b": np.zeros(len(ids))})
-        test = approximate_randomization if method == "ar" else bootstrap_test
+        # What is calibrated is the shuffles; some of these would be exact.
+        test = partial(approximate_randomization, scheme="iid") if method == "ar" else bootstrap_test
         result = test(
             scores.counts["a"],
             scores.counts["b"],
@@ -212,3 +227,88 @@ def test_draws_want_more_documents_than_shuffles(documents: int) -> None:
     }
     assert OF_DOCUMENTS[0] < rates["ar"] < OF_DOCUMENTS[1]
     assert OF_DOCUMENTS[0] < rates["centred"] < 0.12
+
+
+FAMILY = ("KIT.4950", "RWTH-nmt-ensemble.4921", "C-3MA.4959", "LMU-nmt-single.4893", "FBK.4870")
+SIMULATIONS_OF_FAMILIES = 2000
+
+
+@pytest.mark.parametrize("truth", ["all alike", "one worse"])
+def test_adjusted_p_values_keep_the_error_of_the_family(wmt17: Corpus, truth: str) -> None:
+    """Five systems, ten pairs: how often at least one true null hypothesis is rejected at .05."""
+    rng = np.random.default_rng(1993)
+    counts = BLEU.suff_stats([wmt17.systems[name] for name in FAMILY], wmt17.references)
+    alike = 5 if truth == "all alike" else 4
+    if truth == "one worse":
+        counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches gone
+    pairs = [(a, b) for b in range(5) for a in range(b)]
+    true_nulls = [index for index, (a, b) in enumerate(pairs) if max(a, b) < alike]
+    wrong: dict[str, int] = dict.fromkeys(["none", *ADJUSTMENTS], 0)
+    for simulation in range(SIMULATIONS_OF_FAMILIES):
+        rows = counts[:, rng.choice(counts.shape[1], SEGMENTS, replace=False)].copy()
+        order = np.argsort(rng.random((alike, SEGMENTS)), axis=0)
+        rows[:alike] = np.take_along_axis(rows[:alike], order[:, :, None], axis=0)
+        given = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
+        replicates = Replicates([Family(given, rows)], n_resamples=999, seed=simulation)
+        for name in wrong:
+            (results,) = run_test(TESTS["ar"], replicates, pairs, "two-sided", ADJUSTMENTS.get(name))
+            p = [r.pvalue if r.adjusted_pvalue is None else r.adjusted_pvalue for r in results]
+            wrong[name] += min(p[index] for index in true_nulls) <= 0.05
+    rates = {name: count / SIMULATIONS_OF_FAMILIES for name, count in wrong.items()}
+    print(f"familywise error at .05, {truth}: {', '.join(f'{name} {rate:.3f}' for name, rate in rates.items())}")
+    assert rates["none"] > 0.15
+    assert 0.03 < rates["maxt"] < 0.07
+    assert all(rate < 0.07 for name, rate in rates.items() if name != "none")
+
+
+def test_a_subgroup_rejects_as_often_as_it_says(pair: Counts) -> None:
+    pvalues = null_pvalues(
+        pair,
+        lambda a, b, seed: approximate_randomization(a, b, BLEU, scheme="subgroup", n_resamples=1024, seed=seed).pvalue,
+    )
+    for level, rate in zip(LEVELS, report("subgroup", pvalues), strict=True):
+        assert abs(rate - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5
+    grid = (np.arange(SIMULATIONS) + 1) / SIMULATIONS
+    assert np.abs(np.sort(pvalues) - grid).max() < 2.2 / SIMULATIONS**0.5
+
+
+SEGMENTS_OF_ALL_STRATA = 120
+SIMULATIONS_OF_STRATA = 1500
+
+
+@pytest.mark.parametrize("size", [30, 10, 2])
+def test_intervals_within_strata_are_narrower_and_cover_if_strata_are_not_small(size: int) -> None:
+    """95 % intervals of a mean where strata differ as much as segments within one, with strata given and without."""
+    rng = np.random.default_rng(1997)
+    n_strata = SEGMENTS_OF_ALL_STRATA // size
+    ids = np.repeat(np.arange(n_strata), size)
+    means = np.linspace(-1, 1, n_strata)[ids]
+    means /= means.std()
+    found: dict[tuple[str, bool], list[tuple[bool, float]]] = {}
+    for simulation in range(SIMULATIONS_OF_STRATA):
+        # A little skewed, as scores are: a gamma law with a variance of 1.
+        values = means + (rng.gamma(16, size=len(ids)) - 16) / 4
+        scores = SegmentScores("score", {"a": np.round(values, 3)})
+        for strata in (None, ids):
+            family = Family.of(scores, scores.counts["a"], strata=strata)
+            estimate = Estimate(Replicates([family], n_resamples=999, seed=simulation), 0, 0)
+            for name in ("percentile", "bca", "delta"):
+                interval = INTERVALS[name].of(estimate, 0.95)
+                is_covered = interval.low <= 0 <= interval.high
+                found.setdefault((name, strata is not None), []).append((is_covered, interval.high - interval.low))
+    rates = {key: np.mean(both, axis=0) for key, both in found.items()}
+    for name in ("percentile", "bca", "delta"):
+        (without, wide), (within, narrow) = rates[name, False], rates[name, True]
+        print(
+            f"{n_strata} strata of {size}, {name}: coverage {without:.3f} without, {within:.3f} within; "
+            f"width {wide:.3f} without, {narrow:.3f} within"
+        )
+        assert without > 0.98
+        if name == "delta":
+            assert 0.93 < within < 0.965
+            assert narrow / wide == pytest.approx(0.5**0.5, rel=0.02)
+        else:
+            # Draws of S_h units have (S_h - 1)/S_h of the variance, and intervals cover as much less.
+            shorter = ((size - 1) / size) ** 0.5
+            assert narrow / wide == pytest.approx(0.5**0.5 * shorter, rel=0.02)
+            assert within == pytest.approx(math.erf(1.96 * shorter / 2**0.5), abs=0.025)

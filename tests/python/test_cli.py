@@ -16,36 +16,8 @@ from typing import Any
 import pytest
 
 from reshuffle import compare, metric, read_corpus
-from reshuffle.cli import main
-from reshuffle.demo import write_demo
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]
-
-
-@pytest.fixture
-def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The demo's files in the current directory."""
-    write_demo(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-class Outcome:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run a command line in this process: ``run("compare", …)``."""
-
-    def call(*args: str) -> Outcome:
-        with pytest.raises(SystemExit) as stopped:
-            main(args)
-        assert isinstance(stopped.value.code, int)
-        return Outcome(stopped.value.code, *capfd.readouterr())
-
-    return call
 
 
 COMPARE = ("compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "-n", "500")

@@ -155,7 +155,7 @@ def test_every_test_and_interval_works_and_identical_systems_do_not_differ(name:
     assert 0 < poor.test.pvalue <= 1
     assert poor.test.signature.startswith(made(name).signature())
     # Replicates are told of where there were some, and only there.
-    assert (poor.test.exceedances is None) == (test not in RESAMPLING)
+    assert (poor.test.seed is None) == (test not in RESAMPLING)
     assert ("|n:60|" in poor.test.signature) == (test in RESAMPLING)
     assert f"|interval:{interval}[0.95]|test:{test}|" in result.signature
 
@@ -183,7 +183,7 @@ def test_tests_of_means_are_refused_to_other_metrics(name: str, test: str) -> No
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("name", NATIVE + GIVEN)
 def test_one_sided_p_values_of_one_pair_cover_all_shuffles(name: str, alternative: str) -> None:
-    result = compare(*texts(name), made(name), n_resamples=60, alternative=alternative)
+    result = compare(*texts(name), made(name), n_resamples=60, alternative=alternative, scheme="iid")
     for pair in result.comparisons:
         assert 1 / 61 <= pair.test.pvalue <= 1
         assert pair.test.alternative == alternative
@@ -295,6 +295,10 @@ def test_p_values_are_those_of_any_number_of_threads(name: str) -> None:
         )
     elif isinstance(of, FromCounts):
         of = FromCounts(of.name, {s: np.tile(rows, (repeat, 1)) for s, rows in of.counts.items()}, of.scoring)
+    elif isinstance(of, OwnTexts):
+        parses, of_systems = texts("depf")
+        repeated = {s: lines * repeat for s, lines in of_systems.items()}
+        of = OwnTexts(metric("depf", lowercase=True), parses * repeat, repeated)
     columns = reference * repeat, {s: lines * repeat for s, lines in systems.items()}
     results = [compare(*columns, of, n_resamples=n, threads=threads) for threads in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
@@ -344,11 +348,13 @@ def test_documents_swapped_and_drawn_score_as_their_texts(name: str) -> None:
     def from_texts(hypotheses: list[str], references: list[list[str | None]]) -> float:
         return float(of.score(of.suff_stats([hypotheses], references)[0].sum(axis=0)))
 
-    for test in ("ar", "bootstrap"):
+    for test, scheme in (("ar", "iid"), ("ar", "subgroup"), ("ar", "exact"), ("bootstrap", "auto")):
         both: list[AnyMetric] = [of, CorpusFunction("texts", from_texts, of.higher_is_better)]
-        result = compare(*texts(name), both, documents=DOCUMENTS, test=test, n_resamples=60)
+        result = compare(*texts(name), both, documents=DOCUMENTS, test=test, scheme=scheme, n_resamples=60)
         for one, other in zip(*np.array_split(np.array(result.comparisons), 2), strict=True):
-            assert one.test.exceedances == other.test.exceedances
+            # Texts may differ where counts do not: an exact test then has the more patterns, and the same p.
+            assert one.test.pvalue == other.test.pvalue
+            assert scheme == "exact" or one.test.exceedances == other.test.exceedances
             assert one.confidence_interval == other.confidence_interval
         for score_, of_texts in zip(*np.array_split(np.array(result.scores), 2), strict=True):
             assert score_.confidence_interval == of_texts.confidence_interval

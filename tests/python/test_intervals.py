@@ -334,7 +334,7 @@ def test_bca_is_defined_for_any_numbers(numbers: list[int], level: float, n: int
 def test_bca_where_all_draws_lie_on_one_side() -> None:
     # The largest of the counts of a draw is never above that observed: here it is never below it either, or always.
     def ends(draws: Scores, value: float, left_out: Scores) -> tuple[float, float]:
-        stand_in: Any = SimpleNamespace(draws=draws, value=value, leave_one_out=left_out)
+        stand_in: Any = SimpleNamespace(draws=draws, value=value, influences=left_out.mean() - left_out)
         return INTERVALS["bca"].ends(stand_in, 0.95)
 
     draws = np.arange(100.0)

@@ -33,7 +33,7 @@ def random_counts(seed: int, systems: int, segments: int) -> Counts:
 
 
 HALF = 0xFFFFFFFF
-PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3}
+PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3, "code": 4}
 
 
 def words(seed: int, replicate: int, purpose: str, n: int, part: int = 0) -> NDArray[np.uint64]:
@@ -56,15 +56,15 @@ def halves(seed: int, replicate: int, purpose: str, part: int = 0) -> Iterator[i
         yield from words(seed, replicate, purpose, n, part).astype("<u8").view("<u4")[n if n > 64 else 0 :].tolist()
 
 
-def indices(seed: int, replicate: int, purpose: str, bound: int) -> Iterator[int]:
+def indices(seed: int, replicate: int, purpose: str, bound: int, part: int = 0) -> Iterator[int]:
     """Uniform indices below a bound, without end: Lemire 2019 (doi:10.1145/3230636)."""
-    for half in halves(seed, replicate, purpose):
+    for half in halves(seed, replicate, purpose, part):
         if half * bound % 2**32 >= 2**32 % bound:
             yield half * bound >> 32
 
 
 def flips(seed: int, replicate: int, segments: int) -> NDArray[np.bool_]:
-    """The flips of a replicate: bit s % 64 of word s // 64 for segment s."""
+    """The flips of a replicate by coins: bit s % 64 of word s // 64 for segment s."""
     drawn = words(seed, replicate, "shuffle", -(-segments // 64))
     return np.unpackbits(drawn.astype("<u8").view(np.uint8), bitorder="little")[:segments].astype(bool)
 
@@ -83,11 +83,11 @@ def law(segments: int) -> list[Fraction]:
     return [*steps, Fraction(1)]
 
 
-def poisson_weights(seed: int, replicate: int, segments: int, attempt: int) -> NDArray[np.int64]:
+def poisson_weights(seed: int, replicate: int, segments: int, part: int) -> NDArray[np.int64]:
     """Step 1 of rust/src/resample/weights.rs: a byte for each segment, and 32 bits more where the law steps within."""
     steps = law(segments)
-    drawn = words(seed, replicate, "draw", -(-segments // 8), attempt).astype("<u8").view(np.uint8)
-    further = halves(seed, replicate, "residual", attempt)
+    drawn = words(seed, replicate, "draw", -(-segments // 8), part).astype("<u8").view(np.uint8)
+    further = halves(seed, replicate, "residual", part)
     out = []
     for byte in drawn[:segments].tolist():
         at = Fraction(byte, 256)
@@ -97,10 +97,14 @@ def poisson_weights(seed: int, replicate: int, segments: int, attempt: int) -> N
     return np.array(out)
 
 
-def weights(seed: int, replicate: int, segments: int) -> NDArray[np.int64]:
-    """How often a draw takes each segment: step 2, start again if it is too much, and make it S draws."""
-    out = next(w for a in count() if (w := poisson_weights(seed, replicate, segments, a)).sum() <= segments)
-    more = islice(indices(seed, replicate, "rest", segments), int(segments - out.sum()))
+def weights(seed: int, replicate: int, segments: int, stratum: int = 0) -> NDArray[np.int64]:
+    """How often a draw takes each segment: step 2, start again if it is too much, and make it S draws.
+
+    Every stratum has 256 parts of the streams, one for each attempt.
+    """
+    first = 256 * stratum
+    out = next(w for part in count(first) if (w := poisson_weights(seed, replicate, segments, part)).sum() <= segments)
+    more = islice(indices(seed, replicate, "rest", segments, first), int(segments - out.sum()))
     np.add.at(out, list(more), 1)
     return out
 
@@ -114,7 +118,7 @@ def shuffled_statistic(a: Counts, b: Counts, flip: NDArray[np.bool_]) -> float:
 SEEDS = st.integers(0, 2**64 - 1)
 
 
-@given(SEEDS, SEEDS, st.sampled_from(["shuffle", "draw"]))
+@given(SEEDS, SEEDS, st.sampled_from(["shuffle", "draw", "code"]))
 def test_words_are_those_of_philox(seed: int, replicate: int, purpose: str) -> None:
     np.testing.assert_array_equal(words(seed, replicate, purpose, 99), _core.stream_words(seed, purpose, replicate, 99))
 
@@ -143,7 +147,8 @@ def test_flips_of_neighbouring_replicates_and_seeds_are_uncorrelated() -> None:
 @given(st.integers(0, 1000), st.integers(2, 300), SEEDS)
 def test_shuffles_equal_those_rebuilt_in_numpy(data_seed: int, segments: int, seed: int) -> None:
     a, b = random_counts(data_seed, 2, segments)
-    got = approximate_randomization(a, b, BLEU, n_resamples=20, seed=seed, keep_null_distribution=True)
+    options: dict[str, Any] = {"scheme": "iid", "n_resamples": 20, "seed": seed}
+    got = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
     expected = [shuffled_statistic(a, b, flips(seed, r, segments)) for r in range(20)]
     np.testing.assert_array_equal(expected, got.null_distribution)
     reached = int((np.abs(expected) >= abs(got.statistic)).sum())
@@ -155,6 +160,20 @@ def test_shuffles_equal_those_rebuilt_in_numpy(data_seed: int, segments: int, se
 @given(SEEDS, SEEDS, st.integers(1, 400) | st.sampled_from([3000, 3004]))
 def test_weights_of_draws_equal_those_rebuilt_in_numpy(seed: int, replicate: int, segments: int) -> None:
     np.testing.assert_array_equal(weights(seed, replicate, segments), _core.draw_weights(seed, replicate, segments))
+
+
+@settings(max_examples=25)
+@given(SEEDS, SEEDS, st.lists(st.integers(1, 60), min_size=1, max_size=8))
+def test_weights_within_strata_equal_those_rebuilt_in_numpy(seed: int, replicate: int, strata: list[int]) -> None:
+    expected = np.concatenate([weights(seed, replicate, size, h) for h, size in enumerate(strata)])
+    np.testing.assert_array_equal(expected, _core.draw_weights(seed, replicate, sum(strata), strata=strata))
+
+
+def test_the_last_of_many_strata_has_a_stream_of_its_own() -> None:
+    strata = [1] * 65_535 + [9]
+    for replicate in range(5):
+        got = _core.draw_weights(1, replicate, sum(strata), strata=strata)[-9:]
+        np.testing.assert_array_equal(weights(1, replicate, 9, 65_535), got)
 
 
 def test_draws_that_come_out_above_s_are_started_again() -> None:
@@ -197,7 +216,7 @@ def test_all_shuffles_are_enumerated_and_the_test_estimates_their_share(segments
     )
     assert expected == got[0, 0]
     share, n = expected / len(masks), 100_000
-    estimate = approximate_randomization(a, b, BLEU, n_resamples=n)
+    estimate = approximate_randomization(a, b, BLEU, n_resamples=n, scheme="iid")
     assert abs(estimate.pvalue - share) < 5 * (share * (1 - share) / n) ** 0.5 + 1 / n
 
 
@@ -216,11 +235,12 @@ def test_systems_that_differ_in_few_segments_cannot_get_a_small_p(differing: int
         b = a.copy()
         b[:differing, 2:6] //= 2
         n = 10_000
-        result = approximate_randomization(a, b, BLEU, n_resamples=n, seed=seed)
+        result = approximate_randomization(a, b, BLEU, n_resamples=n, seed=seed, scheme="iid")
         masks = np.array([[bool(m >> s & 1) for s in range(200)] for m in range(2**differing)])
         statistics = np.array([shuffled_statistic(a, b, mask) for mask in masks])
         exact = float((np.abs(statistics) >= abs(result.statistic)).mean())
         assert exact >= least
+        assert exact == approximate_randomization(a, b, BLEU).pvalue
         assert abs(result.pvalue - exact) < 5 * (exact * (1 - exact) / n) ** 0.5 + 1 / n
         assert differing > 1 or result.pvalue == 1
 

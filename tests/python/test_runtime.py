@@ -32,6 +32,8 @@ def counts(segments: int = 500) -> Counts:
 CALLS = {
     "shuffle": "approximate_randomization(a, b, m, n_resamples=10**12)",
     "formula": "approximate_randomization(a, b, lambda t: t[..., 2] / 1e9, n_resamples=10**9)",
+    "subgroup": "approximate_randomization(a, b, m, scheme='subgroup', n_resamples=2**40)",
+    "law": "approximate_randomization(a[:, :1] * 500, b[:, :1], lambda t: t[..., 0] / 1e9, scheme='exact')",
     "draw": "bootstrap_test(a, b, m, n_resamples=3 * 10**7)",
     "count": "m.suff_stats([['a b c d'] * 10**6] * 10, [['a b c e'] * 10**6])",
     # Within one segment: a search that takes half a minute, a matrix of ten thousand million cells.

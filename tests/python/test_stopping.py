@@ -29,10 +29,11 @@ from reshuffle import (
     metric,
 )
 from reshuffle.cli import cli
+from reshuffle.multiplicity import bonferroni, holm
 from reshuffle.report import render
 from reshuffle.resampling import Family, Replicates, TextFamily
 from reshuffle.results import SignificanceResult, clopper_pearson, robbins
-from reshuffle.stopping import AnyRule, Stopped
+from reshuffle.stopping import STOPPING, AnyRule, Stopped
 from test_resampling import bleu_in_numpy, random_counts
 
 BLEU = metric("bleu")
@@ -279,6 +280,29 @@ def test_identical_systems_stop_at_once_with_p_1() -> None:
             {"stopping": Gandy(0.01)},
             r"Gandy decides at level 0.01, the comparison at 1 - confidence_level = 0.05: leave the level out",
         ),
+        *(
+            (
+                {"stopping": rule, "scheme": scheme},
+                f"goes with the scheme 'iid', not with '{scheme}': leave out the scheme or the stopping",
+            )
+            for rule in STOPPING
+            for scheme in ("subgroup", "exact")
+        ),
+        *(
+            (
+                {"stopping": rule, "adjust": adjust},
+                f"adjustment '{adjust}' takes all pairs through the same shuffles to the end",
+            )
+            for rule in STOPPING
+            for adjust in ("maxt", "minp")
+        ),
+        *(
+            (
+                {"stopping": "gandy", "adjust": adjust},
+                f"stopping by 'gandy' decides at one level, .* adjustment '{adjust}' .* stop by 'besag-clifford'",
+            )
+            for adjust in ("holm", "bonferroni")
+        ),
     ],
 )
 def test_stopping_that_cannot_be_had_is_refused(options: dict[str, Any], message: str) -> None:
@@ -300,6 +324,60 @@ def test_stopping_that_cannot_be_had_is_refused(options: dict[str, Any], message
 def test_numbers_that_make_no_rule_are_refused(rule: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         rule()
+
+
+@pytest.mark.parametrize("rule", STOPPING)
+def test_shuffles_that_are_stopped_are_by_coins(rule: str) -> None:
+    a, b = two_systems()
+    a[:-4] = b[:-4]  # all 16 patterns of swaps would be no work at all
+    options: dict[str, Any] = {"n_resamples": 3000, "keep_null_distribution": True}
+    assert approximate_randomization(a, b, BLEU, **options).scheme == "exact"
+    by_coins = approximate_randomization(a, b, BLEU, scheme="iid", **options)
+    result = approximate_randomization(a, b, BLEU, stopping=rule, **options)
+    assert result.scheme == "iid"
+    assert "scheme" not in result.signature
+    assert result == approximate_randomization(a, b, BLEU, stopping=rule, scheme="iid", **options)
+    assert result.null_distribution is not None
+    assert by_coins.null_distribution is not None
+    assert len(result.null_distribution) == result.n_resamples
+    np.testing.assert_array_equal(by_coins.null_distribution[: result.n_resamples], result.null_distribution)
+    assert result.null_probabilities is None
+
+
+@pytest.mark.parametrize(("adjust", "by_hand"), [("holm", holm), ("bonferroni", bonferroni)])
+def test_p_that_besag_and_clifford_give_can_be_adjusted(adjust: str, by_hand: Any) -> None:
+    corpus = demo.demo_corpus()
+    options: dict[str, Any] = {"all_pairs": True, "n_resamples": 2000, "stopping": "besag-clifford"}
+    options["strata"] = ["news"] * 20 + ["talks"] * (corpus.n_segments - 20)
+    plain = compare(corpus.references, corpus.systems, **options)
+    result = compare(corpus.references, corpus.systems, adjust=adjust, **options)
+    assert (
+        f"|test:ar|alternative:two-sided|adjust:{adjust}|stopping:besag-clifford[20]|strata:2|n:2" in result.signature
+    )
+    expected = by_hand(np.array([pair.test.pvalue for pair in plain.comparisons])).tolist()
+    assert expected == [pair.test.adjusted_pvalue for pair in result.comparisons]
+    for there, here in zip(plain.comparisons, result.comparisons, strict=True):
+        assert f"|adjust:{adjust}|stopping:besag-clifford[20]|n:2000|" in here.test.signature
+        assert there.test.n_resamples == here.test.n_resamples
+        assert here.test.stopping == there.test.stopping
+    assert result.test is not None
+    assert (result.test.adjustment, result.test.stopping) == (adjust, "besag-clifford[20]")
+    text = " ".join(render(result, "text").split())
+    assert "p: approximate randomization, at most 2,000 shuffles, two-sided; * adjusted p ≤ 0.05." in text
+    assert "Each test stops at 20 shuffles that reach the difference" in text
+    assert "Adjusted p: " in text
+    pairs = json.loads(render(result, "json"))["comparisons"]
+    assert {"iid"} == {pair["scheme"] for pair in pairs}
+    assert expected == [pair["adjusted_pvalue"] for pair in pairs]
+
+
+def test_tests_that_stop_early_could_have_gone_on() -> None:
+    ratings = SegmentScores("rating", {"b": [1, 2, 3, 4] * 10, "a": [2, 1, 4, 3] * 10})  # no difference at all
+    result = compare(metrics=ratings, n_resamples=5000, stopping=BesagClifford(2), interval="t")
+    assert result.comparisons[0].test.n_resamples == 2
+    assert "cannot give a p below" not in render(result, "text")
+    result = compare(metrics=ratings, n_resamples=10, stopping=BesagClifford(2), interval="t")
+    assert "10 replicates cannot give a p below 0.091" in render(result, "text")
 
 
 def test_all_pairs_of_a_comparison_stop_by_themselves() -> None:

@@ -38,8 +38,7 @@ from reshuffle import (
     read_corpus,
     score,
 )
-from reshuffle.cli import main
-from reshuffle.demo import demo_corpus, write_demo
+from reshuffle.demo import demo_corpus
 from reshuffle.inputs import read_documents
 from reshuffle.metrics import Counts
 from reshuffle.report import FORMATS, render
@@ -114,7 +113,8 @@ def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], s
         y = sum(times[id_] * b[s] for s, id_ in enumerate(ids))
         drawn.append(float(BLEU.score(x) - BLEU.score(y)))
     options: dict[str, Any] = {"documents": ids, "n_resamples": n, "seed": seed, "keep_null_distribution": True}
-    np.testing.assert_array_equal(shuffled, approximate_randomization(a, b, BLEU, **options).null_distribution)
+    by_coins = approximate_randomization(a, b, BLEU, scheme="iid", **options)
+    np.testing.assert_array_equal(shuffled, by_coins.null_distribution)
     centred = np.array(drawn) - np.mean(drawn)
     np.testing.assert_array_equal(centred, bootstrap_test(a, b, BLEU, **options).null_distribution)
 
@@ -398,7 +398,7 @@ def test_numbering_documents_and_listing_their_segments() -> None:
 def test_reports_tell_the_unit_and_what_segments_have_in_common() -> None:
     corpus = demo_corpus()
     ids = [i // 8 for i in range(400)]
-    result = compare(corpus.references, corpus.systems, ["bleu", "ter"], documents=ids, n_resamples=99)
+    result = compare(corpus.references, corpus.systems, ["bleu", "ter"], documents=ids, n_resamples=99, scheme="iid")
     reports = {fmt: render(result, fmt) for fmt in FORMATS}
     for fmt in ("text", "markdown", "latex"):
         words = " ".join(reports[fmt].split())
@@ -427,21 +427,21 @@ def test_reports_tell_the_unit_and_what_segments_have_in_common() -> None:
     ("n", "alternative", "said"), [(5, "two-sided", True), (6, "two-sided", False), (5, "less", False)]
 )
 def test_a_report_says_when_documents_are_too_few_to_decide(n: int, alternative: str, said: bool) -> None:
-    scores = {"a": range(12), "b": range(1, 13)}
+    scores = SegmentScores("m", {"a": range(12), "b": range(1, 13)})
     ids = [i % n for i in range(12)]
-    result = compare(metrics=SegmentScores("m", scores), documents=ids, alternative=alternative, n_resamples=200)
-    report = " ".join(render(result, "text").split())
-    assert said == ("5 documents can be swapped in 32 ways: no p below 0.0625 but by chance of the shuffles" in report)
+    options: dict[str, Any] = {"documents": ids, "alternative": alternative, "n_resamples": 200}
+    for scheme, but in (("auto", ""), ("iid", " but by chance of the shuffles")):
+        report = " ".join(render(compare(metrics=scores, scheme=scheme, **options), "text").split())
+        wanted = f"5 documents can be swapped in 32 ways: no p below 0.0625{but}, too few to decide at 0.05."
+        assert said == (wanted in report)
 
 
 # --- Files and the command line
 
 
 @pytest.fixture
-def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def demo(demo: Path) -> Path:
     """The demo's files in the current directory, and the id of each segment's document in every format."""
-    write_demo(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
     ids = [i * i % 23 for i in range(400)]
     Path("docs.txt").write_text("".join(f"{id_}\n" for id_ in ids))
     Path("docs.tsv").write_text("id\tdoc\n" + "".join(f"{i}\t{id_}\n" for i, id_ in enumerate(ids)))
@@ -449,25 +449,7 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("bare.jsonl").write_text("".join(f'"{id_}"\n' for id_ in ids))
     segments = "".join(f'<DOC docid="{id_}" sysid="x"><seg id="{i}">x</seg></DOC>\n' for i, id_ in enumerate(ids))
     Path("docs.sgm").write_text(f"<tstset>\n{segments}</tstset>\n")
-    return tmp_path
-
-
-class Outcome:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Run a command line in this process: ``run("compare", …)``."""
-
-    def call(*args: str) -> Outcome:
-        with pytest.raises(SystemExit) as stopped:
-            main(args)
-        assert isinstance(stopped.value.code, int)
-        return Outcome(stopped.value.code, *capfd.readouterr())
-
-    return call
+    return demo
 
 
 COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")

@@ -2,8 +2,8 @@
 
 use reshuffle::metric::{self, Value};
 use reshuffle::pool::Run;
-use reshuffle::resample::shuffle::{self, Alternative};
-use reshuffle::resample::{Plan, Scored, draw};
+use reshuffle::resample::shuffle::{self, Alternative, Scheme};
+use reshuffle::resample::{Plan, Scored, draw, subgroup};
 use reshuffle::stats::SuffStats;
 use reshuffle::{Error, Result};
 
@@ -37,6 +37,17 @@ fn from_texts_to_a_p_value() -> Result<()> {
     let observed = [scores[0] - scores[1]];
     let criterion = (Alternative::TwoSided, observed.as_slice());
     let exact = with_run(|run| shuffle::tally(&scored, &[(0, 1)], criterion, (Plan::Given(&masks), 16), run))?[0];
+    // The same patterns by codes of one bit each; then a group of as many replicates by random codes.
+    let (codes, first) = ([1, 2, 4, 8], 0);
+    let every = with_run(|run| {
+        shuffle::tally(&scored, &[(0, 1)], criterion, (Scheme::Codes { codes: &codes, first }, 16), run)
+    })?[0];
+    assert_eq!(exact, every);
+    let codes = subgroup::random_codes(1, 4);
+    let group = with_run(|run| {
+        shuffle::tally(&scored, &[(0, 1)], criterion, (Scheme::Codes { codes: &codes, first }, 16), run)
+    })?[0];
+    assert!(group >= 1, "what was observed is one of the group");
     let plan = (Plan::Seeded { seed: 1, first: 0 }, 100_000);
     let sampled = with_run(|run| shuffle::tally(&scored, &[(0, 1)], criterion, plan, run))?[0];
     let (exact, sampled) = (exact as f64 / 16.0, sampled as f64 / 100_000.0);
@@ -67,7 +78,7 @@ fn draws_of_one_system_do_not_depend_on_the_others() -> Result<()> {
     let plan = (Plan::Seeded { seed: 3, first: 0 }, 50);
     let both = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 4, 10)?)?];
     let second = [Scored::new(bleu.as_ref(), SuffStats::new(&counts[40..], 1, 4, 10)?)?];
-    let both = with_run(|run| draw::scores(&both, plan, run))?;
-    assert_eq!(both[50..], with_run(|run| draw::scores(&second, plan, run))?);
+    let both = with_run(|run| draw::scores(&both, &[], plan, run))?;
+    assert_eq!(both[50..], with_run(|run| draw::scores(&second, &[], plan, run))?);
     Ok(())
 }

@@ -25,6 +25,7 @@ def as_json(comparison: Comparison, terminal: Terminal) -> str:
         "segments": comparison.n_segments,
         "unit": comparison.unit,
         "units": comparison.n_units,
+        **({} if comparison.n_strata is None else {"strata": comparison.n_strata}),
         "references": comparison.n_references,
         "n_resamples": comparison.n_resamples,
         "confidence_level": comparison.confidence_level,
@@ -67,10 +68,12 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "system": pair.system,
         "metric": pair.metric,
         "test": test.test,
+        "scheme": test.scheme,
         "alternative": test.alternative,
         "difference": pair.difference,
         "pvalue": test.pvalue,
         "pvalue_interval": _interval(test.pvalue_interval),
+        "adjusted_pvalue": test.adjusted_pvalue,
         "confidence_interval": _interval(pair.confidence_interval),
         "exceedances": test.exceedances,
         "n_resamples": test.n_resamples,
@@ -93,9 +96,13 @@ def as_csv(comparison: Comparison, terminal: Terminal) -> str:
         rows += [_row(score) for name, score in scores.items() if name not in compared]
         rows += [_row(scores[pair.system]) | _tested(pair) for pair in pairs]
     out = io.StringIO()
-    writer = csv.DictWriter(out, [*_SCORED, *_TESTED, *_UNITS], restval="", lineterminator="\n")
+    units: dict[str, Any] = {"unit": comparison.unit, "n_units": comparison.n_units}
+    columns = [*_SCORED, *_TESTED, *_UNITS]
+    if comparison.n_strata is not None:
+        units["n_strata"] = comparison.n_strata
+        columns.append("n_strata")
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
-    units = {"unit": comparison.unit, "n_units": comparison.n_units}
     writer.writerows(row | units for row in rows)
     return out.getvalue()
 
@@ -107,12 +114,14 @@ _TESTED = (
     "difference_low",
     "difference_high",
     "test",
+    "scheme",
     "alternative",
     "n_resamples",
     "seed",
     "pvalue",
     "pvalue_low",
     "pvalue_high",
+    "adjusted_pvalue",
 )
 _UNITS = ("unit", "n_units", "intraclass_correlation", "design_effect")
 
@@ -132,12 +141,14 @@ def _tested(pair: PairedDifference) -> dict[str, Any]:
         interval.low,
         interval.high,
         test.test,
+        test.scheme,
         test.alternative,
         test.n_resamples,
         test.seed,
         test.pvalue,
         None if of_pvalue is None else of_pvalue.low,
         None if of_pvalue is None else of_pvalue.high,
+        test.adjusted_pvalue,
     )
     return dict(zip(_TESTED, values, strict=True)) | {
         "intraclass_correlation": pair.intraclass_correlation,

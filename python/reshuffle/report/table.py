@@ -227,18 +227,26 @@ def notes(comparison: Comparison) -> Iterator[str]:
     level = comparison.level
     n = f"{comparison.n_resamples or 0:,}"
     of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
+    tests = [pair.test for pair in comparison.comparisons]
+    within = "" if comparison.n_strata is None else f" within {_strata(comparison)}"
     if comparison.test is not None:
         test = comparison.test
-        at_most = "" if test.stopping is None else "at most "
-        replicates = "" if test.replicates is None else f" {at_most}{n} {test.replicates}{of_units},"
-        yield f"p: {test.title},{replicates} {test.alternative}; * p ≤ {level:.3g}."
-        yield from _stopping([pair.test for pair in comparison.comparisons])
+        made = f"{_replicates(comparison, n)}{of_units}{within if test.replicates == 'draws' else ''}"
+        replicates = "" if test.replicates is None else f" {made},"
+        star = "p" if test.adjustment is None else "adjusted p"
+        yield f"p: {test.title},{replicates} {test.alternative}; * {star} ≤ {level:.3g}."
+        yield from _stopping(tests)
+        if test.adjustment is not None:
+            yield (
+                f"Adjusted p: {test.adjustment_title}, over the {_pairs_of_a_metric(comparison)} pairs under each "
+                f"metric; some star is wrong with probability {level:.3g} at most."
+            )
     draws = f" of {n} bootstrap draws{of_units}" if comparison.interval.draws else ""
-    yield f"Intervals: {comparison.interval.title}{draws}."
+    yield f"Intervals: {comparison.interval.title}{draws}{within}."
     for metric in comparison.metrics:
         yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
-    tests = [pair.test for pair in comparison.comparisons]
-    if len(tests) > 1 and comparison.experimentwise_error is not None:
+    adjusted = comparison.test is not None and comparison.test.adjustment is not None
+    if len(tests) > 1 and comparison.experimentwise_error is not None and not adjusted:
         power = f"1 - {1 - level:.3g}^{len(tests)}"
         yield (
             f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
@@ -249,13 +257,19 @@ def notes(comparison: Comparison) -> Iterator[str]:
     if comparison.test.replicates == "shuffles":
         smallest = 2.0 ** ((comparison.test.alternative == "two-sided") - comparison.n_units)
         if smallest > level:
+            by_chance = " but by chance of the shuffles" if any(test.scheme == "iid" for test in tests) else ""
             yield (
                 f"{comparison.n_units} {comparison.unit}s can be swapped in {2**comparison.n_units} ways: no p below "
-                f"{smallest:.3g} but by chance of the shuffles, too few to decide at {level:.3g}."
+                f"{smallest:.3g}{by_chance}, too few to decide at {level:.3g}."
             )
             return
-    smallest = 1 / (comparison.n_resamples + 1)
+    # Those that were stopped could have gone on.
+    possible = [test.n_resamples if test.stopping is None else test.stopping.max_resamples for test in tests]
+    counted = [r for r, test in zip(possible, tests, strict=True) if test.scheme != "exact" and r is not None]
+    iid = any(test.scheme != "subgroup" for test in tests)  # with what was observed one more
+    smallest = 1 / (max(counted) + iid) if counted else 0
     if smallest > level:
+        n = f"{max(counted):,}"
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
         return
     close = sum(test.may_lie_across(level) for test in tests)
@@ -288,6 +302,26 @@ def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
         yield f"{to_the_end} of {len(tests)} tests are undecided after {rule.max_resamples:,} shuffles; raise n."
 
 
+def _pairs_of_a_metric(comparison: Comparison) -> int:
+    return len(comparison.comparisons) // len(comparison.metrics)
+
+
+def _replicates(comparison: Comparison, n: str) -> str:
+    """What the test went through: n replicates, or for some pairs or all of them another number."""
+    assert comparison.test is not None  # notes() has seen to it
+    tests = [pair.test for pair in comparison.comparisons]
+    exact = sum(test.scheme == "exact" for test in tests)
+    group = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
+    if exact == len(tests):
+        return f"exact, by all patterns of {comparison.test.replicates}"
+    if group is not None:
+        return f"{group:,} {comparison.test.replicates} that are a group"
+    if comparison.test.stopping is not None:
+        return f"at most {n} {comparison.test.replicates}"
+    some = f" ({exact} of {len(tests)} p exact, by all patterns)" if exact else ""
+    return f"{n} {comparison.test.replicates}{some}"
+
+
 def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[str]:
     """What segments of a document have in common, under one metric."""
     correlations = [p.intraclass_correlation for p in pairs if p.intraclass_correlation is not None]
@@ -309,12 +343,18 @@ def _title(comparison: Comparison, metric: UsedMetric) -> str:
     segments = "segment" if comparison.n_segments == 1 else "segments"
     if comparison.unit != "segment":
         segments += f" in {comparison.n_units:,} {comparison.unit}s"
+    if comparison.n_strata is not None:
+        segments += f" in {_strata(comparison)}"
     n = comparison.n_references
     references = f"{n} reference{'s' * (n != 1)}, " if n else ""
     return (
         f"{metric.name}{arrow}: {comparison.n_segments:,} {segments}, {references}"
         f"{len(comparison.systems)} system{'s' * (len(comparison.systems) != 1)}"
     )
+
+
+def _strata(comparison: Comparison) -> str:
+    return f"{comparison.n_strata:,} strat{'um' if comparison.n_strata == 1 else 'a'}"
 
 
 def _level(comparison: Comparison) -> str:
@@ -329,8 +369,9 @@ def _scores(
     comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore], tested: dict[str, PairedDifference]
 ) -> Table:
     header = ["System", metric.name, _level(comparison)]
+    of_tests = ["Δ", _level(comparison), *_pvalues(comparison)]
     if tested:
-        header += ["Δ", _level(comparison), "p"]
+        header += of_tests
     table = Table(_title(comparison, metric), header)
     decimals = _decimals(scores)
     for score in scores:
@@ -339,13 +380,13 @@ def _scores(
         if pair is not None:
             cells += _tested(comparison, pair, decimals)
         elif tested:
-            cells += ["baseline", "", ""]
+            cells += ["baseline", *[""] * (len(of_tests) - 1)]
         table.add(cells, pair is not None and _significant(comparison, pair))
     return table
 
 
 def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], decimals: int) -> Table:
-    header = ["System", "compared with", "Δ", _level(comparison), "p"]
+    header = ["System", "compared with", "Δ", _level(comparison), *_pvalues(comparison)]
     table = Table(f"{metric.name}: {len(pairs)} pair{'s' * (len(pairs) != 1)}", header, n_names=2)
     for pair in pairs:
         table.add([pair.system, pair.baseline, *_tested(comparison, pair, decimals)], _significant(comparison, pair))
@@ -392,16 +433,22 @@ def _ends(interval: ConfidenceInterval | None, decimals: int, sign: str = "") ->
 def _tested(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
     mark = "*" if _significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
-    return [difference, _ends(pair.confidence_interval, decimals, "+"), _pvalue(pair) + mark]
+    pvalues = [_pvalue(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
+    return [difference, _ends(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + mark]
+
+
+def _pvalues(comparison: Comparison) -> list[str]:
+    return ["p"] if comparison.test is None or comparison.test.adjustment is None else ["p", "adjusted p"]
 
 
 def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
-    return pair.test.pvalue <= comparison.level
+    adjusted = pair.test.adjusted_pvalue
+    return (pair.test.pvalue if adjusted is None else adjusted) <= comparison.level
 
 
-def _pvalue(pair: PairedDifference) -> str:
+def _pvalue(test: SignificanceResult, p: float) -> str:
     """With as many digits as the number of replicates can tell, four at least; a smaller p in powers of ten."""
-    if pair.test.n_resamples is None:
-        return f"{pair.test.pvalue:.4f}" if pair.test.pvalue >= 1e-4 else f"{pair.test.pvalue:.1e}"
-    digits = max(4, math.ceil(math.log10(pair.test.n_resamples)))
-    return f"{pair.test.pvalue:.{digits}f}"
+    if test.n_resamples is None or test.scheme == "exact":
+        return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
+    digits = max(4, math.ceil(math.log10(test.n_resamples)))
+    return f"{p:.{digits}f}"

@@ -109,11 +109,12 @@ impl Bleu {
         self.smoothing != Smoothing::Mteval && totals[2..2 + self.order].iter().all(|&matches| matches == 0)
     }
 
-    /// The smoothed precisions, and how many orders the mean is over. Orders that cannot occur stay 0.
+    /// The smoothed precisions as matches and totals, and how many orders the mean is over. Orders that cannot occur stay
+    /// 0 of 1.
     #[inline(always)]
-    fn precisions(&self, totals: &[i64], effective_order: bool) -> ([f64; MAX_ORDER], usize) {
+    fn precisions(&self, totals: &[i64], effective_order: bool) -> ([f64; MAX_ORDER], [f64; MAX_ORDER], usize) {
         let (matches, possible) = totals[2..].split_at(self.order);
-        let mut precisions = [0.0; MAX_ORDER];
+        let (mut of_matches, mut of_totals) = ([0.0; MAX_ORDER], [1.0; MAX_ORDER]);
         let mut effective = self.order;
         let mut halving = 1.0;
         for n in 0..self.order {
@@ -123,7 +124,7 @@ impl Bleu {
             }
             if total == 0.0 {
                 if self.smoothing == Smoothing::Mteval {
-                    precisions[n] = 1.0;
+                    of_matches[n] = 1.0;
                     continue;
                 }
                 break;
@@ -141,9 +142,9 @@ impl Bleu {
                     Smoothing::None | Smoothing::AddK(_) => 0.0,
                 };
             }
-            precisions[n] = matched / total;
+            (of_matches[n], of_totals[n]) = (matched, total);
         }
-        (precisions, effective)
+        (of_matches, of_totals, effective)
     }
 
     #[inline(always)]
@@ -151,10 +152,11 @@ impl Bleu {
         if self.is_nothing(totals) {
             return 0.0;
         }
-        // A product under a root instead of a mean of logarithms: faster, and 100 comes out as 100.
-        let (precisions, effective) = self.precisions(totals, effective_order);
-        let product = precisions[..effective].iter().product();
-        100.0 * self.brevity_penalty(totals) * root(product, effective)
+        // A product under a root instead of a mean of logarithms, and one division for all orders: faster, and 100 comes
+        // out as 100.
+        let (matches, possible, effective) = self.precisions(totals, effective_order);
+        let product = |orders: &[f64]| orders[..effective].iter().product::<f64>();
+        100.0 * self.brevity_penalty(totals) * root(product(&matches) / product(&possible), effective)
     }
 }
 
@@ -195,7 +197,7 @@ impl Metric for Bleu {
 
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
         let n = out.len();
-        let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || totals[2 * n..].iter().any(|&count| count <= 0);
+        let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || any_zero(&totals[2 * n..]);
         if !smoothed {
             return plain_scores(self.order, totals, out);
         }
@@ -225,12 +227,13 @@ impl Metric for Bleu {
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
-        let (precisions, _) = match self.is_nothing(totals) {
-            true => ([0.0; MAX_ORDER], 0),
+        let (matches, possible, _) = match self.is_nothing(totals) {
+            true => ([0.0; MAX_ORDER], [1.0; MAX_ORDER], 0),
             false => self.precisions(totals, self.effective_order),
         };
-        let numbered = precisions[..self.order].iter().zip(1..);
-        let mut details: Vec<_> = numbered.map(|(p, n)| (format!("p_{n}"), 100.0 * p)).collect();
+        let precisions = matches[..self.order].iter().zip(&possible).zip(1..);
+        let mut details: Vec<_> =
+            precisions.map(|((matched, total), n)| (format!("p_{n}"), 100.0 * (matched / total))).collect();
         let (hypothesis, reference) = (totals[0] as f64, totals[1] as f64);
         let ratio = if reference > 0.0 { hypothesis / reference } else { 0.0 };
         details.extend(
@@ -249,6 +252,11 @@ fn brevity_penalty(hypothesis: i64, reference: i64) -> f64 {
     if hypothesis >= reference { 1.0 } else { shorter }
 }
 
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn any_zero(counts: &[i64]) -> bool {
+    counts.iter().fold(false, |any, &count| any | (count <= 0))
+}
+
 /// The scores of many rows in which nothing is 0, so that nothing is smoothed: matches and totals of every order, column
 /// by column. In the words of [`Bleu::score_with`], so that the numbers are the same to the last bit.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
@@ -256,18 +264,19 @@ fn plain_scores(order: usize, totals: &[i64], out: &mut [f64]) {
     let n = out.len();
     let (lengths, ngrams) = totals.split_at(2 * n);
     let (matches, possible) = ngrams.split_at(order * n);
+    let mut below = vec![1.0; n];
     out.fill(1.0);
     for (matches, possible) in matches.chunks_exact(n).zip(possible.chunks_exact(n)) {
-        for ((product, &matched), &total) in out.iter_mut().zip(matches).zip(possible) {
-            *product *= matched as f64 / total as f64;
-        }
+        out.iter_mut().zip(matches).for_each(|(product, matched)| *product *= *matched as f64);
+        below.iter_mut().zip(possible).for_each(|(product, total)| *product *= *total as f64);
     }
-    let (hypotheses, references) = lengths.split_at(n);
+    out.iter_mut().zip(&below).for_each(|(product, below)| *product /= below);
     match order {
         // Known here, so that the loop has no branch.
         4 => out.iter_mut().for_each(|product| *product = root(*product, 4)),
         order => out.iter_mut().for_each(|product| *product = root(*product, order)),
     }
+    let (hypotheses, references) = lengths.split_at(n);
     for ((score, &hypothesis), &reference) in out.iter_mut().zip(hypotheses).zip(references) {
         *score *= 100.0 * brevity_penalty(hypothesis, reference);
     }

@@ -1,6 +1,7 @@
 //! From Python's values to the core's and back.
 
 use numpy::{IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
@@ -12,6 +13,9 @@ use crate::stats::SuffStats;
 /// The counts of k systems: a C-contiguous (k, S, K) array of int64.
 pub(super) fn suff_stats<'a>(py: Python<'_>, counts: &'a PyReadonlyArray3<'_, i64>) -> PyResult<SuffStats<'a>> {
     let &[systems, segments, columns] = counts.shape() else { unreachable!("the array has three dimensions") };
+    if !counts.is_c_contiguous() {
+        return Err(PyTypeError::new_err("counts: expected a C-contiguous array; numpy.ascontiguousarray makes one"));
+    }
     SuffStats::new(counts.as_slice()?, systems, segments, columns).map_err(|e| raise(py, e))
 }
 

@@ -17,8 +17,9 @@ mod _core {
     use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers};
     #[pymodule_export]
     use super::resample::{
-        Sequential, StoppingRule, draw_scores, draw_sums, draw_weights, shuffle_statistics, shuffle_sums,
-        shuffle_tally, shuffle_until, stream_indices, stream_words,
+        Sequential, StoppingRule, coin_law, differing_units, draw_scores, draw_summary, draw_sums, draw_weights,
+        shuffle_max_t, shuffle_min_p, shuffle_spreads, shuffle_statistics, shuffle_sums, shuffle_tally, shuffle_until,
+        stream_indices, stream_words,
     };
 
     #[pymodule_export]

@@ -1,19 +1,22 @@
 //! Replicates as arrays.
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{
+    PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 
 use super::call::{Progress, long, raise};
 use super::convert::{flips, shaped, suff_stats};
 use super::metric::Metric;
 use crate::error::{Error, Result};
-use crate::resample::shuffle::{self, Alternative, Pair};
+use crate::resample::shuffle::{self, Alternative, Pair, Scheme};
 use crate::resample::stopping::{self, Outcome, Rule};
-use crate::resample::{Plan, Scored, draw};
+use crate::resample::{Plan, Scored, draw, exact, family};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 
 type Counts<'py> = PyReadonlyArray3<'py, i64>;
+type Codes<'py> = PyReadonlyArray1<'py, u64>;
 type Families<'py> = Vec<(PyRef<'py, Metric>, Counts<'py>)>;
 
 fn with_metrics<'a>(py: Python<'_>, families: &'a Families<'_>) -> PyResult<Vec<Scored<'a>>> {
@@ -36,30 +39,40 @@ fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
     })
 }
 
-/// Replicates of a seed, or flips that the caller gives.
-struct Flips {
+/// Replicates of a seed, or flips or codes of units that the caller gives.
+struct Flips<'py> {
     given: Option<Vec<u64>>,
+    codes: Option<Codes<'py>>,
     seed: u64,
     first: u64,
     n: usize,
 }
 
-impl Flips {
-    fn new(n: usize, seed: u64, first: u64, masks: Option<PyReadonlyArray2<'_, bool>>) -> PyResult<Self> {
+impl<'py> Flips<'py> {
+    fn new(
+        n: usize,
+        (seed, first): (u64, u64),
+        masks: Option<PyReadonlyArray2<'_, bool>>,
+        codes: Option<Codes<'py>>,
+    ) -> PyResult<Self> {
         Ok(match masks.as_ref().map(flips).transpose()? {
-            Some((words, n)) => Flips { given: Some(words), seed, first, n },
-            None => Flips { given: None, seed, first, n },
+            Some((words, n)) => Flips { given: Some(words), codes, seed, first, n },
+            None => Flips { given: None, codes, seed, first, n },
         })
     }
 
-    fn plan(&self) -> (Plan<'_, u64>, usize) {
-        let seeded = Plan::Seeded { seed: self.seed, first: self.first };
-        (self.given.as_deref().map_or(seeded, Plan::Given), self.n)
+    fn scheme(&self) -> PyResult<(Scheme<'_>, usize)> {
+        let scheme = match (&self.codes, &self.given) {
+            (Some(codes), _) => Scheme::Codes { codes: codes.as_slice()?, first: self.first },
+            (None, Some(given)) => Plan::Given(given).into(),
+            (None, None) => Plan::Seeded { seed: self.seed, first: self.first }.into(),
+        };
+        Ok((scheme, self.n))
     }
 }
 
 #[pyfunction]
-#[pyo3(signature = (families, pairs, alternative, thresholds, *, n, seed, masks=None, threads=0, progress=None))]
+#[pyo3(signature = (families, pairs, alternative, thresholds, *, n, seed, masks=None, codes=None, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn shuffle_tally<'py>(
     py: Python<'py>,
@@ -70,14 +83,16 @@ pub fn shuffle_tally<'py>(
     n: usize,
     seed: u64,
     masks: Option<PyReadonlyArray2<'py, bool>>,
+    codes: Option<Codes<'py>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let scored = with_metrics(py, &families)?;
     let criterion = (self::alternative(py, alternative)?, thresholds.as_slice()?);
-    let flips = Flips::new(n, seed, 0, masks)?;
+    let flips = Flips::new(n, (seed, 0), masks, codes)?;
+    let scheme = flips.scheme()?;
     let counts = long(py, threads, progress, ("shuffling", flips.n), |run| {
-        shuffle::tally(&scored, &pairs, criterion, flips.plan(), run)
+        shuffle::tally(&scored, &pairs, criterion, scheme, run)
     })?;
     shaped(py, counts, [families.len(), pairs.len()])
 }
@@ -173,7 +188,7 @@ pub fn shuffle_until<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (families, pairs, *, n, seed, masks=None, threads=0, progress=None))]
+#[pyo3(signature = (families, pairs, *, n, seed, masks=None, codes=None, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn shuffle_statistics<'py>(
     py: Python<'py>,
@@ -182,19 +197,83 @@ pub fn shuffle_statistics<'py>(
     n: usize,
     seed: u64,
     masks: Option<PyReadonlyArray2<'py, bool>>,
+    codes: Option<Codes<'py>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
     let scored = with_metrics(py, &families)?;
-    let flips = Flips::new(n, seed, 0, masks)?;
-    let statistics = long(py, threads, progress, ("shuffling", flips.n), |run| {
-        shuffle::statistics(&scored, &pairs, flips.plan(), run)
-    })?;
+    let flips = Flips::new(n, (seed, 0), masks, codes)?;
+    let scheme = flips.scheme()?;
+    let statistics =
+        long(py, threads, progress, ("shuffling", flips.n), |run| shuffle::statistics(&scored, &pairs, scheme, run))?;
     shaped(py, statistics, [families.len(), pairs.len(), flips.n])
 }
 
 #[pyfunction]
-#[pyo3(signature = (counts, *, n, seed, first=0, masks=None, threads=0, progress=None))]
+#[pyo3(signature = (families, pairs, *, n, seed, threads=0, progress=None))]
+pub fn shuffle_spreads<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    pairs: Vec<Pair>,
+    n: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let scored = with_metrics(py, &families)?;
+    let plan = (Plan::Seeded { seed, first: 0 }, n);
+    let spreads = long(py, threads, progress, ("shuffling", n), |run| family::spreads(&scored, &pairs, plan, run))?;
+    shaped(py, spreads, [families.len(), pairs.len()])
+}
+
+#[pyfunction]
+#[pyo3(signature = (families, pairs, alternative, scales, thresholds, *, n, seed, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn shuffle_max_t<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    pairs: Vec<Pair>,
+    alternative: &str,
+    scales: PyReadonlyArray2<'py, f64>,
+    thresholds: PyReadonlyArray2<'py, f64>,
+    n: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let scored = with_metrics(py, &families)?;
+    let criterion = (self::alternative(py, alternative)?, scales.as_slice()?, thresholds.as_slice()?);
+    let plan = (Plan::Seeded { seed, first: 0 }, n);
+    let counts =
+        long(py, threads, progress, ("shuffling", n), |run| family::max_t(&scored, &pairs, criterion, plan, run))?;
+    shaped(py, counts, [families.len(), pairs.len()])
+}
+
+#[pyfunction]
+#[pyo3(signature = (families, pairs, alternative, thresholds, ranks, *, n, seed, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn shuffle_min_p<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    pairs: Vec<Pair>,
+    alternative: &str,
+    thresholds: PyReadonlyArray2<'py, f64>,
+    ranks: PyReadonlyArray2<'py, u64>,
+    n: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let scored = with_metrics(py, &families)?;
+    let criterion = (self::alternative(py, alternative)?, thresholds.as_slice()?, ranks.as_slice()?);
+    let plan = (Plan::Seeded { seed, first: 0 }, n);
+    let counts =
+        long(py, threads, progress, ("shuffling", n), |run| family::min_p(&scored, &pairs, criterion, plan, run))?;
+    shaped(py, counts, [families.len(), pairs.len()])
+}
+
+#[pyfunction]
+#[pyo3(signature = (counts, *, n, seed, first=0, masks=None, codes=None, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn shuffle_sums<'py>(
     py: Python<'py>,
@@ -203,35 +282,95 @@ pub fn shuffle_sums<'py>(
     seed: u64,
     first: u64,
     masks: Option<PyReadonlyArray2<'py, bool>>,
+    codes: Option<Codes<'py>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let all = without_metrics(py, &counts)?;
-    let flips = Flips::new(n, seed, first, masks)?;
-    let sums = long(py, threads, progress, ("shuffling", flips.n), |run| shuffle::sums(&all, flips.plan(), run))?;
+    let flips = Flips::new(n, (seed, first), masks, codes)?;
+    let scheme = flips.scheme()?;
+    let sums = long(py, threads, progress, ("shuffling", flips.n), |run| shuffle::sums(&all, scheme, run))?;
     by_replicate(py, sums, flips.n)
 }
 
 #[pyfunction]
-#[pyo3(signature = (families, *, n, seed, indices=None, threads=0, progress=None))]
+#[pyo3(signature = (counts, pairs, *, most))]
+pub fn differing_units(
+    py: Python<'_>,
+    counts: Counts<'_>,
+    pairs: Vec<Pair>,
+    most: usize,
+) -> PyResult<Vec<(usize, Option<usize>)>> {
+    let stats = suff_stats(py, &counts)?;
+    let found: Result<_> = py.detach(|| pairs.into_iter().map(|pair| exact::differing(&stats, pair, most)).collect());
+    found.map_err(|e| raise(py, e))
+}
+
+#[pyfunction]
+#[pyo3(signature = (steps, *, progress=None))]
+pub fn coin_law<'py>(
+    py: Python<'py>,
+    steps: PyReadonlyArray1<'py, u64>,
+    progress: Option<&Progress>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let steps = steps.as_slice()?;
+    let law = long(py, 1, progress, ("shuffling", steps.len()), |run| exact::law(steps, run))?;
+    let length = law.len();
+    shaped(py, law, [length])
+}
+
+#[pyfunction]
+#[pyo3(signature = (families, *, n, seed, strata=None, indices=None, threads=0, progress=None))]
+#[allow(clippy::too_many_arguments)]
 pub fn draw_scores<'py>(
     py: Python<'py>,
     families: Families<'py>,
     n: usize,
     seed: u64,
+    strata: Option<Vec<usize>>,
     indices: Option<PyReadonlyArray2<'py, u32>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let scored = with_metrics(py, &families)?;
     let systems: usize = scored.iter().map(|s| s.stats.systems()).sum();
+    let strata = strata.unwrap_or_default();
     let (scores, n) =
-        drawn((py, threads, progress), (n, seed, 0), indices, |plan, run| draw::scores(&scored, plan, run))?;
+        drawn((py, threads, progress), (n, seed, 0), indices, |plan, run| draw::scores(&scored, &strata, plan, run))?;
     shaped(py, scores, [systems, n])
 }
 
+/// Means and standard deviations of scores, and how often each system has each rank: a (k, k) array for each metric.
+type Summary<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Vec<Bound<'py, PyArray2<u64>>>);
+
 #[pyfunction]
-#[pyo3(signature = (counts, *, n, seed, first=0, indices=None, threads=0, progress=None))]
+#[pyo3(signature = (families, *, n, seed, threads=0, progress=None))]
+pub fn draw_summary<'py>(
+    py: Python<'py>,
+    families: Families<'py>,
+    n: usize,
+    seed: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Summary<'py>> {
+    let scored = with_metrics(py, &families)?;
+    let plan = (Plan::Seeded { seed, first: 0 }, n);
+    let summary = long(py, threads, progress, ("drawing", n), |run| draw::summary(&scored, &[], plan, run))?;
+    let deviations: Vec<_> = summary.squares.iter().map(|squares| (squares / (n as f64 - 1.0)).sqrt()).collect();
+    let systems = summary.means.len();
+    let mut ranks = summary.ranks.as_slice();
+    let of_metrics = scored.iter().map(|s| {
+        let k = s.stats.systems();
+        let (of_metric, rest) = ranks.split_at(k * k);
+        ranks = rest;
+        shaped(py, of_metric.to_vec(), [k, k])
+    });
+    let of_metrics = of_metrics.collect::<PyResult<_>>()?;
+    Ok((shaped(py, summary.means, [systems])?, shaped(py, deviations, [systems])?, of_metrics))
+}
+
+#[pyfunction]
+#[pyo3(signature = (counts, *, n, seed, first=0, strata=None, indices=None, threads=0, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn draw_sums<'py>(
     py: Python<'py>,
@@ -239,12 +378,15 @@ pub fn draw_sums<'py>(
     n: usize,
     seed: u64,
     first: u64,
+    strata: Option<Vec<usize>>,
     indices: Option<PyReadonlyArray2<'py, u32>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let all = without_metrics(py, &counts)?;
-    let (sums, n) = drawn((py, threads, progress), (n, seed, first), indices, |plan, run| draw::sums(&all, plan, run))?;
+    let strata = strata.unwrap_or_default();
+    let (sums, n) =
+        drawn((py, threads, progress), (n, seed, first), indices, |plan, run| draw::sums(&all, &strata, plan, run))?;
     by_replicate(py, sums, n)
 }
 
@@ -269,7 +411,7 @@ fn by_replicate(py: Python<'_>, sums: Vec<i64>, n: usize) -> PyResult<Bound<'_, 
 }
 
 fn stream(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<Stream> {
-    let known = [("shuffle", Purpose::Shuffle), ("draw", Purpose::Draw)];
+    let known = [("shuffle", Purpose::Shuffle), ("draw", Purpose::Draw), ("code", Purpose::Code)];
     match known.iter().find(|(name, _)| *name == purpose) {
         Some(&(_, purpose)) => Ok(Stream::new(seed, purpose, replicate)),
         None => {
@@ -308,9 +450,17 @@ pub fn stream_indices<'py>(
 }
 
 #[pyfunction]
-pub fn draw_weights(py: Python<'_>, seed: u64, replicate: u64, segments: u32) -> PyResult<Bound<'_, PyArray1<u32>>> {
+#[pyo3(signature = (seed, replicate, segments, *, strata=None))]
+pub fn draw_weights(
+    py: Python<'_>,
+    seed: u64,
+    replicate: u64,
+    segments: u32,
+    strata: Option<Vec<usize>>,
+) -> PyResult<Bound<'_, PyArray1<u32>>> {
     if segments == 0 {
         return Err(raise(py, Error::Empty { what: "segments".into() }));
     }
-    shaped(py, draw::draw_weights(seed, replicate, segments), [segments as usize])
+    let weights = draw::draw_weights(seed, replicate, segments, &strata.unwrap_or_default());
+    shaped(py, weights.map_err(|error| raise(py, error))?, [segments as usize])
 }

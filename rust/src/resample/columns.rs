@@ -53,6 +53,11 @@ impl<'a> Cells<'a> {
         stats.row(system, unit)[column] - first
     }
 
+    /// Which of its metric's columns a cell is of.
+    pub fn column(&self, cell: usize) -> usize {
+        self.places[cell].2
+    }
+
     /// The cells that this one may follow from: the same count of the first system, and what else is counted of its own.
     fn candidates(&self, cell: usize) -> impl Iterator<Item = usize> {
         let (of, system, column) = self.places[cell];

@@ -1,9 +1,12 @@
 //! The bootstrap: draw units with replacement, the same draw for every system and metric.
+//!
+//! `strata` are the sizes of groups of units that lie one after the other: of each as many units are drawn as it has.
+//! Without any, all units are one. Given plans choose units themselves, and strata have no say.
 
 use std::ops::Range;
 
 use super::product::{Digits, Path, TOGETHER};
-use super::weights::Law;
+use super::weights::Strata;
 use super::{Design, Kernel, Plan, STRIDE, Scored, Sums, all_sums, replicates, zeros};
 
 pub use super::weights::draw_weights;
@@ -15,12 +18,17 @@ use crate::stats::SuffStats;
 ///
 /// # Errors
 /// [`Error::LengthMismatch`] if the metrics' counts differ in segments or a given plan is too short,
-/// [`Error::OutOfRange`] if a given index is, and what the pool returns.
-pub fn scores(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mut Run<'_>) -> Result<Vec<f64>> {
+/// [`Error::OutOfRange`] if a given index is, as [`draw_weights`] if strata cannot be used, and what the pool returns.
+pub fn scores(
+    scored: &[Scored<'_>],
+    strata: &[usize],
+    (plan, n): (Plan<'_, u32>, usize),
+    run: &mut Run<'_>,
+) -> Result<Vec<f64>> {
     let series: usize = scored.iter().map(|s| s.stats.systems()).sum();
     let mut out: Vec<f64> = zeros(&[series, n])?;
     for_each_block(
-        scored,
+        (scored, strata),
         (plan, n),
         run,
         |scores, _| scores,
@@ -48,7 +56,12 @@ pub struct Summary {
 ///
 /// # Errors
 /// As [`scores`].
-pub fn summary(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mut Run<'_>) -> Result<Summary> {
+pub fn summary(
+    scored: &[Scored<'_>],
+    strata: &[usize],
+    (plan, n): (Plan<'_, u32>, usize),
+    run: &mut Run<'_>,
+) -> Result<Summary> {
     let systems = || scored.iter().map(|s| s.stats.systems());
     let series: usize = systems().sum();
     let mut out = Summary {
@@ -60,7 +73,7 @@ pub fn summary(scored: &[Scored<'_>], (plan, n): (Plan<'_, u32>, usize), run: &m
     // Moments of batches, which do not depend on how blocks are cut, are put together in order (Chan, Golub &
     // LeVeque 1983, doi:10.1080/00031305.1983.10483115).
     for_each_block(
-        scored,
+        (scored, strata),
         (plan, n),
         run,
         |scores, replicates| (batch_moments(&scores, replicates), ranks(scored, &scores, replicates), replicates),
@@ -122,7 +135,7 @@ fn ranks(scored: &[Scored<'_>], scores: &[f64], replicates: usize) -> Vec<u64> {
 /// Makes draws; `finish` makes something of the scores of a block, series by series, and of their number, which `sink`
 /// then gets in order.
 fn for_each_block<T: Send>(
-    scored: &[Scored<'_>],
+    (scored, strata): (&[Scored<'_>], &[usize]),
     (plan, n): (Plan<'_, u32>, usize),
     run: &mut Run<'_>,
     finish: impl Fn(Vec<f64>, usize) -> T + Sync,
@@ -130,7 +143,7 @@ fn for_each_block<T: Send>(
 ) -> Result<()> {
     let all: Vec<_> = scored.iter().map(|s| s.stats).collect();
     let design = Design::new(&all, false)?;
-    let kernel = Draws::new(&design, plan, n, Path::best())?;
+    let kernel = Draws::new(&design, strata, (plan, n), Path::best())?;
     let series: usize = all.iter().map(SuffStats::systems).sum();
     let finish = |sums: &Sums<'_>| {
         let mut block = vec![0.0; series * sums.replicates];
@@ -157,9 +170,14 @@ fn for_each_block<T: Send>(
 ///
 /// # Errors
 /// As [`scores`].
-pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u32>, usize), run: &mut Run<'_>) -> Result<Vec<i64>> {
+pub fn sums(
+    all: &[SuffStats<'_>],
+    strata: &[usize],
+    (plan, n): (Plan<'_, u32>, usize),
+    run: &mut Run<'_>,
+) -> Result<Vec<i64>> {
     let design = Design::new(all, false)?;
-    all_sums((&design, &Draws::new(&design, plan, n, Path::best())?), n, run)
+    all_sums((&design, &Draws::new(&design, strata, (plan, n), Path::best())?), n, run)
 }
 
 /// Replicates scored at a time: their totals stay in the first-level cache.
@@ -169,7 +187,7 @@ const BATCH: usize = 64;
 struct Draws<'a> {
     design: &'a Design<'a>,
     plan: Plan<'a, u32>,
-    law: Law,
+    strata: Strata,
     digits: Digits,
     path: Path,
 }
@@ -178,7 +196,7 @@ struct Draws<'a> {
 const WEIGHTS: usize = 1 << 18;
 
 impl<'a> Draws<'a> {
-    fn new(design: &'a Design<'a>, plan: Plan<'a, u32>, n: usize, path: Path) -> Result<Self> {
+    fn new(design: &'a Design<'a>, strata: &[usize], (plan, n): (Plan<'a, u32>, usize), path: Path) -> Result<Self> {
         let units = design.units();
         if u32::try_from(units).is_err() {
             return Err(Error::OutOfRange { what: "unit".into(), index: units, len: u32::MAX as usize });
@@ -191,8 +209,9 @@ impl<'a> Draws<'a> {
                 return Err(Error::OutOfRange { what: "unit".into(), index: index as usize, len: units });
             }
         }
+        let strata = Strata::new(units, strata)?;
         let digits = Digits::new(&design.cells, &design.columns);
-        Ok(Draws { design, plan, law: Law::new(units), digits, path })
+        Ok(Draws { design, plan, strata, digits, path })
     }
 
     /// The bytes of a row of weights: whole quads of units.
@@ -210,7 +229,7 @@ impl<'a> Draws<'a> {
         (out, stride): (&mut [i64], usize),
     ) {
         for (replicate, weights) in (0..).zip(weights.chunks_exact_mut(self.padded())) {
-            self.law.draw(seed, first.wrapping_add(replicate), weights);
+            self.strata.draw(seed, first.wrapping_add(replicate), weights);
         }
         let (dense, exceptional) = out.split_at_mut(self.design.columns.dense.len() * stride);
         self.digits.sums(self.path, weights, self.padded(), (dense, stride, place));
@@ -241,7 +260,7 @@ impl Kernel for Draws<'_> {
     }
 
     fn cost(&self) -> u64 {
-        (self.design.units() * (2 + self.digits.tiles()) / 4) as u64
+        ((2 * self.strata.cost() + self.design.units() * self.digits.tiles()) / 4) as u64
     }
 
     fn rows(&self) -> i64 {

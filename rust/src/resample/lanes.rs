@@ -59,12 +59,7 @@ impl Tables {
                 let range = values.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs()));
                 let of_chunk = &mut below[group / (WORDS * TABLES)][column];
                 *of_chunk = of_chunk.wrapping_add(negative);
-                let mut sums = [negative.wrapping_neg().cast_unsigned(); LANES];
-                for (subset, sum) in sums.iter_mut().enumerate() {
-                    for (_, value) in values.iter().enumerate().filter(|(bit, _)| subset >> bit & 1 == 1) {
-                        *sum = sum.wrapping_add(value.cast_unsigned());
-                    }
-                }
+                let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values);
                 let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
                 for digit in 0..used {
                     if digits.len() == first_digit + digit {
@@ -127,6 +122,16 @@ impl Tables {
             }
         }
     }
+}
+
+/// The sums of all subsets of six values, and `base` on top of each.
+fn subset_sums(base: u64, values: [i64; SIX]) -> [u64; LANES] {
+    let mut sums = [base; LANES];
+    for (bit, value) in values.into_iter().enumerate() {
+        let (without, with) = sums.split_at_mut(1 << bit);
+        with.iter_mut().zip(without).for_each(|(with, without)| *with = without.wrapping_add(value.cast_unsigned()));
+    }
+    sums
 }
 
 /// Tables that are not zero, in runs whose largest entries fit a byte together.

@@ -1,18 +1,20 @@
 //! Replicates: rows chosen by a stream, added up exactly, scored, tallied.
 //!
-//! A kernel ([`shuffle`], [`draw`]) fills a block of replicates with sums of integer rows. What is made of the sums (an
+//! A kernel ([`shuffle`], [`subgroup`], [`draw`]) fills a block of replicates with sums of integer rows. What is made of the sums (an
 //! exceedance count, a score, the sums themselves) is a function from a block to a result, run by the same thread
 //! while the block is warm; results meet in replicate order. So nothing depends on threads or block sizes, and memory
 //! is the packed counts, a block per thread, and what the caller asked to keep.
 
 mod columns;
 pub mod draw;
+pub mod exact;
 pub mod family;
 mod flips;
 mod lanes;
 mod product;
 pub mod shuffle;
 pub mod stopping;
+pub mod subgroup;
 mod tiles;
 mod weights;
 
@@ -166,7 +168,7 @@ trait Kernel: Sync {
 const STRIDE: usize = lanes::LANES;
 
 /// Runs a kernel over `n` replicates; `finish` makes of a block what `sink` then gets in replicate order.
-fn replicates<K: Kernel, T: Send>(
+fn replicates<K: Kernel + ?Sized, T: Send>(
     (design, kernel): (&Design<'_>, &K),
     n: usize,
     extra_cost: u64,
@@ -191,7 +193,7 @@ fn replicates<K: Kernel, T: Send>(
 }
 
 /// The sums of all replicates, for a caller who scores them.
-fn all_sums<K: Kernel>((design, kernel): (&Design<'_>, &K), n: usize, run: &mut Run<'_>) -> Result<Vec<i64>> {
+fn all_sums<K: Kernel + ?Sized>((design, kernel): (&Design<'_>, &K), n: usize, run: &mut Run<'_>) -> Result<Vec<i64>> {
     let cells = design.cells.len();
     let mut out = zeros(&[n, cells])?;
     let keep = |range: Range<usize>, block: Vec<i64>| {

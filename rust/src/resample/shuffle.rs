@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::flips::{Flips, Path};
+use super::subgroup::Subgroup;
 use super::{Design, Kernel, Plan, Scored, Sums, all_sums, replicates, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
@@ -38,16 +39,47 @@ impl Alternative {
 /// A pair of systems (x, y); its statistic is score(x) − score(y).
 pub type Pair = (usize, usize);
 
+/// What the replicates of a shuffle flip.
+#[derive(Debug, Clone, Copy)]
+pub enum Scheme<'a> {
+    /// Any unit by a coin of its own, or what the caller says.
+    Coins(Plan<'a, u64>),
+    /// Replicate g flips the units whose code has an odd number of bits in common with it: see
+    /// [`subgroup`](super::subgroup).
+    Codes {
+        /// A code for every unit.
+        codes: &'a [u64],
+        /// The number of the first replicate.
+        first: u64,
+    },
+}
+
+impl<'a> From<Plan<'a, u64>> for Scheme<'a> {
+    fn from(plan: Plan<'a, u64>) -> Self {
+        Scheme::Coins(plan)
+    }
+}
+
+impl<'a> Scheme<'a> {
+    fn kernel(self, design: &'a Design<'a>, n: usize) -> Result<Box<dyn Kernel + 'a>> {
+        Ok(match self {
+            Scheme::Coins(plan) => Box::new(Flips::new(design, plan, n, Path::best())?),
+            Scheme::Codes { codes, first } => Box::new(Subgroup::new(design, codes, first)?),
+        })
+    }
+}
+
 /// How many shuffles reach each threshold: metric by metric, pair by pair.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for a pair of systems that are not there, [`Error::LengthMismatch`] if `thresholds` does not
-/// hold a number for every metric and pair or a given plan is too short, and what the pool returns.
-pub fn tally(
+/// hold a number for every metric and pair or a given plan is too short, [`Error::Overflow`] if by codes and the
+/// differences between systems would sum up to 2^62, and what the pool returns.
+pub fn tally<'s>(
     scored: &[Scored<'_>],
     pairs: &[Pair],
     (alternative, thresholds): (Alternative, &[f64]),
-    (plan, n): (Plan<'_, u64>, usize),
+    (scheme, n): (impl Into<Scheme<'s>>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
     let shuffles = Shuffles::new(scored, pairs)?;
@@ -55,7 +87,7 @@ pub fn tally(
     shuffles.check_length("thresholds", thresholds.len())?;
     let mut counts = vec![0; expected];
     shuffles.run(
-        (plan, n),
+        (scheme, n),
         run,
         |pairs, sums| {
             let mut counts = vec![0; expected];
@@ -74,15 +106,15 @@ pub fn tally(
 ///
 /// # Errors
 /// As [`tally`].
-pub fn statistics(
+pub fn statistics<'s>(
     scored: &[Scored<'_>],
     pairs: &[Pair],
-    (plan, n): (Plan<'_, u64>, usize),
+    (scheme, n): (impl Into<Scheme<'s>>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
     let mut out: Vec<f64> = zeros(&[scored.len(), pairs.len(), n])?;
     Shuffles::new(scored, pairs)?.run(
-        (plan, n),
+        (scheme, n),
         run,
         |pairs, sums| {
             let mut block = vec![0.0; pairs.series() * sums.replicates];
@@ -105,9 +137,13 @@ pub fn statistics(
 ///
 /// # Errors
 /// As [`tally`].
-pub fn sums(all: &[SuffStats<'_>], (plan, n): (Plan<'_, u64>, usize), run: &mut Run<'_>) -> Result<Vec<i64>> {
+pub fn sums<'s>(
+    all: &[SuffStats<'_>],
+    (scheme, n): (impl Into<Scheme<'s>>, usize),
+    run: &mut Run<'_>,
+) -> Result<Vec<i64>> {
     let design = Design::new(all, true)?;
-    all_sums((&design, &Flips::new(&design, plan, n, Path::best())?), n, run)
+    all_sums((&design, scheme.into().kernel(&design, n)?.as_ref()), n, run)
 }
 
 /// What shuffles are made of, and made into: the statistics of pairs under all metrics, the *series*.
@@ -147,27 +183,27 @@ impl<'a> Shuffles<'a> {
     }
 
     /// Makes `n` shuffles; `finish` makes of a block of them what `sink` then gets in order.
-    pub fn run<T: Send>(
+    pub fn run<'s, T: Send>(
         &self,
-        (plan, n): (Plan<'_, u64>, usize),
+        (scheme, n): (impl Into<Scheme<'s>>, usize),
         run: &mut Run<'_>,
         finish: impl Fn(&Self, &Sums<'_>) -> T + Sync,
         sink: impl FnMut(Range<usize>, T),
     ) -> Result<()> {
-        self.run_until(&AtomicBool::new(false), (plan, n), run, finish, sink)
+        self.run_until(&AtomicBool::new(false), (scheme, n), run, finish, sink)
     }
 
     /// The same, but starts no more blocks once `finished`; what `sink` gets may then end before `n`.
-    pub fn run_until<T: Send>(
+    pub fn run_until<'s, T: Send>(
         &self,
         finished: &AtomicBool,
-        (plan, n): (Plan<'_, u64>, usize),
+        (scheme, n): (impl Into<Scheme<'s>>, usize),
         run: &mut Run<'_>,
         finish: impl Fn(&Self, &Sums<'_>) -> T + Sync,
         sink: impl FnMut(Range<usize>, T),
     ) -> Result<()> {
         let design = Design::new(&self.all, true)?;
-        let kernel = Until { kernel: Flips::new(&design, plan, n, Path::best())?, finished };
+        let kernel = Until { kernel: scheme.into().kernel(&design, n)?, finished };
         let cost = 40 * self.series() as u64;
         replicates((&design, &kernel), n, cost, run, |sums| finish(self, sums), sink)
     }
@@ -199,17 +235,12 @@ impl<'a> Shuffles<'a> {
                     if !wanted(series) {
                         continue;
                     }
-                    let [to_x, to_y] =
-                        shuffled.each_mut().map(|totals| totals[..columns * batch].chunks_exact_mut(batch));
-                    for (column, (to_x, to_y)) in to_x.zip(to_y).enumerate() {
-                        let [x, y] = [x, y].map(|system| system * columns + column);
-                        let [of_x, of_y] = [x, y].map(|cell| &flipped[cell * batch..][..batch]);
-                        let moved = of_x.iter().zip(of_y).map(|(of_x, of_y)| of_x - of_y);
-                        for ((to_x, to_y), moved) in to_x.iter_mut().zip(to_y).zip(moved) {
-                            *to_x = totals[x] - moved;
-                            *to_y = totals[y] + moved;
-                        }
-                    }
+                    let [to_x, to_y] = &mut shuffled;
+                    let [x, y] = [x, y].map(|system| {
+                        let sums = &flipped[system * columns * batch..][..columns * batch];
+                        (&totals[system * columns..][..columns], sums)
+                    });
+                    swap(x, y, &mut to_x[..columns * batch], &mut to_y[..columns * batch]);
                     for (scores, totals) in scores.iter_mut().zip(&shuffled) {
                         scored.metric.scores(&totals[..columns * batch], &mut scores[..batch]);
                     }
@@ -223,12 +254,12 @@ impl<'a> Shuffles<'a> {
 }
 
 /// A kernel that fills no more blocks once it is told that enough are filled.
-struct Until<'a, K> {
-    kernel: K,
+struct Until<'a> {
+    kernel: Box<dyn Kernel + 'a>,
     finished: &'a AtomicBool,
 }
 
-impl<K: Kernel> Kernel for Until<'_, K> {
+impl Kernel for Until<'_> {
     fn block(&self) -> usize {
         self.kernel.block()
     }
@@ -243,6 +274,21 @@ impl<K: Kernel> Kernel for Until<'_, K> {
 
     fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: (&mut [i64], usize)) -> Option<()> {
         if self.finished.load(Ordering::Relaxed) { None } else { self.kernel.sums(range, stop, out) }
+    }
+}
+
+/// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
+/// after the swaps: column by column, like the sums.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn swap((total_x, of_x): (&[i64], &[i64]), (total_y, of_y): (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) {
+    let batch = of_x.len() / total_x.len();
+    let flipped = of_x.chunks_exact(batch).zip(of_y.chunks_exact(batch));
+    let swapped = to_x.chunks_exact_mut(batch).zip(to_y.chunks_exact_mut(batch));
+    for (((of_x, of_y), (to_x, to_y)), (total_x, total_y)) in flipped.zip(swapped).zip(total_x.iter().zip(total_y)) {
+        for (((of_x, of_y), to_x), to_y) in of_x.iter().zip(of_y).zip(to_x).zip(to_y) {
+            let moved = of_x - of_y;
+            (*to_x, *to_y) = (total_x - moved, total_y + moved);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! How often a draw of S out of S units takes each unit.
+//! How often a draw of S out of S units takes each unit, of all units or of each stratum by itself.
 //!
 //! Drawing S indices costs 32 random bits for each, and a visit to memory. Here a draw costs a little more than 8 bits
 //! per unit, all of which vector instructions make:
@@ -12,7 +12,11 @@
 //! bits of a float, which is finer than what a weight of 18 or more would change (below 2^-52). λ is such that the
 //! first step of the function is a whole number of units. All constants are made by additions, multiplications,
 //! divisions and a square root, so they are the same on every machine.
+//!
+//! Of strata each has its own law and its own streams, so their draws are independent; that of the first is the draw of
+//! as many units without strata.
 
+use crate::error::{Error, Result};
 use crate::stream::{Halves, Purpose, Stream};
 
 /// The largest weight of step 1.
@@ -27,22 +31,74 @@ const STEPS: usize = 4;
 /// Marks the weight of a byte that does not decide.
 const UNDECIDED: u8 = 0x80;
 
-/// Weights are made for so many units at a time.
+/// Weights are made for so many units at a time, and a byte counts them.
 const CHUNK: usize = 256;
 
+/// The part of a stream has the number of the attempt in these low bits, and the stratum's in the 16 others. Of an
+/// attempt in fifteen too many come, so none ever needs as many.
+const ATTEMPT_BITS: u32 = 8;
+
+/// As many strata as parts can tell apart.
+const MOST_STRATA: usize = 1 << (24 - ATTEMPT_BITS);
+
+/// Groups of units, one after the other, of each of which as many are drawn as it has.
+pub(super) struct Strata {
+    laws: Vec<Law>,
+}
+
+impl Strata {
+    /// From their sizes; without any, all units are one stratum.
+    pub fn new(units: usize, sizes: &[usize]) -> Result<Self> {
+        if sizes.is_empty() {
+            return Ok(Strata { laws: vec![Law::new(units, Path::best())] });
+        }
+        if sizes.len() > MOST_STRATA {
+            let (expected, got) = (format!("at most {MOST_STRATA}"), sizes.len().to_string());
+            return Err(Error::InvalidOption { option: "the number of strata".into(), expected, got });
+        }
+        if let Some(empty) = sizes.iter().position(|&size| size == 0) {
+            return Err(Error::Empty { what: format!("units of stratum {}", empty + 1) });
+        }
+        let got = sizes.iter().fold(0, |sum: usize, &size| sum.saturating_add(size));
+        if got != units {
+            return Err(Error::LengthMismatch { what: "units of all strata".into(), expected: units, got });
+        }
+        Ok(Strata { laws: sizes.iter().map(|&size| Law::new(size, Path::best())).collect() })
+    }
+
+    /// How many units' weights are made, counting those that are made for nothing.
+    pub fn cost(&self) -> usize {
+        self.laws.iter().map(|law| law.units.next_multiple_of(CHUNK)).sum()
+    }
+
+    /// How often a draw takes each unit. `weights` has room for at least S, and gets zeros behind them.
+    pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8]) {
+        let mut rest = weights;
+        for (stratum, law) in (0..).zip(&self.laws) {
+            let (of_stratum, others) = rest.split_at_mut(law.units);
+            law.draw((seed, replicate, stratum), of_stratum);
+            rest = others;
+        }
+        rest.fill(0);
+    }
+}
+
 /// What depends on S alone.
-pub(super) struct Law {
-    pub units: usize,
+struct Law {
+    units: usize,
     /// A byte's weight is the number of these that it exceeds …
     above: [u8; STEPS],
     /// … unless it is one of these, which do not decide.
     undecided: [u8; STEPS],
+    /// The same for every byte, with a mark on those that do not decide.
+    table: [u8; 256],
+    path: Path,
     /// P(N ≤ k) in units of 2^-40: whole ones, and the rest of it in units of 2^-32 of these. Then some more that are 1.
     steps: [(u64, u32); LARGEST + 4],
 }
 
 impl Law {
-    pub fn new(units: usize) -> Self {
+    fn new(units: usize, path: Path) -> Self {
         let mean = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
         // P(N = 0) = e^-λ, as the next larger multiple of 1/256.
         let mut probability = (256.0 * exp(-mean)).ceil() / 256.0;
@@ -59,22 +115,23 @@ impl Law {
             (step as u64, (step.fract() * 2f64.powi(32)) as u32)
         });
         let bytes = |k: usize| cumulative[k] * 256.0;
-        Law {
-            units,
-            above: std::array::from_fn(|k| (bytes(k).ceil() - 1.0) as u8),
-            // The first step is between two bytes, and all the later ones are in the last byte.
-            undecided: std::array::from_fn(|k| if k + 1 < STEPS { bytes(k + 1) as u8 } else { u8::MAX }),
-            steps,
-        }
+        let above: [_; STEPS] = std::array::from_fn(|k| (bytes(k).ceil() - 1.0) as u8);
+        // The first step is between two bytes, and all the later ones are in the last byte.
+        let undecided: [_; STEPS] = std::array::from_fn(|k| if k + 1 < STEPS { bytes(k + 1) as u8 } else { u8::MAX });
+        let table = std::array::from_fn(|byte| {
+            let weight = above.iter().filter(|a| byte > usize::from(**a)).count() as u8;
+            if undecided.contains(&(byte as u8)) { weight | UNDECIDED } else { weight }
+        });
+        Law { units, above, undecided, table, path, steps }
     }
 
-    /// How often a draw takes each unit. `weights` has room for at least S, and gets zeros behind them.
-    pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8]) {
-        let stream = |purpose| Stream::new(seed, purpose, replicate);
+    /// How often a draw takes each of the S units.
+    fn draw(&self, (seed, replicate, stratum): (u64, u64, u32), weights: &mut [u8]) {
+        let stream = |purpose, attempt| Stream::new(seed, purpose, replicate).part(stratum << ATTEMPT_BITS | attempt);
         for attempt in 0.. {
-            let total = self.poisson(stream(Purpose::Draw).part(attempt), weights);
+            let total = self.poisson(stream(Purpose::Draw, attempt), weights);
             if let Some(missing) = self.units.checked_sub(total) {
-                let mut indices = stream(Purpose::DrawRest).indices(self.units as u32);
+                let mut indices = stream(Purpose::DrawRest, 0).indices(self.units as u32);
                 let mut rest = [0; 64];
                 for from in (0..missing).step_by(rest.len()) {
                     let rest = &mut rest[..64.min(missing - from)];
@@ -88,16 +145,16 @@ impl Law {
 
     /// Step 1: independent Poisson weights. Gives their sum.
     fn poisson(&self, stream: Stream, weights: &mut [u8]) -> usize {
-        by_bytes(self, stream, weights);
-        weights[self.units..].fill(0);
         let mut halves = Halves::new(stream.with(Purpose::DrawResidual));
-        let mut places = [0; 2 * CHUNK];
-        for weights in weights.chunks_mut(CHUNK) {
-            // A list, because nobody can foresee which: a branch for each would cost more than all the rest of a draw.
-            let count = marked(weights, &mut places);
+        let (mut decided, mut places) = ([0; CHUNK], [0; 2 * CHUNK]);
+        for (i, weights) in weights.chunks_mut(CHUNK).enumerate() {
+            let count = self.path.decide(self, (stream, i), &mut decided, &mut places);
+            weights.copy_from_slice(&decided[..weights.len()]);
             for &place in &places[..count] {
-                let weight = &mut weights[usize::from(place)];
-                *weight = self.decide(*weight & !UNDECIDED, &mut halves);
+                // Beyond the last unit is nothing to decide.
+                if let Some(weight) = weights.get_mut(usize::from(place)) {
+                    *weight = self.decide(*weight & !UNDECIDED, &mut halves);
+                }
             }
         }
         total(weights)
@@ -123,95 +180,128 @@ impl Law {
     }
 }
 
-/// Which weights of a chunk are marked: how many, and the places of these. Behind them may be anything.
-fn marked(weights: &[u8], places: &mut [u8; 2 * CHUNK]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if compress::available() {
-        return compress::marked(weights, places);
-    }
-    list_marked(weights, 0, (places, 0))
-}
-
-/// Lists the places of marked weights, of which the first is the `first`-th, behind `count` others; gives the new count.
-#[inline(always)]
-fn list_marked(weights: &[u8], first: usize, (places, mut count): (&mut [u8; 2 * CHUNK], usize)) -> usize {
-    for (place, &weight) in (first..).zip(weights) {
-        places[count] = place as u8;
-        count += usize::from(weight >> 7);
-    }
-    count
-}
-
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-mod compress {
-    use std::arch::x86_64::*;
-
-    use super::{CHUNK, list_marked};
-
-    pub fn available() -> bool {
-        is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vbmi2")
-    }
-
-    pub fn marked(weights: &[u8], places: &mut [u8; 2 * CHUNK]) -> usize {
-        assert!(available() && weights.len() <= CHUNK);
-        // SAFETY: the processor has the instructions.
-        unsafe { compressed(weights, places) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
-    fn compressed(weights: &[u8], places: &mut [u8; 2 * CHUNK]) -> usize {
-        let numbers: [u8; 64] = std::array::from_fn(|i| i as u8);
-        // SAFETY: 64 bytes are as long as a register, and need no alignment here.
-        let mut here = unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) };
-        let mut count = 0;
-        let (whole, rest) = weights.as_chunks::<64>();
-        for bytes in whole {
-            // SAFETY: as above.
-            let marks = _mm512_movepi8_mask(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) });
-            let out = &mut places[count..][..64];
-            // SAFETY: as above.
-            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_maskz_compress_epi8(marks, here)) };
-            count += marks.count_ones() as usize;
-            here = _mm512_add_epi8(here, _mm512_set1_epi8(64));
-        }
-        list_marked(rest, 64 * whole.len(), (places, count))
-    }
-}
-
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn total(weights: &[u8]) -> usize {
     // Sums of 32 bits are enough for a stretch, and made by one instruction for eight bytes.
     weights.chunks(1 << 20).map(|weights| weights.iter().map(|&weight| u32::from(weight)).sum::<u32>() as usize).sum()
 }
 
-/// Writes what the bytes of the stream decide, and marks the others.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn by_bytes(law: &Law, stream: Stream, weights: &mut [u8]) {
-    let (above, undecided) = (law.above, law.undecided);
-    let decided = |i: usize| {
-        let mut words = [0; CHUNK / 8];
-        stream.fill((i * CHUNK / 16) as u32, &mut words);
-        let mut bytes = [0; CHUNK];
-        for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
-            *bytes = word.to_le_bytes();
+/// The instructions that look bytes up. All of them give the same weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Path {
+    /// Whatever the compiler makes of comparisons.
+    Portable,
+    /// AVX-512's look-up of bytes in registers.
+    #[cfg(target_arch = "x86_64")]
+    Vbmi,
+}
+
+impl Path {
+    /// The fastest one here.
+    pub fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if vbmi::available() {
+            return Path::Vbmi;
         }
-        for byte in &mut bytes {
-            let weight: u8 = above.iter().map(|a| u8::from(*byte > *a)).sum();
-            let marked = undecided.iter().fold(0, |marked, u| marked | u8::from(*byte == *u));
-            *byte = weight | (marked * UNDECIDED);
-        }
-        bytes
-    };
-    let (whole, rest) = weights.as_chunks_mut::<CHUNK>();
-    let last = whole.len();
-    for (i, weights) in whole.iter_mut().enumerate() {
-        *weights = decided(i);
+        Path::Portable
     }
-    if !rest.is_empty() {
-        rest.copy_from_slice(&decided(last)[..rest.len()]);
+
+    /// Writes what the bytes of a chunk decide, and marks the others; their places go to `places`, one after the other,
+    /// and there may be anything behind them. Gives their number. A list, because nobody can foresee which they are: a
+    /// branch for each would cost more than all the rest of a draw.
+    fn decide(
+        self,
+        law: &Law,
+        chunk: (Stream, usize),
+        weights: &mut [u8; CHUNK],
+        places: &mut [u8; 2 * CHUNK],
+    ) -> usize {
+        match self {
+            Path::Portable => portable(law, chunk, weights, places),
+            #[cfg(target_arch = "x86_64")]
+            Path::Vbmi => vbmi::decide(law, chunk, weights, places),
+        }
+    }
+}
+
+/// The bytes of a chunk.
+#[inline(always)]
+fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
+    let mut words = [0; CHUNK / 8];
+    stream.fill((chunk * CHUNK / 16) as u32, &mut words);
+    let mut bytes = [0; CHUNK];
+    for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+        *bytes = word.to_le_bytes();
+    }
+    bytes
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn portable(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
+    let (above, undecided) = (law.above, law.undecided);
+    *weights = bytes(chunk);
+    for byte in &mut *weights {
+        let weight: u8 = above.iter().map(|a| u8::from(*byte > *a)).sum();
+        let marked = undecided.iter().fold(0, |marked, u| marked | u8::from(*byte == *u));
+        *byte = weight | (marked * UNDECIDED);
+    }
+    let mut count = 0;
+    for (place, weight) in (0..=u8::MAX).zip(weights) {
+        places[count] = place;
+        count += usize::from(*weight >> 7);
+    }
+    count
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod vbmi {
+    use std::arch::x86_64::*;
+
+    use super::{CHUNK, Law, Stream, bytes};
+
+    pub fn available() -> bool {
+        is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2")
+    }
+
+    pub fn decide(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
+        assert!(available());
+        // SAFETY: the processor has the instructions.
+        unsafe { looked_up(law, chunk, weights, places) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+    fn looked_up(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
+        *weights = bytes(chunk);
+        // SAFETY: 64 bytes are as long as a register, and need no alignment here.
+        let load = |bytes: &[u8; 64]| unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+        let quarters = law.table.as_chunks().0;
+        let [first, second, third, fourth] = std::array::from_fn(|i| load(&quarters[i]));
+        let numbers: [u8; 64] = std::array::from_fn(|i| i as u8);
+        let mut here = load(&numbers);
+        let mut count = 0;
+        for weights in weights.as_chunks_mut::<64>().0 {
+            let bytes = load(weights);
+            // Seven bits choose from two registers, the eighth between the two choices.
+            let low = _mm512_permutex2var_epi8(first, bytes, second);
+            let high = _mm512_permutex2var_epi8(third, bytes, fourth);
+            let looked_up = _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high);
+            let marks = _mm512_movepi8_mask(looked_up);
+            let out = &mut places[count..][..64];
+            // SAFETY: as above.
+            unsafe {
+                _mm512_storeu_si512(weights.as_mut_ptr().cast(), looked_up);
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_maskz_compress_epi8(marks, here));
+            }
+            count += marks.count_ones() as usize;
+            here = _mm512_add_epi8(here, _mm512_set1_epi8(64));
+        }
+        count
     }
 }
 
@@ -231,11 +321,15 @@ fn ln(x: f64) -> f64 {
     })
 }
 
-/// The weights of a draw: how often it takes each unit.
-pub fn draw_weights(seed: u64, replicate: u64, units: u32) -> Vec<u32> {
+/// The weights of a draw: how often it takes each unit, within strata of these sizes if there are any.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] if sizes do not add up to the units, [`Error::Empty`] if one is 0, and
+/// [`Error::InvalidOption`] if there are more than 2^16 of them.
+pub fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
     let mut weights = vec![0; units as usize];
-    Law::new(units as usize).draw(seed, replicate, &mut weights);
-    weights.into_iter().map(u32::from).collect()
+    Strata::new(units as usize, strata)?.draw(seed, replicate, &mut weights);
+    Ok(weights.into_iter().map(u32::from).collect())
 }
 
 #[cfg(test)]
@@ -254,7 +348,7 @@ mod tests {
     #[test]
     fn steps_are_those_of_the_poisson_law() {
         for units in SIZES {
-            let law = Law::new(units);
+            let law = Law::new(units, Path::best());
             let lambda = lambda(&law);
             let wanted = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
             assert!((wanted - 0.011..=wanted).contains(&lambda), "{units}: {lambda} for {wanted}");
@@ -272,7 +366,7 @@ mod tests {
     #[test]
     fn every_byte_stands_for_what_the_steps_say() {
         for units in SIZES {
-            let law = Law::new(units);
+            let law = Law::new(units, Path::best());
             let positions = |byte: u64| [byte << 32, (byte << 32) + 0xffff_ffff];
             for byte in 0..=255u8 {
                 // Nothing is reached between two positions where the same steps are reached at either end.
@@ -287,7 +381,7 @@ mod tests {
                 let marked = law.undecided.contains(&byte);
                 assert!(first == last || marked, "{units} {byte}");
                 assert!(first != last || !marked || byte == 255, "{units} {byte}");
-                assert!(!marked || (law.steps[weight].0 >> 32).min(255) == byte.into(), "{units} {byte}");
+                assert!(!marked || (law.steps[weight].0 >> 32).min(255) == u64::from(byte), "{units} {byte}");
             }
         }
     }
@@ -308,19 +402,20 @@ mod tests {
     #[test]
     fn weights_are_those_of_looking_up_one_position_after_the_other() {
         for (units, replicate) in SIZES[..7].iter().flat_map(|&units| (0..50).map(move |r| (units, r))) {
-            let law = Law::new(units);
-            let stream = Stream::new(7, Purpose::Draw, replicate).part(1);
-            let mut weights = vec![9; units + 70];
-            let total = law.poisson(stream, &mut weights);
-            assert_eq!(obvious(&law, stream), weights[..units]);
-            assert_eq!(total, weights.iter().map(|&w| usize::from(w)).sum::<usize>());
-            assert!(weights[units..].iter().all(|&w| w == 0));
+            for path in [Path::Portable, Path::best()] {
+                let law = Law::new(units, path);
+                let stream = Stream::new(7, Purpose::Draw, replicate).part(1);
+                let mut weights = vec![9; units];
+                let total = law.poisson(stream, &mut weights);
+                assert_eq!(obvious(&law, stream), weights);
+                assert_eq!(total, weights.iter().map(|&w| usize::from(w)).sum::<usize>());
+            }
         }
     }
 
     #[test]
     fn in_the_very_unit_of_a_step_a_further_half_decides() {
-        let law = Law::new(3004);
+        let law = Law::new(3004, Path::best());
         let (whole, rest) = law.steps[2];
         assert!(rest > 0);
         let weight = |position, further| law.weight(2, position, || further);
@@ -328,18 +423,22 @@ mod tests {
         assert_eq!([2, 3], [weight(whole, rest - 1), weight(whole, rest)]);
     }
 
+    fn weights_of(seed: u64, replicate: u64, units: u32) -> Vec<u32> {
+        draw_weights(seed, replicate, units, &[]).unwrap()
+    }
+
     #[test]
     fn weights_sum_to_the_number_of_units() {
         for units in [1, 2, 3, 4, 5, 9, 100, 3004] {
             for replicate in 0..200 {
-                assert_eq!(units, draw_weights(3, replicate, units).iter().sum::<u32>());
+                assert_eq!(units, weights_of(3, replicate, units).iter().sum::<u32>());
             }
         }
     }
 
     #[test]
     fn some_draws_are_started_again() {
-        let law = Law::new(3004);
+        let law = Law::new(3004, Path::best());
         let mut weights = vec![0; 3004];
         let mut total = |replicate| law.poisson(Stream::new(1, Purpose::Draw, replicate), &mut weights);
         let above = (0..1000).filter(|&replicate| total(replicate) > 3004).count();
@@ -358,10 +457,10 @@ mod tests {
     #[test]
     fn the_joint_law_of_a_few_units_is_multinomial() {
         // Six units: λ = .37, so that bytes, further bits, new starts and additions all have their part.
-        for (units, draws) in [(3u32, 60_000), (5, 120_000), (6, 200_000)] {
+        for (units, draws) in [(3u32, 20_000), (5, 40_000), (6, 70_000)] {
             let mut counts = HashMap::new();
             for replicate in 0..draws {
-                *counts.entry(draw_weights(11, replicate, units)).or_insert(0u32) += 1;
+                *counts.entry(weights_of(11, replicate, units)).or_insert(0u32) += 1;
             }
             let mut chi2 = 0.0;
             let mut seen = 0.0;
@@ -379,11 +478,73 @@ mod tests {
     }
 
     #[test]
+    fn strata_are_drawn_from_by_themselves_each_from_streams_of_its_own() {
+        let sizes = [5, 300, 1, 2, 64];
+        for replicate in 0..50 {
+            let mut weights = vec![9; 372 + 4];
+            Strata::new(372, &sizes).unwrap().draw(8, replicate, &mut weights);
+            assert_eq!([0; 4], weights[372..]);
+            let mut rest = weights.as_slice();
+            for (stratum, size) in (0..).zip(sizes) {
+                let mut expected = vec![9; size];
+                Law::new(size, Path::best()).draw((8, replicate, stratum), &mut expected);
+                assert_eq!(expected, rest[..size]);
+                assert_eq!(size, expected.iter().map(|&w| usize::from(w)).sum::<usize>());
+                rest = &rest[size..];
+            }
+        }
+    }
+
+    #[test]
+    fn one_stratum_is_none() {
+        for units in [1u32, 2, 50, 3004] {
+            for replicate in 0..20 {
+                let expected = draw_weights(3, replicate, units, &[]);
+                assert_eq!(expected, draw_weights(3, replicate, units, &[units as usize]));
+            }
+        }
+    }
+
+    #[test]
+    fn the_joint_law_of_strata_is_the_product_of_theirs() {
+        // Three, one, three and two units: 10 · 1 · 10 · 3 compositions.
+        let (sizes, draws) = ([3, 1, 3, 2], 150_000);
+        let mut counts = HashMap::new();
+        for replicate in 0..draws {
+            *counts.entry(draw_weights(12, replicate, 9, &sizes).unwrap()).or_insert(0u32) += 1;
+        }
+        assert_eq!(300, counts.len());
+        let mut chi2 = 0.0;
+        for (weights, &count) in &counts {
+            let mut rest = weights.as_slice();
+            let mut expected = draws as f64;
+            for size in sizes {
+                expected *= multinomial(&rest[..size]);
+                rest = &rest[size..];
+            }
+            chi2 += (f64::from(count) - expected).powi(2) / expected;
+        }
+        assert!((chi2 - 299.0).abs() < 5.0 * (2.0 * 299f64).sqrt(), "{chi2} of 299");
+    }
+
+    #[test]
+    fn sizes_must_add_up_to_the_units() {
+        let of = |units, sizes: &[usize]| draw_weights(1, 0, units, sizes).map(|weights| weights.len());
+        let apart = |got| Err(Error::LengthMismatch { what: "units of all strata".into(), expected: 5, got });
+        assert_eq!([apart(4), apart(usize::MAX)], [of(5, &[2, 2]), of(5, &[usize::MAX, 6])]);
+        assert_eq!(Err(Error::Empty { what: "units of stratum 2".into() }), of(5, &[5, 0]));
+        assert_eq!(Ok(MOST_STRATA), of(MOST_STRATA as u32, &vec![1; MOST_STRATA]));
+        let (expected, got) = ("at most 65536".into(), "65537".into());
+        let too_many = Error::InvalidOption { option: "the number of strata".into(), expected, got };
+        assert_eq!(Err(too_many), of(65_537, &vec![1; 65_537]));
+    }
+
+    #[test]
     fn each_weight_of_many_units_is_binomial_and_no_place_is_favoured() {
-        let (units, draws) = (1000u32, 4000u64);
+        let (units, draws) = (1000u32, 1500u64);
         let (mut by_weight, mut by_unit) = (HashMap::new(), vec![0u32; units as usize]);
         for replicate in 0..draws {
-            for (unit, weight) in draw_weights(5, replicate, units).into_iter().enumerate() {
+            for (unit, weight) in weights_of(5, replicate, units).into_iter().enumerate() {
                 *by_weight.entry(weight.min(6)).or_insert(0u32) += 1;
                 by_unit[unit] += weight;
             }

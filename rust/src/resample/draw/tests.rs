@@ -20,7 +20,7 @@ fn added(stats: &SuffStats<'_>, system: usize, indices: &[u32]) -> Vec<i64> {
 
 /// The draw as indices, from its weights.
 fn indices_of(seed: u64, replicate: u64, units: usize) -> Vec<u32> {
-    let weights = draw_weights(seed, replicate, units as u32);
+    let weights = draw_weights(seed, replicate, units as u32, &[]).unwrap();
     (0..).zip(weights).flat_map(|(unit, weight)| std::iter::repeat_n(unit, weight as usize)).collect()
 }
 
@@ -34,8 +34,8 @@ fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
         let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
         let scored = [Scored::new(bleu.as_ref(), stats).unwrap(); 2];
         let plan = (Plan::Seeded { seed: 4, first: 10 }, n);
-        let sums = with_run(2, |run| sums(&[stats, stats], plan, run)).unwrap();
-        let scores = with_run(2, |run| scores(&scored, plan, run)).unwrap();
+        let sums = with_run(2, |run| sums(&[stats, stats], &[], plan, run)).unwrap();
+        let scores = with_run(2, |run| scores(&scored, &[], plan, run)).unwrap();
         for replicate in (0..n).step_by(23) {
             let indices = indices_of(4, 10 + replicate as u64, segments);
             for of in 0..2 * systems {
@@ -48,12 +48,29 @@ fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
 }
 
 #[test]
+fn sums_within_strata_are_those_of_their_weights() {
+    let (segments, strata, n) = (1000, [3, 700, 290, 7], 100);
+    let counts = awkward(segments);
+    let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
+    let of =
+        |threads| with_run(threads, |run| sums(&stats, &strata, (Plan::Seeded { seed: 5, first: 2 }, n), run)).unwrap();
+    let got = of(1);
+    assert_eq!(got, of(3));
+    for replicate in 0..n {
+        let weights = draw_weights(5, 2 + replicate as u64, segments as u32, &strata).unwrap();
+        let indices: Vec<u32> = (0..).zip(weights).flat_map(|(unit, w)| vec![unit; w as usize]).collect();
+        assert_eq!(added(&stats[0], 0, &indices), got[7 * replicate..][..7]);
+    }
+}
+
+#[test]
 fn results_are_the_same_for_any_number_of_threads() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(2 * 2000 * 10, 1);
     let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 2000, 10).unwrap()).unwrap()];
-    let of =
-        |threads| with_run(threads, |run| scores(&scored, (Plan::Seeded { seed: 2, first: 0 }, 500), run)).unwrap();
+    let of = |threads| {
+        with_run(threads, |run| scores(&scored, &[], (Plan::Seeded { seed: 2, first: 0 }, 500), run)).unwrap()
+    };
     let expected = of(1);
     for threads in [2, 3, 8] {
         assert_eq!(expected, of(threads));
@@ -73,11 +90,11 @@ fn a_summary_is_what_the_kept_scores_say() {
         Scored::new(metrics[1].as_ref(), SuffStats::new(&lengths, k, segments, 2).unwrap()).unwrap(),
     ];
     let plan = (Plan::Seeded { seed: 4, first: 0 }, n);
-    let got = with_run(1, |run| summary(&scored, plan, run)).unwrap();
+    let got = with_run(1, |run| summary(&scored, &[], plan, run)).unwrap();
     for threads in [2, 3, 8] {
-        assert_eq!(got, with_run(threads, |run| summary(&scored, plan, run)).unwrap());
+        assert_eq!(got, with_run(threads, |run| summary(&scored, &[], plan, run)).unwrap());
     }
-    let kept = with_run(1, |run| scores(&scored, plan, run)).unwrap();
+    let kept = with_run(1, |run| scores(&scored, &[], plan, run)).unwrap();
     for (series, scores) in kept.chunks(n).enumerate() {
         let mean = scores.iter().sum::<f64>() / n as f64;
         let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
@@ -96,7 +113,7 @@ fn a_summary_is_what_the_kept_scores_say() {
 fn given_indices_must_fit() {
     let counts = counts(5 * 2, 1);
     let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
-    let of = |given: &[u32], n| with_run(1, |run| sums(&stats, (Plan::Given(given), n), run));
+    let of = |given: &[u32], n| with_run(1, |run| sums(&stats, &[], (Plan::Given(given), n), run));
     assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), of(&[0; 5], 2));
     assert_eq!(Err(Error::OutOfRange { what: "unit".into(), index: 5, len: 5 }), of(&[0, 1, 2, 3, 5], 1));
     assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), of(&[4, 4, 0, 1, 1], 1).unwrap());
@@ -110,7 +127,7 @@ proptest! {
     ) {
         let counts = counts(segments * 5, scale);
         let stats = SuffStats::new(&counts, 1, segments, 5).unwrap();
-        let got = with_run(1, |run| sums(&[stats], (Plan::Given(&indices), 3), run)).unwrap();
+        let got = with_run(1, |run| sums(&[stats], &[], (Plan::Given(&indices), 3), run)).unwrap();
         let expected: Vec<i64> = indices.chunks(segments).flat_map(|indices| added(&stats, 0, indices)).collect();
         prop_assert_eq!(expected, got);
     }
@@ -143,7 +160,7 @@ fn all_paths_give_the_same_sums() {
         let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
         let design = Design::new(&stats, false).unwrap();
         let of = |path, n, threads| {
-            let draws = Draws::new(&design, Plan::Seeded { seed: 8, first: 3 }, n, path).unwrap();
+            let draws = Draws::new(&design, &[], (Plan::Seeded { seed: 8, first: 3 }, n), path).unwrap();
             with_run(threads, |run| all_sums((&design, &draws), n, run)).unwrap()
         };
         for n in [1, 17, 200] {

@@ -1,0 +1,155 @@
+//! What the machine can do, and how near the kernels come: `cargo bench --bench roofline`. One thread.
+//!
+//! Measured first, with code of the same make: bytes added per second in registers, bytes read per second from the
+//! first-level cache, random words per second. From these follows the least time that a kernel's additions, reads and
+//! words take; the kernel's own time beside it says how much it spends on anything else.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use multiversion::multiversion;
+use reshuffle::metric;
+use reshuffle::pool::Run;
+use reshuffle::resample::shuffle::Alternative;
+use reshuffle::resample::{Plan, Scored, draw, shuffle};
+use reshuffle::stats::SuffStats;
+use reshuffle::stream::{Purpose, Stream, words_by_replicate};
+
+const SEGMENTS: usize = 3004;
+const REPLICATES: usize = 20_000;
+/// The columns of BLEU that say something new, in a shuffle of two systems and in a draw: hyp_len and four matches of
+/// the difference; the same of each system and the reference length.
+const SHUFFLED_COLUMNS: usize = 5;
+const DRAWN_COLUMNS: usize = 11;
+
+/// The shortest of some runs, in seconds.
+fn best(mut body: impl FnMut()) -> f64 {
+    let run = |_| {
+        let start = Instant::now();
+        body();
+        start.elapsed().as_secs_f64()
+    };
+    (0..15).map(run).fold(f64::INFINITY, f64::min)
+}
+
+const ROWS: usize = 256; // 16 KiB: half a first-level cache
+type Row = [u8; 64];
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn add_rows(rows: &[Row], times: usize) -> Row {
+    let mut sums = [[0u8; 64]; 8];
+    for _ in 0..times {
+        for eight in black_box(rows).as_chunks::<8>().0 {
+            for (sum, row) in sums.iter_mut().zip(eight) {
+                sum.iter_mut().zip(row).for_each(|(sum, byte)| *sum = sum.wrapping_add(*byte));
+            }
+        }
+    }
+    sums.iter().fold([0; 64], |all, sum| std::array::from_fn(|i| all[i] ^ sum[i]))
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn add_registers(row: &Row, times: usize) -> Row {
+    let mut sums = [*row; 8];
+    for _ in 0..times {
+        for _ in 0..ROWS / 8 {
+            for sum in &mut sums {
+                // Not a doubling that could be foreseen: each depends on the one before.
+                sum.iter_mut().zip(row).for_each(|(sum, byte)| *sum = (*sum ^ *byte).wrapping_add(1));
+            }
+        }
+    }
+    sums.iter().fold([0; 64], |all, sum| std::array::from_fn(|i| all[i] ^ sum[i]))
+}
+
+fn made_up_counts() -> Vec<i64> {
+    let mut words = Stream::new(1, Purpose::Draw, 0).words();
+    let reference: Vec<i64> = (0..SEGMENTS).map(|_| 8 + (words.next().unwrap() % 24) as i64).collect();
+    let mut counts = Vec::new();
+    for _ in 0..2 {
+        for &reference in &reference {
+            let length = reference + (words.next().unwrap() % 5) as i64 - 2;
+            counts.extend([length, reference]);
+            let mut matches = length;
+            for _ in 0..4 {
+                matches = matches * (40 + (words.next().unwrap() % 40) as i64) / 100;
+                counts.push(matches);
+            }
+            counts.extend([length, length - 1, length - 2, length - 3]);
+        }
+    }
+    counts
+}
+
+fn main() {
+    const TIMES: usize = 2000;
+    let rows: Vec<Row> = (0..ROWS).map(|i| [i as u8; 64]).collect();
+    let bytes = (64 * ROWS * TIMES) as f64;
+    let read = bytes
+        / best(|| {
+            black_box(add_rows(&rows, TIMES));
+        });
+    let added = 2.0 * bytes
+        / best(|| {
+            black_box(add_registers(black_box(&rows[3]), TIMES));
+        });
+    let mut words = vec![0; 512 * 48];
+    let stream = Stream::new(1, Purpose::Shuffle, 0);
+    let drawn = 8.0 * words.len() as f64 / best(|| words_by_replicate(black_box(stream), 512, 0, &mut words));
+    println!(
+        "bytes per second: read from the first-level cache and added {:.0} G, added (and xored) in registers {:.0} G, drawn {:.1} G\n",
+        read / 1e9,
+        added / 1e9,
+        drawn / 1e9
+    );
+
+    let bleu = metric::metric("bleu", &[]).unwrap();
+    let counts = made_up_counts();
+    let columns = bleu.columns().len();
+    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, SEGMENTS, columns).unwrap()).unwrap()];
+    let plan = Plan::Seeded { seed: 1, first: 0 };
+    let per_replicate = |seconds: f64| 1e9 * seconds / REPLICATES as f64;
+    let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
+    let shuffled = per_replicate(best(|| {
+        let tally = shuffle::tally(&scored, &[(0, 1)], (Alternative::TwoSided, &[0.5]), (plan, REPLICATES), &mut run);
+        drop(black_box(tally.unwrap()));
+    }));
+    let drawn_scores = per_replicate(best(|| {
+        drop(black_box(
+            draw::scores(&scored, &[], (Plan::Seeded { seed: 1, first: 0 }, REPLICATES), &mut run).unwrap(),
+        ));
+    }));
+
+    // A byte of table per six segments and column, looked up and added; a table is read once for two registers.
+    let lookups = (SEGMENTS.div_ceil(64) * 11 * SHUFFLED_COLUMNS) as f64;
+    // A byte times a byte for each segment and column, in tiles of sixteen columns.
+    let products = (SEGMENTS * DRAWN_COLUMNS.next_multiple_of(16)) as f64;
+    let ns = |bytes: f64, rate: f64| 1e9 * bytes / rate;
+    println!(
+        "{:<28} {:>9} {:>9} {:>9} {:>9} {:>8}",
+        "ns per replicate", "words", "additions", "reads", "measured", "bound"
+    );
+    for (name, words, additions, reads, measured) in [
+        (
+            "shuffle, pair, BLEU",
+            ns(SEGMENTS as f64 / 8.0, drawn),
+            ns(2.0 * lookups, added),
+            ns(0.75 * lookups, read),
+            shuffled,
+        ),
+        (
+            "draw, pair, BLEU",
+            ns(SEGMENTS as f64, drawn),
+            ns(2.0 * products, added),
+            ns(products / 16.0, read),
+            drawn_scores,
+        ),
+    ] {
+        // Reads overlap with additions; words are made before.
+        let bound = words + f64::max(additions, reads);
+        println!(
+            "{name:<28} {words:>9.1} {additions:>9.1} {reads:>9.1} {measured:>9.1} {:>7.0}%",
+            100.0 * bound / measured
+        );
+    }
+}

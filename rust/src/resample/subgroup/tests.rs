@@ -1,0 +1,181 @@
+use super::*;
+use crate::metric::{Metric, metric};
+use crate::pool::Run;
+use crate::resample::shuffle::{self, Alternative, Scheme};
+use crate::resample::{Plan, Scored};
+use crate::stats::SuffStats;
+use proptest::prelude::*;
+
+fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads, watch: &mut |_| Ok(()) })
+}
+
+/// The slow, obvious way: what replicate g flips, bit by bit, as words of flips.
+fn mask(codes: &[u64], g: u64) -> Vec<u64> {
+    let mut words = vec![0; codes.len().div_ceil(64)];
+    for (unit, code) in codes.iter().enumerate() {
+        words[unit / 64] |= u64::from((code & g).count_ones() % 2 == 1) << (unit % 64);
+    }
+    words
+}
+
+/// Counts of k systems under a metric of ten columns: small ones, large ones, one that is the same in all systems, one
+/// that is but for a few units, one that is another.
+fn counts(systems: usize, units: usize, scale: i64) -> Vec<i64> {
+    let mut words = Stream::new(95, Purpose::Draw, units as u64).words();
+    let row = |i: usize| {
+        let (system, unit) = (i / units, i % units);
+        let mut row: [i64; 10] = std::array::from_fn(|_| (words.next().unwrap() % 30) as i64);
+        row[3] *= scale;
+        row[5] = unit as i64 % 7;
+        row[6] = unit as i64 % 5 + i64::from(unit % 150 == 9) * system as i64;
+        row[8] = row[2];
+        row
+    };
+    (0..systems * units).flat_map(row).collect()
+}
+
+fn bleu() -> Box<dyn Metric> {
+    metric("bleu", &[]).unwrap()
+}
+
+#[test]
+fn statistics_equal_those_of_the_same_flips_one_by_one() {
+    let bleu = bleu();
+    let pairs = [(0, 1), (1, 0), (2, 1), (1, 1)];
+    // Small and wide sums; several pieces; more units than a piece had replicates, so that pieces are longer.
+    for (units, scale, n, first) in [
+        (1, 1, 2, 0),
+        (5, 1, 32, 0),
+        (300, 1, 1, 0),
+        (300, 1 << 40, 1000, 5),
+        (300, 1 << 22, 20_000, 8000),
+        (400, 1, 1 << 15, 0),
+        (9000, 1, 40_000, 1),
+    ] {
+        let counts = counts(3, units, scale);
+        let stats = SuffStats::new(&counts, 3, units, 10).unwrap();
+        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let codes = random_codes(7, units);
+        let scheme = Scheme::Codes { codes: &codes, first };
+        let got = with_run(3, |run| shuffle::statistics(&scored, &pairs, (scheme, n), run)).unwrap();
+        let looked_at: Vec<usize> = (0..n).step_by(n.div_ceil(60)).chain([n - 1]).collect();
+        let masks: Vec<u64> = looked_at.iter().flat_map(|&g| mask(&codes, first + g as u64)).collect();
+        let plan = (Plan::Given(&masks), looked_at.len());
+        let expected = with_run(1, |run| shuffle::statistics(&scored, &pairs, plan, run)).unwrap();
+        for (expected, got) in expected.chunks(looked_at.len()).zip(got.chunks(n)) {
+            assert_eq!(expected, looked_at.iter().map(|&g| got[g]).collect::<Vec<_>>(), "{units} {scale} {n}");
+        }
+    }
+}
+
+#[test]
+fn codes_of_one_bit_each_make_all_patterns() {
+    // The twin goes through them by Gray's code: one unit is swapped, or swapped back, from one pattern to the next.
+    let bleu = bleu();
+    for units in 1..=12_usize {
+        let counts = counts(2, units, 1);
+        let stats = SuffStats::new(&counts, 2, units, 10).unwrap();
+        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let codes: Vec<u64> = (0..units).map(|unit| 1 << unit).collect();
+        let totals = stats.totals();
+        let (mut x, mut y) = (totals[..10].to_vec(), totals[10..].to_vec());
+        let observed = bleu.score(&x) - bleu.score(&y);
+        let mut swapped = vec![false; units];
+        let (mut expected, mut visited) = (0, 0);
+        for step in 1..=1_u64 << units {
+            visited += 1;
+            expected += u64::from((bleu.score(&x) - bleu.score(&y)).abs() >= observed.abs());
+            let unit = step.trailing_zeros() as usize % units;
+            swapped[unit] ^= true;
+            for column in 0..10 {
+                let difference = stats.row(0, unit)[column] - stats.row(1, unit)[column];
+                let moved = if swapped[unit] { difference } else { -difference };
+                (x[column], y[column]) = (x[column] - moved, y[column] + moved);
+            }
+        }
+        assert_eq!(1 << units, visited);
+        let criterion = (Alternative::TwoSided, [observed.abs()]);
+        let tally = |n| {
+            let scheme = Scheme::Codes { codes: &codes, first: 0 };
+            with_run(2, |run| shuffle::tally(&scored, &[(0, 1)], (criterion.0, &criterion.1), (scheme, n), run))
+                .unwrap()
+        };
+        assert_eq!(vec![expected], tally(1 << units));
+        // Patterns without the last unit and their complements are all: one half tells the other.
+        assert_eq!(expected, 2 * tally(1 << (units - 1))[0]);
+    }
+}
+
+#[test]
+fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
+    let counts = counts(3, 70, 1 << 33);
+    let stats = SuffStats::new(&counts, 3, 70, 10).unwrap();
+    let codes = random_codes(1, 70);
+    let of = |first: u64, n: usize, threads| {
+        let scheme = Scheme::Codes { codes: &codes, first };
+        with_run(threads, |run| shuffle::sums(&[stats], (scheme, n), run)).unwrap()
+    };
+    let all = of(0, 20_000, 1);
+    for (first, n) in [(0, 1), (3, 5), (15, 2), (16, 16), (8190, 5), (4096, 9000), (77, 12_345)] {
+        for threads in [1, 3] {
+            assert_eq!(all[30 * first..30 * (first + n)], of(first as u64, n, threads), "{first} {n}");
+        }
+    }
+    for g in [0, 1, 999, 16_385] {
+        let flips = mask(&codes, g);
+        let flipped: Vec<usize> = (0..70).filter(|unit| flips[unit / 64] >> (unit % 64) & 1 == 1).collect();
+        for (cell, &sum) in all[30 * g as usize..][..30].iter().enumerate() {
+            let row = |system: usize, unit: usize| stats.row(system, unit)[cell % 10];
+            assert_eq!(flipped.iter().map(|&unit| row(cell / 10, unit) - row(0, unit)).sum::<i64>(), sum);
+        }
+    }
+}
+
+#[test]
+fn the_flips_are_a_group_and_pairwise_independent() {
+    let codes = random_codes(3, 500);
+    let flips = |g| mask(&codes, g);
+    assert_eq!(vec![0; 8], flips(0));
+    for (g, h) in [(1, 2), (77, 1000), (4095, 4094)] {
+        let both: Vec<u64> = flips(g).iter().zip(flips(h)).map(|(a, b)| a ^ b).collect();
+        assert_eq!(flips(g ^ h), both);
+        let ones: u32 = both.iter().map(|word| word.count_ones()).sum();
+        assert!((150..350).contains(&ones), "{ones}"); // of 500 coins: more than eight standard deviations
+    }
+    let sixteen = random_codes(3, 16);
+    assert_eq!(sixteen, codes[..16]);
+    assert_ne!(sixteen, random_codes(4, 16));
+}
+
+#[test]
+fn codes_and_counts_that_do_not_fit_are_refused() {
+    let counts = [1 << 60, 0, 0, 1 << 60, 1, 1, 1, 1];
+    let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
+    let of =
+        |stats, codes: &[u64]| with_run(1, |run| shuffle::sums(&[stats], (Scheme::Codes { codes, first: 0 }, 4), run));
+    assert!(of(stats, &[1, 2, 3, 4]).is_ok());
+    let error = of(stats, &[1, 2, 3]).unwrap_err();
+    assert_eq!(Error::LengthMismatch { what: "codes".into(), expected: 4, got: 3 }, error);
+    let counts = [1 << 60, 1 << 60, 1 << 60, 1 << 60, 0, 0, 0, 0];
+    let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
+    assert_eq!(Err(Error::Overflow { column: 0 }), of(stats, &[1, 2, 3, 4]));
+}
+
+proptest! {
+    #[test]
+    fn any_codes_give_what_their_flips_give(
+        codes in prop::collection::vec(0..1u64 << 12, 1..150),
+        scale in prop::sample::select(vec![1i64, 1 << 22, 1 << 45]),
+        first in 0..5000u64,
+        n in 1..300usize,
+    ) {
+        let counts = counts(2, codes.len(), scale);
+        let stats = [SuffStats::new(&counts, 2, codes.len(), 10).unwrap()];
+        let masks: Vec<u64> = (first..first + n as u64).flat_map(|g| mask(&codes, g)).collect();
+        let expected = with_run(1, |run| shuffle::sums(&stats, (Plan::Given(&masks), n), run)).unwrap();
+        let scheme = Scheme::Codes { codes: &codes, first };
+        let got = with_run(1, |run| shuffle::sums(&stats, (scheme, n), run)).unwrap();
+        prop_assert_eq!(expected, got);
+    }
+}

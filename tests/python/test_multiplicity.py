@@ -1,0 +1,234 @@
+"""Adjusted p-values: by hand, by their definitions, and the same whoever scores."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reshuffle import CorpusFunction, Formula, FromCounts, InputError, _core, compare, metric
+from reshuffle.metrics import Counts, Scores
+from reshuffle.multiplicity import ADJUSTMENTS, FamilyTests, bonferroni, holm
+from reshuffle.resampling import Family, Replicates, extremeness
+from reshuffle.results import Comparison
+
+BLEU = metric("bleu")
+PAIRS = [(1, 0), (2, 0), (3, 0), (3, 1)]
+ALTERNATIVES = ["two-sided", "greater", "less"]
+
+
+def counts_of(seed: int, systems: int, segments: int) -> Counts:
+    """Counts of made-up BLEU systems that get better one by one; the third is the first once more."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(5, 40, size=segments)
+    rows = []
+    for system in range(systems):
+        totals = [np.maximum(length - n, 0) for n in range(4)]
+        matches = [rng.binomial(t, (0.5 + 0.01 * system) / 1.3**n) for n, t in enumerate(totals)]
+        rows.append(np.stack([length, length, *matches, *totals], axis=-1))
+    if systems > 2:
+        rows[2] = rows[0]
+    return np.stack(rows).astype(np.int64)
+
+
+def bleu_in_numpy(totals: Counts) -> Scores:
+    """The core's own numbers, as a formula that is scored in Python."""
+    return BLEU.score(totals)
+
+
+def replicates_of(seed: int, n: int = 400) -> Replicates:
+    counts = counts_of(seed, 4, 60)
+    families = [Family(BLEU, counts), Family(Formula("the same", bleu_in_numpy), counts)]
+    return Replicates(families, n_resamples=n, seed=seed)
+
+
+def family_of(replicates: Replicates, alternative: str) -> FamilyTests:
+    scores = np.array([family.scores for family in replicates.families])
+    statistic = np.array([[s[a] - s[b] for a, b in PAIRS] for s in scores])
+    slack = 1e-12
+    eased = {"two-sided": np.abs(statistic) - slack, "greater": statistic - slack, "less": statistic + slack}[
+        alternative
+    ]
+    exceedances = replicates.tally(PAIRS, eased, alternative)
+    pvalues = (exceedances + 1) / (replicates.n_resamples + 1)
+    return FamilyTests(replicates, PAIRS, alternative, pvalues, eased, exceedances)
+
+
+def stepped_down(first: list[int], raw: dict[int, float]) -> list[float]:
+    """The running maximum in the order given, back in the order of the tests."""
+    largest, out = 0.0, {}
+    for test in first:
+        largest = max(largest, raw[test])
+        out[test] = largest
+    return [out[test] for test in sorted(out)]
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("seed", range(3))
+def test_max_t_is_its_definition(seed: int, alternative: str) -> None:
+    replicates = replicates_of(seed)
+    family = family_of(replicates, alternative)
+    shuffles = replicates.shuffles(PAIRS)[0]
+    extreme = extremeness(shuffles, alternative)
+    observed = (
+        np.maximum(family.thresholds[0], 0)
+        if alternative == "two-sided"
+        else extremeness(family.thresholds[0], alternative)
+    )
+    spread = np.sqrt((shuffles**2).mean(axis=1))
+    unit = np.where(spread > 0, spread, np.inf)
+    extreme, observed = extreme / unit[:, None], observed / unit
+    order = sorted(range(len(PAIRS)), key=lambda j: (-observed[j], j))
+    raw = {}
+    for place, j in enumerate(order):
+        reached = sum(max(extreme[i, r] for i in order[place:]) >= observed[j] - 1e-15 for r in range(400))
+        raw[j] = (reached + 1) / 401
+    got = ADJUSTMENTS["maxt"].adjust(family)
+    np.testing.assert_allclose(got[0], stepped_down(order, raw))
+    np.testing.assert_array_equal(got[0], got[1])
+    assert got[0][1] == 1  # two systems that are one
+    assert np.all(got >= family.pvalues)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("seed", range(3))
+def test_min_p_is_its_definition(seed: int, alternative: str) -> None:
+    replicates = replicates_of(seed)
+    family = family_of(replicates, alternative)
+    assert family.exceedances is not None
+    extreme = extremeness(replicates.shuffles(PAIRS)[0], alternative)
+    observed = extremeness(family.thresholds[0], alternative)
+    own = np.array(
+        [[(series >= x).sum() + (o >= x) for x in series] for series, o in zip(extreme, observed, strict=True)]
+    )
+    ranks = family.exceedances[0] + 1
+    order = sorted(range(len(PAIRS)), key=lambda j: (ranks[j], j))
+    raw = {}
+    for place, j in enumerate(order):
+        raw[j] = (sum(min(own[i, r] for i in order[place:]) <= ranks[j] for r in range(400)) + 1) / 401
+    got = ADJUSTMENTS["minp"].adjust(family)
+    np.testing.assert_allclose(got[0], stepped_down(order, raw))
+    np.testing.assert_array_equal(got[0], got[1])
+    assert np.all(got >= family.pvalues)
+
+
+def by_hand(pvalues: list[float]) -> list[float]:
+    """Holm's procedure, test by test."""
+    order = sorted(range(len(pvalues)), key=lambda j: pvalues[j])
+    out, largest = [0.0] * len(pvalues), 0.0
+    for place, j in enumerate(order):
+        largest = max(largest, (len(pvalues) - place) * pvalues[j])
+        out[j] = min(1.0, largest)
+    return out
+
+
+@given(st.lists(st.integers(1, 1000).map(lambda c: c / 1000), min_size=1, max_size=12))
+def test_p_values_alone_are_adjusted_as_by_hand(pvalues: list[float]) -> None:
+    given_ = np.array(pvalues)
+    np.testing.assert_allclose(holm(given_), by_hand(pvalues))
+    np.testing.assert_allclose(bonferroni(given_), [min(1.0, len(pvalues) * p) for p in pvalues])
+    assert np.all(given_ <= holm(given_))
+    assert np.all(holm(given_) <= bonferroni(given_))
+
+
+def compared(adjust: str | None, **options: Any) -> Comparison:
+    counts = counts_of(5, 5, 200)
+    given_ = FromCounts("m", dict(zip("abcde", counts, strict=True)), "bleu")
+    return compare(metrics=given_, adjust=adjust, n_resamples=500, **options)
+
+
+@pytest.mark.parametrize("adjust", ADJUSTMENTS)
+def test_all_pairs_are_one_family(adjust: str) -> None:
+    plain, adjusted = compared(None, all_pairs=True), compared(adjust, all_pairs=True)
+    assert [p.test.adjusted_pvalue for p in plain.comparisons] == [None] * 10
+    for one, other in zip(plain.comparisons, adjusted.comparisons, strict=True):
+        assert one.test.pvalue == other.test.pvalue
+        assert other.test.adjusted_pvalue is not None
+        assert one.test.pvalue <= other.test.adjusted_pvalue <= 1
+    assert f"|alternative:two-sided|adjust:{adjust}|" in adjusted.signature
+    # One pair is a family of one: nothing to adjust for.
+    counts = counts_of(5, 2, 200)
+    alone = compare(metrics=FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu"), adjust=adjust, n_resamples=500)
+    assert alone.comparisons[0].test.adjusted_pvalue == alone.comparisons[0].test.pvalue
+
+
+def test_knowing_how_tests_depend_costs_less_than_not_knowing() -> None:
+    by_name = {
+        name: np.array([p.test.adjusted_pvalue for p in compared(name, all_pairs=True).comparisons])
+        for name in ADJUSTMENTS
+    }
+    assert by_name["maxt"].sum() < by_name["holm"].sum()
+    assert by_name["minp"].sum() < by_name["holm"].sum() <= by_name["bonferroni"].sum()
+
+
+def test_functions_of_texts_are_adjusted_too() -> None:
+    references = [f"a{i} b{i} c{i}" for i in range(12)]
+    systems = {
+        "x": references,
+        "y": [line if i % 3 else "z" for i, line in enumerate(references)],
+        "z": [line if i % 2 else "z" for i, line in enumerate(references)],
+    }
+    share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
+    comparison = compare(references, systems, share, adjust="maxt", n_resamples=60, interval="percentile")
+    assert all((p.test.adjusted_pvalue or 0) >= p.test.pvalue for p in comparison.comparisons)
+
+
+def test_what_is_made_from_shuffles_needs_a_test_that_makes_some() -> None:
+    with pytest.raises(
+        InputError, match="made from shuffles, and the test 'bootstrap' has none: use the test 'ar', or"
+    ):
+        compared("maxt", test="bootstrap")
+    with pytest.raises(InputError, match="unknown adjustment 'tukey'"):
+        compared("tukey")
+    assert compared("holm", test="bootstrap").comparisons[0].test.adjusted_pvalue is not None
+
+
+def test_results_are_the_same_bytes_for_any_number_of_threads() -> None:
+    counts = counts_of(9, 6, 2000)
+    pairs = list(combinations(range(6), 2))
+
+    def run(threads: int) -> list[bytes]:
+        replicates = Replicates([Family(BLEU, counts)], n_resamples=1500, seed=3, threads=threads)
+        spreads = replicates.spreads(pairs)
+        ones = np.ones_like(spreads)
+        ranks: NDArray[np.int64] = np.full(spreads.shape, 40)
+        summary = _core.draw_summary([(BLEU.core, counts)], n=1500, seed=3, threads=threads)
+        return [
+            spreads.tobytes(),
+            replicates.max_t(pairs, "two-sided", ones, 2 * spreads).tobytes(),
+            replicates.min_p(pairs, "two-sided", spreads, ranks).tobytes(),
+            *(array.tobytes() for array in (*summary[:2], *summary[2])),
+        ]
+
+    expected = run(1)
+    for threads in (2, 3, 8):
+        assert expected == run(threads)
+
+
+def test_a_summary_of_draws_is_that_of_the_draws() -> None:
+    counts = counts_of(2, 4, 100)
+    means, deviations, (ranks,) = _core.draw_summary([(BLEU.core, counts)], n=300, seed=8)
+    (draws,) = Replicates([Family(BLEU, counts)], n_resamples=300, seed=8).draws
+    np.testing.assert_allclose(means, draws.mean(axis=1), rtol=1e-13)
+    np.testing.assert_allclose(deviations, draws.std(axis=1, ddof=1), rtol=1e-10)
+    better = (draws[None] > draws[:, None]).sum(axis=1)
+    np.testing.assert_array_equal(ranks, [np.bincount(row, minlength=4) for row in better])
+
+
+def test_reports_show_adjusted_p(demo: Path, run: Any) -> None:
+    systems = ("baseline.txt", "tuned.txt", "larger.txt", "rules.txt")
+    compared = ("compare", "reference.txt", *systems, "-n", "200", "--adjust")
+    text = run(*compared, "maxt").out
+    assert "adjusted p" in text
+    assert "step-down maxT, over the 3 pairs" in text
+    assert "not adjusted" not in text
+    pairs = json.loads(run(*compared, "minp", "--format", "json").out)["comparisons"]
+    assert all(pair["adjusted_pvalue"] >= pair["pvalue"] for pair in pairs)
+    assert "pvalue_high,adjusted_pvalue" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]

@@ -1,0 +1,533 @@
+"""Strata: draws, standard errors and intervals within them, against slow twins; what they are not for; files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import (
+    CorpusFunction,
+    Formula,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    _core,
+    approximate_randomization,
+    bootstrap_interval,
+    bootstrap_test,
+    compare,
+    metric,
+    read_corpus,
+    score,
+    standard_error,
+)
+from reshuffle.demo import demo_corpus
+from reshuffle.estimates import Estimate
+from reshuffle.inputs import read_strata
+from reshuffle.intervals import INTERVALS
+from reshuffle.metrics import Counts
+from reshuffle.report import FORMATS, render
+from reshuffle.resampling import Family, Replicates
+from reshuffle.units import Strata
+
+BLEU = metric("bleu")
+MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
+RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
+
+IDS = st.lists(st.integers(0, 6), min_size=4, max_size=60).filter(lambda ids: len(set(ids)) < len(ids))
+FROM_DRAWS = ["percentile", "basic", "normal", "bca"]
+
+
+def counts_of(seed: int, segments: int) -> Counts:
+    """Counts of two made-up BLEU systems, (2, S, 10)."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(1, 40, size=(2, segments))
+    reference = np.broadcast_to(rng.integers(1, 40, size=segments), (2, segments))
+    totals = [np.maximum(length - n, 0) for n in range(4)]
+    matches = [rng.binomial(t, 0.6 / 1.5**n) for n, t in enumerate(totals)]
+    return np.stack([length, reference, *matches, *totals], axis=-1).astype(np.int64)
+
+
+def as_counts(scores: Any) -> Counts:
+    """Segment scores as counts of :data:`MEAN`."""
+    scores = np.asarray(scores, dtype=np.int64)
+    return np.stack([scores, np.ones_like(scores)], axis=-1)
+
+
+def members(ids: Any) -> list[list[int]]:
+    """The segments of each stratum, in the order in which strata appear."""
+    return [[s for s, id_ in enumerate(ids) if id_ == name] for name in dict.fromkeys(ids)]
+
+
+def slow_draw(seed: int, replicate: int, ids: list[int]) -> list[int]:
+    """The segments of a draw: stratum after stratum, by the weights that the core gives for their sizes."""
+    groups = members(ids)
+    weights = iter(_core.draw_weights(seed, replicate, len(ids), strata=[len(g) for g in groups]).tolist())
+    return [s for group in groups for s in group for _ in range(next(weights))]
+
+
+# --- Draws
+
+
+@given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
+def test_draws_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: int) -> None:
+    a, b = counts_of(data_seed, len(ids))
+    drawn = [slow_draw(seed, r, ids) for r in range(5)]
+    for draw in drawn:
+        assert sorted(ids) == sorted(ids[s] for s in draw), "every stratum keeps its size"
+    expected = np.array([float(BLEU.score(a[d].sum(axis=0)) - BLEU.score(b[d].sum(axis=0))) for d in drawn])
+    for m in (BLEU, Formula("again", BLEU.score)):
+        options: dict[str, Any] = {"n_resamples": 5, "seed": seed, "strata": ids}
+        result = bootstrap_test(a, b, m, **options, keep_null_distribution=True)
+        np.testing.assert_array_equal(expected - expected.mean(), result.null_distribution)
+        interval = bootstrap_interval(a, m, b=b, **options)
+        assert (expected.min(), expected.max()) == (interval.low, interval.high)
+
+
+@given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
+def test_draws_of_documents_are_those_of_their_sums(data_seed: int, ids: list[int], seed: int) -> None:
+    # Documents of one to three segments, whose segments lie apart.
+    times = np.random.default_rng(data_seed).integers(1, 4, len(ids))
+    documents = [d for turn in range(3) for d in range(len(ids)) if turn < times[d]]
+    a, b = counts_of(data_seed, len(documents))
+    x, y = (np.array([rows[np.array(documents) == d].sum(axis=0) for d in range(len(ids))]) for rows in (a, b))
+    options: dict[str, Any] = {"n_resamples": 9, "seed": seed, "keep_null_distribution": True}
+    expected = bootstrap_test(x, y, BLEU, strata=ids, **options)
+    got = bootstrap_test(a, b, BLEU, documents=documents, strata=[ids[d] for d in documents], **options)
+    assert replace(expected, signature="") == replace(got, signature="")
+    np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
+    n = len(set(ids))
+    assert f"|unit:document[{len(ids)}]|n:9|" in got.signature
+    assert f"|strata:{n}|" in got.signature
+    for method in ("delta", "jackknife", "bootstrap"):
+        more: dict[str, Any] = {"method": method, "n_resamples": 9}
+        of_sums = standard_error(x, BLEU, b=y, strata=ids, **more)
+        of_segments = standard_error(a, BLEU, b=b, documents=documents, strata=[ids[d] for d in documents], **more)
+        assert of_sums == of_segments
+
+
+def test_one_stratum_is_none() -> None:
+    a, b = counts_of(5, 50)
+    one = ["all"] * 50
+    for method in ("centred", "shift", "paired"):
+        results = [bootstrap_test(a, b, BLEU, method=method, n_resamples=99, strata=ids) for ids in (None, one)]
+        assert results[0] == replace(results[1], signature=results[0].signature)
+        assert results[0].signature == results[1].signature.replace("|strata:1", "")
+    for method in (*FROM_DRAWS, "delta", "jackknife"):
+        without, within = (
+            bootstrap_interval(a, BLEU, b=b, method=method, n_resamples=99, strata=s) for s in (None, one)
+        )
+        assert without == within
+
+
+@given(IDS)
+def test_ids_are_only_names_and_strata_need_not_be_adjacent(ids: list[int]) -> None:
+    a, b = counts_of(3, len(ids))
+    options: dict[str, Any] = {"n_resamples": 19}
+    expected = bootstrap_test(a, b, BLEU, strata=ids, **options)
+    for names in ([str(id_) for id_ in ids], [f"part {id_ % 3}/{id_}" for id_ in ids], np.array(ids)):
+        assert expected == bootstrap_test(a, b, BLEU, strata=names, **options)
+    # Stratum after stratum, which is how they are drawn.
+    order = [s for group in members(ids) for s in group]
+    moved = [ids[s] for s in order]
+    assert expected == bootstrap_test(a[order], b[order], BLEU, strata=moved, **options)
+
+
+def test_shuffles_are_the_same_with_strata_as_without() -> None:
+    corpus = demo_corpus()
+    strata = [i % 7 for i in range(400)]
+    without, within = (compare(corpus.references, corpus.systems, strata=s, n_resamples=200) for s in (None, strata))
+    assert [pair.test for pair in without.comparisons] == [pair.test for pair in within.comparisons]
+    assert [pair.confidence_interval for pair in without.comparisons] != [
+        pair.confidence_interval for pair in within.comparisons
+    ]
+
+
+def test_functions_of_texts_see_the_draws_of_counts() -> None:
+    corpus = demo_corpus()
+    references = [list(corpus.references[0][:30])]
+    systems = {name: list(lines[:30]) for name, lines in corpus.systems.items() if name in ("tuned", "larger")}
+    strata = [i * i % 5 for i in range(30)]
+    documents = [i // 2 for i in range(30)]
+
+    def ratio(hypotheses: list[str], columns: list[list[str | None]]) -> float:
+        return sum(map(len, hypotheses)) / sum(len(line or "") for line in columns[0])
+
+    lengths = {
+        name: np.array([[len(line), len(r or "")] for line, r in zip(lines, references[0], strict=True)])
+        for name, lines in systems.items()
+    }
+    counts = FromCounts("length", lengths, lambda totals: totals[..., 0] / totals[..., 1])
+    of_documents = [strata[d] for d in documents]
+    cases: list[dict[str, Any]] = [{"strata": strata}, {"documents": documents, "strata": of_documents}]
+    for units in cases:
+        for interval in (*FROM_DRAWS, "jackknife"):
+            ours, native = (
+                compare(references, systems, m, test="bootstrap", interval=interval, n_resamples=40, **units)
+                for m in (CorpusFunction("function", ratio), counts)
+            )
+            for one, other in zip(ours.comparisons, native.comparisons, strict=True):
+                assert one.test.exceedances == other.test.exceedances
+                assert one.confidence_interval == other.confidence_interval
+
+
+def test_texts_are_drawn_in_their_order() -> None:
+    seen = []
+
+    def look(hypotheses: list[str], references: list[list[str | None]]) -> float:
+        seen.append(hypotheses)
+        return 0.0
+
+    lines = list("abcdefgh")
+    score(lines, [lines], CorpusFunction("look", look), strata=[1, 2] * 4, interval="percentile", n_resamples=9)
+    assert len(seen) == 10
+    assert all(hypotheses == sorted(hypotheses) for hypotheses in seen)
+    assert {sum(h in "aceg" for h in hypotheses) for hypotheses in seen} == {4}
+
+
+# --- Standard errors
+
+
+def textbook_error(values: Any, ids: Any) -> float:
+    """Of the mean of a stratified sample: Σ_h (S_h/S)² s_h²/S_h."""
+    values = np.asarray(values, dtype=float)
+    parts = [values[group] for group in members(ids) if len(group) > 1]
+    return math.sqrt(sum(len(part) * part.var(ddof=1) for part in parts)) / len(values)
+
+
+@given(IDS, st.integers(0, 1000))
+def test_of_a_mean_both_standard_errors_are_those_of_a_stratified_mean(ids: list[int], seed: int) -> None:
+    a, b = np.random.default_rng(seed).integers(-50, 50, (2, len(ids)))
+    for method in ("delta", "jackknife"):
+        of_score = standard_error(as_counts(a), MEAN, strata=ids, method=method)
+        assert textbook_error(a, ids) == pytest.approx(of_score, rel=1e-9, abs=1e-12)
+        of_difference = standard_error(as_counts(a), MEAN, b=as_counts(b), strata=ids, method=method)
+        assert textbook_error(a - b, ids) == pytest.approx(of_difference, rel=1e-9, abs=1e-12)
+
+
+def ratio_counts(sizes: list[int]) -> tuple[Counts, list[int]]:
+    """Errors and lengths of two systems in strata that differ in both, strata mixed."""
+    rng = np.random.default_rng(11)
+    ids = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    kinds = ids % 6
+    lengths = rng.integers(5, 40, len(ids)) + 20 * kinds
+    shares = np.array([0.3, 0.4])[:, None] + 0.1 * kinds
+    return np.stack([np.stack([rng.binomial(lengths, share), lengths], axis=-1) for share in shares]), ids.tolist()
+
+
+def test_standard_errors_of_a_ratio_are_those_of_slow_twins() -> None:
+    counts, ids = ratio_counts([40, 7, 2, 1, 25])
+    n = len(ids)
+    slopes, left_out = [], []
+    for rows in counts:
+        x, y = rows.sum(axis=0)
+        slopes.append(100 * rows[:, 0] / y - 100 * x * rows[:, 1] / y**2)
+        left_out.append([100 * (x - row[0]) / (y - row[1]) for row in rows])
+    for other, sign in ((None, 0), (counts[1], 1)):
+        linear = slopes[0] - sign * slopes[1]
+        without = np.array(left_out[0]) - sign * np.array(left_out[1])
+        variances = [0.0, 0.0]
+        for group in members(ids):
+            for i, values in enumerate((linear, (n - 1) / n * without)):
+                if len(group) > 1:
+                    deviations = [values[s] - values[group].mean() for s in group]
+                    variances[i] += len(group) / (len(group) - 1) * sum(d**2 for d in deviations)
+        for method, variance in zip(("delta", "jackknife"), variances, strict=True):
+            got = standard_error(counts[0], RATIO, b=other, strata=ids, method=method)
+            assert math.sqrt(variance) == pytest.approx(got, rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [2, 5, 40])
+def test_standard_errors_agree_with_draws_but_for_what_draws_of_few_lack(size: int) -> None:
+    counts, ids = ratio_counts([size] * (240 // size))
+    for other in (None, counts[1]):
+        delta, jackknife, bootstrap = (
+            standard_error(counts[0], RATIO, b=other, strata=ids, method=method, n_resamples=20_000)
+            for method in ("delta", "jackknife", "bootstrap")
+        )
+        assert jackknife == pytest.approx(delta, rel=0.02)
+        assert bootstrap == pytest.approx(delta * math.sqrt((size - 1) / size), rel=0.03)
+
+
+def test_strata_of_one_segment_add_nothing() -> None:
+    a = as_counts([5, 9, 1, 7, 3])
+    alone, fixed = ["x", "y", "z", "z", "z"], as_counts([6, 8, 1, 7, 3])
+    assert standard_error(a, MEAN, strata=alone) == pytest.approx(standard_error(fixed, MEAN, strata=alone))
+    draws = Replicates([Family.of(MEAN, a, strata=alone)], n_resamples=500, seed=1).draws[0][0]
+    # 14 of the two that are always drawn, and three draws from 1, 7 and 3.
+    assert {round(5 * d) - 14 for d in draws} == {x + y + z for x in (1, 7, 3) for y in (1, 7, 3) for z in (1, 7, 3)}
+
+
+# --- Intervals
+
+
+@pytest.mark.parametrize("of_pair", [False, True])
+def test_normal_intervals_are_quantiles_times_standard_errors(of_pair: bool) -> None:
+    counts, ids = ratio_counts([30, 20, 5])
+    other = counts[1] if of_pair else None
+    for method, error in (("normal", "bootstrap"), ("delta", "delta"), ("jackknife", "jackknife")):
+        options: dict[str, Any] = {"b": other, "strata": ids, "n_resamples": 300}
+        reach = scipy.stats.norm.ppf(0.975) * standard_error(counts[0], RATIO, method=error, **options)
+        interval = bootstrap_interval(counts[0], RATIO, method=method, **options)
+        assert interval.high - interval.low == pytest.approx(2 * reach, rel=1e-12)
+
+
+@pytest.mark.parametrize("of_pair", [False, True])
+def test_the_acceleration_of_bca_is_the_skewness_of_a_sum_of_independent_draws(of_pair: bool) -> None:
+    rng = np.random.default_rng(3)
+    ids = rng.permutation(np.repeat(np.arange(3), [40, 30, 20])).tolist()
+    a, b = rng.geometric(0.2, 90) + 30 * np.array(ids), rng.geometric(0.3, 90)
+    values = (a - b if of_pair else a).astype(float)
+    replicates = Replicates([Family.of(MEAN, as_counts(a), as_counts(b), strata=ids)], n_resamples=4999, seed=2)
+    estimate = Estimate(replicates, 0, 0, 1 if of_pair else None)
+    # The second and third central moments of a draw's sum are the sums of those of the strata.
+    parts = [values[group] for group in members(ids)]
+    second = sum(len(part) * scipy.stats.moment(part, 2) for part in parts)
+    third = sum(len(part) * scipy.stats.moment(part, 3) for part in parts)
+    acceleration = third / second**1.5 / 6
+    draws = estimate.draws
+    bias = scipy.stats.norm.ppf(((draws < estimate.value).mean() + (draws <= estimate.value).mean()) / 2)
+    ends = []
+    for share in (0.05, 0.95):
+        z = bias + scipy.stats.norm.ppf(share)
+        moved = scipy.stats.norm.cdf(bias + z / (1 - acceleration * z))
+        ends.append(np.sort(draws)[int(4999 * moved) if share < 0.5 else 4998 - int(4999 * (1 - moved))])
+    interval = INTERVALS["bca"].of(estimate, 0.9)
+    assert (interval.low, interval.high) == tuple(ends)
+    pooled = scipy.stats.skew(values) / 90**0.5 / 6
+    assert abs(pooled - acceleration) > 0.005, "else the strata would not matter here"
+
+
+# --- What strata are not for
+
+
+def texts() -> dict[str, Any]:
+    return {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ([1, 2], "strata: expected an id for each of 3 segments, got 2"),
+        (["x", "", "y"], "strata, segment 2: expected a string or an integer, got ''"),
+        (["x", "x", None], "strata, segment 3: expected a string or an integer, got None"),
+        ("abc", "strata: expected an id for each segment, got the single string 'abc'"),
+        (7, "strata: expected an id for each segment, got 7"),
+        (
+            [1, 2, 3],
+            "strata: each of 3 strata has one segment only: nothing varies within them, at least one stratum needs 2 "
+            "segments",
+        ),
+    ],
+)
+def test_ids_that_cannot_be_used_are_refused_with_words(ids: Any, message: str) -> None:
+    a, b = counts_of(1, 3)
+    calls: list[Callable[[], object]] = [
+        lambda: compare(**texts(), strata=ids),
+        lambda: score(**texts(), strata=ids, confidence_level=0.9),
+        lambda: bootstrap_test(a, b, BLEU, strata=ids),
+        lambda: bootstrap_interval(a, BLEU, strata=ids),
+        lambda: standard_error(a, BLEU, strata=ids),
+    ]
+    for call in calls:
+        with pytest.raises(InputError) as refused:
+            call()
+        assert str(refused.value) == message
+
+
+def test_a_document_lies_in_one_stratum() -> None:
+    a = counts_of(1, 5)[0]
+    with pytest.raises(InputError) as refused:
+        standard_error(a, BLEU, documents=["u", "v", "v", "u", "w"], strata=["n", "t", "t", "t", "n"])
+    assert str(refused.value) == (
+        "strata: segments 1 and 4 are of one document, but of the strata 'n' and 't': a document must lie in one "
+        "stratum"
+    )
+    with pytest.raises(InputError, match=r"each of 2 strata has one document only: .* needs 2 documents"):
+        standard_error(a, BLEU, documents=["u", "u", "v", "v", "v"], strata=["n", "n", "t", "t", "t"])
+
+
+@pytest.mark.parametrize("test", ["t-test", "wilcoxon", "sign-test"])
+def test_tests_and_intervals_without_strata_refuse_them(test: str) -> None:
+    rating = SegmentScores("rating", {"a": [1, 2, 4, 5], "b": [2, 2, 3, 3]})
+    strata = [1, 1, 2, 2]
+    refused = (
+        "rating: t intervals and t, Wilcoxon and sign tests take segments for independent; with strata use 'ar' or "
+        "'bootstrap', and an interval from draws"
+    )
+    with pytest.raises(InputError) as error:
+        compare(metrics=rating, test=test, strata=strata)
+    assert str(error.value) == refused
+    with pytest.raises(InputError) as error:
+        score(metrics=rating, interval="t", strata=strata)
+    assert str(error.value) == refused
+    with pytest.raises(InputError, match="the studentized interval is not for strata: use bca or percentile, or delta"):
+        score(metrics=rating, interval="studentized", strata=strata)
+
+
+def test_more_strata_than_streams_are_refused() -> None:
+    ids = np.minimum(np.arange(65_540), 65_536)
+    with pytest.raises(InputError, match="the number of strata must be at most 65536, got 65537"):
+        bootstrap_interval(as_counts(ids % 7), MEAN, strata=ids, n_resamples=1)
+
+
+def test_strata_without_intervals_mean_nothing() -> None:
+    with pytest.raises(InputError, match="strata without intervals: only intervals depend on them; leave strata out"):
+        score(["x", "y"], [["x", "z"]], strata=[1, 1])
+
+
+def test_strata_are_numbered_as_they_appear() -> None:
+    strata = Strata.of(["z", "a", "z", "m", "a"], 5)
+    assert (strata.index.tolist(), strata.sizes.tolist(), strata.n_strata) == ([0, 1, 0, 2, 1], [2, 2, 1], 3)
+    assert strata.order.tolist() == [0, 2, 1, 4, 3]
+    counts = np.arange(5).reshape(1, 5, 1)
+    assert strata.arranged(counts).ravel().tolist() == [0, 2, 1, 4, 3]
+    assert Strata.of([1, 1, 2, 2], 4).arranged(counts) is counts, "nothing is copied that is in order"
+
+
+# --- Reports
+
+
+def test_reports_tell_the_strata() -> None:
+    corpus = demo_corpus()
+    strata = [i % 5 for i in range(400)]
+    options: dict[str, Any] = {"strata": strata, "n_resamples": 99}
+    result = compare(corpus.references, corpus.systems, test="bootstrap", **options)
+    assert result.n_strata == 5
+    for fmt in FORMATS:
+        report = " ".join(render(result, fmt).split())
+        assert fmt == "csv" or "|strata:5|n:99|" in report
+        if fmt in ("text", "markdown", "latex"):
+            assert "BLEU: 400 segments in 5 strata, 1 reference, 4 systems" in report
+            assert "p: centred bootstrap, 99 draws within 5 strata, two-sided" in report
+            assert "Intervals: percentile of 99 bootstrap draws within 5 strata." in report
+    assert json.loads(render(result, "json"))["strata"] == 5
+    assert {row["n_strata"] for row in csv.DictReader(io.StringIO(render(result, "csv")))} == {"5"}
+    # Shuffles know no strata, and an interval without draws has no seed.
+    by_talk = compare(
+        corpus.references, corpus.systems, interval="delta", documents=[i % 50 for i in range(400)], **options
+    )
+    report = " ".join(render(by_talk, "text").split())
+    assert "BLEU: 400 segments in 50 documents in 5 strata, 1 reference" in report
+    assert "99 shuffles of documents, two-sided" in report
+    assert "standard error of the delta method within 5 strata." in report
+    assert "strata" not in by_talk.comparisons[0].test.signature
+    assert "|strata:5|" in by_talk.signature
+    assert (
+        "|interval:delta[0.95]|strata:5|version:"
+        in score(corpus.references, corpus.systems, interval="delta", strata=strata).signature
+    )
+
+
+def test_without_strata_nothing_is_said_about_them() -> None:
+    corpus = demo_corpus()
+    result = compare(corpus.references, corpus.systems, n_resamples=9)
+    assert result.n_strata is None
+    assert not any("strat" in render(result, fmt) for fmt in FORMATS)
+    one = compare(corpus.references, corpus.systems, n_resamples=9, strata=["x"] * 400)
+    assert "in 1 stratum," in render(one, "text")
+
+
+# --- Files and the command line
+
+
+@pytest.fixture
+def demo(demo: Path) -> Path:
+    """The demo's files in the current directory, with strata and documents of one stratum each in several formats."""
+    ids = [i * i % 7 for i in range(400)]
+    Path("strata.txt").write_text("".join(f"{id_}\n" for id_ in ids))
+    Path("docs.txt").write_text("".join(f"{id_}.{i % 50}\n" for i, id_ in enumerate(ids)))
+    rows = (f"{i % 50}\t{id_}\t{id_}.{i % 50}\n" for i, id_ in enumerate(ids))
+    Path("ids.tsv").write_text("n\tstratum\tdoc\n" + "".join(rows))
+    Path("strata.jsonl").write_text("".join(json.dumps({"stratum": id_}) + "\n" for id_ in ids))
+    segments = "".join(f'<DOC docid="{id_}" sysid="x"><seg id="{i}">x</seg></DOC>\n' for i, id_ in enumerate(ids))
+    Path("strata.sgm").write_text(f"<tstset>\n{segments}</tstset>\n")
+    return demo
+
+
+COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")
+
+
+def test_every_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
+    ids = [str(i * i % 7) for i in range(400)]
+    corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
+    both: dict[str, Any] = {"strata": ids, "n_resamples": 200}
+    expected = render(compare(corpus.references, corpus.systems, **both), "json")
+    for path in ("strata.txt", "ids.tsv#stratum", "strata.jsonl#stratum", "strata.sgm"):
+        assert expected == run(*COMPARE, "--strata", path, "--format", "json")[1]
+        assert ids == read_strata(path)
+        assert ids == read_corpus(["reference.txt"], ["tuned.txt"], strata=path).strata
+    documents = Path("docs.txt").read_text().split()
+    expected = render(compare(corpus.references, corpus.systems, documents=documents, **both), "json")
+    for docs, strata in (("docs.txt", "strata.txt"), ("ids.tsv#doc", "ids.tsv#stratum")):
+        assert expected == run(*COMPARE, "--strata", strata, "--docs", docs, "--format", "json")[1]
+    interval = score(corpus.references, corpus.systems, interval="delta", strata=ids)
+    command = ("score", *COMPARE[1:4], "--interval", "delta", "--format", "json")
+    assert render(interval, "json") == run(*command, "--strata", "strata.txt")[1]
+
+
+def test_strata_of_scores_from_elsewhere(demo: Path, run: Any) -> None:
+    ids = Path("strata.txt").read_text().split()
+    scores = {name: np.random.default_rng(3).integers(0, 99, 400).tolist() for name in "ab"}
+    rows = zip(ids, scores["a"], scores["b"], strict=True)
+    Path("scores.tsv").write_text("part\ta\tb\n" + "".join(f"{p}\t{a}\t{b}\n" for p, a, b in rows))
+    expected = render(compare(metrics=SegmentScores("x", scores), strata=ids, n_resamples=99), "json")
+    files = ("compare", "-n", "99", "--format", "json", "--scores", "x", "scores.tsv#a", "scores.tsv#b")
+    for more in (("strata.txt",), ("scores.tsv#part",), ("scores.tsv#part", "--input-format", "tsv")):
+        assert expected == run(*files, "--strata", *more)[1]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--strata", "short.txt"], "short.txt has the strata of 3 segments, reference.txt has 400"),
+        (["--strata", "gap.txt"], "gap.txt, line 7: expected the id of a stratum, got ''"),
+        (["--strata", "null.jsonl#s"], "null.jsonl#s, line 2: expected the id of a stratum, got null"),
+        (["--strata", "ids.tsv#stratums"], "ids.tsv: unknown column 'stratums': did you mean 'stratum'?"),
+        (["--strata", "nowhere.txt"], "nowhere.txt: no such file"),
+        (["--strata", "p.conllu"], "p.conllu: CoNLL-U holds no ids of strata; give them as text, TSV"),
+        (["--strata", "strata.txt", "--docs", "ids.tsv#n"], "segments 1 and 51 are of one document, but of the strata"),
+        (["--strata", "alone.txt"], "strata: each of 400 strata has one segment only"),
+        (["--strata", "-", "--docs", "-"], "standard input (-) can be read only once"),
+        (["--strata", "strata.txt", "-o", "./strata.txt"], "./strata.txt is one of the inputs"),
+        (["--strata", "strata.txt", "--interval", "studentized"], "the studentized interval is not for strata"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_file_and_line(demo: Path, run: Any, args: list[str], message: str) -> None:
+    ids = Path("strata.txt").read_text().splitlines()
+    for name, content in {
+        "short.txt": "1\n2\n3\n",
+        "gap.txt": "\n".join([*ids[:6], "", *ids[7:], ""]),
+        "null.jsonl": '{"s": 1}\n{"s": null}\n',
+        "p.conllu": "# nothing\n\n",
+        "alone.txt": "".join(f"{i}\n" for i in range(400)),
+    }.items():
+        Path(name).write_text(content)
+    code, out, err = run(*COMPARE, *args)
+    assert (code, out) == (2, "")
+    assert err.startswith("reshuffle: error: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_strata_without_intervals_are_refused_before_files_are_read(run: Any) -> None:
+    code, _, err = run("score", "no.txt", "none.txt", "--strata", "nowhere.txt")
+    assert code == 2
+    assert "--strata without --confidence or --interval: only intervals depend on strata; leave it out\n" in err
+
+
+def test_approximate_randomization_takes_no_strata() -> None:
+    with pytest.raises(TypeError, match="strata"):
+        approximate_randomization([[1], [2]], [[1], [2]], "bleu", strata=[1, 1])  # type: ignore[call-arg]
