@@ -510,7 +510,7 @@ def approximate_randomization(
 
     Notes
     -----
-    Cost: about S·K/16 additions and two scores per shuffle; memory S·K numbers, whatever R. With D documents D takes
+    Cost: about S·K/6 additions of bytes, 64 at a time, and two scores per shuffle; memory S·K numbers, whatever R. With D documents D takes
     the place of S. A subgroup takes K·m/16 additions and two scores per shuffle, whatever S.
 
     Convolution is for systems that differ in one column of counts only, as by the number of edits (TER, WER) or by a
@@ -618,7 +618,7 @@ def bootstrap_test(
 
     Notes
     -----
-    Cost: about S·K/8 additions and two scores per draw; memory S·K numbers and 16·B bytes.
+    Cost: about 2·S·K products of bytes, 64 at a time, and two scores per draw; memory S·K numbers and 16·B bytes.
 
     Examples
     --------

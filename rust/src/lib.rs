@@ -26,9 +26,10 @@
 //! ```
 //!
 //! # Cost
-//! With S segments, K counts, k systems and R replicates: counting reads every text once; a shuffle adds k·K·S/16 numbers
-//! (16-bit, sixteen at a time), a draw k·K·S; every pair and metric then costs two scores per replicate. Memory is the
-//! counts, their packed copy and a block per thread: it does not grow with R unless the replicates are asked for.
+//! With S segments, C columns that say something new among the K counts of k systems, and R replicates: counting reads every
+//! text once; a shuffle takes S/8 random bytes and C·S/6 additions of bytes, 64 to an instruction where there are such; a draw
+//! S random bytes and C·S products of them; every pair and metric then costs two scores per replicate. Memory is the counts,
+//! packed copies of the C columns and a block per thread: it does not grow with R unless the replicates are asked for.
 //!
 //! # Exactness
 //! Counts are integers until the formula, and replicate r is a pure function of the seed and r. So results are the same
