@@ -510,8 +510,8 @@ def approximate_randomization(
 
     Notes
     -----
-    Cost: about S·K/6 additions of bytes, 64 at a time, and two scores per shuffle; memory S·K numbers, whatever R. With D documents D takes
-    the place of S. A subgroup takes K·m/16 additions and two scores per shuffle, whatever S.
+    Cost: about S·K/6 additions of bytes, 64 at a time, and two scores per shuffle; memory S·K numbers, whatever R.
+    With D documents D takes the place of S. A subgroup takes K·m/16 additions and two scores per shuffle, whatever S.
 
     Convolution is for systems that differ in one column of counts only, as by the number of edits (TER, WER) or by a
     segment score. Then t depends on one sum ±d_1 ± d_2 …, whose law takes d·Σ\|d_s\|/g additions, g the greatest common

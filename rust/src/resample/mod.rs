@@ -1,9 +1,9 @@
 //! Replicates: rows chosen by a stream, added up exactly, scored, tallied.
 //!
-//! A kernel ([`shuffle`], [`subgroup`], [`draw`]) fills a block of replicates with sums of integer rows. What is made of the sums (an
-//! exceedance count, a score, the sums themselves) is a function from a block to a result, run by the same thread
-//! while the block is warm; results meet in replicate order. So nothing depends on threads or block sizes, and memory
-//! is the packed counts, a block per thread, and what the caller asked to keep.
+//! A kernel ([`shuffle`], [`subgroup`], [`draw`]) fills a block of replicates with sums of integer rows. What is made of the
+//! sums (an exceedance count, a score, the sums themselves) is a function from a block to a result, run by the same
+//! thread while the block is warm; results meet in replicate order. So nothing depends on threads or block sizes, and
+//! memory is the packed counts, a block per thread, and what the caller asked to keep.
 
 mod columns;
 pub mod draw;
