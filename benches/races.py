@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 
@@ -67,6 +67,11 @@ class Times(NamedTuple):
     remarks: list[str]
 
 
+# Between two contenders: the threads of a BLAS go on looking for work for some hundredths of a second after its last
+# product, and would take a core from whoever comes next.
+REST_SECONDS = 0.1
+
+
 def run(race: Race, repeats: int) -> list[Times]:
     """Let the contenders run in turn and, before they go on, compare what they found the first time."""
     if isinstance(race.contenders[0], Skipped):
@@ -77,6 +82,7 @@ def run(race: Race, repeats: int) -> list[Times]:
         for contender, seconds, peaks, remarks in measured:
             if turn >= contender.at_most:
                 continue
+            sleep(REST_SECONDS)
             measurement = contender.measure()
             seconds.append(measurement.seconds / contender.things)
             peaks += [] if measurement.peak is None else [measurement.peak]
