@@ -342,3 +342,16 @@ def test_counts_of_another_width_than_the_metrics_are_refused() -> None:
 def test_a_formula_that_gives_no_score_is_refused(function: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         approximate_randomization([[1], [2]], [[2], [3]], function)
+
+
+def test_arrays_in_another_order_are_refused_not_misread() -> None:
+    counts = random_counts(1, 2, 30)
+    in_columns = np.asfortranarray(counts)
+    with pytest.raises(TypeError, match=r"expected a C-contiguous array; numpy\.ascontiguousarray makes one"):
+        _core.draw_sums([in_columns], n=5, seed=1)
+    with pytest.raises(TypeError, match="expected a C-contiguous array"):
+        BLEU.core.scores(np.asfortranarray(counts[0]))
+    # What is public puts them in order.
+    np.testing.assert_array_equal(BLEU.score(counts[0]), BLEU.score(np.asfortranarray(counts[0])))
+    one, other = (approximate_randomization(*c, BLEU, n_resamples=50).pvalue for c in (counts, in_columns))
+    assert one == other

@@ -1,6 +1,8 @@
 //! From Python's values to the core's and back.
 
-use numpy::{IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
@@ -10,20 +12,27 @@ use crate::error::Error;
 use crate::metric::Value;
 use crate::stats::SuffStats;
 
+/// The numbers of an array, row by row.
+pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
+    array: &'a PyReadonlyArray<'_, T, D>,
+) -> PyResult<&'a [T]> {
+    // as_slice alone would take columns for rows.
+    if !array.is_c_contiguous() {
+        return Err(PyTypeError::new_err("expected a C-contiguous array; numpy.ascontiguousarray makes one"));
+    }
+    Ok(array.as_slice()?)
+}
+
 /// The counts of k systems: a C-contiguous (k, S, K) array of int64.
 pub(super) fn suff_stats<'a>(py: Python<'_>, counts: &'a PyReadonlyArray3<'_, i64>) -> PyResult<SuffStats<'a>> {
     let &[systems, segments, columns] = counts.shape() else { unreachable!("the array has three dimensions") };
-    if !counts.is_c_contiguous() {
-        return Err(PyTypeError::new_err("counts: expected a C-contiguous array; numpy.ascontiguousarray makes one"));
-    }
-    SuffStats::new(counts.as_slice()?, systems, segments, columns).map_err(|e| raise(py, e))
+    SuffStats::new(in_order(counts)?, systems, segments, columns).map_err(|e| raise(py, e))
 }
 
 /// (R, S) booleans as words of flips.
 pub(super) fn flips(masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
     let &[replicates, units] = masks.shape() else { unreachable!("the array has two dimensions") };
-    let words = masks
-        .as_slice()?
+    let words = in_order(masks)?
         .chunks_exact(units.max(1))
         .flat_map(|mask| mask.chunks(64))
         .map(|bits| bits.iter().enumerate().fold(0, |word, (i, &bit)| word | u64::from(bit) << i))

@@ -6,7 +6,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
 
 use super::call::{Progress, long, raise};
-use super::convert::{options, shaped, to_python};
+use super::convert::{in_order, options, shaped, to_python};
 use crate::conllu;
 use crate::error::Error;
 use crate::metric::{self as core, Kind, METRICS};
@@ -86,7 +86,7 @@ impl Metric {
     fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, totals.shape()[1])?;
         let width = totals.shape()[1];
-        let totals = totals.as_slice()?;
+        let totals = in_order(&totals)?;
         let scores: Vec<f64> = py.detach(|| totals.chunks_exact(width).map(|row| self.inner.score(row)).collect());
         let shape = [scores.len()];
         shaped(py, scores, shape)
@@ -99,14 +99,14 @@ impl Metric {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, rows.shape()[1])?;
         let [segments, width] = [rows.shape()[0], rows.shape()[1]];
-        let rows = rows.as_slice()?;
+        let rows = in_order(&rows)?;
         let scores = py.detach(|| rows.chunks_exact(width).map(|row| self.inner.segment_score(row)).collect());
         shaped(py, scores, [segments])
     }
 
     fn details(&self, py: Python<'_>, totals: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(String, f64)>> {
         self.check_width(py, totals.shape()[0])?;
-        Ok(self.inner.details(totals.as_slice()?))
+        Ok(self.inner.details(in_order(&totals)?))
     }
 }
 

@@ -6,7 +6,7 @@ use numpy::{
 use pyo3::prelude::*;
 
 use super::call::{Progress, long, raise};
-use super::convert::{flips, shaped, suff_stats};
+use super::convert::{flips, in_order, shaped, suff_stats};
 use super::metric::Metric;
 use crate::error::{Error, Result};
 use crate::resample::shuffle::{self, Alternative, Pair, Scheme};
@@ -63,7 +63,7 @@ impl<'py> Flips<'py> {
 
     fn scheme(&self) -> PyResult<(Scheme<'_>, usize)> {
         let scheme = match (&self.codes, &self.given) {
-            (Some(codes), _) => Scheme::Codes { codes: codes.as_slice()?, first: self.first },
+            (Some(codes), _) => Scheme::Codes { codes: in_order(codes)?, first: self.first },
             (None, Some(given)) => Plan::Given(given).into(),
             (None, None) => Plan::Seeded { seed: self.seed, first: self.first }.into(),
         };
@@ -88,7 +88,7 @@ pub fn shuffle_tally<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let scored = with_metrics(py, &families)?;
-    let criterion = (self::alternative(py, alternative)?, thresholds.as_slice()?);
+    let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
     let flips = Flips::new(n, (seed, 0), masks, codes)?;
     let scheme = flips.scheme()?;
     let counts = long(py, threads, progress, ("shuffling", flips.n), |run| {
@@ -179,7 +179,7 @@ pub fn shuffle_until<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Outcomes<'py>> {
     let scored = with_metrics(py, &families)?;
-    let criterion = (self::alternative(py, alternative)?, thresholds.as_slice()?);
+    let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
     let plan = (Plan::Seeded { seed, first: 0 }, n);
     let found = long(py, threads, progress, ("shuffling", n), |run| {
         stopping::tally(&scored, &pairs, criterion, rule.0, plan, run)
@@ -242,7 +242,7 @@ pub fn shuffle_max_t<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let scored = with_metrics(py, &families)?;
-    let criterion = (self::alternative(py, alternative)?, scales.as_slice()?, thresholds.as_slice()?);
+    let criterion = (self::alternative(py, alternative)?, in_order(&scales)?, in_order(&thresholds)?);
     let plan = (Plan::Seeded { seed, first: 0 }, n);
     let counts =
         long(py, threads, progress, ("shuffling", n), |run| family::max_t(&scored, &pairs, criterion, plan, run))?;
@@ -265,7 +265,7 @@ pub fn shuffle_min_p<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let scored = with_metrics(py, &families)?;
-    let criterion = (self::alternative(py, alternative)?, thresholds.as_slice()?, ranks.as_slice()?);
+    let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?, in_order(&ranks)?);
     let plan = (Plan::Seeded { seed, first: 0 }, n);
     let counts =
         long(py, threads, progress, ("shuffling", n), |run| family::min_p(&scored, &pairs, criterion, plan, run))?;
@@ -313,7 +313,7 @@ pub fn coin_law<'py>(
     steps: PyReadonlyArray1<'py, u64>,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let steps = steps.as_slice()?;
+    let steps = in_order(&steps)?;
     let law = long(py, 1, progress, ("shuffling", steps.len()), |run| exact::law(steps, run))?;
     let length = law.len();
     shaped(py, law, [length])
@@ -398,7 +398,7 @@ fn drawn<T: Send>(
     body: impl FnOnce((Plan<'_, u32>, usize), &mut crate::pool::Run<'_>) -> Result<T> + Send,
 ) -> PyResult<(T, usize)> {
     let plan = match &indices {
-        Some(given) => (Plan::Given(given.as_slice()?), given.shape()[0]),
+        Some(given) => (Plan::Given(in_order(given)?), given.shape()[0]),
         None => (Plan::Seeded { seed, first }, n),
     };
     let out = long(py, threads, progress, ("drawing", plan.1), |run| body(plan, run))?;
