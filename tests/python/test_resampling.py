@@ -353,5 +353,5 @@ def test_arrays_in_another_order_are_refused_not_misread() -> None:
         BLEU.core.scores(np.asfortranarray(counts[0]))
     # What is public puts them in order.
     np.testing.assert_array_equal(BLEU.score(counts[0]), BLEU.score(np.asfortranarray(counts[0])))
-    one, other = (approximate_randomization(*c, BLEU, n_resamples=50).pvalue for c in (counts, in_columns))
+    one, other = (approximate_randomization(c[0], c[1], BLEU, n_resamples=50).pvalue for c in (counts, in_columns))
     assert one == other
