@@ -456,7 +456,7 @@ def _comparison(
     if test is not None:
         tested = test.name, test.alternative, test.adjustment, _schemes(comparisons), test.stopping
     strata = None if replicates is None else replicates.strata
-    run = run_signature(made, tested, strata)
+    run = run_signature(replicates, tested, strata, resampled)
     if used is not None:
         run = f"interval:{used.name}[{confidence_level:g}]|{run}"
     error = None

@@ -397,11 +397,13 @@ def run_signature(
     replicates: Replicates | None,
     test: tuple[str, str, str | None, str | None, str | None] | None,
     strata: Strata | None = None,
+    resampled: bool = True,
 ) -> str:
     """The part of a signature that tells what was tested, and how replicates were made.
 
     ``test``: test, alternative, adjustment, scheme and stopping, None for what was not used or goes without saying;
-    ``strata`` are those within which units vary, if anything depends on them.
+    ``strata`` are those within which units vary, if anything depends on them. Standard errors in closed form depend on
+    the units, too, where nothing is ``resampled``.
     """
     parts = ("test", "alternative", "adjust", "scheme", "stopping")
     used = [f"{part}:{name}" for part, name in zip(parts, test or (), strict=False) if name is not None]
@@ -409,7 +411,8 @@ def run_signature(
     made = []
     if replicates is not None:
         unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
-        made = [*unit, f"n:{replicates.n_resamples}", f"seed:{replicates.seed}", f"rng:{_core.GENERATOR}"]
+        how = [f"n:{replicates.n_resamples}", f"seed:{replicates.seed}", f"rng:{_core.GENERATOR}"]
+        made = unit + (how if resampled else [])
     return "|".join([*used, *made, f"version:reshuffle-{_core.VERSION}"])
 
 

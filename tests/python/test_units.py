@@ -247,6 +247,17 @@ def test_ids_that_cannot_be_used_are_refused_with_words(ids: Any, message: str) 
         assert str(refused.value) == message
 
 
+def test_signatures_name_documents_where_nothing_is_resampled() -> None:
+    counts = counts_of(6, 40)
+    given_ = FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu")
+    plain, by_document = (
+        score(metrics=given_, interval="delta", documents=ids) for ids in (None, [i // 4 for i in range(40)])
+    )
+    assert plain.scores[0].confidence_interval != by_document.scores[0].confidence_interval
+    assert "|interval:delta[0.95]|unit:document[10]|version:" in by_document.signature
+    assert by_document.signature.replace("|unit:document[10]", "") == plain.signature
+
+
 def test_documents_without_intervals_mean_nothing() -> None:
     with pytest.raises(InputError, match="documents without intervals"):
         score(["x", "y"], [["x", "z"]], documents=[1, 2])
