@@ -1,0 +1,105 @@
+"""This reshuffle and an earlier one in turn, on everything of ours that ``tools.py`` times beside other tools.
+
+    python benches/before.py PYTHON [--repeats N] [--only CASE ...]
+
+PYTHON is an interpreter that imports the earlier reshuffle, from a virtual environment of its own. Both run the same
+benchmark code, the one next to this file, each in a process that stays. Ratios are of pairs of neighbouring turns, so
+that whatever slows the machine down for a while slows both sides of a ratio; above 1 this reshuffle is faster. The
+middle half of the ratios shows the noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from statistics import median, quantiles
+from time import sleep
+
+from data import Texts, find
+from races import REST_SECONDS, Contender, Measurement
+from report import duration
+from rivals import RESHUFFLE
+from tools import CASES, ORDINARY
+
+
+def timed(cases: Sequence[str]) -> dict[str, Callable[[], Measurement]]:
+    """What to measure, by name: reshuffle's own contender in every race of the cases."""
+    files = find()
+    texts = Texts(files, files.references(), files.outputs())
+    return {
+        f"{case}: {race.what}, {contender.name}": contender.measure
+        for case in cases
+        for race in CASES[case](texts)
+        for contender in race.contenders
+        if isinstance(contender, Contender) and contender.name.startswith(RESHUFFLE)
+    }
+
+
+def serve(cases: Sequence[str]) -> None:
+    """Measure what standard input names, line by line, until it ends."""
+    measures = timed(cases)
+    print(json.dumps(list(measures)), flush=True)
+    for line in sys.stdin:
+        print(measures[json.loads(line)]().seconds, flush=True)
+
+
+class Side:
+    """An interpreter that measures when it is asked to."""
+
+    def __init__(self, python: str, cases: Sequence[str]) -> None:
+        command = [python, __file__, "--serve", python, "--only", *cases]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.names: list[str] = json.loads(self._answer())
+
+    def measure(self, name: str) -> float:
+        """The seconds of one turn."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(name) + "\n")
+        self.process.stdin.flush()
+        return float(self._answer())
+
+    def _answer(self) -> str:
+        assert self.process.stdout is not None
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise SystemExit(f"before.py: {self.process.args[0]} ended with exit code {self.process.wait()}")  # type: ignore[index]
+        return answer
+
+
+def main() -> None:
+    """Measure both sides in turn and print a line for each name."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("python", metavar="PYTHON", help="an interpreter that imports the earlier reshuffle")
+    parser.add_argument("--repeats", type=int, default=11, metavar="N", help="turns of each (default: %(default)s)")
+    parser.add_argument("--only", nargs="+", choices=CASES, default=ORDINARY, metavar="CASE", help=", ".join(ORDINARY))
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.only)
+        return
+    if options.repeats < 2:
+        parser.error(f"--repeats must be at least 2, got {options.repeats}")
+    now, before = Side(sys.executable, options.only), Side(options.python, options.only)
+    for name in now.names:
+        if name not in before.names:
+            print(f"{name}: not in the earlier one")
+            continue
+        pairs = []
+        for turn in range(options.repeats + 1):
+            seconds = []
+            for side in (now, before) if turn % 2 else (before, now):
+                sleep(REST_SECONDS)
+                seconds.append(side.measure(name))
+            if turn:  # the first one warms caches
+                pairs.append(seconds if turn % 2 else seconds[::-1])
+        ratios = [earlier / later for later, earlier in pairs]
+        low, _, high = quantiles(ratios, n=4)
+        times = " / ".join(duration(median(side)) for side in zip(*pairs, strict=True))
+        print(f"{name}: {median(ratios):.3f} ({low:.3f} to {high:.3f}), now / before {times}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
