@@ -140,6 +140,12 @@ impl Metric for DepF {
             ("ref".into(), reference),
         ]
     }
+
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        let relations = totals[1] as f64 + totals[2] as f64;
+        let by_relations = -ratio(self.score(totals), relations);
+        out.copy_from_slice(&[ratio(200.0, relations), by_relations, by_relations]);
+    }
 }
 
 struct DepFCounter<'a> {
