@@ -27,7 +27,7 @@ __all__ = ["INTERVALS", "STANDARD_ERRORS", "Interval", "bootstrap_interval", "ch
 def between(draws: Scores, low: float, high: float) -> tuple[float, float]:
     """The order statistics between which the draws lie from the share ``low`` to the share ``high`` of them.
 
-    Koehn 2004 (W04-3250), section 3: whole draws are dropped at each end, never more than that.
+    Koehn 2004 (W04-3250), section 5: whole draws are dropped at each end, never more than that.
 
     >>> between(np.arange(1, 1001), 0.025, 0.975)
     (26.0, 975.0)
@@ -156,7 +156,7 @@ INTERVALS: Mapping[str, Interval] = {
             "percentile",
             "percentile",
             "what is left when the same number of draws is dropped at each end",
-            "W04-3250, section 3",
+            "W04-3250, section 5",
             percentile,
         ),
         Interval(
@@ -264,7 +264,7 @@ def bootstrap_interval(
     =========== ============================================ ==============================================
     method      ends                                         source
     =========== ============================================ ==============================================
-    percentile  θ*_(α/2), θ*_(1−α/2)                         Koehn 2004, W04-3250, section 3
+    percentile  θ*_(α/2), θ*_(1−α/2)                         Koehn 2004, W04-3250, section 5
     basic       2θ − θ*_(1−α/2), 2θ − θ*_(α/2)               Davison & Hinkley 1997, 5.2
     normal      θ ± z·sd(θ*)                                 Efron & Tibshirani 1993, 13.2
     bca         θ*_(α₁), θ*_(α₂), moved by bias and skewness Efron 1987, doi:10.1080/01621459.1987.10478410
