@@ -128,6 +128,9 @@ class Metric:
     def segment_scores(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of (S, K) segments, each by itself: (S,)."""
 
+    def gradients(self, totals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The derivatives of the scores of (R, K) summed counts by each of them: (R, K)."""
+
     def details(self, totals: NDArray[np.int64]) -> list[tuple[str, float]]:
         """The parts that make up the score of (K,) summed counts."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -16,6 +15,7 @@ from .errors import InputError, check_level, unknown_name
 from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
 from .intervals import Interval, check_interval
+from .lazy import lazy
 from .metrics import NativeMetric, metric
 from .multiplicity import check_adjustment, experimentwise_error
 from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
@@ -332,7 +332,7 @@ class _Data:
             raise InputError(f"{', '.join(needy)} needs texts: give references and systems")
         return cls(None, resolved, tuple(resolved[0].counts))
 
-    @cached_property
+    @lazy
     def labels(self) -> list[str]:
         """What to call the metrics: their names, and what tells those of one name apart.
 

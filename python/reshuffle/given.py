@@ -19,7 +19,18 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .corpus import Corpus, Lines, numbered
 from .errors import InputError
-from .metrics import Counts, Formula, Metric, MetricLike, NativeMetric, Scores, counts_array, metric, resolve
+from .metrics import (
+    Counts,
+    Formula,
+    Metric,
+    MetricLike,
+    NativeMetric,
+    Scores,
+    counts_array,
+    metric,
+    resolve,
+    totals_array,
+)
 
 __all__ = ["CorpusFunction", "FromCounts", "GivenCounts", "OwnTexts", "SegmentScores", "f_score"]
 
@@ -144,7 +155,7 @@ class SegmentScores(GivenCounts):
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
-        totals = counts_array(totals, "totals")
+        totals = totals_array(totals)
         flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
         return np.asarray(self.core.scores(flat).reshape(totals.shape[:-1]))
 

@@ -27,7 +27,7 @@ __all__ = ["INTERVALS", "STANDARD_ERRORS", "Interval", "bootstrap_interval", "ch
 def between(draws: Scores, low: float, high: float) -> tuple[float, float]:
     """The order statistics between which the draws lie from the share ``low`` to the share ``high`` of them.
 
-    Koehn 2004 (W04-3250), section 3: whole draws are dropped at each end, never more than that.
+    Koehn 2004 (W04-3250), section 5: whole draws are dropped at each end, never more than that.
 
     >>> between(np.arange(1, 1001), 0.025, 0.975)
     (26.0, 975.0)
@@ -156,7 +156,7 @@ INTERVALS: Mapping[str, Interval] = {
             "percentile",
             "percentile",
             "what is left when the same number of draws is dropped at each end",
-            "W04-3250, section 3",
+            "W04-3250, section 5",
             percentile,
         ),
         Interval(
@@ -264,7 +264,7 @@ def bootstrap_interval(
     =========== ============================================ ==============================================
     method      ends                                         source
     =========== ============================================ ==============================================
-    percentile  θ*_(α/2), θ*_(1−α/2)                         Koehn 2004, W04-3250, section 3
+    percentile  θ*_(α/2), θ*_(1−α/2)                         Koehn 2004, W04-3250, section 5
     basic       2θ − θ*_(1−α/2), 2θ − θ*_(α/2)               Davison & Hinkley 1997, 5.2
     normal      θ ± z·sd(θ*)                                 Efron & Tibshirani 1993, 13.2
     bca         θ*_(α₁), θ*_(α₂), moved by bias and skewness Efron 1987, doi:10.1080/01621459.1987.10478410
@@ -301,8 +301,9 @@ def bootstrap_interval(
 
     Notes
     -----
-    Cost: as a bootstrap test; ``bca`` and ``jackknife`` need S scores more; ``studentized`` 2·K scores and K²/2 sums
-    more for every draw, for a difference four times that; ``delta`` 2·K scores in all.
+    Cost: as a bootstrap test; ``bca`` and ``jackknife`` need S scores more; ``studentized`` K derivatives and K²/2
+    sums more for every draw, for a difference four times that; ``delta`` K derivatives in all. A derivative of a
+    function in Python takes two scores.
 
     Examples
     --------
@@ -338,7 +339,8 @@ def standard_error(
     """Standard error of a system's score or, with ``b``, of score(a) − score(b), over random segments.
 
     - ``delta``: √(S/(S − 1) Σ u_s²) where u_s = ∇f(T)·(x_s − T/S) is what segment s adds to the score if the metric is
-      linearised (Efron 1981, doi:10.1093/biomet/68.3.589). ∇f by central differences.
+      linearised (Efron 1981, doi:10.1093/biomet/68.3.589). ∇f in closed form; of a function in Python by central
+      differences of whole counts, which are rough where a count of 1 to 3 decides.
     - ``jackknife``: √((S − 1)/S Σ (θ₍ₛ₎ − mean θ₍ₛ₎)²) over the scores without one of the segments (Efron & Stein 1981,
       doi:10.1214/aos/1176345462).
     - ``bootstrap``: the standard deviation of B draws, with B − 1 below.
@@ -366,7 +368,7 @@ def standard_error(
 
     Notes
     -----
-    Cost: 2·K scores, S scores and B draws.
+    Cost: K derivatives (2·K scores of a function in Python), S scores, B draws.
 
     Examples
     --------

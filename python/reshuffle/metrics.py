@@ -41,6 +41,9 @@ __all__ = [
 Counts: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 
+# The core's limit: sums of counts beyond this are refused, so that nothing ever wraps around in 64 bits.
+LARGEST_SUM = 1 << 62
+
 
 class Metric(ABC):
     """A corpus score that is a function of summed integer counts.
@@ -178,7 +181,7 @@ class NativeMetric(Metric):
         >>> metric("bleu").score([4, 4, 4, 3, 2, 1, 4, 3, 2, 1])
         array(100.)
         """
-        totals = counts_array(totals, "totals")
+        totals = totals_array(totals)
         flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
         return np.asarray(self.core.scores(flat).reshape(totals.shape[:-1]))
 
@@ -199,7 +202,7 @@ class NativeMetric(Metric):
         {'hyp_len': 3, 'ref_len': 4}
         """
         counted = set(self.columns)
-        details = self.core.details(np.ascontiguousarray(totals))
+        details = self.core.details(np.ascontiguousarray(totals_array(totals)))
         return {name: int(value) if name in counted and value.is_integer() else value for name, value in details}
 
     def signature(self, n_references: str | None = None) -> str:
@@ -241,7 +244,7 @@ class Formula(Metric):
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`. :class:`InputError` if the function gives another shape, NaN or an infinity."""
-        totals = counts_array(totals, "totals")
+        totals = totals_array(totals)
         scores = np.asarray(self.function(totals), dtype=np.float64)
         if scores.shape != totals.shape[:-1]:
             raise InputError(
@@ -440,6 +443,23 @@ def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Count
     if bad.any():
         raise InputError(f"{what} must be whole numbers, got {array[bad][0]}")
     return array.astype(np.int64)
+
+
+def totals_array(values: ArrayLike) -> Counts:
+    """Summed counts as int64, or :class:`InputError` if they are none or beyond what sums may be."""
+    totals = counts_array(values, "totals")
+    for extreme in (int(totals.max()), int(totals.min())):
+        if abs(extreme) > LARGEST_SUM:
+            raise InputError(f"totals must be at most 2^62 in size, got {extreme}")
+    return totals
+
+
+def check_sums(counts: Counts) -> None:
+    """Raise :class:`InputError`, as the core does, if the sums of (k, S, K) counts over segments could pass 2^62."""
+    ends = zip(counts.max(axis=(0, 1)).tolist(), counts.min(axis=(0, 1)).tolist(), strict=True)
+    for column, (high, low) in enumerate(ends):
+        if max(high, -low) * counts.shape[1] > LARGEST_SUM:
+            raise InputError(f"the counts of column {column} are too large: their sum would pass 2^62")
 
 
 def thread_count(threads: int | None) -> int:

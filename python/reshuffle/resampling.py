@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,7 +19,8 @@ from . import _core
 from ._core import Progress
 from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer
 from .given import CorpusFunction
-from .metrics import Counts, Metric, Scores, counts_array, thread_count
+from .lazy import lazy
+from .metrics import Counts, Metric, Scores, check_sums, counts_array, thread_count
 from .stopping import Stopped
 from .units import DocumentIds, Documents, Strata, StratumIds
 
@@ -70,6 +71,7 @@ class Family:
 
     def __post_init__(self) -> None:
         counts = np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3))
+        check_sums(counts)  # here and not in the core alone: totals are summed in numpy, which wraps silently
         object.__setattr__(self, "counts", counts)
 
     @classmethod
@@ -107,7 +109,7 @@ class Family:
         """The same with draws within strata of the units."""
         return replace(self, strata=strata)
 
-    @cached_property
+    @lazy
     def to_draw(self) -> Counts:
         """The counts in the order in which they are drawn: stratum after stratum."""
         return self.counts if self.strata is None else self.strata.arranged(self.counts)
@@ -117,12 +119,12 @@ class Family:
         """How many rows can be swapped and drawn: S, or D if documents are the unit."""
         return int(self.counts.shape[1])
 
-    @cached_property
+    @lazy
     def totals(self) -> Counts:
         """The sums over all units: (k, K)."""
         return np.asarray(self.counts.sum(axis=1))
 
-    @cached_property
+    @lazy
     def scores(self) -> Scores:
         """The observed score of each system: (k,)."""
         return self.metric.score(self.totals)
@@ -132,7 +134,7 @@ class Family:
         """The score of every unit by itself: (k, S)."""
         return self.metric.segment_scores(self.counts)
 
-    @cached_property
+    @lazy
     def leave_one_out(self) -> Scores:
         """The score of each system without each of the units: (k, S)."""
         return np.stack([self.metric.score(t - rows) for t, rows in zip(self.totals, self.counts, strict=True)])
@@ -226,7 +228,7 @@ class TextFamily:
     def _n_segments(self) -> int:
         return len(self.references[0])
 
-    @cached_property
+    @lazy
     def scores(self) -> Scores:
         """The observed score of each system: (k,)."""
         return np.array([self._evaluate(list(lines), range(self._n_segments)) for lines in self.systems])
@@ -236,7 +238,7 @@ class TextFamily:
         """The function on one segment at a time: (k, S)."""
         return np.array([[self._evaluate([line], [s]) for s, line in enumerate(lines)] for lines in self.systems])
 
-    @cached_property
+    @lazy
     def leave_one_out(self) -> Scores:
         """The score of each system without each of the units, at a call for each: (k, S)."""
         unit_of = range(self._n_segments) if self.documents is None else self.documents.index.tolist()
@@ -536,7 +538,7 @@ class Replicates:
             out[:, batch.first : batch.first + batch.n] = family.shuffled(pairs, batch)
         return out
 
-    @cached_property
+    @lazy
     def draws(self) -> tuple[Scores, ...]:
         """For each family the score of every system on every draw: (k, R)."""
         out: dict[int, Scores] = {}

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .errors import InputError
+from .lazy import lazy
 from .metrics import Scores
 from .resampling import AnyFamily, Family, Pairs, Replicates, reached
 from .results import UsedStopping
@@ -111,7 +111,7 @@ class Patterns:
         """Without the other systems."""
         return cls(replicates, *family.of_pair(pair))
 
-    @cached_property
+    @lazy
     def _units(self) -> NDArray[np.intp]:
         return self.family.differing_units(self.pair)
 

@@ -131,7 +131,7 @@ def _centred(drawn: Scores, statistic: float, eased: float, alternative: str) ->
 
 
 def _paired(drawn: Scores, statistic: float, eased: float, alternative: str) -> int:
-    """Draws that the better system does not win: Koehn 2004 (W04-3250), section 4. A tie is won by neither."""
+    """Draws that the better system does not win: Koehn 2004 (W04-3250), section 6. A tie is won by neither."""
     # Koehn asks how often the system that looks better wins. Of equals neither ever does, and p is 1.
     better = {"two-sided": np.sign(statistic), "greater": 1, "less": -1}[alternative]
     return int((drawn * better <= 0).sum())
@@ -245,7 +245,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "paired-bootstrap",
             "paired bootstrap",
             "the share of draws that the better system does not win; one-sided in the direction observed",
-            "W04-3250, section 4",
+            "W04-3250, section 6",
             _on_draws(_paired),
             replicates="draws",
         ),
@@ -584,7 +584,7 @@ def bootstrap_test(
     ======== ================================================= =============================================
     centred  \|d_b − mean d_b\| ≥ \|d\|                         Hall & Wilson 1991, doi:10.2307/2532163
     shift    \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
-    paired   the system that scores higher does not win draw b Koehn 2004, W04-3250, section 4
+    paired   the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
     ======== ================================================= =============================================
 
     and p = (c + 1)/(B + 1). Null hypothesis: the expected difference is 0. ``centred`` is the one to use: its size is

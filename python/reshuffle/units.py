@@ -11,22 +11,19 @@ import math
 import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
-from .metrics import Counts, Scores
+from .lazy import lazy
+from .metrics import LARGEST_SUM, Counts, Scores
 
 __all__ = ["DocumentIds", "Documents", "Strata", "StratumIds", "design_effect", "intraclass_correlation"]
 
 DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
 StratumIds: TypeAlias = DocumentIds
-
-# Sums that reach this would be refused by the core, or would have wrapped before it could see them.
-LARGEST_SUM = 2.0**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +56,17 @@ class Documents:
         """D."""
         return len(self.sizes)
 
-    @cached_property
+    @lazy
     def sizes(self) -> NDArray[np.intp]:
         """How many segments each document has: (D,)."""
         return np.bincount(self.index)
 
-    @cached_property
+    @lazy
     def _order(self) -> NDArray[np.intp]:
         """The segments, document after document."""
         return np.argsort(self.index, kind="stable")
 
-    @cached_property
+    @lazy
     def _starts(self) -> NDArray[np.intp]:
         """Where in that order each document begins."""
         return np.cumsum(self.sizes) - self.sizes
@@ -86,7 +83,7 @@ class Documents:
         array([[[5],
                 [2]]])
         """
-        if max(float(counts.max()), -float(counts.min())) * float(self.sizes.max()) > LARGEST_SUM:
+        if max(int(counts.max()), -int(counts.min())) * int(self.sizes.max()) > LARGEST_SUM:
             raise InputError("the counts are too large: the sum over the segments of a document would pass 2^62")
         return np.add.reduceat(counts[:, self._order], self._starts, axis=1)
 
@@ -146,12 +143,12 @@ class Strata:
         """H."""
         return len(self.sizes)
 
-    @cached_property
+    @lazy
     def sizes(self) -> NDArray[np.intp]:
         """How many units each stratum has: (H,)."""
         return np.bincount(self.index)
 
-    @cached_property
+    @lazy
     def order(self) -> NDArray[np.intp]:
         """The units, stratum after stratum."""
         return np.argsort(self.index, kind="stable")

@@ -15,7 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reshuffle import Formula, InputError, _core, approximate_randomization, bootstrap_test, metric
+from reshuffle import (
+    Formula,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    _core,
+    approximate_randomization,
+    bootstrap_interval,
+    bootstrap_test,
+    compare,
+    metric,
+    score,
+    standard_error,
+)
 from reshuffle.metrics import Counts, Scores
 from reshuffle.resampling import Family, Replicates
 
@@ -324,6 +337,53 @@ def test_arguments_that_cannot_be_used_are_refused(a: Any, b: Any, options: dict
     mean = Formula("mean", lambda totals: totals[..., 0] / 2)
     with pytest.raises(InputError, match=message):
         approximate_randomization(a, b, mean, **options)
+
+
+MEAN_OF_ROWS = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda rows, others: approximate_randomization(rows, others, MEAN_OF_ROWS),
+        lambda rows, others: approximate_randomization(rows, others, MEAN_OF_ROWS, documents=[1, 2, 2]),
+        lambda rows, others: bootstrap_test(rows, others, MEAN_OF_ROWS),
+        lambda rows, others: compare(
+            metrics=FromCounts("mean", {"a": rows, "b": others}, MEAN_OF_ROWS), interval="delta"
+        ),
+        lambda rows, others: score(metrics=FromCounts("mean", {"a": rows}, MEAN_OF_ROWS)),
+        *(
+            lambda rows, others, method=method: standard_error(rows, MEAN_OF_ROWS, method=method)
+            for method in ("delta", "jackknife", "bootstrap")
+        ),
+        *(
+            lambda rows, others, method=method: bootstrap_interval(rows, MEAN_OF_ROWS, b=others, method=method)
+            for method in ("percentile", "bca", "studentized", "delta", "jackknife")
+        ),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_counts_whose_sums_would_wrap_around_are_refused_everywhere(call: Any, sign: int) -> None:
+    # 2^62 + 2^62 is -2^63 in 64 bits: numpy adds without a word.
+    rows = [[sign * 2**62, 1], [sign * 2**62, 1], [0, 1]]
+    with pytest.raises(InputError, match=r"counts (of column 0 )?are too large: .* sum .*would pass 2\^6[12]"):
+        call(rows, [[1, 1], [2, 1], [3, 1]])
+
+
+def test_sums_at_the_limit_are_exact_and_beyond_it_are_refused() -> None:
+    largest = 2**62 // 3
+    rows = np.array([[largest, 1], [largest, 1], [largest, 1]])
+    assert standard_error(rows, MEAN_OF_ROWS, method="jackknife") == 0
+    assert largest == Family.of(MEAN_OF_ROWS, rows).scores[0]
+    for m in (MEAN_OF_ROWS, metric("length"), SegmentScores("x", [[1.0, 2.0]])):
+        assert m.score([2**62, 1]) > 0
+        with pytest.raises(InputError, match=r"totals must be at most 2\^62 in size, got -?4611686018427387905"):
+            m.score([2**62 + 1, 1])
+        with pytest.raises(InputError, match=r"totals must be at most 2\^62 in size, got -9223372036854775808"):
+            m.score([1, -(2**63)])
+    # 2·match and hyp + ref are beyond 64 bits; the F-score of three equal numbers is 100.
+    assert metric("depf").score([2**62] * 3) == 100
+    assert metric("depf").details(np.array([2**62] * 3))["precision"] == 100
 
 
 def test_counts_of_another_width_than_the_metrics_are_refused() -> None:

@@ -135,6 +135,87 @@ def test_a_fork_after_a_call_can_call_too() -> None:
         assert expected == pool.map_async(_pvalue, range(4)).get(timeout=60)
 
 
+# Twice the time that it takes alone would be enough; a child that waits for a lock never ends.
+BESIDE_A_LONG_CALL = """
+import os, sys, threading, time, warnings
+import numpy as np
+from reshuffle import CorpusFunction, compare
+
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of fork beside threads: this is about it
+inside, leave = threading.Event(), threading.Event()
+
+def slow(hypotheses, references):
+    inside.set()
+    leave.wait(60)
+    return len(hypotheses)
+
+def short():
+    return compare(["a b c d"] * 9, [["a b c d"] * 9, ["a b c e"] * 9], interval="bca", n_resamples=99)
+
+expected = short().comparisons[0].test.pvalue
+long = threading.Thread(target=compare, args=(["x"] * 9, [["y"] * 9, ["z"] * 9], CorpusFunction("slow", slow)))
+long.daemon = True
+long.start()
+assert inside.wait(30)  # within Family.scores
+{what}
+leave.set()
+os._exit(0)
+"""
+
+
+@POSIX
+@pytest.mark.parametrize(
+    "what",
+    [
+        "assert short().comparisons[0].test.pvalue == expected",
+        """
+child = os.fork()
+if child == 0:
+    os._exit(0 if short().comparisons[0].test.pvalue == expected else 1)
+assert os.waitpid(child, 0)[1] == 0""",
+    ],
+    ids=["another thread", "a child"],
+)
+def test_a_comparison_waits_for_no_other_one(what: str) -> None:
+    """The long one is held within a computed attribute for a minute: what shares a lock with it would hang."""
+    child = subprocess.Popen([sys.executable, "-c", BESIDE_A_LONG_CALL.format(what=what)], start_new_session=True)
+    try:
+        assert child.wait(timeout=30) == 0
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+
+
+@POSIX
+def test_a_fork_beside_a_comparison_in_the_core_can_compare() -> None:
+    source = """
+import os, threading, warnings
+from reshuffle import Progress, compare
+warnings.simplefilter("ignore", DeprecationWarning)
+lines, a, b = ["a b c d e"] * 500, ["a b c d x"] * 250 + ["a b"] * 250, ["a c d e y"] * 500
+progress = Progress()
+long = threading.Thread(target=compare, args=(lines, [a, b]), daemon=True,
+                        kwargs={"n_resamples": 10**7, "test": "bootstrap", "progress": progress})
+long.start()
+while progress.stage != "drawing" or not progress.done:
+    pass
+child = os.fork()
+if child == 0:
+    os._exit(0 if compare(lines, [a, b], n_resamples=99).comparisons[0].test.pvalue <= 1 else 1)
+status = os.waitpid(child, 0)[1]
+assert long.is_alive()
+os._exit(status != 0)
+"""
+    child = subprocess.Popen([sys.executable, "-c", source], start_new_session=True)
+    try:
+        assert child.wait(timeout=60) == 0
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+
+
 def test_many_python_threads_at_once_get_what_one_gets() -> None:
     expected = [_pvalue(seed) for seed in range(16)]
     with ThreadPoolExecutor(8) as executor:

@@ -129,7 +129,7 @@ def counts(hypothesis: tuple[str, ...], reference: tuple[str, ...], order: int) 
 def chen_cherry(
     hypothesis: tuple[str, ...], reference: tuple[str, ...], smoothing: int, raw: bool, extra: bool
 ) -> float:
-    """W14-3346, section 3, one smoothing after the other; what it leaves open as the metric's documentation says."""
+    """W14-3346, section 2.2, one smoothing after the other; what it leaves open as the metric's documentation says."""
     matched, possible = zip(*(counts(hypothesis, reference, n) for n in range(1, 6)), strict=True)
     if matched[0] == 0:
         return 0.0

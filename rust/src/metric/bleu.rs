@@ -242,6 +242,36 @@ impl Metric for Bleu {
         );
         details
     }
+
+    /// By logarithms: ln f = ln 100 + min(0, 1 − r/c) + Σ (ln m_n − ln t_n)/N, so ∂f/∂m_n = f/(N·m_n), ∂f/∂t_n =
+    /// −f/(N·t_n) and, where c < r, ∂f/∂c = f·r/c² and ∂f/∂r = −f/c.
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        out.fill(0.0);
+        let score = self.score(totals);
+        if score == 0.0 {
+            return;
+        }
+        let (matched, possible, effective) = self.precisions(totals, self.effective_order);
+        let share = score / effective as f64;
+        let (of_lengths, of_ngrams) = out.split_at_mut(2);
+        let (of_matches, of_totals) = of_ngrams.split_at_mut(self.order);
+        for n in 0..effective {
+            let has_more = matches!(self.smoothing, Smoothing::AddK(_)) && n > 0;
+            // An order that cannot occur is a constant, and so is what stands for no match.
+            if has_more || totals[2 + self.order + n] != 0 {
+                of_totals[n] = -share / possible[n];
+                if has_more || totals[2 + n] != 0 {
+                    of_matches[n] = share / matched[n];
+                }
+            }
+        }
+        let (hypothesis, reference) = (totals[0] as f64, totals[1] as f64);
+        if totals[0] <= totals[1] && totals[0] > 0 {
+            let sides = if totals[0] == totals[1] { 0.5 } else { 1.0 };
+            of_lengths[0] = sides * score * reference / hypothesis / hypothesis;
+            of_lengths[1] = -sides * score / hypothesis;
+        }
+    }
 }
 
 /// exp(1 − r/c), or 1 if the hypotheses are longer.

@@ -188,6 +188,47 @@ impl Metric for Chrf {
         let (precision, recall) = self.mean_precision_recall(totals);
         vec![("precision".into(), 100.0 * precision), ("recall".into(), 100.0 * recall)]
     }
+
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        out.fill(0.0);
+        // With P = m/h and R = m/r of one order, the derivatives of F by P and R make those by h, r and m.
+        let chain = |counts: &[i64], out: &mut [f64], (by_precision, by_recall): (f64, f64)| {
+            let [hypothesis, reference, matched] = [counts[0], counts[1], counts[2]].map(|count| count as f64);
+            for (side, length, by_ratio) in [(0, hypothesis, by_precision), (1, reference, by_recall)] {
+                if length > 0.0 {
+                    out[side] = -by_ratio * (matched / length) / length;
+                    out[2] += by_ratio / length;
+                }
+            }
+        };
+        let orders = totals.chunks_exact(3).zip(out.chunks_exact_mut(3));
+        if self.eps_smoothing {
+            let share = 100.0 / self.order() as f64;
+            return orders.for_each(|(counts, out)| {
+                let (by_precision, by_recall) = self.f_slopes(Self::precision_recall(counts));
+                chain(counts, out, (share * by_precision, share * by_recall));
+            });
+        }
+        let effective = totals.chunks_exact(3).filter(|c| c[0] > 0 && c[1] > 0).count();
+        let (by_precision, by_recall) = self.f_slopes(self.mean_precision_recall(totals));
+        let share = 100.0 / effective.max(1) as f64;
+        for (counts, out) in orders.filter(|(c, _)| c[0] > 0 && c[1] > 0) {
+            chain(counts, out, (share * by_precision, share * by_recall));
+        }
+    }
+}
+
+impl Chrf {
+    /// The derivatives of F = (1 + β²)·P·R/(β²·P + R) by P and R; 0 where both are 0.
+    fn f_slopes(&self, (precision, recall): (f64, f64)) -> (f64, f64) {
+        let factor = self.beta * self.beta;
+        let denominator = factor * precision + recall;
+        if denominator <= 0.0 {
+            return (0.0, 0.0);
+        }
+        let (of_precision, of_recall) = (precision / denominator, recall / denominator);
+        ((1.0 + factor) * of_recall * of_recall, (1.0 + factor) * factor * of_precision * of_precision)
+    }
 }
 
 struct ChrfCounter<'a> {

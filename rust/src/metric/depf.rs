@@ -94,8 +94,9 @@ fn size(relations: &Relations) -> i64 {
     relations.values().sum()
 }
 
-fn ratio(part: i64, whole: i64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+// Of floats: twice a sum of counts, or two of them, need not fit 64 bits.
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole == 0.0 { 0.0 } else { part / whole }
 }
 
 impl Metric for DepF {
@@ -126,18 +127,24 @@ impl Metric for DepF {
 
     fn score(&self, totals: &[i64]) -> f64 {
         // 2PR/(P + R) without the detour.
-        100.0 * ratio(2 * totals[0], totals[1] + totals[2])
+        100.0 * ratio(2.0 * totals[0] as f64, totals[1] as f64 + totals[2] as f64)
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
-        let [matched, hypothesis, reference] = [totals[0], totals[1], totals[2]];
+        let [matched, hypothesis, reference] = [totals[0], totals[1], totals[2]].map(|count| count as f64);
         vec![
             ("precision".into(), 100.0 * ratio(matched, hypothesis)),
             ("recall".into(), 100.0 * ratio(matched, reference)),
-            ("match".into(), matched as f64),
-            ("hyp".into(), hypothesis as f64),
-            ("ref".into(), reference as f64),
+            ("match".into(), matched),
+            ("hyp".into(), hypothesis),
+            ("ref".into(), reference),
         ]
+    }
+
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        let relations = totals[1] as f64 + totals[2] as f64;
+        let by_relations = -ratio(self.score(totals), relations);
+        out.copy_from_slice(&[ratio(200.0, relations), by_relations, by_relations]);
     }
 }
 

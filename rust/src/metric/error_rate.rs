@@ -24,6 +24,11 @@ pub(super) fn score(totals: &[i64]) -> f64 {
     }
 }
 
+/// The derivatives of [`score`], which is a constant without any word in the references.
+pub(super) fn gradient(totals: &[i64], out: &mut [f64]) {
+    super::ratio_gradient(100.0, totals, out);
+}
+
 /// Cuts lines into words.
 pub(super) trait Cut {
     /// Calls `emit` with every word of the line.
@@ -111,6 +116,10 @@ impl<E: Edits> Metric for ErrorRate<E> {
 
     fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
         Vec::new()
+    }
+
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        gradient(totals, out);
     }
 }
 

@@ -57,6 +57,10 @@ impl Metric for Length {
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
         vec![("hyp_len".into(), totals[0] as f64), ("ref_len".into(), totals[1] as f64)]
     }
+
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        super::ratio_gradient(1.0, totals, out);
+    }
 }
 
 struct LengthCounter {

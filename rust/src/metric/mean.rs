@@ -53,6 +53,10 @@ impl Metric for Mean {
     fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
         Vec::new()
     }
+
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        super::ratio_gradient(1.0 / self.scale, totals, out);
+    }
 }
 
 #[cfg(test)]

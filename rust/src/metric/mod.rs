@@ -75,6 +75,22 @@ pub trait Metric: Send + Sync {
 
     /// The parts that make up the score, for people to look at.
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)>;
+
+    /// The derivative of [`Metric::score`] by each of the K summed counts, in closed form, into `out`.
+    ///
+    /// At a kink it is the mean of both sides. Where a sum is 0 and the score has no derivative by it (an order that is
+    /// smoothed because nothing matches), it is 0: then all segments have 0 there, and it is multiplied by 0. Where sums
+    /// that are 0 decide what the formula is (which orders are smoothed or left out), they stay 0.
+    fn gradient(&self, totals: &[i64], out: &mut [f64]);
+}
+
+/// [`Metric::gradient`] of `factor` times the first count over the second; 0 where there is nothing to divide by.
+fn ratio_gradient(factor: f64, totals: &[i64], out: &mut [f64]) {
+    out.fill(0.0);
+    if totals[1] != 0 {
+        let by_first = factor / totals[1] as f64;
+        out.copy_from_slice(&[by_first, -by_first * (totals[0] as f64 / totals[1] as f64)]);
+    }
 }
 
 /// Turns segments into rows of counts.

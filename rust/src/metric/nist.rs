@@ -135,6 +135,27 @@ impl Metric for Nist {
         details.extend([("penalty".into(), Self::penalty(ratio)), ("ratio".into(), ratio)]);
         details
     }
+
+    /// f = G·w(ρ) with the information per n-gram G = Σ info_n/hyp_n, ρ = h/r and w'(ρ) = −2β·(ln ρ/ρ)·w(ρ) for ρ < 1.
+    /// At ρ = 1 the slope of the penalty is 0 on both sides.
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        out.fill(0.0);
+        let ratio = self.ratio(totals);
+        let penalty = Self::penalty(ratio);
+        let mut gains = 0.0;
+        for (n, gain) in self.gains(totals).enumerate() {
+            let possible = totals[self.order + n];
+            out[n] = penalty * fixed::to_real(1, BITS) / possible.max(1) as f64;
+            out[self.order + n] = if possible > 0 { -penalty * gain / possible as f64 } else { 0.0 };
+            gains += gain;
+        }
+        let reference = totals[2 * self.order + 1];
+        if reference > 0 && ratio > 0.0 && ratio < 1.0 {
+            let by_ratio = gains * penalty * -2.0 * penalty_strength() * ratio.ln() / ratio;
+            out[2 * self.order] = by_ratio / reference as f64;
+            out[2 * self.order + 1] = -by_ratio * ratio / reference as f64;
+        }
+    }
 }
 
 /// What every n-gram of the references is worth, as a trie. Nodes below `vocabulary.len()` are words.

@@ -297,6 +297,10 @@ impl Metric for SentBleu {
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
         vec![("ref_len".into(), totals[1] as f64)]
     }
+
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        super::ratio_gradient(100.0 * fixed::to_real(1, BITS), totals, out);
+    }
 }
 
 struct SentBleuCounter<'a> {

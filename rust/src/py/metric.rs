@@ -1,6 +1,6 @@
 //! Metrics, tokenizers, and what the registries know of them.
 
-use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
@@ -102,6 +102,22 @@ impl Metric {
         let rows = in_order(&rows)?;
         let scores = py.detach(|| rows.chunks_exact(width).map(|row| self.inner.segment_score(row)).collect());
         shaped(py, scores, [segments])
+    }
+
+    fn gradients<'py>(
+        &self,
+        py: Python<'py>,
+        totals: PyReadonlyArray2<'py, i64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.check_width(py, totals.shape()[1])?;
+        let [n, width] = [totals.shape()[0], totals.shape()[1]];
+        let totals = in_order(&totals)?;
+        let mut out = vec![0.0; totals.len()];
+        py.detach(|| {
+            let rows = totals.chunks_exact(width).zip(out.chunks_exact_mut(width));
+            rows.for_each(|(row, out)| self.inner.gradient(row, out));
+        });
+        shaped(py, out, [n, width])
     }
 
     fn details(&self, py: Python<'_>, totals: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(String, f64)>> {

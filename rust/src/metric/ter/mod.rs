@@ -130,4 +130,8 @@ impl Metric for Ter {
     fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
         Vec::new()
     }
+
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        error_rate::gradient(totals, out);
+    }
 }

@@ -1,0 +1,277 @@
+"""Derivatives of every metric by its summed counts: closed forms against complex steps through slow, obvious formulas.
+
+For an analytic f the derivative is Im f(x + ih)/h, right to the last digits whatever h is, since nothing is subtracted
+(Squire & Trapp 1998, doi:10.1137/S003614459631241X).
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from reshuffle import Formula, FromCounts, SegmentScores, metric, standard_error
+from reshuffle.estimates import gradient
+from reshuffle.metrics import Metric, Scores, metric_specs
+
+TINY = 1e-30
+
+Twin = Callable[[Sequence[complex]], complex]
+
+
+def by_complex_steps(twin: Twin, totals: Sequence[int]) -> list[float]:
+    """The derivative by each count that is not 0."""
+    return [
+        twin([complex(t, TINY * (i == at)) for i, t in enumerate(totals)]).imag / TINY
+        for at in range(len(totals))
+        if totals[at]
+    ]
+
+
+def closed_form(m: Metric, totals: Sequence[int]) -> Scores:
+    array = np.array(totals)
+    return gradient(m, array[None, None], array)
+
+
+def assert_right(m: Metric, twin: Twin, totals: Sequence[int]) -> None:
+    """Both the twin's score and its derivatives, relative to what a step of each count's own size would change."""
+    score = float(m.score(totals))
+    assert twin([complex(t) for t in totals]).real == pytest.approx(score, rel=1e-9, abs=1e-12)
+    slopes = closed_form(m, totals)
+    assert np.isfinite(slopes).all()
+    found = [slope * t for slope, t in zip(slopes, totals, strict=True) if t]
+    expected = [slope * t for slope, t in zip(by_complex_steps(twin, totals), filter(None, totals), strict=True)]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11 * (score + 1e-9))
+
+
+# Some sums of nothing, some of a few, some of very many.
+COUNT = st.one_of(st.just(0), st.integers(1, 4), st.integers(1, 10**7))
+
+
+# --- BLEU
+
+
+def bleu_twin(order: int, method: str, amount: float, effective: bool) -> Twin:
+    """sacreBLEU's formula (2.6.0, BLEU.compute_bleu), by logarithms; ``mteval`` as mteval-v13a.pl."""
+
+    def score(x: Sequence[complex]) -> complex:
+        hypothesis, reference, *parts = x
+        matches, possible = parts[:order], parts[order:]
+        if method != "mteval" and not any(m.real for m in matches):
+            return 0
+        halving, orders, used = 1.0, order, []
+        for n, (m, t) in enumerate(zip(matches, possible, strict=True)):
+            if method == "add-k" and n > 0:
+                m, t = m + amount, t + amount
+            if t.real == 0:
+                if method == "mteval":
+                    continue  # a precision of 1
+                if not effective:
+                    return 0
+                break
+            orders = n + 1 if effective else order
+            if m.real == 0:
+                halving /= 2
+                m = {"exp": halving, "mteval": halving, "floor": amount}.get(method, 0)
+            if m == 0:
+                return 0
+            used.append(cmath.log(m) - cmath.log(t))
+        if hypothesis.real < reference.real:
+            if hypothesis.real == 0:
+                return 0
+            penalty = 1 - reference / hypothesis
+        else:
+            penalty = 0j
+        return 100 * cmath.exp(penalty + sum(used) / orders)
+
+    return score
+
+
+@given(
+    st.data(),
+    st.sampled_from([("none", 0.0), ("exp", 0.0), ("mteval", 0.0), ("floor", 0.1), ("floor", 0.7), ("add-k", 1.0)]),
+    st.integers(1, 6),
+    st.booleans(),
+)
+def test_of_bleu(data: st.DataObject, smoothing: tuple[str, float], order: int, effective: bool) -> None:
+    method, amount = smoothing
+    hypothesis, reference = data.draw(COUNT), data.draw(COUNT)
+    possible = sorted(data.draw(st.lists(COUNT, min_size=order, max_size=order)), reverse=True)
+    matches = [min(t, data.draw(COUNT)) for t in possible]
+    totals = [hypothesis + (hypothesis == reference), reference, *matches, *possible]  # no kink here
+    options = {"smooth_value": amount} if amount else {}
+    m = metric("bleu", smooth_method=method, max_ngram_order=order, effective_order=effective, **options)
+    assert_right(m, bleu_twin(order, method, amount, effective), totals)
+
+
+def test_at_the_kink_of_the_brevity_penalty_it_is_the_mean_of_both_sides() -> None:
+    # S·r/c² and −S/c where the hypotheses are shorter, 0 where they are longer.
+    totals = np.array([50, 50, 30, 20, 10, 5, 50, 46, 42, 38])
+    score = float(metric("bleu").score(totals))
+    at, shorter, longer = (closed_form(metric("bleu"), [n, *totals[1:]])[:2] for n in (50, 49, 51))
+    assert at == pytest.approx([score / 100, -score / 100])
+    assert shorter == pytest.approx([score * math.exp(1 - 50 / 49) * 50 / 49**2, -score * math.exp(1 - 50 / 49) / 49])
+    assert longer.tolist() == [0, 0]
+
+
+def test_what_stands_for_no_match_does_not_grow() -> None:
+    totals = [10, 12, 5, 3, 0, 0, 10, 8, 6, 4]
+    for options in ({}, {"smooth_method": "floor"}, {"smooth_method": "mteval"}):
+        slopes = closed_form(metric("bleu", **options), totals)
+        assert slopes[4:6].tolist() == [0, 0]
+        assert (slopes[6:] < 0).all()
+
+
+# --- The others
+
+
+def f_score(beta: float, precision: complex, recall: complex) -> complex:
+    denominator = beta**2 * precision + recall
+    return (1 + beta**2) * precision * recall / denominator if denominator else 0
+
+
+def chrf_twin(beta: float, eps_smoothing: bool) -> Twin:
+    """chrF as sacreBLEU 2.6.0 has it, with ``eps_smoothing`` as chrF++.py."""
+
+    def score(x: Sequence[complex]) -> complex:
+        orders = [(x[i + 2], x[i], x[i + 1]) for i in range(0, len(x), 3)]
+        if eps_smoothing:
+            ratios = [(m / h if h.real else 1e-16, m / r if r.real else 1e-16) for m, h, r in orders]
+            return 100 * sum(f_score(beta, p, r) or 1e-16 for p, r in ratios) / len(orders)
+        used = [(m / h, m / r) for m, h, r in orders if h.real and r.real]
+        if not used:
+            return 0
+        means = [sum(ratios) / len(used) for ratios in zip(*used, strict=True)]
+        return 100 * f_score(beta, means[0], means[1])
+
+    return score
+
+
+@given(st.data(), st.integers(1, 4), st.integers(0, 2), st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0]), st.booleans())
+def test_of_chrf(data: st.DataObject, chars: int, words: int, beta: float, eps: bool) -> None:
+    n = 3 * (chars + words)
+    totals = data.draw(st.lists(COUNT, min_size=n, max_size=n))
+    m = metric("chrf", char_order=chars, word_order=words, beta=beta, eps_smoothing=eps)
+    assert_right(m, chrf_twin(beta, eps), totals)
+
+
+def nist_twin(order: int) -> Twin:
+    """mteval-v13a.pl: information per n-gram, and exp(β·ln²(min(1, h/r))) with ½ at two thirds."""
+
+    def score(x: Sequence[complex]) -> complex:
+        info, hyp, (h, r) = x[:order], x[order : 2 * order], x[2 * order :]
+        gain = sum(i / 2**28 / (n if n.real else 1) for i, n in zip(info, hyp, strict=True))
+        if not r.real or h.real >= r.real:
+            return gain
+        beta = math.log(0.5) / math.log(1.5) ** 2
+        return gain * cmath.exp(beta * cmath.log(h / r) ** 2) if h.real else 0
+
+    return score
+
+
+@given(st.data(), st.integers(1, 6))
+def test_of_nist(data: st.DataObject, order: int) -> None:
+    information = st.lists(st.integers(0, 2**40), min_size=order, max_size=order)
+    totals = data.draw(information) + data.draw(st.lists(COUNT, min_size=order + 2, max_size=order + 2))
+    assert_right(metric("nist", max_ngram_order=order), nist_twin(order), totals)
+
+
+def ratio(factor: float, otherwise: float = 0) -> Twin:
+    def score(x: Sequence[complex]) -> complex:
+        return factor * x[0] / x[1] if x[1].real else otherwise * bool(x[0].real)
+
+    return score
+
+
+RATIOS: dict[str, Twin] = {
+    "ter": ratio(100, 100),
+    "wer": ratio(100, 100),
+    "per": ratio(100, 100),
+    "length": ratio(1),
+    "sentbleu": ratio(100 / 2**30),
+}
+
+
+@pytest.mark.parametrize("name", RATIOS)
+@given(COUNT, COUNT)
+def test_of_ratios(name: str, above: int, below: int) -> None:
+    assert_right(metric(name), RATIOS[name], [above, below])
+
+
+@given(COUNT, COUNT, COUNT)
+def test_of_depf(match: int, hyp: int, ref: int) -> None:
+    def twin(x: Sequence[complex]) -> complex:
+        return 200 * x[0] / (x[1] + x[2]) if (x[1] + x[2]).real else 0
+
+    assert_right(metric("depf"), twin, [match, hyp, ref])
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(1, 10**6))
+@example(0, 5)
+def test_of_a_mean_of_scores_that_may_be_negative(total: int, segments: int) -> None:
+    m = SegmentScores("x", {"a": [0.25, -1.0]})
+    slopes = closed_form(m, [total, segments])
+    assert slopes == pytest.approx([1 / 100 / segments, -total / 100 / segments**2], rel=1e-12)
+
+
+def test_every_metric_of_the_core_is_here() -> None:
+    assert {spec.name for spec in metric_specs()} == {*RATIOS, "bleu", "nist", "chrf", "chrf++", "depf"}
+
+
+def test_many_at_once_are_those_of_each_and_given_counts_have_those_of_their_formula() -> None:
+    totals = np.random.default_rng(3).integers(0, 50, (4, 7, 10))
+    for m in (metric("bleu"), FromCounts("given", {"a": totals[0]}, "bleu")):
+        each = [[closed_form(metric("bleu"), row) for row in rows] for rows in totals]
+        np.testing.assert_array_equal(np.array(each), gradient(m, totals, totals))
+
+
+# --- What they are for
+
+
+def rows_with_few_matches(of_order_4: int) -> Any:
+    """200 segments, of which so few have a 4-gram that matches."""
+    rng = np.random.default_rng(of_order_4)
+    length = rng.integers(8, 30, 200)
+    matches = [rng.binomial(length - n, share) for n, share in enumerate((0.5, 0.2, 0.05))]
+    fourth = np.zeros(200, dtype=int)
+    fourth[:of_order_4] = 1
+    return np.stack([length, length + 2, *matches, fourth, *(length - n for n in range(4))], axis=-1)
+
+
+@pytest.mark.parametrize("few", [1, 2, 3])
+def test_standard_errors_are_right_where_an_order_has_few_matches(few: int) -> None:
+    rows = rows_with_few_matches(few)
+    totals = rows.sum(axis=0)
+    slopes = np.array(by_complex_steps(bleu_twin(4, "exp", 0, False), totals.tolist()))
+    u = (rows - rows.mean(axis=0)) @ slopes
+    expected = math.sqrt(200 / 199 * (u**2).sum())
+    assert standard_error(rows, "bleu") == pytest.approx(expected, rel=1e-12)
+    # Whole steps, which a function in Python still has, were as far off as this.
+    function = Formula("BLEU", metric("bleu").score)
+    off = abs(standard_error(rows, function) / expected - 1)
+    assert {1: 0.10, 2: 0.02, 3: 0.005}[few] < off < 0.3
+
+
+@pytest.mark.parametrize("name", ["bleu", "nist", "chrf", "ter"])
+def test_the_jackknife_comes_as_close_as_segments_are_many(name: str) -> None:
+    rng = np.random.default_rng(8)
+    words = "the a cat dog sat barked on at mat moon".split()
+    references = [" ".join(rng.choice(words, rng.integers(5, 12))) for _ in range(60)]
+    systems = [[" ".join(w for w in line.split() if rng.random() < keep) for line in references] for keep in (0.9, 0.8)]
+    m = metric(name)
+    a, b = m.suff_stats(systems, [references])
+    apart = []
+    for times in (1, 10, 100):
+        many = [np.tile(rows, (times, 1)) for rows in (a, b)]
+        delta, jackknife = (standard_error(many[0], m, b=many[1], method=how) for how in ("delta", "jackknife"))
+        apart.append(abs(jackknife / delta - 1))
+    # What the linear term leaves out is 1/S of it.
+    assert apart[0] < 0.1
+    assert apart[1] < 0.2 * apart[0] + 1e-9
+    assert apart[2] < 0.2 * apart[1] + 1e-9
