@@ -275,7 +275,8 @@ def tercom_counts(hypotheses: Sequence[str], references: Sequence[str], **option
         words = [tercom_words(line, **options) for line in lines]
         return [" ".join(names.setdefault(word, f"w{len(names)}") for word in of_line) for of_line in words]
 
-    return metric("ter", variant="tercom").suff_stats([plain(hypotheses)], [plain(references)])[0]
+    counts: NDArray[np.int64] = metric("ter", variant="tercom").suff_stats([plain(hypotheses)], [plain(references)])[0]
+    return counts
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
