@@ -83,6 +83,8 @@ def _takes(option: OptionSpec) -> str:
         return ", ".join(option.choices)
     if option.kind == "path":
         return "a file"
+    if option.kind == "language":
+        return "a code of ISO 639"
     if option.kind == "flag":
         return "yes or no"
     return ("a number from " if option.kind == "real" else "") + f"{option.minimum:.10g} to {option.maximum:.10g}"

@@ -158,6 +158,7 @@ def _metric_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             "real": {"type": float},
             "choice": {"type": Name(flag(name), made.choices)},
             "path": {"metavar": "FILE"},
+            "language": {"metavar": "CODE"},
         }
         command = click.option(flag(name), name, default=None, help=made.help, **kinds[made.option.kind])(command)
     return command

@@ -6,7 +6,7 @@ import difflib
 import numbers
 from collections.abc import Iterable, Sequence
 
-__all__ = ["InputError", "unknown_name"]
+__all__ = ["InputError", "InputWarning", "unknown_name"]
 
 MAX_SEED = 2**64 - 1
 MAX_THREADS = 4096
@@ -19,6 +19,10 @@ class InputError(ValueError):
     The message says what is wrong, what came, what was expected and, where it helps, what to do. The command line
     prints it and exits with code 2.
     """
+
+
+class InputWarning(UserWarning):
+    """The category of all warnings: the input can be taken, but hardly as it was meant."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:

@@ -21,7 +21,7 @@ from . import _core
 from ._core import Progress
 from .corpus import numbered
 from .errors import MAX_THREADS, InputError, check_integer, check_name
-from .tokenizers import EXTERNAL, LoadedTokenizer, load
+from .tokenizers import EXTERNAL, LANGUAGES, LoadedTokenizer, for_language, load, model_takers
 
 __all__ = [
     "Formula",
@@ -94,6 +94,12 @@ class NativeMetric(Metric):
     def __post_init__(self) -> None:
         options = dict(self.options)
         defaults = _checked_names(self.key, options)
+        language = options.pop("trg_lang", None)
+        tokenize = options.pop("tokenize", None)
+        if language is not None:
+            tokenize = for_language(language, tokenize)
+        if tokenize is not None:
+            options["tokenize"] = tokenize
         tokenizer = _external(options.get("tokenize"), options.pop("tokenizer_model", None))
         if tokenizer is not None:
             options["tokenize"] = "none"
@@ -273,6 +279,8 @@ def metric(name: str, **options: Any) -> NativeMetric:
     --------
     >>> metric("bleu", lowercase=True, tokenize="none").signature()
     'BLEU|case:lc|eff:no|tok:none|smooth:exp'
+    >>> metric("bleu", trg_lang="zh").signature()
+    'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
     """
     return NativeMetric(name, options)
 
@@ -291,7 +299,7 @@ def resolve(like: MetricLike) -> Metric:
 def tokenize(
     lines: Iterable[str], tokenizer: str = "13a", *, tokenizer_model: str | os.PathLike[str] | None = None
 ) -> list[list[str]]:
-    """The tokens of each line. ``tokenizer_model`` is the model's file, for ``flores101`` and ``flores200``.
+    """The tokens of each line. ``tokenizer_model`` is the model's file, for those that take one.
 
     :class:`InputError` if ``lines`` is a string, or holds what is none.
 
@@ -317,8 +325,8 @@ def tokenize(
 class OptionSpec:
     """What the registry knows of an option.
 
-    ``kind`` is ``flag``, ``integer``, ``real``, ``choice`` or ``path``; ``minimum`` and ``maximum`` are a number's,
-    ``choices`` are a choice's.
+    ``kind`` is ``flag``, ``integer``, ``real``, ``choice``, ``path`` or ``language``; ``minimum`` and ``maximum`` are a
+    number's, ``choices`` are a choice's.
     """
 
     name: str
@@ -368,9 +376,13 @@ def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:
         choices = [*o.choices, *EXTERNAL] if o.name == "tokenize" else o.choices
         yield OptionSpec(o.name, o.about, o.kind, o.minimum, o.maximum, choices, o.default)
         if o.name == "tokenize":
-            models = " or ".join(name for name, tokenizer in EXTERNAL.items() if tokenizer.takes_model)
-            about = f"the model's file, for {models}"
+            about = f"the model's file, for {model_takers()}"
             yield OptionSpec("tokenizer_model", about, "path", None, None, [], None)
+            chosen = ", ".join(
+                f"{language.tokenizer} for {code}" for code, language in LANGUAGES.items() if len(code) == 2
+            )
+            about = f"the language of the texts, which chooses a tokenizer if none is named: {chosen}"
+            yield OptionSpec("trg_lang", about, "language", None, None, [], None)
 
 
 def _checked_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -390,8 +402,7 @@ def _external(name: object, model: object) -> LoadedTokenizer | None:
     """The tokenizer of another package, or None for one of the core or none at all."""
     tokenizer = EXTERNAL.get(name) if isinstance(name, str) else None
     if model is not None and (tokenizer is None or not tokenizer.takes_model):
-        takers = " or ".join(name for name, tokenizer in EXTERNAL.items() if tokenizer.takes_model)
-        raise InputError(f"tokenizer_model means nothing unless tokenize is {takers}: leave it out")
+        raise InputError(f"tokenizer_model means nothing unless tokenize is {model_takers()}: leave it out")
     return None if tokenizer is None else load(tokenizer.name, model)
 
 

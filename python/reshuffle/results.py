@@ -55,6 +55,8 @@ def clopper_pearson(
     were ``stopped`` at the c-th exceedance, chance decided how many there are. As many or more come with the
     probability of at most c − 1 exceedances in R − 1 replicates, so the last one does not count for the upper end.
 
+    The ends have ten significant digits: those behind them are not the same in every release of SciPy.
+
     >>> interval = clopper_pearson(500, 10_000)
     >>> round(interval.low, 4), round(interval.high, 4)
     (0.0458, 0.0545)
@@ -63,9 +65,9 @@ def clopper_pearson(
 
     tail = (1 - confidence_level) / 2
     c, others = exceedances, n_resamples - exceedances
-    low = float(betaincinv(c, others + 1, tail)) if c else 0.0
-    high = float(betaincinv(c + (not stopped), others, 1 - tail)) if others else 1.0
-    return ConfidenceInterval(low, high, confidence_level, "clopper-pearson")
+    low = betaincinv(c, others + 1, tail) if c else 0.0
+    high = betaincinv(c + (not stopped), others, 1 - tail) if others else 1.0
+    return ConfidenceInterval(float(f"{low:.10g}"), float(f"{high:.10g}"), confidence_level, "clopper-pearson")
 
 
 def robbins(exceedances: int, n_resamples: int, confidence_level: float = 0.95) -> ConfidenceInterval:

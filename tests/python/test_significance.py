@@ -140,6 +140,14 @@ def test_clopper_pearson_equals_scipys(n: int, share: float, level: float) -> No
     assert (expected.low, expected.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
 
 
+def test_clopper_pearson_has_the_same_digits_with_every_release_of_scipy() -> None:
+    # SciPy 1.10.0 gives 0.003685762865738008, 1.15.3 0.0036857628657393834 and 1.18.1 0.003685762865739383.
+    assert clopper_pearson(0, 999).high == 0.003685762866
+    assert clopper_pearson(0, 999).high == pytest.approx(1 - 0.025 ** (1 / 999), rel=1e-9)
+    interval = clopper_pearson(500, 10_000)
+    assert (interval.low, interval.high) == (0.0458099422, 0.05445452703)
+
+
 @given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.5]))
 def test_a_p_value_may_lie_across_a_level_if_and_only_if_its_interval_does(n: int, share: float, level: float) -> None:
     c = round(n * share)

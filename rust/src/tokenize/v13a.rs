@@ -59,7 +59,7 @@ pub(crate) fn replace<'l, 'p>(
 }
 
 /// A script that makes these four substitutions.
-pub(super) trait Script {
+pub(crate) trait Script {
     /// Is the line padded with spaces first?
     const PADDED: bool;
     /// The classes of bytes.
@@ -79,7 +79,7 @@ impl Script for V13a {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// Part of a word.
     Plain,
     /// White space.
@@ -95,7 +95,7 @@ pub(super) enum Class {
 }
 
 /// The classes of ASCII, and of the first bytes of white space outside it.
-pub(super) const ASCII: [Class; 256] = {
+pub(crate) const ASCII: [Class; 256] = {
     let mut classes = [Class::Plain; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -118,13 +118,8 @@ pub(crate) fn is_symbol(byte: u8) -> bool {
     ASCII[byte as usize] == Class::Symbol
 }
 
-/// The four substitutions of the script over a line without anything to clean up. Every token is a slice of `line`.
-pub(crate) fn substitute(line: &str, emit: &mut dyn FnMut(&str)) {
-    scan::<V13a>(line, emit);
-}
-
-/// The four substitutions and the split.
-pub(super) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
+/// The four substitutions and the split, over a line without anything to clean up. Every token is a slice of `line`.
+pub(crate) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
     let classes = &const { S::CLASSES };
     let bytes = line.as_bytes();
     let digit_at = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);

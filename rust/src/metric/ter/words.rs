@@ -1,4 +1,4 @@
-//! How TER cuts lines into words: Tercom's normalisation as sacreBLEU 2.6.0 has it.
+//! How TER cuts lines into words: Tercom's normalisation, as sacreBLEU 2.6.0 has it and as Tercom has it itself.
 //!
 //! sacreBLEU applies a list of substitutions to the whole line. What they do can be said of words: with `normalized`
 //! they are 13a's four substitutions, between the first and second of which `'s` before a space is cut off; then every
@@ -8,10 +8,17 @@
 //! sacreBLEU does all this to a hypothesis once and to a reference twice. Only `normalized` does something the second
 //! time: `&amp;amp;` loses another layer, and `Ann's, too` has become `Ann's , too`, in which `'s` is cut off. That is a
 //! slip (Tercom treats both sides alike), kept in the variant that has sacreBLEU's name.
+//!
+//! Tercom (`ter.core.Normalizer` of 0.10.0; of 7.25, but for `asian_support`) differs in four things, all kept in the
+//! variant that has its name. White space is Java's `\s`: of ASCII, and not U+001C to U+001F. `<skipped>` is dropped, and
+//! hyphens at the end of a line are rather than those at the beginning. Runs of kana become words. And Java's `split`
+//! keeps an empty string before white space at the beginning, which punctuation leaves there that is dropped: `, x y`
+//! has three words, the first of them empty. Not kept is how Java finds the end of a word for a final sigma, which
+//! differs from Unicode's rule beside digits, ideographs and the like.
 
 use crate::metric::error_rate::Cut;
 use crate::metric::text::cased;
-use crate::tokenize::v13a::{self, ENTITIES};
+use crate::tokenize::v13a::{self, Class, ENTITIES, Script, V13a};
 use crate::tokenize::{is_space, split};
 
 /// The options, and a line in lower case.
@@ -21,8 +28,8 @@ pub(super) struct TerWords {
     pub(super) no_punct: bool,
     pub(super) asian_support: bool,
     pub(super) case_sensitive: bool,
-    /// Are references normalised twice?
-    pub(super) references_twice: bool,
+    /// Are words Tercom's own, rather than sacreBLEU's?
+    pub(super) tercom: bool,
     line: String,
     word: String,
 }
@@ -35,36 +42,11 @@ impl TerWords {
 
 impl Cut for TerWords {
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
-        let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
-        let line = cased(line, !*case_sensitive, lower);
-        // From the last step to the first.
-        let mut finish = |word: &str| {
-            let dropped = |c: char| is_punct(c) || *asian_support && is_asian_punct(c);
-            if *no_punct && word.contains(dropped) {
-                rest.clear();
-                rest.extend(word.chars().filter(|&c| !dropped(c)));
-                if !rest.is_empty() {
-                    emit(rest);
-                }
-            } else {
-                emit(word);
-            }
-        };
-        if !*normalized {
-            return split(line, &mut finish);
-        }
-        let mut cut = |word: &str| {
-            if *asian_support && !word.is_ascii() {
-                split_asian(word, &mut finish);
-            } else {
-                finish(word);
-            }
-        };
-        normalize(line.trim_end_matches(is_space), &mut cut);
+        if self.tercom { self.tercoms(line, emit) } else { self.sacrebleus(line, emit) }
     }
 
     fn reference_words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
-        if !(self.normalized && self.references_twice) {
+        if !self.normalized || self.tercom {
             return self.words(line, emit);
         }
         let mut once = String::with_capacity(2 * line.len());
@@ -76,9 +58,101 @@ impl Cut for TerWords {
     }
 }
 
-fn normalize(line: &str, emit: &mut dyn FnMut(&str)) {
-    let line = v13a::replace(line, [("\n-", ""), ("\n", " ")].iter().chain(&ENTITIES));
-    v13a::substitute(&line, &mut |word| {
+impl TerWords {
+    // Both go from the last step to the first.
+
+    fn sacrebleus(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
+        let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
+        let line = cased(line, !*case_sensitive, lower);
+        let mut finish = |word: &str| {
+            let word = if *no_punct { without_punctuation(word, *asian_support, rest) } else { word };
+            if !word.is_empty() {
+                emit(word);
+            }
+        };
+        if !*normalized {
+            return split(line, &mut finish);
+        }
+        let mut cut = |word: &str| {
+            if *asian_support && !word.is_ascii() {
+                split_asian(word, |_| Kana::None, &mut finish);
+            } else {
+                finish(word);
+            }
+        };
+        normalize::<V13a>(line.trim_end_matches(is_space), &[("\n-", ""), ("\n", " ")], &mut cut);
+    }
+
+    fn tercoms(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
+        let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
+        // Its reader trims segments, as `String.trim` does.
+        let line = cased(line.trim_matches(|c| c <= ' '), !*case_sensitive, lower);
+        if line.is_empty() {
+            return;
+        }
+        let (mut n_words, mut first_is_empty) = (0, false);
+        let mut finish = |word: &str| {
+            let word = if *no_punct { without_punctuation(word, *asian_support, rest) } else { word };
+            n_words += 1;
+            if word.is_empty() {
+                first_is_empty |= n_words == 1;
+                return;
+            }
+            if std::mem::take(&mut first_is_empty) {
+                emit("");
+            }
+            emit(word);
+        };
+        if *normalized {
+            let mut cut = |word: &str| {
+                if *asian_support && !word.is_ascii() {
+                    split_asian(word, kana, &mut finish);
+                } else {
+                    finish(word);
+                }
+            };
+            normalize::<Tercom>(line, &[("<skipped>", ""), ("-\n", ""), ("\n", " ")], &mut cut);
+        } else {
+            line.split(is_javas_space).filter(|word| !word.is_empty()).for_each(&mut finish);
+        }
+        // Of nothing at all Java's `split` makes an empty string, of nothing but white space it makes nothing.
+        if n_words == 0 || n_words == 1 && first_is_empty {
+            emit("");
+        }
+    }
+}
+
+/// 13a's substitutions with Java's white space.
+struct Tercom;
+
+impl Script for Tercom {
+    const PADDED: bool = true;
+    const CLASSES: [Class; 256] = {
+        let mut classes = v13a::ASCII;
+        let mut byte = 0;
+        while byte < 256 {
+            if matches!(classes[byte], Class::Space | Class::Lead) && !is_javas_space(byte as u8 as char) {
+                classes[byte] = Class::Plain;
+            }
+            byte += 1;
+        }
+        classes
+    };
+
+    fn class(_: char) -> Class {
+        Class::Plain
+    }
+}
+
+/// White space as Java's `\s` sees it.
+const fn is_javas_space(c: char) -> bool {
+    matches!(c, '\t'..='\r' | ' ')
+}
+
+/// Replaces `first`, pair after pair, then entities, and makes the four substitutions.
+fn normalize<S: Script>(line: &str, first: &'static [(&'static str, &'static str)], emit: &mut dyn FnMut(&str)) {
+    let line = v13a::replace(line, first.iter().chain(&ENTITIES));
+    v13a::scan::<S>(&line, &mut |word| {
         // `'s` is cut off where a space follows at that point: the line's own, or one that a symbol or the end has got.
         if let Some(owner) = word.strip_suffix("'s").filter(|owner| !owner.is_empty()) {
             let end = word.as_ptr() as usize + word.len() - line.as_ptr() as usize;
@@ -91,17 +165,49 @@ fn normalize(line: &str, emit: &mut dyn FnMut(&str)) {
     });
 }
 
-/// Every character of the ranges becomes a word.
-fn split_asian(word: &str, emit: &mut dyn FnMut(&str)) {
-    let mut start = 0;
+/// The word without punctuation, for which `rest` is room.
+fn without_punctuation<'w>(word: &'w str, asian: bool, rest: &'w mut String) -> &'w str {
+    let dropped = |c: char| is_punct(c) || asian && is_asian_punct(c);
+    if !word.contains(dropped) {
+        return word;
+    }
+    rest.clear();
+    rest.extend(word.chars().filter(|&c| !dropped(c)));
+    rest
+}
+
+/// Of which alphabet of kana a character is.
+#[derive(Clone, Copy, PartialEq)]
+enum Kana {
+    None,
+    Hiragana,
+    Katakana,
+    KatakanaPhoneticExtensions,
+}
+
+/// By Unicode's blocks, as Java knows them.
+fn kana(c: char) -> Kana {
+    match c {
+        '\u{3040}'..='\u{309f}' => Kana::Hiragana,
+        '\u{30a0}'..='\u{30ff}' => Kana::Katakana,
+        '\u{31f0}'..='\u{31ff}' => Kana::KatakanaPhoneticExtensions,
+        _ => Kana::None,
+    }
+}
+
+/// Every character of the ranges becomes a word, and so does every run of characters of one alphabet of kana.
+fn split_asian(word: &str, kana: fn(char) -> Kana, emit: &mut dyn FnMut(&str)) {
+    let (mut start, mut before) = (0, Kana::None);
     for (i, c) in word.char_indices() {
+        let alphabet = kana(c);
+        if (is_cut(c) || alphabet != before) && start < i {
+            emit(&word[start..i]);
+            start = i;
+        }
+        before = alphabet;
         if is_cut(c) {
-            if start < i {
-                emit(&word[start..i]);
-            }
-            let end = i + c.len_utf8();
-            emit(&word[i..end]);
-            start = end;
+            start = i + c.len_utf8();
+            emit(&word[i..start]);
         }
     }
     if start < word.len() {
@@ -134,19 +240,37 @@ mod tests {
     use proptest::prelude::*;
     use regex::Regex;
 
-    fn words(options: [bool; 4], line: &str) -> Vec<String> {
+    fn words(tercom: bool, options: [bool; 4], line: &str) -> Vec<String> {
         let [normalized, no_punct, asian_support, case_sensitive] = options;
         let mut words = Vec::new();
-        TerWords::new(normalized, no_punct, asian_support, case_sensitive)
-            .words(line, &mut |word| words.push(word.to_owned()));
+        let mut ter = TerWords { tercom, ..TerWords::new(normalized, no_punct, asian_support, case_sensitive) };
+        ter.words(line, &mut |word| words.push(word.to_owned()));
         words
     }
 
+    /// Java's `split("\\s+")`.
+    fn javas_split(line: &str) -> Vec<String> {
+        let spaces = Regex::new(r"[\t-\r ]+").unwrap();
+        let mut parts: Vec<String> = spaces.split(line).map(str::to_owned).collect();
+        while spaces.is_match(line) && parts.last().is_some_and(String::is_empty) {
+            parts.pop();
+        }
+        parts
+    }
+
     /// The list of substitutions.
-    fn by_substitution([normalized, no_punct, asian_support, case_sensitive]: [bool; 4], line: &str) -> Vec<String> {
+    fn by_substitution(
+        tercom: bool,
+        [normalized, no_punct, asian_support, case_sensitive]: [bool; 4],
+        line: &str,
+    ) -> Vec<String> {
         const ASIAN: &str = r"[\u{3001}\u{3002}\u{3008}-\u{3011}\u{3014}-\u{301f}\u{ff61}-\u{ff65}\u{30fb}]";
         const WIDE: &str = r"[\u{ff0e}\u{ff0c}\u{ff1f}\u{ff1a}\u{ff1b}\u{ff01}\u{ff02}\u{ff08}\u{ff09}]";
-        let mut line = line.trim_end_matches(is_space).to_owned();
+        let mut line =
+            if tercom { line.trim_matches(|c| c <= ' ') } else { line.trim_end_matches(is_space) }.to_owned();
+        if tercom && line.is_empty() {
+            return Vec::new();
+        }
         if !case_sensitive {
             line = line.to_lowercase();
         }
@@ -154,8 +278,9 @@ mod tests {
             line = Regex::new(&format!("(?s){pattern}")).unwrap().replace_all(&line, replacement).into_owned();
         };
         if normalized {
-            for (from, to) in [("\n-", ""), ("\n", " "), ("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")]
-            {
+            let first = if tercom { ["<skipped>", "-\n"].as_slice() } else { &["\n-"] };
+            first.iter().for_each(|from| replace(from, ""));
+            for (from, to) in [("\n", " "), ("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")] {
                 replace(from, to);
             }
             replace("^(.*)$", " $1 ");
@@ -173,12 +298,22 @@ mod tests {
                     r"[\u{4e00}-\u{9fff}\u{3400}-\u{4dbf}]",
                     r"[\u{31c0}-\u{31ef}\u{2e80}-\u{2eff}]",
                     r"[\u{3300}-\u{33ff}\u{f900}-\u{faff}\u{fe30}-\u{fe4f}]",
-                    r"[\u{3200}-\u{3f22}]",
-                    ASIAN,
-                    WIDE,
+                    if tercom { r"[\u{3200}-\u{32ff}]" } else { r"[\u{3200}-\u{3f22}]" },
                 ] {
                     replace(&format!("({class})"), " $1 ");
                 }
+                // Tercom also asks for something else on both sides of a run, which a longest run has.
+                for block in [r"[\u{3040}-\u{309f}]+", r"[\u{30a0}-\u{30ff}]+", r"[\u{31f0}-\u{31ff}]+"] {
+                    if tercom {
+                        replace(&format!("({block})"), " $1 ");
+                    }
+                }
+                for class in [ASIAN, WIDE] {
+                    replace(&format!("({class})"), " $1 ");
+                }
+            }
+            if tercom {
+                replace(r"^[\t-\r ]+|[\t-\r ]+$", "");
             }
         }
         if no_punct {
@@ -188,15 +323,18 @@ mod tests {
                 replace(WIDE, "");
             }
         }
+        if tercom {
+            return javas_split(&line);
+        }
         line.split(is_space).filter(|word| !word.is_empty()).map(str::to_owned).collect()
     }
 
     #[test]
     fn references_are_normalised_twice_where_sacrebleu_does() {
-        for (references_twice, expected) in
-            [(false, ["ann's", ",", "&", "lt", ";"].as_slice()), (true, &["ann", "'s", ",", "&", "lt", ";"])]
+        for (tercom, expected) in
+            [(true, ["ann's", ",", "&", "lt", ";"].as_slice()), (false, &["ann", "'s", ",", "&", "lt", ";"])]
         {
-            let mut ter = TerWords { references_twice, ..TerWords::new(true, false, false, false) };
+            let mut ter = TerWords { tercom, ..TerWords::new(true, false, false, false) };
             let mut words = Vec::new();
             ter.reference_words("Ann's, &amp;lt ;", &mut |word| words.push(word.to_owned()));
             assert_eq!(expected, words);
@@ -220,7 +358,43 @@ mod tests {
             ([false, true, true, false], "日本、かな。x", &["日本かなx"]),
         ];
         for (options, line, expected) in cases {
-            assert_eq!(expected, words(options, line), "{line:?}");
+            assert_eq!(expected, words(false, options, line), "{line:?}");
+        }
+    }
+
+    /// What `Normalizer.tokenize` of Tercom 0.10.0 returned under OpenJDK 17, after `trim` and `toLowerCase`.
+    #[test]
+    fn tercoms_own() {
+        let cases: [([bool; 4], &str, &[&str]); 14] = [
+            (
+                [false; 4],
+                " A\u{a0}b c\u{2028}d\u{1c}e\u{3000}\tf\u{b}g\u{85} ",
+                &["a\u{a0}b", "c\u{2028}d\u{1c}e\u{3000}", "f", "g\u{85}"],
+            ),
+            ([false; 4], " \u{1} ", &[]),
+            ([false, true, false, false], ", x y", &["", "x", "y"]),
+            ([false, true, false, false], "x , . y !", &["x", "y"]),
+            ([false, true, false, false], "...", &[""]),
+            ([false, true, false, false], ". .", &[]),
+            ([false, true, false, false], "!\u{a0} x", &["\u{a0}", "x"]),
+            ([true, true, false, false], "(x, y)", &["", "x", "y"]),
+            ([true, true, false, false], "...", &[]),
+            ([true, false, false, false], "<skipped>", &[""]),
+            (
+                [true, false, false, false],
+                "co-\nop 3\u{a0}. Ann's\u{a0}b's",
+                &["coop", "3\u{a0}", ".", "ann's\u{a0}b", "'s"],
+            ),
+            (
+                [true, false, true, false],
+                "日本、かなカナーx・ㇰㇱ",
+                &["日", "本", "、", "かな", "カナー", "x", "・", "ㇰㇱ"],
+            ),
+            ([true, true, true, true], "「かな」Xカ・ナ", &["", "かな", "X", "カ", "ナ"]),
+            ([false, true, true, false], "「", &[""]),
+        ];
+        for (options, line, expected) in cases {
+            assert_eq!(expected, words(true, options, line), "{line:?}");
         }
     }
 
@@ -229,11 +403,12 @@ mod tests {
 
         #[test]
         fn words_are_those_of_the_substitutions(
-            line in r"[ .,\-0-9a-bAΣ's&;<>!(\n\t\u{a0}\u{2028}éÉ日、々かー㈱！]{0,24}|\PC{0,30}|('s|[ .,a5-]|&amp;|lt;|\n|\u{1c}){0,10}",
+            line in r"[ .,\-0-9a-bAΣ's&;<>!(\n\t\u{a0}\u{2028}éÉ日、々かー・ㇰ㈱！]{0,24}|\PC{0,30}|('s|[ .,a5-]|&amp;|lt;|\n|\u{1c}|<skipped>){0,10}|[.! ]{0,3}",
             bits in 0..16u8,
+            tercom: bool,
         ) {
             let options = [1, 2, 4, 8].map(|bit| bits & bit != 0);
-            prop_assert_eq!(by_substitution(options, &line), words(options, &line));
+            prop_assert_eq!(by_substitution(tercom, options, &line), words(tercom, options, &line));
         }
     }
 }
