@@ -361,7 +361,11 @@ Examples:
     type=float,
     help="Give intervals at this level.  [default: 0.95, if --interval is given]",
 )
-@click.option("--segments", is_flag=True, help="Write the score of every segment instead, as tsv or jsonl.")
+@click.option(
+    "--segments",
+    is_flag=True,
+    help="Write the score of every segment instead, or with --docs of every document, as tsv or jsonl.",
+)
 @_shared_options
 @_format_option([*FORMATS, *SEGMENT_FORMATS], "text; tsv with --segments")
 @_metric_flags
@@ -380,15 +384,20 @@ def score_command(
     job = Job.of(reference, systems, options, at_least=1)
     fmt = _score_format(fmt, segments, options)
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
+        if segments and of == "documents":
+            continue
         if path is not None and options["confidence_level"] is None and options["interval"] is None:
+            among = ", or --segments for scores of documents" if of == "documents" else ""
             raise InputError(
-                f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out"
+                f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
             )
     with _destination(output, job.files) as write:
         texts, metrics, documents, strata = job.read()
         with _bar() as progress:
             if segments:
-                table = segment_scores(*texts, metrics, threads=options["threads"], progress=progress)
+                table = segment_scores(
+                    *texts, metrics, documents=documents, threads=options["threads"], progress=progress
+                )
                 write(table, fmt)
             else:
                 write(score(*texts, metrics, documents=documents, strata=strata, progress=progress, **options), fmt)

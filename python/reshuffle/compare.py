@@ -250,12 +250,14 @@ def segment_scores(
     systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
+    documents: DocumentIds | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> SegmentTable:
-    """Score every segment of every system by itself.
+    """Score every segment of every system by itself, or every document.
 
-    Parameters are those of :func:`compare`; one system is enough, and one segment too.
+    Parameters are those of :func:`compare`; one system is enough, and one segment too. With ``documents`` the scores
+    are those of documents, each by the corpus formula from the sums over its segments.
 
     Returns
     -------
@@ -279,18 +281,22 @@ def segment_scores(
     array([[ 53.73, 100.  ]])
     """
     data = _Data.of(references, systems, metrics)
+    units, names = (None, None) if documents is None else Documents.named(documents, data.n_segments)
     families = data.count(data.names, threads, progress)
     nrefs = data.n_references
+    signatures = [(f.metric.segment_signature if units is None else f.metric.signature)(nrefs) for f in families]
     used = tuple(
-        UsedMetric(label, f.metric.segment_signature(nrefs), f.metric.higher_is_better)
-        for label, f in zip(data.labels, families, strict=True)
+        UsedMetric(label, signature, f.metric.higher_is_better)
+        for label, signature, f in zip(data.labels, signatures, families, strict=True)
     )
+    scores = [f.segment_scores if units is None else f.document_scores(units) for f in families]
     return SegmentTable(
         systems=data.names,
         metrics=used,
-        scores={label: f.segment_scores for label, f in zip(data.labels, families, strict=True)},
-        signature="|".join([*(m.signature for m in used), f"version:reshuffle-{_core.VERSION}"]),
+        scores=dict(zip(data.labels, scores, strict=True)),
+        signature="|".join([*signatures, f"version:reshuffle-{_core.VERSION}"]),
         version=_core.VERSION,
+        documents=names,
     )
 
 

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from . import _core
 from ._core import Progress
 from .corpus import numbered
 from .errors import MAX_THREADS, InputError, check_integer, check_name
+from .mteval import SpacedText
 from .tokenizers import EXTERNAL, LANGUAGES, LoadedTokenizer, for_language, load, model_takers
 
 __all__ = [
@@ -171,6 +172,8 @@ class NativeMetric(Metric):
         """
         named = systems if isinstance(systems, Mapping) else numbered(systems)
         columns = ([list(column) for column in named.values()], [list(column) for column in references])
+        if self.options.get("tokenize") == "mteval-intl":
+            columns = _spaced(columns[0]), _spaced(columns[1])
         try:
             tokenized = columns if self._cut is None else _tokenized(self._cut, *columns, progress)
             return self.core.count(*tokenized, threads=thread_count(threads), progress=progress)
@@ -435,6 +438,14 @@ def _tokenized(
         [[tokens.get(line, line) for line in column] for column in systems],
         [[None if line is None else tokens[line] for line in column] for column in references],
     )
+
+
+L = TypeVar("L", str, "str | None")
+
+
+def _spaced(columns: list[list[L]]) -> list[list[L]]:
+    """The lines of mteval's files with the white space at their ends."""
+    return [[line.spaced if isinstance(line, SpacedText) else line for line in column] for column in columns]
 
 
 def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Counts:

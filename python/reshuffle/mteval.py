@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn
 
 from .errors import InputError
 
-__all__ = ["Segment", "Translations", "read_sgm", "read_xml"]
+__all__ = ["Segment", "SpacedText", "Translations", "read_sgm", "read_xml"]
 
 SETS = ("srcset", "refset", "tstset")
 LEVELS: Mapping[str, int] = {**dict.fromkeys(SETS, 0), "doc": 1, "seg": 2}
@@ -25,6 +25,26 @@ PARENTS = ("", "<refset> or <tstset>", "<doc>")
 SPACE = re.compile(r"[^\S\x1c-\x1f]+")
 TAG = re.compile(rf"<(/?)({'|'.join(LEVELS)})(?=[\s>])\s*([^>]*)>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+
+
+class SpacedText(str):
+    """The text of a segment that has white space at its ends in the file, without it.
+
+    Metrics and everybody else see the text as a plain string. Only mteval's international tokenization cuts ``2014.``
+    in another way where a space follows, so only it asks for ``spaced``, the text as it stands there.
+    """
+
+    __slots__ = ("spaced",)
+    spaced: str
+
+    def __new__(cls, spaced: str) -> SpacedText:
+        """With a space wherever the file has white space."""
+        made = super().__new__(cls, spaced.strip(" "))
+        made.spaced = spaced
+        return made
+
+    def __reduce__(self) -> tuple[type[SpacedText], tuple[str]]:
+        return SpacedText, (self.spaced,)
 
 
 class Segment(NamedTuple):
@@ -101,7 +121,8 @@ class Sets:
         if tag == "seg":
             self.n_segments += 1
             if not self.is_source():
-                self.add(Segment(SPACE.sub(" ", text).strip(" "), inner.line))
+                spaced = SPACE.sub(" ", text)
+                self.add(Segment(spaced if spaced == spaced.strip(" ") else SpacedText(spaced), inner.line))
         elif tag == "doc" and not self.n_segments:
             self.fail(inner.line, f"expected <seg> in the document {self.document()!r}, got none")
         self.open_elements.pop()

@@ -134,6 +134,10 @@ class Family:
         """The score of every unit by itself: (k, S)."""
         return self.metric.segment_scores(self.counts)
 
+    def document_scores(self, documents: Documents) -> Scores:
+        """The corpus score of every document by itself: (k, D)."""
+        return self.metric.score(documents.sums(self.counts))
+
     @lazy
     def leave_one_out(self) -> Scores:
         """The score of each system without each of the units: (k, S)."""
@@ -237,6 +241,11 @@ class TextFamily:
     def segment_scores(self) -> Scores:
         """The function on one segment at a time: (k, S)."""
         return np.array([[self._evaluate([line], [s]) for s, line in enumerate(lines)] for lines in self.systems])
+
+    def document_scores(self, documents: Documents) -> Scores:
+        """The function on one document at a time: (k, D)."""
+        members = [documents.segments(np.array([document])).tolist() for document in range(documents.n_documents)]
+        return np.array([[self._evaluate([lines[s] for s in of], of) for of in members] for lines in self.systems])
 
     @lazy
     def leave_one_out(self) -> Scores:

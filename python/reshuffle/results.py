@@ -360,7 +360,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentTable:
-    """The score of every segment of every system, each segment by itself.
+    """The score of every segment of every system, each segment by itself; or of every document.
 
     Attributes
     ----------
@@ -373,6 +373,8 @@ class SegmentTable:
         One line that tells a reader how to repeat it.
     version : str
         Of reshuffle.
+    documents : tuple of str, or None
+        The ids of the documents, if scores are those of documents: D of them take the place of S segments.
     """
 
     systems: tuple[str, ...]
@@ -380,8 +382,9 @@ class SegmentTable:
     scores: Mapping[str, NDArray[np.float64]]
     signature: str
     version: str
+    documents: tuple[str, ...] | None = None
 
     @property
     def n_segments(self) -> int:
-        """S."""
+        """S, or D if scores are those of documents."""
         return int(next(iter(self.scores.values())).shape[1])

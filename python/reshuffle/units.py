@@ -51,6 +51,16 @@ class Documents:
             )
         return cls(index)
 
+    @classmethod
+    def named(cls, ids: DocumentIds, n_segments: int) -> tuple[Documents, tuple[str, ...]]:
+        """From an id for each segment, with the documents' ids in the order of their numbers; one document is enough.
+
+        >>> Documents.named(["b", "a", "b"], 3)[1]
+        ('b', 'a')
+        """
+        index, names = _numbered("documents", ids, n_segments)
+        return cls(index), tuple(names)
+
     @property
     def n_documents(self) -> int:
         """D."""

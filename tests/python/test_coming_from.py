@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shlex
 from pathlib import Path
@@ -59,6 +61,142 @@ def test_every_flag_of_sacrebleu_is_one() -> None:
     flags = {flag for text in theirs for flag in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)}
     assert len(flags) > 25
     assert [flag for flag in sorted(flags) if f"'{flag}'" not in source and f'"{flag}"' not in source] == []
+
+
+def row_of(section: str, theirs: str) -> str:
+    """The first command in the row that begins with what the other tool is given."""
+    rows = PAGE.read_text("utf-8").split(f"## {section}")[1].split("\n## ")[0].splitlines()
+    (row,) = (row for row in rows if row.startswith(f"| {theirs}"))
+    return str(re.findall(r"`(reshuffle [^`]+)`", row)[0])
+
+
+def output_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, str]]:
+    with pytest.raises(SystemExit) as stopped:
+        main(shlex.split(command)[1:])
+    out, err = capsys.readouterr()
+    assert stopped.value.code == 0, err
+    return list(csv.DictReader(io.StringIO(out), delimiter="\t" if "--segments" in command else ","))
+
+
+# What mteval does otherwise than sacreBLEU: Ü stays as it is, pairs after the word 0, spaces at the ends of segments (a
+# carriage return is one), segments of fewer than four words.
+MTEVAL = {
+    "ref": [
+        ["Ü b c d zero", "age 0 to 14 b", " in the year 2008 . "],
+        ["Yes it is so", " -5 degrees , the cat sat on the mat"],
+    ],
+    "sys": [
+        ["ü b c d zero", "age 0 to 14 c", " in the year 2008. "],
+        ["yes it is", "-5 degrees , the Cat sat on the mat\r"],
+    ],
+}
+
+# perl mteval-v13a.pl -r ref.sgm -s src.sgm -t sys.sgm -d 2 [options] (mosesdecoder, scripts/generic; perl 5.36): NIST
+# and BLEU of the system, of documents, of segments.
+Printed = list[tuple[float, float]]
+PRINTED: dict[str, tuple[Printed, Printed, Printed]] = {
+    "`-r ref.sgm -s src.sgm -t sys.sgm -c`": (
+        [(4.2662, 0.6546)],
+        [(4.6101, 0.7823), (3.7965, 0.5137)],
+        [(3.8959, 0.6687), (5.0477, 0.6687), (4.8866, 1.0000), (2.2609, 0.4578), (4.1191, 0.5969)],
+    ),
+    "without `-c`": (
+        [(4.6920, 0.8547)],
+        [(4.6101, 0.7823), (4.7307, 0.9200)],
+        [(3.8959, 0.6687), (5.0477, 0.6687), (4.8866, 1.0000), (3.3913, 0.7165), (4.8514, 1.0000)],
+    ),
+    "`-c --no-smoothing`": (
+        [(4.2662, 0.6546)],
+        [(4.6101, 0.7823), (3.7965, 0.5137)],
+        [(3.8959, 0.6687), (5.0477, 0.6687), (4.8866, 1.0000), (2.2609, 0.0000), (4.1191, 0.5969)],
+    ),
+    "`-c --international-tokenization`": (
+        [(4.0671, 0.5733)],
+        [(4.6582, 0.7823), (3.2006, 0.3466)],
+        [(3.9364, 0.6687), (5.1009, 0.6687), (4.9372, 1.0000), (2.2847, 0.4578), (3.4586, 0.3863)],
+    ),
+    "`-c --international-tokenization` --lowercase": (
+        [(4.6658, 0.8236)],
+        [(4.9820, 0.8922), (4.0764, 0.7455)],
+        [(4.9080, 1.0000), (5.1009, 0.6687), (4.9372, 1.0000), (3.4270, 0.7165), (4.1628, 0.7726)],
+    ),
+}
+
+
+@pytest.fixture
+def mteval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for kind, name in (("refset", "ref"), ("tstset", "sys")):
+        documents = [
+            f'<doc docid="{docid}" sysid="{name}">'
+            + "".join(f'<seg id="{i}">{line}</seg>\n' for i, line in enumerate(lines, 1))
+            + "</doc>\n"
+            for docid, lines in zip(("one", "two"), MTEVAL[name], strict=True)
+        ]
+        Path(f"{name}.sgm").write_text(f"<{kind}>{''.join(documents)}</{kind}>\n", "utf-8", newline="")
+
+
+@pytest.mark.parametrize("run", PRINTED)
+def test_scores_of_mteval_are_those_of_the_commands(mteval: None, capsys: pytest.CaptureFixture[str], run: str) -> None:
+    row, *more = run.split(" --lowercase")
+    command = row_of("mteval-v13a.pl", row) + " --lowercase" * len(more)
+    of_system, of_documents, of_segments = PRINTED[run]
+    of_system_here = {line["metric"]: float(line["score"]) for line in output_of(f"{command} --format csv", capsys)}
+    assert (of_system_here["NIST"], of_system_here["BLEU"] / 100) == pytest.approx(of_system[0], abs=0.50001e-4)
+    for options, unit, expected in (
+        ("--segments --docs ref.sgm", "document", of_documents),
+        ("--segments", "segment", of_segments),
+    ):
+        table = output_of(f"{command} {options}", capsys)
+        assert [line[unit] for line in table] == (["one", "two"] if unit == "document" else list("12345"))
+        here = [(float(line["NIST"]), float(line["BLEU"]) / 100) for line in table]
+        np.testing.assert_allclose(here, expected, rtol=0, atol=0.50001e-4)
+
+
+@pytest.mark.parametrize("theirs", ["`-c -d 1`", "`-c -d 2`"])
+def test_the_rows_of_documents_and_segments_are_their_scores(
+    mteval: None, capsys: pytest.CaptureFixture[str], theirs: str
+) -> None:
+    _, of_documents, of_segments = PRINTED["`-r ref.sgm -s src.sgm -t sys.sgm -c`"]
+    table = output_of(row_of("mteval-v13a.pl", theirs), capsys)
+    here = [(float(line["NIST"]), float(line["BLEU"]) / 100) for line in table]
+    np.testing.assert_allclose(here, of_documents if "1" in theirs else of_segments, rtol=0, atol=0.50001e-4)
+
+
+# A no-break space or a line separator within words, U+001C and a vertical tab between them, capitals outside ASCII.
+MOSES = {
+    "ref": ["Die Prüfung kostet 5\u00a0000 Euro , Überraschung", "a b c\u2028d e f\u00a0", "A\vb c d e f"],
+    "ref2": ["die Prüfung kostet 5 000 Euro", "a b c d e f", "x"],
+    "a": ["Die Prüfung kostet 5\u00a0000 euro , überraschung", "A b c d e f\u00a0", "a b c\x1cd e f"],
+}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "more", "expected"),
+    [
+        # perl multi-bleu.perl [-lc] ref.txt < a.txt (mosesdecoder, scripts/generic; perl 5.36), or with two.
+        ("`multi-bleu.perl ref.txt < a.txt`", "", 24.78),
+        ("`multi-bleu.perl -lc ref.txt < a.txt`", "", 47.72),
+        ("`ref.txt0`, `ref.txt1`", "", 38.88),
+        ("`ref.txt0`, `ref.txt1`", " --lowercase", 65.54),
+    ],
+)
+def test_scores_of_multi_bleu_are_those_of_the_commands(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    theirs: str,
+    more: str,
+    expected: float,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, lines in MOSES.items():
+        Path(f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="")
+    (line,) = output_of(row_of("Moses", theirs) + more + " --format csv", capsys)
+    assert float(line["score"]) == pytest.approx(expected, abs=0.50001e-2)
+    # sacreBLEU's tokens are others.
+    (line,) = output_of("reshuffle score ref.txt a.txt --tokenize none --smooth-method none --format csv", capsys)
+    assert float(line["score"]) == pytest.approx(66.71, abs=0.50001e-2)
 
 
 def test_scores_of_nltk_are_those_the_page_says() -> None:

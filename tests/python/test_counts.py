@@ -26,6 +26,9 @@ OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     }
 ) | st.builds(dict)
 
+# Long n-grams match: the same words with something else in between.
+LONG = st.lists(st.sampled_from(["a", "a a a", "a " * 20, "b"]), max_size=5).map(" ".join)
+
 SMOOTHING: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.builds(dict, smooth_method=st.sampled_from(["none", "exp", "floor", "add-k"])),
     st.builds(dict, smooth_method=st.sampled_from(["floor", "add-k"]), smooth_value=st.sampled_from([0.01, 0.5, 1, 2])),
@@ -124,6 +127,26 @@ def test_any_sums_give_sacrebleus_score(sums: list[int], effective_order: bool, 
     assert expected.score == pytest.approx(float(ours.score(sums[:2] + matches + totals)), rel=1e-12)
 
 
+@given(st.lists(st.tuples(LONG, LONG), min_size=1, max_size=3), st.integers(15, 22), st.booleans(), SMOOTHING)
+def test_long_orders_give_sacrebleus_counts_and_score(
+    segments: list[tuple[str, str]], order: int, effective_order: bool, smoothing: dict[str, Any]
+) -> None:
+    hypotheses, references = zip(*segments, strict=True)
+    options = {"tokenize": "none", "max_ngram_order": order, "effective_order": effective_order}
+    assert_equal_to_sacrebleu(hypotheses, [references], **options, **smoothing)
+
+
+def test_lower_case_of_mteval_is_that_of_ascii() -> None:
+    # perl mteval-v13a.pl without -c: BLEU score = 0.5946 for this pair, by `tr/[A-Z]/[a-z]/`.
+    def score_of(**options: Any) -> float:
+        bleu = metric("bleu", lowercase=True, smooth_method="mteval", **options)
+        return float(bleu.score(bleu.suff_stats([["ü B c d"]], [["Ü b c D"]])[0, 0]))
+
+    assert score_of(mteval_quirks=True) == pytest.approx(59.46, abs=0.005)
+    assert score_of() == score_of(mteval_quirks=True, tokenize="mteval-intl") == pytest.approx(100)
+    assert metric("bleu", mteval_quirks=True).signature() == "BLEU|case:mixed|eff:no|tok:13a|smooth:exp|quirks:mteval"
+
+
 @given(LINES)
 def test_tokens_are_those_of_sacrebleu(line: str) -> None:
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
@@ -180,11 +203,11 @@ def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any,
         ("blue", {}, "unknown metric 'blue': did you mean 'bleu'"),
         ("bleu", {"tokenise": "13a"}, "unknown option of bleu 'tokenise': did you mean 'tokenize'"),
         ("bleu", {"tokenize": "13b"}, "unknown tokenize '13b': did you mean '13a'"),
-        ("bleu", {"max_ngram_order": 0}, "max_ngram_order must be a whole number from 1 to 16, got 0"),
-        ("bleu", {"max_ngram_order": 10**30}, "max_ngram_order must be a whole number from 1 to 16"),
+        ("bleu", {"max_ngram_order": 0}, "max_ngram_order must be a whole number from 1 to 100, got 0"),
+        ("bleu", {"max_ngram_order": 10**30}, "max_ngram_order must be a whole number from 1 to 100"),
         ("bleu", {"smooth_value": float("nan")}, "bleu: smooth_value must be a number from 0 to 1000000, got NaN"),
         ("bleu", {"lowercase": "yes"}, "lowercase must be true or false"),
-        ("bleu", {"lowercase": object()}, "lowercase must be a name, a number, true, false or None"),
+        ("bleu", {"lowercase": object()}, "lowercase must be a name, a number, numbers, true, false or None"),
     ],
 )
 def test_options_that_do_not_exist_are_refused_with_the_nearest(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import copy
 import gzip
 import io
 import json
 import lzma
+import pickle
 import re
 import time
 from collections.abc import Sequence
@@ -16,11 +18,12 @@ from types import SimpleNamespace
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reshuffle import InputError, read_corpus, read_lines
+from reshuffle import InputError, metric, read_corpus, read_lines, score
 from reshuffle.corpus import system_names
 from reshuffle.inputs import INPUTS, Column, format_of, read_columns, read_conllu, read_numbers, split_name
 
@@ -196,6 +199,30 @@ def test_white_space_in_a_segment_is_what_perl_takes_for_it() -> None:
     assert segments(path) == ["x y\u200bz"]
     path = put("space.sgm", sgm({("d", "1"): "\u2028 x\x1fy \x0b\u0085"}, sysid="a"))
     assert segments(path) == ["x\x1fy"]
+
+
+@pytest.mark.parametrize("end", [" ", "\r", "\n ", "\u00a0"])
+def test_white_space_at_the_ends_of_a_segment_is_seen_by_mtevals_international_tokenization_alone(end: str) -> None:
+    # perl mteval-v13a.pl -c --international-tokenization: NIST score = 2.3219 BLEU score = 1.0000 for this pair, as
+    # `\p{P}` before a space is set apart.
+    reference = put("ref.sgm", sgm({("d", "1"): "in the year 2008 ."}, "ref", sysid="ref"))
+    system = put("sys.sgm", sgm({("d", "1"): f"in the year 2008.{end}"}, sysid="sys"))
+    corpus = read_corpus([reference], [system])
+    assert corpus.systems == {"sys": ["in the year 2008."]}
+    for texts in (corpus, pickle.loads(pickle.dumps(corpus)), copy.deepcopy(corpus)):
+        got = score(texts.references, texts.systems, metric("nist", tokenize="mteval-intl")).scores[0].score
+        assert got == pytest.approx(2.3219, abs=0.50001e-4)
+    plain = {name: [str(line) for line in lines] for name, lines in corpus.systems.items()}
+    for of in (
+        metric("nist"),
+        metric("bleu", tokenize="intl", max_ngram_order=2),
+        metric("bleu", tokenize="zh", max_ngram_order=2),
+        metric("chrf", whitespace=True),
+        metric("ter"),
+    ):
+        expected = of.suff_stats({"sys": ["in the year 2008."]}, corpus.references)
+        np.testing.assert_array_equal(expected, of.suff_stats(corpus.systems, corpus.references))
+        np.testing.assert_array_equal(expected, of.suff_stats(plain, corpus.references))
 
 
 def test_names_of_mteval_systems_stand_in_documents_or_sets() -> None:

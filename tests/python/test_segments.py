@@ -15,7 +15,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
-from reshuffle import Corpus, Formula, InputError, SegmentScores, SegmentTable, UsedMetric, metric, segment_scores
+from reshuffle import (
+    Corpus,
+    CorpusFunction,
+    Formula,
+    InputError,
+    SegmentScores,
+    SegmentTable,
+    UsedMetric,
+    metric,
+    score,
+    segment_scores,
+)
 from reshuffle.report import render_segments
 
 LINES = st.lists(st.sampled_from(["a", "b", "A", "a-b", "1,5", "c.", "&amp;", "Σ"]), max_size=8).map(" ".join)
@@ -64,6 +75,31 @@ def test_the_table_says_what_made_it() -> None:
     assert list(segment_scores(REFERENCES, SYSTEMS).scores) == ["BLEU"]
     with pytest.raises(InputError, match=r"references\[0\] has 3, x has 1"):
         segment_scores(REFERENCES, {"x": ["a"]})
+
+
+def test_a_document_scores_as_a_corpus_of_its_segments() -> None:
+    documents = ["x", "y", "x"]
+    rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [3, 3, 3]})
+    own = CorpusFunction("words", lambda hypotheses, references: float(sum(len(h.split()) for h in hypotheses)))
+    table = segment_scores(REFERENCES, SYSTEMS, ["bleu", rating, own], documents=documents)
+    assert (table.documents, table.n_segments) == (("x", "y"), 2)
+    assert table.metrics[0].signature == metric("bleu").signature("1")
+    for number, chosen in enumerate([[0, 2], [1]]):
+        of = [{name: [lines[i] for i in chosen] for name, lines in SYSTEMS.items()}, [REFERENCES[i] for i in chosen]]
+        expected = [s.score for s in score(of[1], of[0], "bleu").scores]  # type: ignore[arg-type]
+        np.testing.assert_array_equal(expected, table.scores["BLEU"][:, number])
+    np.testing.assert_array_equal([[2.5, 2], [3, 3]], table.scores["rating"])
+    np.testing.assert_array_equal([[6, 1], [6, 2]], table.scores["words"])
+    (first, *_), (header, *_) = ("".join(render_segments(table, fmt)).splitlines() for fmt in ("jsonl", "tsv"))
+    assert (list(json.loads(first))[:2], json.loads(first)["document"]) == (["document", "system"], "x")
+    assert header.split("\t") == ["document", "system", "BLEU", "rating", "words"]
+    assert segment_scores(REFERENCES, SYSTEMS, documents=["x"] * 3).scores["BLEU"].shape == (2, 1)
+    with pytest.raises(InputError, match="documents: expected an id for each of 3 segments, got 2"):
+        segment_scores(REFERENCES, SYSTEMS, documents=["x", "y"])
+    odd = segment_scores(REFERENCES, SYSTEMS, documents=["x\t", "y", "y"])
+    with pytest.raises(InputError, match="tsv cannot hold a tab"):
+        "".join(render_segments(odd))
+    assert json.loads("".join(render_segments(odd, "jsonl")).splitlines()[0])["document"] == "x\t"
 
 
 def test_a_formula_scores_segments_by_its_own_words() -> None:

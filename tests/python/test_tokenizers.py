@@ -491,6 +491,44 @@ def test_texts_that_cannot_be_cut_are_refused(upper: Upper, systems: Any, messag
         metric("bleu", tokenize="ja-mecab").suff_stats(systems, [["a", "b"]])
 
 
+@pytest.mark.parametrize(
+    ("characters", "sacrebleu", "mteval", "multi_bleu"),
+    [
+        # perl 5.36: `split /\s+/` of decoded text, as in mteval-v13a.pl, and `split` of bytes, as in multi-bleu.perl.
+        (" \t\n\v\f\r", 2, 2, 2),
+        ("\x1c\x1d\x1e\x1f", 2, 1, 1),
+        ("\x85\xa0\u1680\u2000\u2028\u2029\u202f\u205f\u3000", 2, 2, 1),
+        ("\u200b\ufeff", 1, 1, 1),
+    ],
+)
+def test_white_space_is_what_the_documentation_says(
+    characters: str, sacrebleu: int, mteval: int, multi_bleu: int
+) -> None:
+    for c in characters:
+        assert len(f"a{c}b".split()) == sacrebleu
+        words = {
+            name: len(tokenize([f"a{c}b"], name)[0]) for name in ("13a", "intl", "none", "mteval-intl", "multi-bleu")
+        }
+        assert words == {
+            **dict.fromkeys(("13a", "intl", "none"), sacrebleu),
+            "mteval-intl": mteval,
+            "multi-bleu": multi_bleu,
+        }
+
+
+@given(LINES, st.booleans())
+def test_multi_bleu_splits_and_lowercases_bytes(line: str, lowercase: bool) -> None:
+    # multi-bleu.perl: `$_ = lc if $lowercase; my @WORD = split;` without any encoding.
+    data = line.encode()
+    expected = [word.decode() for word in (data.lower() if lowercase else data).split()]
+    if not lowercase:
+        assert tokenize([line], "multi-bleu") == [expected]
+    bleu = metric("bleu", tokenize="multi-bleu", lowercase=lowercase, max_ngram_order=1)
+    # Words of the reference stand apart by spaces only, and are in lower case already.
+    row = bleu.suff_stats([[line]], [[" ".join(expected)]])[0, 0]
+    assert row.tolist() == [len(expected)] * 4
+
+
 def test_unknown_names_are_refused_with_the_nearest_of_all() -> None:
     with pytest.raises(InputError, match=r"unknown tokenize 'ja_mecab': did you mean 'ja-mecab'.*flores200"):
         metric("bleu", tokenize="ja_mecab")

@@ -39,12 +39,21 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             default: || Value::Flag(false),
             about: "leave out the orders for which the hypotheses are too short",
         },
+        OptionSpec {
+            name: "mteval_quirks",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "as mteval-v13a.pl: lower case of ASCII only, and no order left out for short segments",
+        },
     ],
     build: |options| Ok(Box::new(Bleu::new(options)?)),
 };
 
-/// Longer n-grams say nothing about a segment, and so short a product of precisions cannot underflow.
-const MAX_ORDER: usize = 16;
+/// As long as any segment is, as a rule.
+const MAX_ORDER: usize = 100;
+
+/// Products of so many counts are finite, whatever the counts; of more the logarithms are added up.
+const MAX_PRODUCT: usize = 16;
 
 /// What stands in for the precision of an order without a match.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,6 +82,8 @@ pub struct Bleu {
     smoothing_signature: String,
     order: usize,
     effective_order: bool,
+    /// As `mteval-v13a.pl`, which lower-cases ASCII only and does not leave out orders in the scores of segments.
+    mteval: bool,
 }
 
 impl Bleu {
@@ -89,13 +100,20 @@ impl Bleu {
             ("mteval", _) => Smoothing::Mteval,
             _ => Smoothing::None,
         };
+        let mteval = options.flag("mteval_quirks");
         Ok(Bleu {
-            words: Words::new(options)?,
+            words: Words::new(options)?.in_case_of_mteval(mteval),
             smoothing,
             smoothing_signature: amount.map_or(method.to_owned(), |amount| format!("{method}[{}]", shown(amount))),
             order: options.integer("max_ngram_order"),
             effective_order: options.flag("effective_order"),
+            mteval,
         })
+    }
+
+    /// Are orders that a segment is too short for left out of its score?
+    fn effective_order_of_segments(&self) -> bool {
+        self.effective_order || !(self.mteval || self.smoothing == Smoothing::Mteval)
     }
 
     /// The brevity penalty, exp(1 − r/c) for hypotheses shorter than their references.
@@ -110,11 +128,15 @@ impl Bleu {
     }
 
     /// The smoothed precisions as matches and totals, and how many orders the mean is over. Orders that cannot occur stay
-    /// 0 of 1.
+    /// 0 of 1. There is room for the order or more.
     #[inline(always)]
-    fn precisions(&self, totals: &[i64], effective_order: bool) -> ([f64; MAX_ORDER], [f64; MAX_ORDER], usize) {
+    fn precisions<const ROOM: usize>(
+        &self,
+        totals: &[i64],
+        effective_order: bool,
+    ) -> ([f64; ROOM], [f64; ROOM], usize) {
         let (matches, possible) = totals[2..].split_at(self.order);
-        let (mut of_matches, mut of_totals) = ([0.0; MAX_ORDER], [1.0; MAX_ORDER]);
+        let (mut of_matches, mut of_totals) = ([0.0; ROOM], [1.0; ROOM]);
         let mut effective = self.order;
         let mut halving = 1.0;
         for n in 0..self.order {
@@ -152,11 +174,22 @@ impl Bleu {
         if self.is_nothing(totals) {
             return 0.0;
         }
+        if self.order > MAX_PRODUCT {
+            return self.score_by_logarithms(totals, effective_order);
+        }
         // A product under a root instead of a mean of logarithms, and one division for all orders: faster, and 100 comes
         // out as 100.
-        let (matches, possible, effective) = self.precisions(totals, effective_order);
+        let (matches, possible, effective) = self.precisions::<MAX_PRODUCT>(totals, effective_order);
         let product = |orders: &[f64]| orders[..effective].iter().product::<f64>();
         100.0 * self.brevity_penalty(totals) * root(product(&matches) / product(&possible), effective)
+    }
+
+    #[inline(never)]
+    fn score_by_logarithms(&self, totals: &[i64], effective_order: bool) -> f64 {
+        let (matches, possible, effective) = self.precisions::<MAX_ORDER>(totals, effective_order);
+        let orders = matches.iter().zip(&possible).take(effective);
+        let mean = orders.map(|(matched, total)| (matched / total).ln()).sum::<f64>() / effective as f64;
+        100.0 * self.brevity_penalty(totals) * mean.exp()
     }
 }
 
@@ -184,6 +217,9 @@ impl Metric for Bleu {
         if self.order != 4 {
             signature.push(("order", self.order.to_string()));
         }
+        if self.mteval {
+            signature.push(("quirks", "mteval".into()));
+        }
         signature
     }
 
@@ -198,7 +234,7 @@ impl Metric for Bleu {
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
         let n = out.len();
         let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || any_zero(&totals[2 * n..]);
-        if !smoothed {
+        if !smoothed && self.order <= MAX_PRODUCT {
             return plain_scores(self.order, totals, out);
         }
         let mut row = vec![0; 2 + 2 * self.order];
@@ -211,25 +247,20 @@ impl Metric for Bleu {
     /// Of the orders that can occur: a segment of three tokens has no 4-gram, and that is not its fault. As
     /// sacreBLEU's `sentence_bleu`, which always sets `effective_order`. mteval-v13a counts on.
     fn segment_score(&self, row: &[i64]) -> f64 {
-        self.score_with(row, self.effective_order || self.smoothing != Smoothing::Mteval)
+        self.score_with(row, self.effective_order_of_segments())
     }
 
     fn segment_signature(&self) -> Vec<(&'static str, String)> {
         self.signature()
             .into_iter()
-            .map(|(key, value)| {
-                (
-                    key,
-                    if key == "eff" { yes(self.effective_order || self.smoothing != Smoothing::Mteval) } else { value },
-                )
-            })
+            .map(|(key, value)| (key, if key == "eff" { yes(self.effective_order_of_segments()) } else { value }))
             .collect()
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
         let (matches, possible, _) = match self.is_nothing(totals) {
             true => ([0.0; MAX_ORDER], [1.0; MAX_ORDER], 0),
-            false => self.precisions(totals, self.effective_order),
+            false => self.precisions::<MAX_ORDER>(totals, self.effective_order),
         };
         let precisions = matches[..self.order].iter().zip(&possible).zip(1..);
         let mut details: Vec<_> =
@@ -443,6 +474,24 @@ mod tests {
         assert_eq!(100.0, bleu(&[]).segment_score(&totals));
         assert_eq!(("eff", "yes".to_owned()), bleu(&[]).segment_signature()[1]);
         assert_eq!(0.0, bleu(&[]).segment_score(&[0, 2, 0, 0, 0, 0, 0, 0, 0, 0]));
+    }
+
+    #[test]
+    fn long_orders_are_scored_by_logarithms_and_short_ones_alike() {
+        for order in [1, 4, MAX_PRODUCT, MAX_PRODUCT + 1, MAX_ORDER] {
+            let bleu = Bleu::new(
+                &Options::resolve("bleu", SPEC.options, &[("max_ngram_order".into(), Value::Integer(order as i64))])
+                    .unwrap(),
+            )
+            .unwrap();
+            // Half of 2^40 n-grams match, of each order.
+            let totals = [[1 << 40; 2].as_slice(), &vec![1 << 39; order], &vec![1 << 40; order]].concat();
+            assert!((50.0 - bleu.score(&totals)).abs() < 1e-12);
+            assert!((50.0 - bleu.score_by_logarithms(&totals, false)).abs() < 1e-12);
+            let mut scores = [0.0; 2];
+            bleu.scores(&totals.iter().flat_map(|&count| [count; 2]).collect::<Vec<_>>(), &mut scores);
+            assert_eq!([bleu.score(&totals); 2], scores);
+        }
     }
 
     #[test]

@@ -66,8 +66,7 @@ impl Nist {
     /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
     pub fn new(options: &Options) -> Result<Self> {
         let mteval = options.flag("mteval_quirks");
-        let mut words = Words::new(options)?;
-        words.ascii_case |= mteval && words.tokenizer.name() != "mteval-intl";
+        let words = Words::new(options)?.in_case_of_mteval(mteval);
         Ok(Nist { words, order: options.integer("max_ngram_order"), mteval })
     }
 

@@ -42,7 +42,12 @@ impl Words {
     /// As [`Words::new`].
     pub(super) fn in_any_case(options: &Options) -> Result<Self> {
         let tokenizer = tokenize::tokenizer(options.name(TOKENIZE.name))?;
-        Ok(Words { tokenizer, lowercase: false, ascii_case: false })
+        Ok(Words { tokenizer, lowercase: false, ascii_case: tokenizer.lowercases_ascii_only() })
+    }
+
+    /// With the lower case of `mteval-v13a.pl` if `quirks`: that of ASCII only, except in its international mode.
+    pub(super) fn in_case_of_mteval(self, quirks: bool) -> Self {
+        Words { ascii_case: self.ascii_case || quirks && self.tokenizer.name() != "mteval-intl", ..self }
     }
 
     /// Calls `emit` with every token. sacreBLEU changes the case first, then drops white space at the end.
@@ -54,7 +59,8 @@ impl Words {
         } else {
             cased(line, self.lowercase, &mut lower)
         };
-        self.tokenizer.tokenize(line.trim_end_matches(tokenize::is_space), emit);
+        let ends = self.tokenizer.reads_line_ends();
+        self.tokenizer.tokenize(if ends { line } else { line.trim_end_matches(tokenize::is_space) }, emit);
     }
 
     /// `case` in signatures.

@@ -3,6 +3,7 @@
 mod char;
 mod intl;
 mod mteval_intl;
+mod multi_bleu;
 mod none;
 mod unicode;
 pub(crate) mod v13a;
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 pub use self::char::Char;
 pub use intl::Intl;
 pub use mteval_intl::MtevalIntl;
+pub use multi_bleu::MultiBleu;
 pub use none::NoTokenizer;
 pub use unicode::unicode_version;
 pub use v13a::V13a;
@@ -27,10 +29,18 @@ pub trait Tokenizer: Sync {
     /// Calls `emit` with every token of `line`, in order. No token is empty, or holds what its tokenizer
     /// takes for white space.
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str));
+    /// Does white space at the end of a line matter? A metric drops it otherwise, as sacreBLEU does.
+    fn reads_line_ends(&self) -> bool {
+        false
+    }
+    /// Does its tool lower-case ASCII only, leaving `Ü` as it is?
+    fn lowercases_ascii_only(&self) -> bool {
+        false
+    }
 }
 
 /// Every tokenizer there is, in the order in which they are listed.
-pub static TOKENIZERS: &[&dyn Tokenizer] = &[&V13a, &Intl, &MtevalIntl, &Zh, &ZhFixed, &Char, &NoTokenizer];
+pub static TOKENIZERS: &[&dyn Tokenizer] = &[&V13a, &Intl, &MtevalIntl, &MultiBleu, &Zh, &ZhFixed, &Char, &NoTokenizer];
 
 /// Looks a tokenizer up by name.
 ///

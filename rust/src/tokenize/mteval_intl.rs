@@ -8,13 +8,11 @@ use std::borrow::Cow;
 ///
 /// The clean-up drops `<skipped>`, joins what a hyphen and a line separator (U+2028) divide and decodes entities,
 /// `&apos;` among them. The script then squeezes `\p{Z}` and splits at Perl's `\s`, which has all of Python's white
-/// space but U+001C to U+001F; here too those four are part of a word. What the script does outside its tokenization
-/// stays outside:
+/// space but U+001C to U+001F; here too those four are part of a word. White space at the ends of a line matters: of a
+/// last word `2014. ` the full stop is set apart, of `2014.` it is not.
 ///
-/// - It lower-cases after it has decoded entities, a metric's `lowercase` before. That matters to entities and tags in
-///   capitals alone: the script leaves `AT&AMP;T` as it is and ends with `at&amp;t`, here `&amp;` is decoded.
-/// - It reads the text of a segment with the spaces around it. Metrics drop spaces at the end of a line, as sacreBLEU
-///   does, so of a last word `2014. ` the script cuts the full stop and a metric here does not.
+/// The script lower-cases after it has decoded entities, a metric's `lowercase` before. That matters to entities and
+/// tags in capitals alone: the script leaves `AT&AMP;T` as it is and ends with `at&amp;t`, here `&amp;` is decoded.
 pub struct MtevalIntl;
 
 impl Tokenizer for MtevalIntl {
@@ -28,6 +26,10 @@ impl Tokenizer for MtevalIntl {
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
         scan(&clean(line), &PERL_BYTES, emit);
+    }
+
+    fn reads_line_ends(&self) -> bool {
+        true
     }
 }
 
@@ -105,13 +107,16 @@ mod tests {
 
     #[test]
     fn worked_by_hand() {
-        let cases: [(&str, &[&str]); 7] = [
+        let cases: [(&str, &[&str]); 10] = [
             ("AT&amp;T&apos;s", &["AT", "&", "T", "'", "s"]),
             ("AT&AMP;T", &["AT", "&", "AMP", ";", "T"]),
             ("&amp;apos;&amp;lt;&amp;quot;", &["'", "<", "&", "quot", ";"]),
             ("x<skipped>y", &["xy"]),
             ("in\u{2010}\u{2028}ner --\u{2028}\u{2028}b", &["inner", "-", "b"]),
             ("in 2014.", &["in", "2014."]),
+            ("in 2014. ", &["in", "2014", "."]),
+            (" -5", &["-", "5"]),
+            ("-5", &["-5"]),
             ("a\u{1c}b\u{85}c", &["a\u{1c}b", "c"]),
         ];
         for (line, expected) in cases {
