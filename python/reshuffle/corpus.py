@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .errors import InputError
 from .files import STDIN, display_name, uncompressed
 from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
-__all__ = ["Corpus", "numbered", "read_corpus", "system_names"]
+__all__ = ["Corpus", "missing", "named_columns", "numbered", "read_corpus", "system_names"]
 
 Lines: TypeAlias = Sequence[str]
 T = TypeVar("T")
@@ -90,13 +93,15 @@ class Corpus:
         """From texts in memory: one column of references or several; systems with names or without."""
         if isinstance(references, str) or isinstance(systems, str):
             raise InputError("expected sequences of segments, got a single string")
-        columns = _listed("references", references)
+        named_references = named_columns("references", references)
+        columns = _listed("references", references) if named_references is None else list(named_references.values())
         if columns and (columns[0] is None or isinstance(columns[0], str)):
             columns = [columns]
-        if not isinstance(systems, Mapping):
-            systems = numbered(_listed("systems", systems))
+        named = named_columns("systems", systems)
+        if named is None:
+            named = numbered(_listed("systems", systems))
         return cls(
-            {str(name): _listed(str(name), lines) for name, lines in systems.items()},
+            {name: _listed(name, lines) for name, lines in named.items()},
             [_listed(f"references[{i}]", column) for i, column in enumerate(columns)],
         )
 
@@ -110,14 +115,87 @@ def numbered(systems: Iterable[T]) -> dict[str, T]:
     return {f"system {number}": system for number, system in enumerate(systems, 1)}
 
 
+def named_columns(what: str, values: Any) -> dict[str, Any] | None:
+    """What a mapping or a table holds, by name; None for what has no names.
+
+    A table is a data frame of pandas or polars, a table of Arrow or a structured array of numpy. It is told by what it
+    offers, so that none of these packages is imported.
+
+    Raises
+    ------
+    InputError
+        If two columns have one name, or there are no values yet, as in a lazy frame.
+
+    Examples
+    --------
+    >>> named_columns("scores", np.array([(1, 2.5), (3, 4.5)], dtype=[("a", int), ("b", float)]))
+    {'a': array([1, 3]), 'b': array([2.5, 4.5])}
+    >>> named_columns("scores", [[1, 3], [2.5, 4.5]])
+    """
+    if hasattr(values, "collect") and not hasattr(values, "__len__"):
+        raise InputError(
+            f"{what}: expected values, got a {type(values).__name__} that has none yet: collect() it first"
+        )
+    names = list(values) if isinstance(values, Mapping) else _column_names(values)
+    if names is None:
+        return None
+    shown = [str(name) for name in names]
+    for name in shown:
+        if shown.count(name) > 1:
+            raise InputError(f"{what}: {shown.count(name)} columns are called {name!r}: each needs a name of its own")
+    return {str(name): values[name] for name in names}
+
+
+def _column_names(values: Any) -> list[Any] | None:
+    dtype = getattr(values, "dtype", None)
+    # Arrow calls names column_names, and columns what pandas and polars have under the names.
+    for names in (
+        getattr(values, "column_names", None),
+        getattr(values, "columns", None),
+        getattr(dtype, "names", None),
+    ):
+        if names is not None and not callable(names):
+            return list(names)
+    return None
+
+
+def missing(values: Any) -> NDArray[np.bool_] | None:
+    """Which values are marked as missing, in the shape of the values; None where nothing can be.
+
+    Marked by a mask of numpy's, as null by polars, Arrow or pandas (to which NaN is null too), or by None.
+
+    >>> missing(np.ma.masked_array([1, 2], mask=[False, True])), missing([1, None])
+    (array([False,  True]), array([False,  True]))
+    """
+    names = _column_names(values)
+    if names is not None:
+        columns = [gone for gone in (missing(values[name]) for name in names) if gone is not None]
+        return np.stack(columns, axis=-1) if columns else None
+    if isinstance(values, np.ma.MaskedArray):
+        return np.broadcast_to(np.asarray(values.mask, dtype=np.bool_), values.shape)
+    for name in ("is_null", "isna"):  # of polars and Arrow, of pandas
+        ask = getattr(values, name, None)
+        if callable(ask):
+            return np.asarray(ask(), dtype=np.bool_)
+    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
+        return np.array([value is None or value is np.ma.masked for value in values], dtype=np.bool_)
+    return None
+
+
 def _listed(what: str, values: Any) -> list[Any]:
     """Anything that can be gone through, as a list: arrays, data frames' columns and generators are fine."""
     if isinstance(values, str):
         raise InputError(f"{what}: expected a sequence of segments, got a single string")
     try:
-        return list(values)
+        if hasattr(values, "to_pylist"):  # Arrow's scalars are no strings
+            return list(values.to_pylist())
+        listed = list(values)
     except TypeError:
         raise InputError(f"{what}: expected a sequence of segments, got {values!r}") from None
+    gone = None if isinstance(values, list | tuple) else missing(values)
+    if gone is None or gone.ndim != 1 or not gone.any():
+        return listed
+    return [None if is_missing else value for value, is_missing in zip(listed, gone, strict=True)]
 
 
 def system_names(paths: Sequence[str]) -> list[str]:
