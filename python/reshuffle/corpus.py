@@ -14,7 +14,7 @@ from .errors import InputError
 from .files import STDIN, display_name, uncompressed
 from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
-__all__ = ["Corpus", "missing", "named_columns", "numbered", "read_corpus", "system_names"]
+__all__ = ["Corpus", "check_order", "missing", "named_columns", "numbered", "read_corpus", "system_names"]
 
 Lines: TypeAlias = Sequence[str]
 T = TypeVar("T")
@@ -243,6 +243,47 @@ def _ever_longer_names(file: str, name: str | None, alone: bool) -> list[str]:
         return of_file
     named = display_name(name)
     return [*([named] if named else []), *of_file[: int(alone)], *(f"{longer}#{named}" for longer in of_file)]
+
+
+def check_order(option: str, files: Sequence[str], texts: Sequence[str]) -> None:
+    """Raise :class:`InputError` if a file is called like another text than the one for which it is given.
+
+    Files are given by place, and names may have nothing to do with one another. A file is called like a text if both
+    have a NAME, or a name up to one of its dots, that no other file and no other text has.
+
+    Examples
+    --------
+    >>> check_order("--scores COMET", ["comet.tsv#a", "comet.tsv#b"], ["out/a.txt", "out/b.txt"])
+    >>> check_order("--scores COMET", ["b.comet", "a.comet"], ["out/a.txt", "out/b.txt"])
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: --scores COMET: b.comet is given for out/a.txt but called like out/b.txt: ...
+    """
+    called = [_called(path) for path in files]
+    names = [_called(path) for path in texts]
+    for sets in (called, names):  # what several are called tells none of them apart
+        common = {name for name in set().union(*sets) if sum(name in each for each in sets) > 1}
+        for each in sets:
+            each -= common
+    # By text the file that is called like it, where there is one.
+    like = [next((f for f, of_file in enumerate(called) if of_file & of_text), None) for of_text in names]
+    for place, of_file in enumerate(called):
+        if of_file & names[place]:
+            continue
+        other = next((t for t, f in enumerate(like) if f == place), None)
+        if other is not None:
+            shown = display_name(files[place]), display_name(texts[place]), display_name(texts[other])
+            fix = "give them in the order of the systems"
+            if None not in like and len(set(like)) == len(files):
+                fix += f": {' '.join(display_name(files[f]) for f in like if f is not None)}"
+            raise InputError(f"{option}: {shown[0]} is given for {shown[1]} but called like {shown[2]}: {fix}")
+
+
+def _called(path: str) -> set[str]:
+    """What a path may be called: NAME of ``FILE#NAME``, and the name of the file up to any of its dots."""
+    file, name = split_name(path)
+    stem = "" if file == STDIN else uncompressed(Path(file).name)
+    dots = [i for i, character in enumerate(stem) if character == "." and i > 0]
+    return {called for called in (name, stem, *(stem[:i] for i in dots)) if called}
 
 
 def read_corpus(
