@@ -14,7 +14,7 @@ True
 from ._core import VERSION, Progress
 from .compare import compare, score, segment_scores
 from .corpus import Corpus, read_corpus
-from .errors import InputError
+from .errors import InputError, InputWarning
 from .files import read_lines
 from .given import CorpusFunction, FromCounts, OwnTexts, SegmentScores, f_score
 from .intervals import bootstrap_interval, standard_error
@@ -48,6 +48,7 @@ __all__ = [
     "FromCounts",
     "Gandy",
     "InputError",
+    "InputWarning",
     "Metric",
     "NativeMetric",
     "OwnTexts",
