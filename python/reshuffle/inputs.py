@@ -232,6 +232,8 @@ def _conllu(source: Source, names: Names) -> list[Column]:
     lines = split_lines(source.text())
     if lines[-1]:  # the end of the file ends the last sentence too
         lines.append("")
+    while len(lines) > 1 and not lines[-1] and not lines[-2]:  # no sentence can be meant by empty lines at the end
+        lines.pop()
     blocks: list[str] = []
     first_lines: list[int] = []
     start = 0

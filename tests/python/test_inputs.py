@@ -625,6 +625,14 @@ def test_sentences_know_their_lines() -> None:
     assert read_conllu(put("end.conllu", f"{a}\n\n{b}")) == [a, b]
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n\n\n", "\r\n\r\n\r\n", "\n" * 9])
+def test_sentences_may_have_any_number_of_empty_lines_at_the_end(end: str) -> None:
+    first = token(1, "A")
+    path = put("end.conllu", f"{first}\n\n# b{end}")
+    assert read_conllu(path) == [first, "# b"]
+    assert read_columns([path])[0].first_lines == [1, 3]
+
+
 def test_the_parses_of_the_real_data_are_one_block_per_sentence(data: Path) -> None:
     folder = data / "depparse-wmt13-en-fr-derived"
     corpus = read_corpus([str(folder / "ref.conllu")], sorted(map(str, (folder / "sys").glob("*.conllu"))))
@@ -721,6 +729,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
         "x.conllu, line 4: expected 10 columns of CoNLL-U, separated by tabs, got 2",
     ),
     "two blanks": ("x.conllu", "", "# x\n\n\n# y\n\n", "x.conllu, line 3: expected a sentence, got an empty line"),
+    "blanks alone": ("x.conllu", "", "\n\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
     "blank before": ("x.conllu", "", "\n# y\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
     "mark alone": ("x.conllu", "", "\ufeff", "x.conllu is empty: expected more than a byte order mark"),
     "mark in a table": ("x.tsv", "#a", "\ufeff", "x.tsv is empty: expected more than a byte order mark"),
