@@ -18,7 +18,7 @@ from . import _core
 from ._core import Progress
 from .catalogue import CATALOGUE_FORMATS, about_option, flag, with_flags
 from .compare import compare, score, segment_scores
-from .corpus import Corpus, read_corpus, system_names
+from .corpus import Corpus, check_order, read_corpus, system_names
 from .demo import demo_corpus, write_demo
 from .errors import (
     MAX_RESAMPLES,
@@ -568,6 +568,7 @@ class Job:
                 f"--parses: expected a file for each of {n} references and {len(self.systems)} systems, "
                 f"got {len(self.parses)}"
             )
+        check_order("--parses", self.parses, [column.name for column in corpus.sources])
         parses = read_columns(self.parses, "conllu")
         for parsed, text in zip(parses, corpus.sources, strict=True):
             if text.format != "conllu":
@@ -585,6 +586,7 @@ class Job:
         # --input-format is about texts where there are any; numbers beside them are told by their endings.
         input_format = self.input_format if self.reference is None else None
         if len(files) > 1:
+            check_order(f"--scores {name}", files, self.systems)
             return dict(zip(self.names, (read_numbers(file, input_format) for file in files), strict=True))
         by_system = read_scores(files[0], input_format)
         if None not in by_system:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .errors import InputError
 from .files import STDIN, display_name, uncompressed
 from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
-__all__ = ["Corpus", "numbered", "read_corpus", "system_names"]
+__all__ = ["Corpus", "check_order", "missing", "named_columns", "numbered", "read_corpus", "system_names"]
 
 Lines: TypeAlias = Sequence[str]
 T = TypeVar("T")
@@ -90,13 +93,15 @@ class Corpus:
         """From texts in memory: one column of references or several; systems with names or without."""
         if isinstance(references, str) or isinstance(systems, str):
             raise InputError("expected sequences of segments, got a single string")
-        columns = _listed("references", references)
+        named_references = named_columns("references", references)
+        columns = _listed("references", references) if named_references is None else list(named_references.values())
         if columns and (columns[0] is None or isinstance(columns[0], str)):
             columns = [columns]
-        if not isinstance(systems, Mapping):
-            systems = numbered(_listed("systems", systems))
+        named = named_columns("systems", systems)
+        if named is None:
+            named = numbered(_listed("systems", systems))
         return cls(
-            {str(name): _listed(str(name), lines) for name, lines in systems.items()},
+            {name: _listed(name, lines) for name, lines in named.items()},
             [_listed(f"references[{i}]", column) for i, column in enumerate(columns)],
         )
 
@@ -110,14 +115,87 @@ def numbered(systems: Iterable[T]) -> dict[str, T]:
     return {f"system {number}": system for number, system in enumerate(systems, 1)}
 
 
+def named_columns(what: str, values: Any) -> dict[str, Any] | None:
+    """What a mapping or a table holds, by name; None for what has no names.
+
+    A table is a data frame of pandas or polars, a table of Arrow or a structured array of numpy. It is told by what it
+    offers, so that none of these packages is imported.
+
+    Raises
+    ------
+    InputError
+        If two columns have one name, or there are no values yet, as in a lazy frame.
+
+    Examples
+    --------
+    >>> named_columns("scores", np.array([(1, 2.5), (3, 4.5)], dtype=[("a", int), ("b", float)]))
+    {'a': array([1, 3]), 'b': array([2.5, 4.5])}
+    >>> named_columns("scores", [[1, 3], [2.5, 4.5]])
+    """
+    if hasattr(values, "collect") and not hasattr(values, "__len__"):
+        raise InputError(
+            f"{what}: expected values, got a {type(values).__name__} that has none yet: collect() it first"
+        )
+    names = list(values) if isinstance(values, Mapping) else _column_names(values)
+    if names is None:
+        return None
+    shown = [str(name) for name in names]
+    for name in shown:
+        if shown.count(name) > 1:
+            raise InputError(f"{what}: {shown.count(name)} columns are called {name!r}: each needs a name of its own")
+    return {str(name): values[name] for name in names}
+
+
+def _column_names(values: Any) -> list[Any] | None:
+    dtype = getattr(values, "dtype", None)
+    # Arrow calls names column_names, and columns what pandas and polars have under the names.
+    for names in (
+        getattr(values, "column_names", None),
+        getattr(values, "columns", None),
+        getattr(dtype, "names", None),
+    ):
+        if names is not None and not callable(names):
+            return list(names)
+    return None
+
+
+def missing(values: Any) -> NDArray[np.bool_] | None:
+    """Which values are marked as missing, in the shape of the values; None where nothing can be.
+
+    Marked by a mask of numpy's, as null by polars, Arrow or pandas (to which NaN is null too), or by None.
+
+    >>> missing(np.ma.masked_array([1, 2], mask=[False, True])), missing([1, None])
+    (array([False,  True]), array([False,  True]))
+    """
+    names = _column_names(values)
+    if names is not None:
+        columns = [gone for gone in (missing(values[name]) for name in names) if gone is not None]
+        return np.stack(columns, axis=-1) if columns else None
+    if isinstance(values, np.ma.MaskedArray):
+        return np.broadcast_to(np.asarray(values.mask, dtype=np.bool_), values.shape)
+    for name in ("is_null", "isna"):  # of polars and Arrow, of pandas
+        ask = getattr(values, name, None)
+        if callable(ask):
+            return np.asarray(ask(), dtype=np.bool_)
+    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
+        return np.array([value is None or value is np.ma.masked for value in values], dtype=np.bool_)
+    return None
+
+
 def _listed(what: str, values: Any) -> list[Any]:
     """Anything that can be gone through, as a list: arrays, data frames' columns and generators are fine."""
     if isinstance(values, str):
         raise InputError(f"{what}: expected a sequence of segments, got a single string")
     try:
-        return list(values)
+        if hasattr(values, "to_pylist"):  # Arrow's scalars are no strings
+            return list(values.to_pylist())
+        listed = list(values)
     except TypeError:
         raise InputError(f"{what}: expected a sequence of segments, got {values!r}") from None
+    gone = None if isinstance(values, list | tuple) else missing(values)
+    if gone is None or gone.ndim != 1 or not gone.any():
+        return listed
+    return [None if is_missing else value for value, is_missing in zip(listed, gone, strict=True)]
 
 
 def system_names(paths: Sequence[str]) -> list[str]:
@@ -165,6 +243,47 @@ def _ever_longer_names(file: str, name: str | None, alone: bool) -> list[str]:
         return of_file
     named = display_name(name)
     return [*([named] if named else []), *of_file[: int(alone)], *(f"{longer}#{named}" for longer in of_file)]
+
+
+def check_order(option: str, files: Sequence[str], texts: Sequence[str]) -> None:
+    """Raise :class:`InputError` if a file is called like another text than the one for which it is given.
+
+    Files are given by place, and names may have nothing to do with one another. A file is called like a text if both
+    have a NAME, or a name up to one of its dots, that no other file and no other text has.
+
+    Examples
+    --------
+    >>> check_order("--scores COMET", ["comet.tsv#a", "comet.tsv#b"], ["out/a.txt", "out/b.txt"])
+    >>> check_order("--scores COMET", ["b.comet", "a.comet"], ["out/a.txt", "out/b.txt"])
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: --scores COMET: b.comet is given for out/a.txt but called like out/b.txt: ...
+    """
+    called = [_called(path) for path in files]
+    names = [_called(path) for path in texts]
+    for sets in (called, names):  # what several are called tells none of them apart
+        common = {name for name in set().union(*sets) if sum(name in each for each in sets) > 1}
+        for each in sets:
+            each -= common
+    # By text the file that is called like it, where there is one.
+    like = [next((f for f, of_file in enumerate(called) if of_file & of_text), None) for of_text in names]
+    for place, of_file in enumerate(called):
+        if of_file & names[place]:
+            continue
+        other = next((t for t, f in enumerate(like) if f == place), None)
+        if other is not None:
+            shown = display_name(files[place]), display_name(texts[place]), display_name(texts[other])
+            fix = "give them in the order of the systems"
+            if None not in like and len(set(like)) == len(files):
+                fix += f": {' '.join(display_name(files[f]) for f in like if f is not None)}"
+            raise InputError(f"{option}: {shown[0]} is given for {shown[1]} but called like {shown[2]}: {fix}")
+
+
+def _called(path: str) -> set[str]:
+    """What a path may be called: NAME of ``FILE#NAME``, and the name of the file up to any of its dots."""
+    file, name = split_name(path)
+    stem = "" if file == STDIN else uncompressed(Path(file).name)
+    dots = [i for i, character in enumerate(stem) if character == "." and i > 0]
+    return {called for called in (name, stem, *(stem[:i] for i in dots)) if called}
 
 
 def read_corpus(

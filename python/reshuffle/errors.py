@@ -1,12 +1,14 @@
-"""The one exception that users meet, and the words of its messages."""
+"""The one exception and the one warning that users meet, and the words of their messages."""
 
 from __future__ import annotations
 
 import difflib
 import numbers
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 
-__all__ = ["InputError", "InputWarning", "unknown_name"]
+__all__ = ["InputError", "InputWarning", "unknown_name", "warn"]
 
 MAX_SEED = 2**64 - 1
 MAX_THREADS = 4096
@@ -22,7 +24,21 @@ class InputError(ValueError):
 
 
 class InputWarning(UserWarning):
-    """The category of all warnings: the input can be taken, but hardly as it was meant."""
+    """Something given to reshuffle can be used, but is probably not what was meant.
+
+    ``warnings.filterwarnings("ignore", category=reshuffle.InputWarning)`` silences it. The command line prints each as
+    one line on standard error.
+    """
+
+
+def warn(message: str) -> None:
+    """Warn of the input, as of the line outside this package that called it."""
+    frame = sys._getframe(1)
+    level = 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "reshuffle":
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, InputWarning, stacklevel=level)
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:

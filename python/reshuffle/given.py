@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .corpus import Corpus, Lines, numbered
+from .corpus import Corpus, Lines, missing, named_columns, numbered
 from .errors import InputError
 from .metrics import (
     Counts,
@@ -34,7 +34,7 @@ from .metrics import (
 
 __all__ = ["CorpusFunction", "FromCounts", "GivenCounts", "OwnTexts", "SegmentScores", "f_score"]
 
-PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike]"
+PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table, of whatever package
 
 # Sums over segments stay below this, so that the core never refuses what was accepted here.
 LARGEST_SUM = 2.0**61
@@ -74,15 +74,17 @@ class SegmentScores(GivenCounts):
     ----------
     name : str
         What to call the metric in tables and signatures.
-    scores : mapping of str to S numbers, or sequence of these
-        By system. Without names systems are called ``system 1``, ``system 2`` …
+    scores : mapping of str to S numbers, sequence of these, or table of S rows
+        By system: a table (pandas, polars, Arrow, a structured array) has a column for each. Without names systems are
+        called ``system 1``, ``system 2`` …
     higher_is_better : bool
 
     Raises
     ------
     InputError
-        If there are no scores, a score is not finite, numbers of segments differ, or scores are so far apart that a
-        unit for the largest would change another system's by more than 10⁻⁹ of its largest.
+        If there are no scores, a score is missing (masked, null, None) or not finite, numbers of segments differ, or
+        scores are so far apart that a unit for the largest would change another system's by more than 10⁻⁹ of its
+        largest.
 
     Examples
     --------
@@ -103,7 +105,7 @@ class SegmentScores(GivenCounts):
     is_mean = True
 
     def __post_init__(self) -> None:
-        arrays = {system: self._checked(system, scores) for system, scores in _by_system(self.scores)}
+        arrays = {system: self._checked(system, scores) for system, scores in _by_system(self.name, self.scores)}
         if not arrays:
             raise InputError(f"{self.name}: no scores, at least one system is needed")
         _same_length(self.name, arrays)
@@ -122,6 +124,7 @@ class SegmentScores(GivenCounts):
         return type(self), (self.name, self.scores, self.higher_is_better)
 
     def _checked(self, system: str, scores: ArrayLike) -> Scores:
+        _check_present(f"{self.name}, system {system}", scores)
         try:
             array = np.asarray(scores, dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
@@ -205,7 +208,7 @@ class FromCounts(_WithFormula):
     name : str
         What to call the metric in tables and signatures.
     counts : mapping of str to (S, K) integers, or sequence of these
-        By system. Without names systems are called ``system 1``, ``system 2`` …
+        By system; each may be a table of K columns. Without names systems are called ``system 1``, ``system 2`` …
     scoring : function, str or Metric
         A function from summed counts, shape (…, K), to scores, shape (…), called on thousands of replicates at once; or
         a metric whose formula is to be used, such as ``"bleu"``.
@@ -215,7 +218,7 @@ class FromCounts(_WithFormula):
     Raises
     ------
     InputError
-        If counts are not integers or shapes differ.
+        If counts are not integers, are missing (masked, null, None), or shapes differ.
 
     Examples
     --------
@@ -235,10 +238,7 @@ class FromCounts(_WithFormula):
     formula: Metric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        counts = {
-            system: np.ascontiguousarray(counts_array(rows, f"{self.name}, system {system}", ndim=2))
-            for system, rows in _by_system(self.counts)
-        }
+        counts = {system: self._checked(system, rows) for system, rows in _by_system(self.name, self.counts)}
         if not counts:
             raise InputError(f"{self.name}: no counts, at least one system is needed")
         _same_length(self.name, counts)
@@ -265,6 +265,14 @@ class FromCounts(_WithFormula):
         object.__setattr__(self, "core", formula.core)
         if self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", formula.higher_is_better)
+
+    def _checked(self, system: str, rows: ArrayLike) -> Counts:
+        what = f"{self.name}, system {system}"
+        _check_present(what, rows)
+        columns = named_columns(what, rows)
+        if columns is not None:
+            rows = np.stack([np.asarray(column) for column in columns.values()], axis=-1)
+        return np.ascontiguousarray(counts_array(rows, what, ndim=2))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.counts, self.scoring, self.higher_is_better)
@@ -410,10 +418,22 @@ def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
     return np.asarray(100 * (1 + beta**2) * matches / np.where(items == 0, 1, items))
 
 
-def _by_system(values: Any) -> list[tuple[str, Any]]:
-    if isinstance(values, Mapping):
-        return [(str(name), value) for name, value in values.items()]
-    return list(numbered(values).items())
+def _by_system(name: str, values: Any) -> list[tuple[str, Any]]:
+    named = named_columns(name, values)
+    if named is None:
+        try:
+            named = numbered(values)
+        except TypeError:
+            raise InputError(f"{name}: expected a mapping from systems to values, got {values!r}") from None
+    return list(named.items())
+
+
+def _check_present(what: str, values: Any) -> None:
+    """Raise :class:`InputError` for the first segment that is marked as missing: its number would be made up."""
+    gone = missing(values)
+    if gone is not None and gone.any():
+        segment = int(np.flatnonzero(gone.reshape(len(gone), -1).any(axis=1))[0]) + 1
+        raise InputError(f"{what}, segment {segment}: the value is missing: expected a number for every segment")
 
 
 def _same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:

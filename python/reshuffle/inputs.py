@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _core
-from .errors import InputError, check_name, unknown_name
+from .errors import InputError, check_name, unknown_name, warn
 from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
 from .mteval import Translations, read_sgm, read_xml
 
@@ -122,7 +122,14 @@ def _mteval(source: Source, names: Names) -> list[Column]:
         if name is None:  # of references and systems in one file it is the systems that are asked for one by one
             known = [system for system in known if system not in found.references] or known
         kind = "reference" if set(known) <= set(found.references) else "system"
-        chosen = found.segments[_choice(source, kind, name, known)]
+        choice = _choice(source, kind, name, known)
+        chosen = found.segments[choice]
+        if choice in found.added:
+            (document, number), n = found.added[choice][0], len(found.added[choice])
+            warn(
+                f"{source.label(choice)} lacks {n:,} of {len(chosen):,} segments that other references have (first: "
+                f"segment {number!r} of the document {document!r}): they are taken to be empty, as sacreBLEU does"
+            )
         return Column(
             source.label(name), [s.text for s in chosen.values()], [s.line for s in chosen.values()], list(chosen)
         )
@@ -225,6 +232,8 @@ def _conllu(source: Source, names: Names) -> list[Column]:
     lines = split_lines(source.text())
     if lines[-1]:  # the end of the file ends the last sentence too
         lines.append("")
+    while len(lines) > 1 and not lines[-1] and not lines[-2]:  # no sentence can be meant by empty lines at the end
+        lines.pop()
     blocks: list[str] = []
     first_lines: list[int] = []
     start = 0

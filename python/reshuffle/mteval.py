@@ -1,18 +1,19 @@
 """The files of NIST's mteval and of WMT: translations in documents of numbered segments, as SGML or XML.
 
 mteval's are read as mteval-v13a.pl does (mosesdecoder, ``scripts/generic``): SGML by looking for tags, without regard
-to case and with entities left to the tokenizer; XML by a parser. What that script passes over in silence, an element
-that is not closed or a segment that comes twice, is an error here. WMT's XML since 2021 holds source, references and
-systems in each document.
+to case and with entities left to the tokenizer; XML by a parser. What that script passes over in silence, a segment
+that is not closed or comes twice, is an error here. WMT's XML since 2021 holds source, references and systems in each
+document; it is read as sacreBLEU 2.6 does (``sacrebleu/dataset/wmt_xml.py``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
-from .errors import InputError
+from .errors import InputError, warn
 
 __all__ = ["Segment", "SpacedText", "Translations", "read_sgm", "read_xml"]
 
@@ -55,10 +56,14 @@ class Segment(NamedTuple):
 
 
 class Translations(NamedTuple):
-    """What a file holds: name → (docid, seg id) → segment, all in the file's order; and which names are references."""
+    """What a file holds: name → (docid, seg id) → segment, all in the file's order; and which names are references.
+
+    ``added`` tells which segments a reference does not have in the file, where other references do: they are empty.
+    """
 
     segments: dict[str, dict[tuple[str, str], Segment]]
     references: tuple[str, ...]
+    added: Mapping[str, list[tuple[str, str]]] = MappingProxyType({})
 
 
 class Element(NamedTuple):
@@ -82,6 +87,7 @@ class Sets:
         self.n_segments = 0
         self.systems: dict[str, dict[tuple[str, str], Segment]] = {}
         self.references: dict[str, None] = {}  # in order
+        self.unclosed: list[Element] = []
 
     def fail(self, line: int, message: str) -> NoReturn:
         raise InputError(f"{self.name}, line {line}: {message}")
@@ -127,6 +133,16 @@ class Sets:
             self.fail(inner.line, f"expected <seg> in the document {self.document()!r}, got none")
         self.open_elements.pop()
 
+    def close_unclosed(self, level: int) -> None:
+        """Close documents and sets down to a level of nesting, as SGML lets end what lacks its end tag.
+
+        sacreBLEU reads such files by their segments; mteval-v13a.pl would join documents or leave them out.
+        """
+        while len(self.open_elements) > level and self.open_elements[-1].tag != "seg":
+            inner = self.open_elements[-1]
+            self.unclosed.append(inner)
+            self.close(inner.tag, "", inner.line)
+
     def is_source(self) -> bool:
         return self.open_elements[0].tag == "srcset"
 
@@ -169,52 +185,127 @@ class Sets:
             self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got the end")
         if not self.systems:
             self.fail_empty()
+        if self.unclosed:
+            first, more = self.unclosed[0], len(self.unclosed) - 1
+            warn(
+                f"{self.name}, line {first.line}: the <{first.tag}> is not closed by </{first.tag}>"
+                f"{f', nor are {more:,} other elements' if more else ''}; it is taken to end before the next one"
+            )
         return Translations(self.systems, tuple(self.references))
 
     def fail_empty(self) -> NoReturn:
+        if "srcset" in self.seen and not {"refset", "tstset"} & self.seen:
+            raise InputError(
+                f"{self.name} holds the source text: expected <refset> or <tstset>, got <srcset>; give the file with "
+                "the translations, of references or of a system"
+            )
         wanted = "<doc> with <seg> in it" if {"refset", "tstset"} & self.seen else "<refset> or <tstset>"
         got = ", ".join(f"<{tag}>" for tag in SETS if tag in self.seen) or "none"
         raise InputError(f"{self.name}: expected {wanted}, got {got}")
 
 
 class Dataset(Sets):
-    """Puts together what one file of WMT holds: documents with the source, references and systems' outputs."""
+    """Puts together what one file of WMT holds: documents with the source, references and systems' outputs.
+
+    Documents of test suites are left out, and so are segments without any reference if there are references at all. The
+    segments of a document are those of its source, in the order of their numbers.
+    """
 
     levels = WMT_LEVELS
     parents = ("", "<doc>", "<src>, <ref> or <hyp>")
 
+    def __init__(self, name: str, first: str) -> None:
+        super().__init__(name, first)
+        # By document in the file's order: the numbers of its segments, and whether they are the source's.
+        self.numbers: dict[str, dict[str, None]] = {}
+        self.has_source: set[str] = set()
+        self.n_testsuites = 0
+
+    def open(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
+        """A start tag."""
+        super().open(tag, attributes, line)
+        if tag != "seg" or self.is_testsuite():
+            return
+        document = self.document()
+        numbers = self.numbers.setdefault(document, {})
+        if self.is_source() and document not in self.has_source:
+            self.has_source.add(document)
+            numbers.clear()
+        if self.is_source() or document not in self.has_source:
+            numbers[attributes["id"]] = None
+
     def opened(self, tag: str) -> None:
         """A start tag of a document, or of a text of it."""
         if tag == "doc":
-            self.n_segments = 0
+            self.n_segments = 1  # some documents of WMT22 are empty
             self.required("id")
+            self.n_testsuites += self.is_testsuite()
         elif tag == "hyp":
             self.system = self.required("system")
         elif tag == "ref":
             # A file with one reference need not say whose it is.
             self.system = self.open_elements[1].attributes.get("translator") or "ref"
-            self.references[self.system] = None
+            if not self.is_testsuite():
+                self.references[self.system] = None
 
     def is_source(self) -> bool:
         return self.open_elements[1].tag == "src"
 
+    def is_testsuite(self) -> bool:
+        return "testsuite" in self.open_elements[0].attributes
+
     def document(self) -> str:
         return self.open_elements[0].attributes["id"]
 
+    def add(self, segment: Segment) -> None:
+        if not self.is_testsuite():
+            super().add(segment)
+
+    def keys(self) -> Iterator[tuple[str, str]]:
+        """Documents in the file's order, and of each the segments in the order of their numbers, as sacreBLEU's."""
+        for document, numbers in self.numbers.items():
+            ordered = sorted(numbers, key=int) if all(map(str.isdecimal, numbers)) else numbers
+            yield from ((document, number) for number in ordered)
+
     def finish(self, line: int) -> Translations:
-        """Everything but the documents without any reference, which are test suites, as sacreBLEU does."""
+        """Everything but test suites and segments without reference."""
         found = super().finish(line)
-        referenced = {document for name in found.references for document, _ in found.segments.get(name, ())}
-        if not referenced:
-            return found
-        kept = {
-            name: {key: segment for key, segment in segments.items() if key[0] in referenced}
-            for name, segments in found.segments.items()
-        }
-        return Translations({name: segments for name, segments in kept.items() if segments}, found.references)
+        references = {name: found.segments[name] for name in found.references if name in found.segments}
+
+        def first(key: tuple[str, str]) -> Segment | None:
+            """The first reference of a segment that holds any text."""
+            there = (segments[key] for segments in references.values() if key in segments)
+            return next((segment for segment in there if segment.text.strip()), None)
+
+        by_key = {key: first(key) for key in self.keys()}
+        kept = {key: segment for key, segment in by_key.items() if segment is not None or not self.references}
+        if not kept:
+            self.fail_empty()
+        strange = [key for own in found.segments.values() for key in own if key not in by_key]
+        if strange:
+            (document, number), more = strange[0], len(strange) - 1
+            warn(
+                f"{self.name}: segment {number!r} of the document {document!r} is not in its source and left out"
+                f"{f', and so are {more:,} others' if more else ''}"
+            )
+        segments: dict[str, dict[tuple[str, str], Segment]] = {}
+        added: dict[str, list[tuple[str, str]]] = {}
+        for name, own in found.segments.items():
+            missing = [key for key in kept if key not in own] if name in references else []
+            if len(missing) == len(kept):  # all that it translates is left out
+                continue
+            # What stands in for a missing one is found where the other reference is.
+            blank = {key: Segment("", segment.line) for key in missing if (segment := kept[key]) is not None}
+            of_name = {key: own.get(key) or blank[key] for key in kept if key in own or key in blank}
+            if of_name:
+                segments[name] = of_name
+            if missing:
+                added[name] = missing
+        return Translations(segments, tuple(name for name in references if name in segments), added)
 
     def fail_empty(self) -> NoReturn:
-        raise InputError(f"{self.name}: expected <ref> or <hyp> with <seg> in it, got none")
+        suites = f" outside {self.n_testsuites} test suites" if self.n_testsuites else ""
+        raise InputError(f"{self.name}: expected <ref> or <hyp> with <seg> in it{suites}, got none")
 
 
 def read_sgm(text: str, name: str) -> Translations:
@@ -223,7 +314,13 @@ def read_sgm(text: str, name: str) -> Translations:
     Raises
     ------
     InputError
-        For elements that are not closed, not named or given twice, or if there are none; with the file and line.
+        For segments that are not closed, elements that are not named or given twice, or if there are none; with the
+        file and line.
+
+    Warns
+    -----
+    InputWarning
+        For documents and sets that are not closed.
 
     Examples
     --------
@@ -237,11 +334,16 @@ def read_sgm(text: str, name: str) -> Translations:
         line += text.count("\n", position, found.start())
         position = found.start()
         tag = found[2].lower()
+        if not found[1]:
+            sets.close_unclosed(LEVELS[tag])
+        elif tag in (element.tag for element in sets.open_elements):
+            sets.close_unclosed(LEVELS[tag] + 1)
         if found[1]:
             sets.close(tag, text[start:position], line)
         else:
             start = found.end()
             sets.open(tag, _attributes(found[3]), line)
+    sets.close_unclosed(0)
     return sets.finish(line + text.count("\n", position, len(text) - 1))
 
 
@@ -263,7 +365,7 @@ def read_xml(data: bytes, name: str) -> Translations:
     --------
     >>> xml = b'<mteval><refset refid="r"><doc docid="d"><seg id="1">x &amp; y</seg></doc></refset></mteval>'
     >>> read_xml(xml, "r.xml")
-    Translations(segments={'r': {('d', '1'): Segment(text='x & y', line=1)}}, references=('r',))
+    Translations(segments={'r': {('d', '1'): Segment(text='x & y', line=1)}}, references=('r',), added=mappingproxy({}))
     >>> xml = b'<dataset><doc id="d"><ref translator="A"><seg id="1">x</seg></ref></doc></dataset>'
     >>> read_xml(xml, "wmt.xml").references
     ('A',)

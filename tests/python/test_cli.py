@@ -484,7 +484,7 @@ def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any)
         of_b == beside["systems"][1]["scores"]["COMET"]["score"] == pytest.approx(sum(i % 5 for i in range(n)) / 10 / n)
     )
     assert run("score", *scores, "--baseline", "a").code == 2
-    by_file = run("compare", "--baseline", "b.comet", "-n", "99", *scores, "--scores", "two", "b.comet", "a.comet")
+    by_file = run("compare", "--baseline", "b.comet", "-n", "99", *scores, "--scores", "two", *scores[2:])
     assert "COMET: 400 segments, 2 systems" in by_file.out
     assert "two: 400 segments" in by_file.out
 
@@ -596,7 +596,12 @@ def test_parses_stand_beside_texts(demo: Path, parses: list[str], run: Any) -> N
         ("-m bleu --parses reference.conllu tuned.conllu rules.conllu", "--parses means nothing to bleu: add -m depf"),
         (
             "-m depf --parses reference.conllu rules.conllu tuned.conllu",
-            "rules.conllu, line 1: segment 1 is not that of t",
+            "--parses: rules.conllu is given for tuned.txt but called like rules.txt: give them in the order of the "
+            "systems: reference.conllu tuned.conllu rules.conllu",
+        ),
+        (
+            "-m depf --parses reference.conllu tuned.conllu reference.conllu",
+            "reference.conllu, line 1: segment 1 is not that of r",
         ),
         (
             "-m depf --parses reference.conllu tuned.conllu short.conllu",

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reshuffle import Corpus, InputError, read_corpus, read_lines
-from reshuffle.corpus import system_names
+from reshuffle.corpus import check_order, system_names
 
 
 def write(path: Path, content: bytes) -> str:
@@ -153,3 +153,61 @@ def test_references_without_any_text_are_refused() -> None:
     with pytest.raises(InputError, match=r"all references are empty: .* in references\[0\], references\[1\]"):
         Corpus.of(blank, {"a": ["x", "y"]})
     assert Corpus.of(["", "a"], {"a": ["x", "y"]}).n_segments == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "texts", "message"),
+    [
+        ("b.tsv a.tsv", "a.txt b.txt", "b.tsv is given for a.txt but called like b.txt: .* systems: a.tsv b.tsv"),
+        (
+            "comet.tsv#b comet.tsv#a",
+            "a.txt b.txt",
+            "comet.tsv#b is given for a.txt but called like b.txt: .* comet.tsv#a comet.tsv#b",
+        ),
+        ("b.jsonl#comet a.jsonl#comet", "a.jsonl#mt b.jsonl#mt", "b.jsonl#comet is given for a.jsonl#mt but called"),
+        ("s.tsv#b s.tsv#a", "all.tsv#a all.tsv#b", "s.tsv#b is given for all.tsv#a but called like all.tsv#b"),
+        ("b.comet.gz a.comet", "x/a.out y/b.out", "b.comet.gz is given for x/a.out but called like y/b.out"),
+        ("a.v2.da a.v1.da", "a.v1.txt a.v2.txt", "a.v2.da is given for a.v1.txt but called like a.v2.txt"),
+        # Some of three, and one that is called like a text while another has a name of its own.
+        ("a.da c.da b.da", "a.txt b.txt c.txt", "c.da is given for b.txt but called like c.txt: .*: a.da b.da c.da"),
+        ("b.da other.da", "a.txt b.txt", "b.da is given for a.txt but called like b.txt: .* order of the systems$"),
+    ],
+)
+def test_files_called_like_systems_in_another_order_are_refused(files: str, texts: str, message: str) -> None:
+    with pytest.raises(InputError, match=f"^--scores x: {message}"):
+        check_order("--scores x", files.split(), texts.split())
+    # In the order of the systems, and with names that say nothing, they are taken.
+    ordered = sorted(files.split(), key=lambda name: name.split("#")[-1] if "tsv#" in name else name)
+    check_order("--scores x", ordered if "other" not in files else ["other.da", "b.da"], texts.split())
+    check_order("--scores x", [f"{i}.da" for i in range(len(texts.split()))], texts.split())
+
+
+@pytest.mark.parametrize(
+    ("files", "texts"),
+    [
+        ("comet.tsv#x comet.tsv#y", "a.txt b.txt"),
+        ("1.da 2.da", "a.txt b.txt"),
+        ("a/da.txt b/da.txt", "a/mt.txt b/mt.txt"),  # folders are not looked at
+        ("a.da a.da", "a.txt b.txt"),
+        ("- b.da", "a.txt b.txt"),
+        ("all.tsv#a_da all.tsv#b_da", "all.tsv#a all.tsv#b"),
+        ("en-de.a.da en-de.b.da", "en-de.a.txt en-de.b.txt"),
+    ],
+)
+def test_files_with_names_of_their_own_are_taken_by_place(files: str, texts: str) -> None:
+    check_order("--scores x", files.split(), texts.split())
+
+
+def test_scores_given_in_another_order_are_refused_on_the_command_line(demo: Path, run: Any) -> None:
+    for name in ("tuned", "rules"):
+        write(demo / f"{name}.da", b"1\n" * 400)
+    files = ("compare", "reference.txt", "tuned.txt", "rules.txt", "-n", "99", "--scores", "DA")
+    assert run(*files, "tuned.da", "rules.da").code == 0
+    swapped = run(*files, "rules.da", "tuned.da")
+    assert (swapped.code, swapped.out) == (2, "")
+    assert swapped.err == (
+        "reshuffle: error: --scores DA: rules.da is given for tuned.txt but called like rules.txt: give them in the "
+        "order of the systems: tuned.da rules.da\n"
+    )
+    alone = run("compare", "--scores", "DA", "tuned.da", "rules.da", "--scores", "x", "rules.da", "tuned.da")
+    assert "--scores x: rules.da is given for tuned.da but called like rules.da" in alone.err

@@ -12,6 +12,7 @@ import lzma
 import pickle
 import re
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,8 +23,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
+from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
-from reshuffle import InputError, metric, read_corpus, read_lines, score
+from reshuffle import InputError, InputWarning, metric, read_corpus, read_lines, score
 from reshuffle.corpus import system_names
 from reshuffle.inputs import INPUTS, Column, format_of, read_columns, read_conllu, read_numbers, split_name
 
@@ -288,7 +291,9 @@ def wmt(texts: dict[str, dict[tuple[str, str], str]], extra: str = "") -> str:
     """An XML file as WMT has published them since 2021; ``ref:A`` is a reference, ``ref`` one without a name."""
     parts = ['<?xml version="1.0" encoding="utf-8"?>', '<dataset id="test"><collection id="general">']
     for document in dict.fromkeys(d for of in texts.values() for d, _ in of):
-        parts.append(f'<doc origlang="en" id="{document}">\n<src lang="en"><p><seg id="1">source</seg></p></src>')
+        parts.append(f'<doc origlang="en" id="{document}">\n<src lang="en"><p>')
+        numbers = dict.fromkeys(n for of in texts.values() for d, n in of if d == document)
+        parts += [*(f'<seg id="{n}">source</seg>' for n in numbers), "</p></src>"]
         for name, of in texts.items():
             kind, _, translator = name.partition(":")
             if kind == "ref":
@@ -337,7 +342,15 @@ def test_xml_of_wmt_holds_references_and_systems() -> None:
         ('<dataset><doc id="d"><ref><seg>', 'x.xml, line 1: expected id="…" in <seg>, got none'),
         (
             '<dataset><doc id="d"><ref></ref></doc></dataset>',
-            "x.xml, line 1: expected <seg> in the document 'd', got none",
+            "x.xml: expected <ref> or <hyp> with <seg> in it, got none",
+        ),
+        (
+            '<dataset><doc id="d" testsuite=""><ref><seg id="1">x</seg></ref></doc></dataset>',
+            "x.xml: expected <ref> or <hyp> with <seg> in it outside 1 test suites, got none",
+        ),
+        (
+            '<dataset><doc id="d"><ref><seg id="1"/></ref><hyp system="a"><seg id="1">x</seg></hyp></doc></dataset>',
+            "x.xml: expected <ref> or <hyp> with <seg> in it, got none",
         ),
         (
             '<dataset><doc id="d"><hyp system="a"><seg id="1">x</seg>\n<seg id="1">y</seg></hyp></doc></dataset>',
@@ -374,6 +387,152 @@ def test_mteval_files_that_do_not_line_up_are_refused(change: Any, message: str)
         read_corpus([ref], [put("hyp.sgm", sgm(texts, sysid="h"))])
 
 
+@st.composite
+def wmt_files(draw: st.DrawFn) -> str:
+    """Documents of WMT with test suites, empty ones, and references that lack segments, in any order of segments."""
+    translators = draw(st.sampled_from([["A"], ["A", "B"], ["B", "", "A"]]))
+    text = st.sampled_from(["", "x", "y z", "a & b", "Ä"])
+    parts = ['<dataset id="t">']
+    for document in range(draw(st.integers(1, 4))):
+        # The first is none: a file whose references are all of test suites is one of systems alone to us.
+        testsuite = draw(st.sampled_from(["", "", ' testsuite="s"', ' testsuite=""'][: 4 if document else 1]))
+        parts.append(f'<doc id="d{document}" origlang="en"{testsuite}>')
+        numbers = draw(st.permutations([1, 2, 10, 3]))[: draw(st.integers(0, 4))]
+
+        def part(tag: str, numbers: list[int]) -> str:
+            segments = "".join(f'<seg id="{n}">{escape(draw(text))}</seg>' for n in numbers)
+            return f"<{tag}>{f'<p>{segments}</p>' if segments else '<p/>'}</{tag.split()[0]}>"
+
+        parts.append(part('src lang="en"', numbers))
+        for translator in translators:
+            if draw(st.booleans()) or document == 0:
+                name = f' translator="{translator}"' if translator else ""
+                own = [n for n in draw(st.permutations(numbers)) if draw(st.integers(0, 3))]
+                parts.append(part(f'ref lang="de"{name}', own))
+        parts += [part(f'hyp system="{system}" lang="de"', draw(st.permutations(numbers))) for system in ("s", "t")]
+        parts.append("</doc>")
+    return "\n".join([*parts, "</dataset>"])
+
+
+@given(wmt_files())
+def test_xml_of_wmt_is_read_as_sacrebleu_reads_it(text: str) -> None:
+    fields = WMTXMLDataset._unwrap_wmt21_or_later(io.BytesIO(text.encode()))
+    path = put("any-wmt.xml", text)
+    references = {name: lines for name, lines in fields.items() if name.startswith("ref") and any(lines)}
+    if not references:
+        with pytest.raises(InputError, match="expected <ref> or <hyp> with <seg> in it"):
+            read_columns([f"{path}#s"])
+        return
+    systems = [f"{path}#s", f"{path}#t"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        corpus = read_corpus([f"{path}#{name.removeprefix('ref:')}" for name in references], systems)
+    assert corpus.references == list(references.values())
+    assert dict(corpus.systems) == {"s": fields["s"], "t": fields["t"]}
+    assert [document for document, _ in corpus.sources[0].ids or ()] == fields["docid"]
+
+
+def test_documents_of_test_suites_are_left_out_though_they_have_references() -> None:
+    news = {name: {("news", "1"): f"{name} news"} for name in ("ref:A", "ref:B", "s")}
+    segments = "<{0}><seg id='1'>suite</seg></{1}>".format
+    suite = "".join(
+        segments(start, start.split()[0])
+        for start in ("src", "ref translator='A'", "hyp system='s'", "ref translator='C'")
+    )
+    path = put("suites.xml", wmt(news, f"<doc id='suite' testsuite='x'>{suite}</doc>"))
+    corpus = read_corpus([path], [f"{path}#s"])
+    # The translator of the test suite alone is no reference.
+    assert corpus.references == [["ref:A news"], ["ref:B news"]]
+    assert dict(corpus.systems) == {"s": ["s news"]}
+
+
+def test_an_empty_document_of_wmt_holds_nothing() -> None:
+    texts = {name: {("d", "1"): "x"} for name in ("ref:A", "s")}
+    empty = "<doc id='e'><src><p/></src><ref translator='A'><p/></ref><hyp system='s'><p/></hyp></doc>"
+    path = put("empty.xml", wmt(texts, empty))
+    assert read_corpus([path], [f"{path}#s"]).n_segments == 1
+
+
+def test_a_reference_that_lacks_segments_is_empty_there_with_a_warning() -> None:
+    texts = {name: {key: f"{name} {key[1]}" for key in KEYS} for name in ("ref:A", "ref:B", "s")}
+    del texts["ref:B"][KEYS[1]], texts["ref:B"][KEYS[2]], texts["ref:A"][KEYS[3]], texts["ref:B"][KEYS[3]]
+    path = put("partly.xml", wmt(texts))
+    expected = (
+        r"partly\.xml#B lacks 2 of 3 segments that other references have \(first: segment '2' of the document 'a'\): "
+        "they are taken to be empty, as sacreBLEU does"
+    )
+    with pytest.warns(InputWarning, match=expected):
+        corpus = read_corpus([path], [f"{path}#s"])
+    # No reference at all: the segment is left out.
+    assert corpus.references == [["ref:A 1", "ref:A 2", "ref:A 1"], ["ref:B 1", "", ""]]
+    assert corpus.systems["s"] == ["s 1", "s 2", "s 1"]
+    # Who does not ask for it is not bothered.
+    assert read_corpus([f"{path}#A"], [f"{path}#s"]).n_segments == 3
+
+
+def test_segments_that_a_source_does_not_have_are_left_out_with_a_warning() -> None:
+    text = wmt({name: {("d", "1"): "x"} for name in ("ref:A", "s")})
+    path = put("strange.xml", re.sub("<hyp .*?>", r'\g<0><seg id="7">z</seg>', text))
+    with pytest.warns(
+        InputWarning, match=r"strange\.xml: segment '7' of the document 'd' is not in its source and left"
+    ):
+        assert read_corpus([path], [f"{path}#s"]).systems["s"] == ["x"]
+
+
+def test_a_source_file_is_no_reference() -> None:
+    source = put("news-src.sgm", f"<srcset><doc docid='d' sysid='ref' origlang='en'>{SEG}</doc></srcset>")
+    for format_ in (None, "mteval"):
+        with pytest.raises(InputError) as raised:
+            segments(source, format_)
+        assert str(raised.value) == (
+            "news-src.sgm holds the source text: expected <refset> or <tstset>, got <srcset>; give the file with the "
+            "translations, of references or of a system"
+        )
+
+
+# As published from 2008 to 2020: the reference's documents have a sysid, headlines are <hl>, & stands for itself.
+WMT14 = """<refset trglang="en" setid="newstest2014" srclang="any">
+<doc sysid="ref" docid="1-bbc" genre="news" origlang="de">
+<hl>
+<seg id="1">R&D at AT&T &amp; others</seg>
+</hl>
+<p>
+<seg id="2">3 < 4 & "quotes"</seg>
+</p>
+</doc>
+<doc sysid="ref" docid="2-spiegel" genre="news" origlang="en">
+<p>
+<seg id="1"> Two\u00a0words </seg>
+</p>
+</doc>
+</refset>
+"""
+
+
+def test_sgm_of_wmt14_is_read_as_sacrebleu_reads_it(tmp_path: Path) -> None:
+    path = put("newstest2014-deen-ref.en.sgm", WMT14)
+    FakeSGMLDataset("x")._convert_format(path, str(tmp_path / "out"))
+    by_sacrebleu = (tmp_path / "out").read_text("utf-8").splitlines()
+    assert by_sacrebleu == segments(path)
+
+
+@pytest.mark.parametrize("missing", ["</doc>", "</refset>", "</doc>|</refset>"])
+def test_documents_and_sets_that_are_not_closed_are_read_with_a_warning(missing: str) -> None:
+    expected = read_columns([put("closed.sgm", WMT14)])[0]
+    text = re.sub(missing, "", WMT14)
+    first, n = (2, missing.count("|") + 2) if "doc" in missing else (1, 1)
+    others = f", nor are {n - 1} other elements" if n > 1 else ""
+    tag = "doc" if "doc" in missing else "refset"
+    message = f"open.sgm, line {first}: the <{tag}> is not closed by </{tag}>{others}; it is taken to end before the"
+    with pytest.warns(InputWarning, match=message):
+        (column,) = read_columns([put("open.sgm", text)])
+    assert (column.lines, column.ids, column.first_lines) == (expected.lines, expected.ids, expected.first_lines)
+    # One set after another, and one that does not say whose it is.
+    with pytest.warns(InputWarning):
+        both = read_columns([put("open.sgm", text + WMT14.replace("ref", "tst")) + "#tst"])[0]
+    assert both.lines == expected.lines
+
+
 SEG = '<seg id="1">x</seg>'
 MALFORMED = {
     "nothing": ("text\nonly\n", "expected <refset> or <tstset>, got none"),
@@ -400,9 +559,9 @@ MALFORMED = {
         "<tstset>\n<doc docid='d' sysid='a'>\n<seg id='1'>x\n</doc></tstset>",
         "line 4: expected </seg> for the <seg> of line 3, got </doc>",
     ),
-    "open set": (
-        f"<tstset>\n<doc docid='d' sysid='a'>{SEG}</doc>\n\n",
-        "line 3: expected </tstset> for the <tstset> of li",
+    "closed as another": (
+        f"<tstset>\n<doc docid='d' sysid='a'>{SEG}</doc>\n</refset>",
+        "line 3: expected </tstset> for the <tstset> of line 1, got </refset>",
     ),
     "closed before": ("</seg>", "line 1: expected <seg> first, got </seg>"),
     "twice": (
@@ -491,6 +650,14 @@ def test_sentences_know_their_lines() -> None:
     assert column.first_lines == [1, 4, 6]
     assert column.place(3, 2) == "a.conllu, line 7"
     assert read_conllu(put("end.conllu", f"{a}\n\n{b}")) == [a, b]
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n\n\n", "\r\n\r\n\r\n", "\n" * 9])
+def test_sentences_may_have_any_number_of_empty_lines_at_the_end(end: str) -> None:
+    first = token(1, "A")
+    path = put("end.conllu", f"{first}\n\n# b{end}")
+    assert read_conllu(path) == [first, "# b"]
+    assert read_columns([path])[0].first_lines == [1, 3]
 
 
 def test_the_parses_of_the_real_data_are_one_block_per_sentence(data: Path) -> None:
@@ -589,6 +756,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
         "x.conllu, line 4: expected 10 columns of CoNLL-U, separated by tabs, got 2",
     ),
     "two blanks": ("x.conllu", "", "# x\n\n\n# y\n\n", "x.conllu, line 3: expected a sentence, got an empty line"),
+    "blanks alone": ("x.conllu", "", "\n\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
     "blank before": ("x.conllu", "", "\n# y\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
     "mark alone": ("x.conllu", "", "\ufeff", "x.conllu is empty: expected more than a byte order mark"),
     "mark in a table": ("x.tsv", "#a", "\ufeff", "x.tsv is empty: expected more than a byte order mark"),
