@@ -11,32 +11,39 @@ all cores: approximate randomization, bootstrap tests, confidence intervals.
 True
 """
 
-from ._core import VERSION, Progress
-from .compare import compare, score, segment_scores
-from .corpus import Corpus, read_corpus
-from .errors import InputError, InputWarning
-from .files import read_lines
-from .given import CorpusFunction, FromCounts, OwnTexts, SegmentScores, f_score
-from .intervals import bootstrap_interval, standard_error
-from .metrics import Formula, Metric, NativeMetric, metric, tokenize
-from .multiplicity import experimentwise_error
-from .results import (
-    Comparison,
-    ConfidenceInterval,
-    PairedDifference,
-    SegmentTable,
-    SignificanceResult,
-    SystemScore,
-    UsedInterval,
-    UsedMetric,
-    UsedStopping,
-    UsedTest,
-)
-from .significance import approximate_randomization, bootstrap_test
-from .stopping import BesagClifford, Gandy
-from .units import design_effect, intraclass_correlation
+from __future__ import annotations
 
-__version__ = VERSION
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._core import Progress
+    from .compare import compare, score, segment_scores
+    from .corpus import Corpus, read_corpus
+    from .errors import InputError, InputWarning
+    from .files import read_lines
+    from .given import CorpusFunction, FromCounts, OwnTexts, SegmentScores, f_score
+    from .intervals import bootstrap_interval, standard_error
+    from .metrics import Formula, Metric, NativeMetric, metric, tokenize
+    from .multiplicity import experimentwise_error
+    from .results import (
+        Comparison,
+        ConfidenceInterval,
+        PairedDifference,
+        SegmentTable,
+        SignificanceResult,
+        SystemScore,
+        UsedInterval,
+        UsedMetric,
+        UsedStopping,
+        UsedTest,
+    )
+    from .significance import approximate_randomization, bootstrap_test
+    from .stopping import BesagClifford, Gandy
+    from .units import design_effect, intraclass_correlation
+
+__version__ = "0.1.0"  # that of Cargo.toml, which a test compares
 
 __all__ = [
     "BesagClifford",
@@ -79,3 +86,63 @@ __all__ = [
     "standard_error",
     "tokenize",
 ]
+
+# Where each name is found when it is first used: whoever asks for little does not wait for all.
+_NAMES = {
+    "_core": ("Progress",),
+    "compare": ("compare", "score", "segment_scores"),
+    "corpus": ("Corpus", "read_corpus"),
+    "errors": ("InputError", "InputWarning"),
+    "files": ("read_lines",),
+    "given": ("CorpusFunction", "FromCounts", "OwnTexts", "SegmentScores", "f_score"),
+    "intervals": ("bootstrap_interval", "standard_error"),
+    "metrics": ("Formula", "Metric", "NativeMetric", "metric", "tokenize"),
+    "multiplicity": ("experimentwise_error",),
+    "results": (
+        "Comparison",
+        "ConfidenceInterval",
+        "PairedDifference",
+        "SegmentTable",
+        "SignificanceResult",
+        "SystemScore",
+        "UsedInterval",
+        "UsedMetric",
+        "UsedStopping",
+        "UsedTest",
+    ),
+    "significance": ("approximate_randomization", "bootstrap_test"),
+    "stopping": ("BesagClifford", "Gandy"),
+    "units": ("design_effect", "intraclass_correlation"),
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+# Modules that are part of the public API, beside those above.
+_MODULES = {*_NAMES, "catalogue", "demo", "inputs", "mteval", "report", "resampling", "schemes", "tokenizers", "types"}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _MODULE_OF:
+        value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    elif name in _MODULES:
+        value = import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_MODULES, *(name for name in globals() if name.startswith("__"))})
+
+
+class _Package(ModuleType):
+    """``reshuffle.compare`` is the function, also when an import sets it to the module of that name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _MODULE_OF and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,5 +1,23 @@
-"""``python -m reshuffle``."""
+"""``python -m reshuffle`` and the command ``reshuffle``."""
 
-from .cli import main
+from __future__ import annotations
 
-main()
+from collections.abc import Sequence
+from typing import NoReturn
+
+from .process import leave
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code; signals are handled before anything large is imported."""
+
+    def command() -> int:
+        from .cli import run
+
+        return run(args)
+
+    leave(command)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import io
 import json
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from . import _core
 from .intervals import INTERVALS
-from .metrics import OptionSpec, metric, metric_specs, tokenizer_specs
+from .metrics import metric
 from .multiplicity import ADJUSTMENTS
+from .options import about_option, flag
 from .report import Terminal
 from .significance import TESTS
+from .specs import OptionSpec, metric_specs, tokenizer_specs
 
-__all__ = ["CATALOGUE_FORMATS", "about_option", "flag", "with_flags"]
+__all__ = ["CATALOGUE_FORMATS"]
 
 
 def catalogue() -> dict[str, Any]:
@@ -53,29 +54,6 @@ def catalogue() -> dict[str, Any]:
             {"name": a.name, "about": f"{a.title}: {a.about}", "source": a.source} for a in ADJUSTMENTS.values()
         ],
     }
-
-
-def flag(option: str) -> str:
-    """An option as it is written on the command line.
-
-    >>> flag("max_ngram_order")
-    '--max-ngram-order'
-    """
-    return "--" + option.replace("_", "-")
-
-
-def with_flags(text: str, options: Iterable[str]) -> str:
-    """A text with all options in it as they are written on the command line.
-
-    >>> with_flags("smooth_value must be a number: --lowercase", ["smooth_value", "lowercase"])
-    '--smooth-value must be a number: --lowercase'
-    """
-    return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
-
-
-def about_option(text: str) -> str:
-    """What an option does, in the words of the command line. Options of one word are words of their own right there."""
-    return with_flags(text, [o.name for spec in metric_specs() for o in spec.options if "_" in o.name])
 
 
 def _takes(option: OptionSpec) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import numbers
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -41,13 +39,39 @@ def warn(message: str) -> None:
     warnings.warn(message, InputWarning, stacklevel=level)
 
 
+# As much of what came as a message shows: a line may have megabytes.
+MAX_QUOTED = 40
+
+
+def shortened(text: str) -> str:
+    """A text as far as a message shows it.
+
+    >>> shortened("short"), shortened("a" * 50) == "a" * 40 + "…"
+    ('short', True)
+    """
+    return text if len(text) <= MAX_QUOTED else text[:MAX_QUOTED] + "…"
+
+
+def quoted(value: object) -> str:
+    """What came, as Python writes it and as far as a message shows it: every message quotes by this.
+
+    >>> print(quoted("it's"), quoted("word " * 1000), quoted(list(range(1000))))
+    "it's" 'word word word word word word word word …' [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12…
+    """
+    # A string is cut before it is written, so that its end is still marked.
+    return repr(shortened(value)) if isinstance(value, str) else shortened(repr(value))
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that no registry holds, with the nearest that one does.
 
     >>> print(unknown_name("metric", "blue", ["bleu", "ter"]))
     unknown metric 'blue': did you mean 'bleu'? Known: bleu, ter
     """
+    import difflib
+
     known = list(known)
+    name = shortened(name)
     nearest = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
     listed = f"did you mean {nearest[0]!r}? Known:" if nearest else "known are"
     return InputError(f"unknown {kind} {name!r}: {listed} {', '.join(known)}")
@@ -66,12 +90,14 @@ def check_integer(what: str, value: object, minimum: int, maximum: int | None = 
     Traceback (most recent call last):
     reshuffle.errors.InputError: threads must be a whole number of at least 1, got 0
     """
+    import numbers
+
     allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         number = int(value)
         if number >= minimum and (maximum is None or number <= maximum):
             return number
-    raise InputError(f"{what} must be a whole number {allowed}, got {value!r}")
+    raise InputError(f"{what} must be a whole number {allowed}, got {quoted(value)}")
 
 
 def check_level(what: str, value: object) -> float:
@@ -81,8 +107,10 @@ def check_level(what: str, value: object) -> float:
     Traceback (most recent call last):
     reshuffle.errors.InputError: confidence_level must lie strictly between 0 and 1, got 95; for 95 % write 0.95
     """
+    import numbers
+
     number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else -1.0
     if 0 < number < 1:
         return number
     hint = f"; for {value} % write {number / 100:g}" if 1 < number < 100 else ""
-    raise InputError(f"{what} must lie strictly between 0 and 1, got {value!r}{hint}")
+    raise InputError(f"{what} must lie strictly between 0 and 1, got {quoted(value)}{hint}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -378,25 +379,160 @@ def test_the_table_of_the_main_set_fits_80_columns(data: Path, run: Any) -> None
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize("redirection", ["> /dev/full", "-o /dev/full", "<&-", ">&-"])
-def test_the_ends_of_the_pipes_may_be_full_or_closed(demo: Path, redirection: str) -> None:
+@pytest.mark.parametrize(
+    ("redirection", "blamed"),
+    [
+        ("> /dev/full", "standard output cannot be written: No space"),
+        ("-o /dev/full", "/dev/full cannot be written: No space"),
+        ("-o /dev/stdout > /dev/full", "standard output cannot be written: No space"),
+        ("<&-", "standard input is closed"),
+        (">&-", "standard output cannot be written: it is closed"),
+        ("-o - >&-", "standard output cannot be written: it is closed"),
+        ("-o /dev/stdout >&-", "standard output cannot be written: it is closed"),
+        ("-o /dev/fd/77", "/dev/fd/77 cannot be written: Bad file descriptor"),
+    ],
+)
+def test_the_ends_of_the_pipes_may_be_full_or_closed(demo: Path, redirection: str, blamed: str) -> None:
     last = "-" if redirection == "<&-" else "tuned.txt"
     command = f"{sys.executable} -m reshuffle compare reference.txt baseline.txt {last} -n 9 {redirection}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=demo)
-    assert "Traceback" not in done.stderr
-    if redirection == ">&-":
-        assert done.returncode == 0
-    else:
-        assert done.returncode == 2
-        assert done.stderr.startswith("reshuffle: error: ")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"reshuffle: error: {blamed}")
+    assert done.stderr.count("\n") == 1
 
 
-def test_a_reader_that_stops_reading_is_no_error(demo: Path) -> None:
-    command = f"{sys.executable} -m reshuffle compare {' '.join(COMPARE[1:])} --format json | head -n 1"
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, cwd=demo
+@pytest.mark.parametrize("command", ["--version", "--help", "compare --help", "metrics", "demo", "demo --write new"])
+def test_nothing_is_written_in_vain_to_a_standard_output_that_is_closed(tmp_path: Path, command: str) -> None:
+    shell = f"exec {sys.executable} -m reshuffle {command} >&-"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "reshuffle: error: standard output cannot be written: it is closed; -o writes to a file\n"
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "0<&- 2>&-"])
+def test_without_standard_error_the_report_is_the_same(demo: Path, closed: str) -> None:
+    command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)}"
+    expected, got = (
+        subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, cwd=demo).stdout
+        for line in (command, f"{command} {closed}")
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
+    assert expected == got != ""
+    # No file gets the number of a stream that is closed, and with it what is written there.
+    command = f"{sys.executable} -m reshuffle score reference.txt tuned.txt --segments -o segments.tsv {closed} 1>&-"
+    assert subprocess.run(["bash", "-c", command], check=False, cwd=demo).returncode == 0
+    assert (demo / "segments.tsv").read_text().startswith("segment\tsystem\tBLEU\n1\ttuned\t")
+    command = f"{sys.executable} -m reshuffle compare reference.txt {closed}"
+    assert subprocess.run(["bash", "-c", command], check=False, cwd=demo).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"{' '.join(COMPARE)} --format json | head -n 1",
+        f"{' '.join(COMPARE)} --format json | true",
+        f"{' '.join(COMPARE)} --format json -o /dev/stdout | true",
+        f"{' '.join(COMPARE)} -o >(true)",
+        "score reference.txt tuned.txt --segments | head -n 1",
+        "compare --help | true",
+        "--help | true",
+        "--version | true",
+        "metrics --format markdown | head -n 1",
+    ],
+)
+def test_a_reader_that_stops_reading_is_no_error(demo: Path, command: str) -> None:
+    shell = ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m reshuffle {command}"]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False, cwd=demo)
+    assert done.returncode == 0
+    assert done.stderr == "" or done.stderr.startswith("Signature: ")
+    assert done.stdout.count("\n") <= 1
+
+
+def test_bad_input_is_told_by_the_code_if_nobody_reads_the_sentence(demo: Path) -> None:
+    command = f"{{ sleep 0.5; {sys.executable} -m reshuffle score reference.txt nowhere.txt; }} 2>&1 | true"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=False, cwd=demo)
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="/dev/stdout is POSIX")
+def test_o_writes_to_streams_by_their_names(demo: Path) -> None:
+    expected = subprocess.run([sys.executable, "-m", "reshuffle", *COMPARE], capture_output=True, check=True, cwd=demo)
+    for redirection in ("-o /dev/stdout | cat", "-o /dev/fd/1 | cat", "-o /proc/self/fd/1 | cat", "-o >(cat)"):
+        command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)} {redirection}; wait"
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=True, cwd=demo)
+        assert done.stdout == expected.stdout, redirection
+    # What stands in a file before is kept, as with any other command that writes there.
+    (demo / "log").write_text("before\n")
+    command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)} -o /dev/stdout >> log"
+    subprocess.run(["bash", "-c", command], check=True, cwd=demo)
+    assert (demo / "log").read_bytes() == b"before\n" + expected.stdout
+    command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)} -o /dev/stderr"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, cwd=demo)
+    assert (done.stdout, done.stderr) == (b"", expected.stdout)
+
+
+@pytest.mark.parametrize("call", ["exists", "access", "open", "write", "close", "unlink", "replace", "chmod"])
+def test_a_file_that_cannot_be_written_is_named(demo: Path, run: Any, monkeypatch: Any, call: str) -> None:
+    # As root, for whom permissions mean nothing, and on any file system: what the system would refuse is refused here.
+    target = demo / "report"
+    target.write_text("old")
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    def opened(path: Any, mode: str, **kwargs: Any) -> Any:
+        if call == "open":
+            refuse()
+        stream = io.StringIO()
+        Path(path).touch()
+        if call in ("write", "close"):
+            setattr(stream, {"write": "writelines", "close": "close"}[call], refuse)
+        return stream
+
+    if call == "access":
+        monkeypatch.setattr("os.access", lambda *args: False)
+    elif call in ("open", "write", "close"):
+        monkeypatch.setattr("reshuffle.output.open", opened, raising=False)
+    elif call == "unlink":  # what a read-only file system says of a file that is not there
+        monkeypatch.setattr("pathlib.Path.unlink", refuse)
+        monkeypatch.setattr("reshuffle.output.open", refuse, raising=False)
+    elif call == "exists":  # a folder that must not be entered
+        monkeypatch.setattr("pathlib.Path.is_dir", refuse)
+    else:
+        monkeypatch.setattr(f"pathlib.Path.{call}", refuse)
+    outcome = run(*COMPARE, "-o", "report")
+    reason = "Permission denied" if call == "access" else "Read-only file system"
+    assert outcome == (2, "", f"reshuffle: error: report cannot be written: {reason}\n")
+    monkeypatch.undo()
+    assert target.read_text() == "old"
+    assert not list(demo.glob(".*"))
+
+
+def test_what_follows_a_file_after_an_equals_sign_is_refused(demo: Path, run: Any) -> None:
+    texts = ("reference.txt", "baseline.txt")
+    assert "nrefs:2|" in run("score", *texts, "--refs=tuned.txt").out
+    assert "nrefs:3|" in run("score", *texts, "--refs=tuned.txt", "--refs=rules.txt", "-n", "9").out
+    assert "nrefs:2|" in run("score", "--refs=tuned.txt", "-n", "9", *texts).out
+    assert "nrefs:2|" in run("score", "--refs=tuned.txt", "--", *texts).out
+    for option in ("--refs", "--parses", "--scores"):
+        outcome = run("score", *texts, f"{option}=tuned.txt", "rules.txt")
+        assert (outcome.code, outcome.out) == (2, "")
+        assert (
+            f"{option}= takes one file, and 'rules.txt' follows '{option}=tuned.txt': for several write " in outcome.err
+        )
+        assert f"{option} tuned.txt rules.txt;" in outcome.err
+
+
+def test_ref_takes_one_file_and_may_be_repeated(demo: Path, run: Any) -> None:
+    texts = ("reference.txt", "baseline.txt")
+    several = run("score", *texts, "--refs", "tuned.txt", "larger.txt", "rules.txt").out
+    assert "nrefs:4|" in several
+    for args in (
+        ("--ref", "tuned.txt", "--ref=larger.txt", *texts, "--ref", "rules.txt"),
+        ("--ref", "tuned.txt", *texts, "--refs", "larger.txt", "rules.txt"),
+        (*texts, "--refs", "tuned.txt", "larger.txt", "--ref", "rules.txt"),
+    ):
+        assert several == run("score", *args).out
+    assert run("score", *texts, "--ref").code == 2
 
 
 def test_output_is_utf_8_whatever_the_locale(demo: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import multiprocessing
 import os
 import pickle
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -73,17 +76,122 @@ except KeyboardInterrupt:
     assert float(answer) - sent < 0.5
 
 
-@POSIX
-def test_ctrl_c_on_the_command_line_leaves_no_traceback_and_no_file(tmp_path: Path) -> None:
+def long_comparison(folder: Path, *options: str) -> list[str]:
+    """A command line that takes minutes, and its files."""
     for name in ("ref", "a", "b"):
-        (tmp_path / name).write_text("".join(f"{name} {i} x y z\n" for i in range(3000)))
-    command = [sys.executable, "-m", "reshuffle", "compare", "ref", "a", "b", "-n", str(10**8), "-o", "report"]
-    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    time.sleep(2)
-    child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=60)
-    assert (child.returncode, err) == (130, "\nreshuffle: interrupted\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "ref"]
+        (folder / name).write_text("".join(f"{name} {i} x y z\n" for i in range(3000)))
+    return [
+        sys.executable,
+        "-m",
+        "reshuffle",
+        "compare",
+        "ref",
+        "a",
+        "b",
+        "-n",
+        str(10**12),
+        "--interval",
+        "delta",
+        *options,
+    ]
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.is_file())
+
+
+# Sends the signal when the module is looked for: between two lines of whoever imports it.
+HOOK = """
+import os, signal, sys
+
+class Hook:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["SIGNAL_AT_IMPORT_OF"]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), int(os.environ["SIGNAL"]))
+
+sys.meta_path.insert(0, Hook())
+"""
+
+
+@POSIX
+@pytest.mark.parametrize("module", ["click", "numpy", "numpy.linalg", "reshuffle._core", "reshuffle.results"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_imports_leaves_no_traceback(tmp_path: Path, module: str, number: signal.Signals) -> None:
+    command = long_comparison(tmp_path, "-o", "report")
+    (tmp_path / "hook").mkdir()
+    (tmp_path / "hook/sitecustomize.py").write_text(HOOK)
+    path = os.pathsep.join([str(tmp_path / "hook"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    env = {**os.environ, "PYTHONPATH": path, "SIGNAL_AT_IMPORT_OF": module, "SIGNAL": str(int(number))}
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=env, check=False, timeout=60)
+    expected = (130, "\nreshuffle: interrupted\n") if number == signal.SIGINT else (-number, "")
+    assert (done.returncode, done.stderr) == expected
+    assert files(tmp_path) == ["a", "b", "ref"]
+
+
+@POSIX
+@pytest.mark.parametrize("delay", [0.1, 0.2, 0.3, 0.5, 0.8, 1.5])
+def test_ctrl_c_on_the_command_line_leaves_no_traceback_and_no_file(tmp_path: Path, delay: float) -> None:
+    # The entry point says when it has begun: Python's own start-up is not ours.
+    command = long_comparison(tmp_path, "-o", "report")
+    source = "import os, reshuffle.__main__ as m; leave = m.leave; "
+    source += "m.leave = lambda command: leave(lambda: [os.write(1, b'begun'), command()][1]); m.main()"
+    command[1:3] = ["-c", source]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as child:
+        assert child.stdout is not None
+        assert child.stdout.read(5) == b"begun"
+        time.sleep(delay)
+        child.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        _, err = child.communicate(timeout=60)
+        took = time.monotonic() - begun
+    assert (child.returncode, err) == (130, b"\nreshuffle: interrupted\n")
+    assert files(tmp_path) == ["a", "b", "ref"]
+    assert took < 0.5
+
+
+@POSIX
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_ended_leaves_no_file_and_dies_by_the_signal(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "report").write_text("old")
+    command = long_comparison(tmp_path, "-o", "report")
+    with subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path) as child:
+        deadline = time.monotonic() + 30
+        while files(tmp_path) == ["a", "b", "ref", "report"] and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(files(tmp_path)) == 5  # the report in the making
+        child.send_signal(number)
+        _, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (-number, b"")
+    assert files(tmp_path) == ["a", "b", "ref", "report"]
+    assert (tmp_path / "report").read_text() == "old"
+
+
+@POSIX
+def test_a_signal_that_is_ignored_stays_so(tmp_path: Path) -> None:
+    # nohup, and a shell's commands in the background.
+    command = long_comparison(tmp_path)
+    command[command.index(str(10**12))] = "3000000"
+    shell = ["bash", "-c", f"trap '' HUP INT; exec {' '.join(command)}"]
+    with subprocess.Popen(shell, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as child:
+        for _ in range(20):
+            time.sleep(0.05)
+            for number in (signal.SIGHUP, signal.SIGINT):
+                child.send_signal(number)
+        out, err = child.communicate(timeout=120)
+    assert (child.returncode, err) == (0, "")
+    assert out.startswith("BLEU: 3,000 segments")
+
+
+@POSIX
+def test_handlers_of_signals_are_as_before_when_the_command_line_returns() -> None:
+    from reshuffle.cli import main
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert before == [signal.getsignal(number) for number in numbers]
 
 
 def test_a_segment_that_does_not_fit_the_memory_is_an_error_that_names_it() -> None:
@@ -326,6 +434,124 @@ def test_a_metric_survives_pickling() -> None:
     assert again == lowercase
     assert again.signature() == lowercase.signature()
     assert repr(again) == "metric('bleu', lowercase=True)"
+
+
+class Screen:
+    """As much of a terminal as a bar needs: what stands on it after what was written to it."""
+
+    CODE = re.compile(r"\x1b\[(\??[\d;]*)([A-Za-z])|(.)", re.DOTALL)
+
+    def __init__(self, written: str) -> None:
+        self.rows, self.row, self.column, self.cursor = [""], 0, 0, True
+        for arguments, command, character in self.CODE.findall(written):
+            if character:
+                self.write(character)
+            elif command == "A":
+                self.row -= int(arguments or 1)
+            elif command == "K":
+                assert arguments == "2"
+                self.rows[self.row] = ""
+            elif command in "hl":
+                assert arguments == "?25"
+                self.cursor = command == "h"
+            else:
+                assert command == "m", (arguments, command)
+
+    def write(self, character: str) -> None:
+        if character == "\r":
+            self.column = 0
+        elif character == "\n":
+            self.row += 1
+            self.rows += [""] * (self.row + 1 - len(self.rows))
+        else:
+            line = self.rows[self.row].ljust(self.column)
+            self.rows[self.row] = line[: self.column] + character + line[self.column + 1 :]
+            self.column += 1
+
+    @property
+    def text(self) -> str:
+        return "\n".join(row.rstrip() for row in self.rows)
+
+
+@POSIX
+@pytest.mark.parametrize("command", ["compare", "score", "segments"])
+@pytest.mark.parametrize("end", ["done", "error", "SIGINT", "SIGTERM"])
+def test_nothing_of_the_bar_stays_on_the_screen(tmp_path: Path, command: str, end: str) -> None:
+    import pexpect
+
+    # A bar for anything that takes any time at all, and an error late on.
+    source = """
+import sys, time, reshuffle.compare, reshuffle.output as output
+from reshuffle import InputError
+from reshuffle.cli import main
+output.BAR_DELAY_SECONDS = 0.0
+def slow(name, end):
+    function = getattr(sys.modules["reshuffle.compare"], name)
+    def slowly(*args, progress, **options):
+        result = function(*args, progress=progress, **options)
+        progress.begin("slowly", 100)
+        for done in range(int(sys.argv.pop())):
+            progress.update(done)
+            time.sleep(0.02)
+        if sys.argv.pop() == "error":
+            raise InputError("too late")
+        return result
+    setattr(sys.modules["reshuffle.compare"], name, slowly)
+for name in ("compare", "score", "segment_scores"):
+    slow(name, None)
+main(sys.argv[1:-2])
+"""
+    for name in ("ref", "a", "b"):
+        (tmp_path / name).write_text("".join(f"{name} {i} x y z\n" for i in range(20)))
+    args = {"compare": ["compare", "ref", "a", "b"], "score": ["score", "ref", "a", "--confidence", "0.9"]}
+    options = args.get(command, ["score", "ref", "a", "--segments"])
+    steps = "50" if end in ("done", "error") else "1000"
+    child = pexpect.spawn(
+        sys.executable,
+        ["-c", source, *options, end, steps],
+        cwd=str(tmp_path),
+        dimensions=(60, 200),
+        timeout=60,
+        encoding="utf-8",
+    )
+    child.logfile_read = io.StringIO()
+    child.expect("slowly")
+    if end in ("SIGINT", "SIGTERM"):
+        child.kill(getattr(signal, end))
+    child.expect(pexpect.EOF)
+    child.close()
+    screen = Screen(child.logfile_read.getvalue())
+    assert screen.cursor
+    assert "slowly" not in screen.text
+    assert "━" not in screen.text
+    if end == "done":
+        expected = subprocess.run(
+            [sys.executable, "-m", "reshuffle", *options], capture_output=True, text=True, check=True, cwd=tmp_path
+        )
+        report = "".join(line.rstrip() + "\n" for line in (expected.stdout + expected.stderr).splitlines())
+        assert screen.text.split() == report.expandtabs().split()
+        assert screen.text.startswith(report[:10].split("\t")[0])
+    else:
+        codes = {"error": (2, None), "SIGINT": (130, None), "SIGTERM": (None, signal.SIGTERM)}
+        assert (child.exitstatus, child.signalstatus) == codes[end]
+        said = {"error": "reshuffle: error: too late\n", "SIGINT": "\nreshuffle: interrupted\n", "SIGTERM": ""}
+        assert screen.text.rstrip("\n") == said[end].rstrip("\n")
+
+
+@POSIX
+def test_a_report_goes_to_its_file_while_a_bar_is_on_the_terminal(tmp_path: Path) -> None:
+    import pexpect
+
+    command = shlex.join(long_comparison(tmp_path)[3:]).replace("compare", "score").replace(str(10**12), "300000")
+    shell = f"{sys.executable} -m reshuffle {command.replace('delta', 'percentile')} > report"
+    child = pexpect.spawn("bash", ["-c", shell], cwd=str(tmp_path), dimensions=(24, 100), timeout=60, encoding="utf-8")
+    child.logfile_read = io.StringIO()
+    child.expect("drawing")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert Screen(child.logfile_read.getvalue()).text.strip() == ""
+    assert (tmp_path / "report").read_text().startswith("BLEU: 3,000 segments")
 
 
 @POSIX

@@ -1,0 +1,68 @@
+"""The options of metrics as they are written and explained on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .specs import OptionSpec, metric_specs
+
+__all__ = ["Flag", "about_option", "flag", "flags", "known_case", "with_flags"]
+
+
+def flag(option: str) -> str:
+    """An option as it is written on the command line.
+
+    >>> flag("max_ngram_order")
+    '--max-ngram-order'
+    """
+    return "--" + option.replace("_", "-")
+
+
+def with_flags(text: str, options: Iterable[str]) -> str:
+    """A text with all options in it as they are written on the command line.
+
+    >>> with_flags("smooth_value must be a number: --lowercase", ["smooth_value", "lowercase"])
+    '--smooth-value must be a number: --lowercase'
+    """
+    return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
+
+
+def about_option(text: str) -> str:
+    """What an option does, in the words of the command line. Options of one word are words of their own right there."""
+    return with_flags(text, [o.name for spec in metric_specs() for o in spec.options if "_" in o.name])
+
+
+def known_case(name: str, known: Sequence[str]) -> str:
+    """BLEU is bleu: there are no two metrics whose names differ in case alone."""
+    return name.lower() if name.lower() in known else name
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option that one or more metrics have under one name."""
+
+    option: OptionSpec
+    metrics: list[str]
+    choices: list[str]
+    help: str
+
+
+def flags() -> list[Flag]:
+    """Every option of any metric, once, whatever it means to each."""
+    takers: dict[str, list[tuple[str, OptionSpec]]] = {}
+    for spec in metric_specs():
+        for option in spec.options:
+            takers.setdefault(option.name, []).append((spec.name, option))
+
+    def merged(of_metrics: list[tuple[str, OptionSpec]]) -> Flag:
+        meanings: dict[str, list[str]] = {}
+        for metric_name, option in of_metrics:
+            default = "" if option.kind == "flag" or option.default is None else f"  [default: {option.default}]"
+            meanings.setdefault(about_option(option.about) + default, []).append(metric_name)
+        told = [f"{', '.join(names)}: {meaning}" for meaning, names in meanings.items()]
+        choices = dict.fromkeys(choice for _, option in of_metrics for choice in option.choices)
+        return Flag(of_metrics[0][1], [name for name, _ in of_metrics], list(choices), "; ".join(told))
+
+    return [merged(of_metrics) for of_metrics in takers.values()]

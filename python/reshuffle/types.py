@@ -1,0 +1,51 @@
+"""The names that people type, for checkers of types and for a command line that imports no more than it needs.
+
+A test holds each equal to the registry that it names.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+__all__ = [
+    "Adjustment",
+    "Alternative",
+    "CatalogueFormat",
+    "Format",
+    "InputFormat",
+    "Interval",
+    "Scheme",
+    "SegmentFormat",
+    "Stopping",
+    "Test",
+]
+
+Test: TypeAlias = Literal["ar", "bootstrap", "bootstrap-shift", "paired-bootstrap", "t-test", "wilcoxon", "sign-test"]
+""":data:`reshuffle.significance.TESTS`."""
+
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+""":data:`reshuffle.significance.ALTERNATIVES`."""
+
+Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
+""":data:`reshuffle.schemes.SCHEMES`."""
+
+Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
+""":data:`reshuffle.stopping.STOPPING`."""
+
+Adjustment: TypeAlias = Literal["bonferroni", "holm", "maxt", "minp"]
+""":data:`reshuffle.multiplicity.ADJUSTMENTS`."""
+
+Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "studentized", "delta", "jackknife", "t"]
+""":data:`reshuffle.intervals.INTERVALS`."""
+
+Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex"]
+""":data:`reshuffle.report.FORMATS`."""
+
+SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
+""":data:`reshuffle.report.SEGMENT_FORMATS`."""
+
+CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
+""":data:`reshuffle.catalogue.CATALOGUE_FORMATS`."""
+
+InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
+""":data:`reshuffle.inputs.INPUTS`."""

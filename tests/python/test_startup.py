@@ -1,0 +1,124 @@
+"""What is imported, and what is not: help and version wait for nothing, the package for what is used."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import reshuffle
+from reshuffle import _core, types
+from reshuffle.catalogue import CATALOGUE_FORMATS
+from reshuffle.inputs import INPUTS
+from reshuffle.intervals import INTERVALS
+from reshuffle.multiplicity import ADJUSTMENTS
+from reshuffle.report import FORMATS, SEGMENT_FORMATS
+from reshuffle.schemes import SCHEMES
+from reshuffle.significance import ALTERNATIVES, TESTS
+from reshuffle.stopping import STOPPING
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def python(source: str) -> str:
+    """What another interpreter prints."""
+    return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout
+
+
+def imported_by(*args: str) -> set[str]:
+    """The modules that a command line imports, as the interpreter itself tells."""
+    command = [sys.executable, "-X", "importtime", "-m", "reshuffle", *args]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+
+
+@pytest.mark.parametrize("option", ["--version", "--help", "-h"])
+def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> None:
+    modules = imported_by(option)
+    assert "reshuffle.cli" in modules
+    assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata"} & modules
+
+
+@pytest.mark.parametrize("command", ["compare", "score", "metrics", "demo"])
+def test_help_of_a_command_imports_no_numpy(command: str) -> None:
+    assert not {"numpy", "scipy", "rich"} & imported_by(command, "--help")
+
+
+def test_importing_the_package_imports_nothing_that_is_not_used() -> None:
+    assert (
+        python("import sys, reshuffle; print('numpy' in sys.modules, 'reshuffle._core' in sys.modules)")
+        == "False False\n"
+    )
+    assert (
+        python(
+            "import sys; from reshuffle import read_lines as r; "
+            "print(r.__module__ in sys.modules, 'numpy' in sys.modules)"
+        )
+        == "True False\n"
+    )
+
+
+# Either way the names are what the package said before any of it was imported.
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import reshuffle; print(callable(reshuffle.compare), callable(reshuffle.compare))",
+        "import reshuffle.compare; print(callable(reshuffle.compare), callable(reshuffle.score))",
+        "from reshuffle.compare import score; import reshuffle as r; print(callable(r.compare), r.score is score)",
+        "from reshuffle import *; print(callable(compare), callable(metric))",
+        "import reshuffle; print(reshuffle.inputs.read_columns is not None, reshuffle.errors.InputError is not None)",
+        "import reshuffle; print(set(reshuffle.__all__) <= set(dir(reshuffle)), 'inputs' in dir(reshuffle))",
+        "import reshuffle; print(not hasattr(reshuffle, 'nothing'), not hasattr(reshuffle, 'numpy'))",
+    ],
+)
+def test_every_name_is_found_by_every_way_of_asking(source: str) -> None:
+    assert python(source) == "True True\n"
+
+
+def test_every_public_name_is_there_and_is_what_its_module_holds() -> None:
+    for name in reshuffle.__all__:
+        value = getattr(reshuffle, name)
+        module = getattr(value, "__module__", None)
+        if module is not None and name != "__version__":
+            assert getattr(sys.modules[module], name) is value
+            assert pickle.loads(pickle.dumps(value)) is value
+    with pytest.raises(AttributeError, match="module 'reshuffle' has no attribute 'comapre'"):
+        reshuffle.comapre  # noqa: B018
+
+
+def test_there_is_one_version() -> None:
+    found = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    assert found is not None
+    assert found[1] == reshuffle.__version__ == _core.VERSION
+
+
+@pytest.mark.parametrize(
+    ("names", "registry"),
+    [
+        (types.Test, TESTS),
+        (types.Alternative, ALTERNATIVES),
+        (types.Scheme, SCHEMES),
+        (types.Stopping, STOPPING),
+        (types.Adjustment, ADJUSTMENTS),
+        (types.Interval, INTERVALS),
+        (types.Format, FORMATS),
+        (types.SegmentFormat, SEGMENT_FORMATS),
+        (types.CatalogueFormat, CATALOGUE_FORMATS),
+        (types.InputFormat, INPUTS),
+    ],
+)
+def test_the_names_for_type_checkers_are_those_of_the_registries(names: object, registry: object) -> None:
+    assert list(get_args(names)) == list(registry)  # type: ignore[call-overload]
+
+
+def test_every_name_for_type_checkers_is_compared_with_its_registry() -> None:
+    compared = test_the_names_for_type_checkers_are_those_of_the_registries.pytestmark[0].args[1]  # type: ignore[attr-defined]
+    assert sorted(types.__all__) == sorted(
+        name for name in types.__all__ if any(getattr(types, name) is names for names, _ in compared)
+    )
