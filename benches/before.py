@@ -50,6 +50,7 @@ class Side:
     """An interpreter that measures when it is asked to."""
 
     def __init__(self, python: str, cases: Sequence[str]) -> None:
+        self.python = python
         command = [python, __file__, "--serve", python, "--only", *cases]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.names: list[str] = json.loads(self._answer())
@@ -65,7 +66,7 @@ class Side:
         assert self.process.stdout is not None
         answer = self.process.stdout.readline()
         if not answer:
-            raise SystemExit(f"before.py: {self.process.args[0]} ended with exit code {self.process.wait()}")  # type: ignore[index]
+            raise SystemExit(f"before.py: {self.python} ended with exit code {self.process.wait()}")
         return answer
 
 

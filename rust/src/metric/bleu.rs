@@ -282,7 +282,7 @@ impl Metric for Bleu {
         if score == 0.0 {
             return;
         }
-        let (matched, possible, effective) = self.precisions(totals, self.effective_order);
+        let (matched, possible, effective) = self.precisions::<MAX_ORDER>(totals, self.effective_order);
         let share = score / effective as f64;
         let (of_lengths, of_ngrams) = out.split_at_mut(2);
         let (of_matches, of_totals) = of_ngrams.split_at_mut(self.order);
