@@ -43,8 +43,9 @@ def reached(statistics: Scores, thresholds: ArrayLike, alternative: str) -> NDAr
     array([ True, False,  True])
     """
     if alternative == "two-sided":
-        return np.greater_equal(np.abs(statistics), thresholds)
-    return np.less_equal(statistics, thresholds) if alternative == "less" else np.greater_equal(statistics, thresholds)
+        statistics = np.abs(statistics)
+    at_least = np.less_equal if alternative == "less" else np.greater_equal
+    return np.asarray(at_least(statistics, thresholds))
 
 
 def extremeness(statistics: Scores, alternative: str) -> Scores:

@@ -337,10 +337,10 @@ def test_bca_where_all_draws_lie_on_one_side() -> None:
         stand_in: Any = SimpleNamespace(draws=draws, value=value, influences=left_out.mean() - left_out)
         return INTERVALS["bca"].ends(stand_in, 0.95)
 
-    draws = np.arange(100.0)
-    low, high = ends(draws, 200.0, np.arange(9.0))
+    draws, left_out = np.arange(100, dtype=np.float64), np.arange(9, dtype=np.float64)
+    low, high = ends(draws, 200.0, left_out)
     assert 50 < low <= high == 99
-    low, high = ends(draws, -1.0, np.arange(9.0))
+    low, high = ends(draws, -1.0, left_out)
     assert 0 == low <= high < 50
     # So skewed that the transformation passes its pole: the outermost draws.
     assert ends(draws, 99.5, np.array([0.0] * 8 + [-1e9]))[1] == 99
