@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from .errors import (
     MAX_SEED,
     MAX_THREADS,
     InputError,
+    InputWarning,
     check_integer,
     check_level,
     check_name,
@@ -772,16 +774,36 @@ def _draw_bar(progress: Progress, finished: threading.Event) -> None:
                 return
 
 
+@contextlib.contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Every :class:`InputWarning` as one line on standard error, unless PYTHONWARNINGS says what to do with it."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+        if not issubclass(category, InputWarning):
+            others(message, category, *args, **kwargs)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            click.echo(f"reshuffle: warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        if not sys.warnoptions:
+            warnings.simplefilter("always", InputWarning)
+        others, warnings.showwarning = warnings.showwarning, show
+        yield
+
+
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code: 0, 2 for bad input, 130 for Ctrl-C."""
     if hasattr(sys.stdout, "reconfigure"):
         # UTF-8 in, UTF-8 out, whatever the locale: a report redirected to a file is the same everywhere.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        code = cli.main(args, prog_name="reshuffle", standalone_mode=False)
+        with _warnings_as_lines():
+            code = cli.main(args, prog_name="reshuffle", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except InputError as error:
+    except (InputError, InputWarning) as error:  # a warning, if PYTHONWARNINGS makes errors of them
         _fail(str(error))
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from . import _core
 from ._core import Progress
 from .corpus import Corpus, Lines
-from .errors import InputError, check_level, unknown_name
+from .errors import InputError, check_level, unknown_name, warn
 from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
 from .intervals import Interval, check_interval
@@ -323,6 +323,8 @@ class _Data:
                 raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
         if references is not None and systems is not None:
             corpus = Corpus.of(references, systems)
+            corpus.check()
+            _check_detokenized(corpus, resolved)
             return cls(corpus, resolved, tuple(corpus.systems))
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
@@ -380,6 +382,24 @@ class _Data:
         if isinstance(m, CorpusFunction):
             return TextFamily(m, list(outputs.values()), self.corpus.references)
         return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
+
+
+# As sacreBLEU 2.6.0 counts them (sacrebleu/metrics/base.py).
+TOKENIZED_PERIODS = 100
+
+
+def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
+    """Warn of outputs that seem to be tokenized if a metric tokenizes them again."""
+    tokenizing = [m for m in metrics if isinstance(m, NativeMetric) and m.tokenizes]
+    if not tokenizing:
+        return
+    for name, lines in corpus.systems.items():
+        n = sum(isinstance(line, str) and line.endswith(" .") for line in lines)
+        if n >= TOKENIZED_PERIODS:
+            warn(
+                f"{n:,} segments of the system {name!r} end in a tokenized period (' .'), and {tokenizing[0].name} "
+                "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
+            )
 
 
 def _resampled_by(families: list[AnyFamily], documents: Documents | None, strata: Strata | None) -> list[AnyFamily]:

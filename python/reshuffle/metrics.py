@@ -121,6 +121,13 @@ class NativeMetric(Metric):
         return hash((self.key, *sorted(self.options.items())))
 
     @property
+    def tokenizes(self) -> bool:
+        """Does it cut texts into tokens by an option ``tokenize``?"""
+        spec = next(spec for spec in metric_specs() if spec.name == self.key)
+        default = next((option.default for option in spec.options if option.name == "tokenize"), "none")
+        return bool(self.options.get("tokenize", default) != "none")
+
+    @property
     def columns(self) -> list[str]:
         """What each of the K counts of a segment is."""
         return self.core.columns
