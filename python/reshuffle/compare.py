@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from .errors import InputError, check_level, unknown_name, warn
 from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
 from .intervals import Interval, check_interval
-from .metrics import NativeMetric, metric
+from .metrics import Metric, NativeMetric, metric
 from .multiplicity import check_adjustment, experimentwise_error
 from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
@@ -173,8 +173,8 @@ def compare(
             baseline=names[b],
             system=names[a],
             metric=label,
-            test=result,
-            confidence_interval=used.of(Estimate(replicates, m, a, b), confidence_level),
+            test=replace(result, statistic=_known(data.metrics[m], result.statistic)),
+            confidence_interval=_known_ends(data.metrics[m], used.of(Estimate(replicates, m, a, b), confidence_level)),
             intraclass_correlation=correlation,
             design_effect=effect,
         )
@@ -288,7 +288,10 @@ def segment_scores(
     return SegmentTable(
         systems=data.names,
         metrics=used,
-        scores={label: f.segment_scores for label, f in zip(data.labels, families, strict=True)},
+        scores={
+            label: m.segment_scores_of(data.names) if isinstance(m, GivenCounts) else f.segment_scores
+            for label, m, f in zip(data.labels, data.metrics, families, strict=True)
+        },
         signature="|".join([*(m.signature for m in used), f"version:reshuffle-{_core.VERSION}"]),
         version=_core.VERSION,
     )
@@ -424,6 +427,17 @@ def _document_effects(
     ]
 
 
+def _known(m: AnyMetric | Metric, value: float) -> float:
+    """A score or difference without the decimals that are not known."""
+    return value if m.decimals is None else round(value, m.decimals)
+
+
+def _known_ends(m: AnyMetric, interval: ConfidenceInterval) -> ConfidenceInterval:
+    if m.decimals is None:
+        return interval
+    return replace(interval, low=_known(m, interval.low), high=_known(m, interval.high))
+
+
 def _schemes(comparisons: Sequence[PairedDifference]) -> str | None:
     """The schemes of all tests, as a signature names them."""
     schemes = {(test.scheme, test.n_resamples) for test in (pair.test for pair in comparisons)}
@@ -448,13 +462,13 @@ def _comparison(
     def interval(m: int, s: int) -> ConfidenceInterval | None:
         if replicates is None or used is None or confidence_level is None:
             return None
-        return used.of(Estimate(replicates, m, s), confidence_level)
+        return _known_ends(data.metrics[m], used.of(Estimate(replicates, m, s), confidence_level))
 
     scores = [
         SystemScore(
             system=name,
             metric=data.labels[m],
-            score=float(family.scores[s]),
+            score=_known(family.metric, float(family.scores[s])),
             confidence_interval=interval(m, s),
             details=family.details(s),
         )
