@@ -797,7 +797,7 @@ def test_no_decimal_of_a_mean_is_told_that_the_unit_does_not_tell(pairs: list[tu
     except InputError:  # too far apart for one unit
         return
     result = compare(metrics=rating, n_resamples=20)
-    exact = {name: sum(map(Fraction, column)) / len(column) for name, column in columns.items()}
+    exact = {name: sum(map(Fraction, column), Fraction(0)) / len(column) for name, column in columns.items()}
     told = [(s.score, exact[s.system]) for s in result.scores]
     told.append((result.comparisons[0].difference, exact["b"] - exact["a"]))
     ends = [(i.low, i.high) for i in (s.confidence_interval for s in result.scores) if i is not None]
