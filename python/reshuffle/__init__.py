@@ -5,7 +5,10 @@ all cores: approximate randomization, bootstrap tests, confidence intervals.
 
 >>> import reshuffle
 >>> references = ["the cat sat on the mat", "a dog barked at the moon", "it rained all day long"]
->>> systems = {"a": ["the cat sat on a mat", "a dog barks", "it rains"], "b": references}
+>>> systems = {
+...     "a": ["the cat sat on a mat", "a dog barks", "it rains"],
+...     "b": ["the cat sat on the mat", "a dog barked at the moon", "it rained all day"],
+... }
 >>> comparison = reshuffle.compare(references, systems)
 >>> 0.2 < comparison.comparisons[0].test.pvalue < 0.3  # all shuffles of three segments: 1/4
 True

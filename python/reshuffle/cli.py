@@ -6,6 +6,7 @@ import contextlib
 import io
 import shlex
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args
 import click
 
 from . import __version__, types
-from .errors import InputError, check_name, shortened
+from .errors import InputError, InputWarning, check_name, shortened
 from .process import BAD_INPUT, leave
 
 # What a command runs is imported by its body, and what only the engine knows is asked for when it is needed: help and
@@ -471,6 +472,25 @@ def demo_command(directory: str | None) -> None:
     click.echo(f"Wrote {len(paths)} files of {demo_corpus().n_segments} lines. Now try:\n  {command}")
 
 
+@contextlib.contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Every :class:`InputWarning` as one line on standard error, unless PYTHONWARNINGS says what to do with it."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+        if not issubclass(category, InputWarning):
+            others(message, category, *args, **kwargs)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            click.echo(f"reshuffle: warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        if not sys.warnoptions:
+            warnings.simplefilter("always", InputWarning)
+        others, warnings.showwarning = warnings.showwarning, show
+        yield
+
+
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code.
 
@@ -484,7 +504,10 @@ def run(args: Sequence[str] | None = None) -> int:
         # UTF-8 in, UTF-8 out, whatever the locale: a report redirected to a file is the same everywhere.
         stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        return cli.main(args, prog_name="reshuffle", standalone_mode=False) or 0
+        with _warnings_as_lines():
+            return cli.main(args, prog_name="reshuffle", standalone_mode=False) or 0
+    except InputWarning as error:  # if PYTHONWARNINGS makes errors of them
+        raise InputError(str(error)) from None
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return BAD_INPUT

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
 from . import _core
 from ._core import Progress
 from .corpus import Corpus, Lines
-from .errors import InputError, check_level, unknown_name
+from .errors import InputError, check_level, unknown_name, warn
 from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
 from .intervals import Interval, check_interval
 from .lazy import lazy
-from .metrics import NativeMetric, metric
+from .metrics import Metric, NativeMetric, Scores, metric
 from .multiplicity import check_adjustment, experimentwise_error
 from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
 from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
@@ -173,8 +173,8 @@ def compare(
             baseline=names[b],
             system=names[a],
             metric=label,
-            test=result,
-            confidence_interval=used.of(Estimate(replicates, m, a, b), confidence_level),
+            test=replace(result, statistic=_known(data.metrics[m], result.statistic)),
+            confidence_interval=_known_ends(data.metrics[m], used.of(Estimate(replicates, m, a, b), confidence_level)),
             intraclass_correlation=correlation,
             design_effect=effect,
         )
@@ -289,7 +289,13 @@ def segment_scores(
         UsedMetric(label, signature, f.metric.higher_is_better)
         for label, signature, f in zip(data.labels, signatures, families, strict=True)
     )
-    scores = [f.segment_scores if units is None else f.document_scores(units) for f in families]
+
+    def scored(m: AnyMetric, family: AnyFamily) -> Scores:
+        if units is not None:
+            return family.document_scores(units)
+        return m.segment_scores_of(data.names) if isinstance(m, GivenCounts) else family.segment_scores
+
+    scores = [scored(m, f) for m, f in zip(data.metrics, families, strict=True)]
     return SegmentTable(
         systems=data.names,
         metrics=used,
@@ -329,6 +335,8 @@ class _Data:
                 raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
         if references is not None and systems is not None:
             corpus = Corpus.of(references, systems)
+            corpus.check()
+            _check_detokenized(corpus, resolved)
             return cls(corpus, resolved, tuple(corpus.systems))
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
@@ -388,6 +396,24 @@ class _Data:
         return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
 
 
+# As sacreBLEU 2.6.0 counts them (sacrebleu/metrics/base.py).
+TOKENIZED_PERIODS = 100
+
+
+def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
+    """Warn of outputs that seem to be tokenized if a metric tokenizes them again."""
+    tokenizing = [m for m in metrics if isinstance(m, NativeMetric) and m.tokenizes]
+    if not tokenizing:
+        return
+    for name, lines in corpus.systems.items():
+        n = sum(isinstance(line, str) and line.endswith(" .") for line in lines)
+        if n >= TOKENIZED_PERIODS:
+            warn(
+                f"{n:,} segments of the system {name!r} end in a tokenized period (' .'), and {tokenizing[0].name} "
+                "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
+            )
+
+
 def _resampled_by(families: list[AnyFamily], documents: Documents | None, strata: Strata | None) -> list[AnyFamily]:
     """The same with documents as the unit, and with draws within strata of the units."""
     if documents is not None:
@@ -408,6 +434,17 @@ def _document_effects(
         (None if math.isnan(correlation) else correlation, None if math.isnan(effect) else effect)
         for correlation, effect in effects
     ]
+
+
+def _known(m: AnyMetric | Metric, value: float) -> float:
+    """A score or difference without the decimals that are not known."""
+    return value if m.decimals is None else round(value, m.decimals)
+
+
+def _known_ends(m: AnyMetric, interval: ConfidenceInterval) -> ConfidenceInterval:
+    if m.decimals is None:
+        return interval
+    return replace(interval, low=_known(m, interval.low), high=_known(m, interval.high))
 
 
 def _schemes(comparisons: Sequence[PairedDifference]) -> str | None:
@@ -434,13 +471,13 @@ def _comparison(
     def interval(m: int, s: int) -> ConfidenceInterval | None:
         if replicates is None or used is None or confidence_level is None:
             return None
-        return used.of(Estimate(replicates, m, s), confidence_level)
+        return _known_ends(data.metrics[m], used.of(Estimate(replicates, m, s), confidence_level))
 
     scores = [
         SystemScore(
             system=name,
             metric=data.labels[m],
-            score=float(family.scores[s]),
+            score=_known(family.metric, float(family.scores[s])),
             confidence_interval=interval(m, s),
             details=family.details(s),
         )

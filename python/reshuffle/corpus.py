@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
+from .errors import InputError, warn
 from .files import STDIN, display_name, uncompressed
 from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
@@ -59,17 +59,47 @@ class Corpus:
         if not self.systems:
             raise InputError("no systems: at least one system's output is needed")
         names = self.reference_names or [f"references[{i}]" for i in range(len(self.references))]
-        columns: list[tuple[str, int]] = [(n, len(c)) for n, c in zip(names, self.references, strict=True)]
-        columns += [(name, len(lines)) for name, lines in self.systems.items()]
-        first_name, expected = columns[0]
+        columns: list[tuple[str, Sequence[str | None]]] = list(zip(names, self.references, strict=True))
+        columns += self.systems.items()
+        first_name, expected = columns[0][0], len(columns[0][1])
         if expected == 0:
             raise InputError(f"{first_name} is empty: at least one segment is needed")
-        odd = [(name, length) for name, length in columns if length != expected]
+        odd = [(name, len(lines)) for name, lines in columns if len(lines) != expected]
         if odd:
             others = ", ".join(f"{name} has {length:,}" for name, length in odd)
-            raise InputError(f"numbers of segments differ: {first_name} has {expected:,}, {others}")
+            hint = _empty_ends(columns)
+            raise InputError(f"numbers of segments differ: {first_name} has {expected:,}, {others}{hint}")
         if not any(line and not line.isspace() for column in self.references for line in column):
             raise InputError(f"all references are empty: there is nothing to compare with in {', '.join(names)}")
+
+    def check(self) -> None:
+        """Warn of texts that can be compared but are probably not those that were meant.
+
+        Warns
+        -----
+        InputWarning
+            If a system is the same as a reference or as another system, or if the last segment of one text alone is
+            empty. A single segment may well be so: nothing is said of it.
+        """
+        if self.n_segments < 2:
+            return
+        references = [(_numbered_reference(i, len(self.references)), c) for i, c in enumerate(self.references, 1)]
+        first: list[tuple[str, Sequence[str | None]]] = []
+        for name, lines in self.systems.items():
+            for what, column in references:
+                if lines == column:
+                    warn(
+                        f"the output of the system {name!r} is the same as {what}: is the reference given as a system?"
+                    )
+            same = next((other for other, column in first if column == lines), None)
+            if same is None:
+                first.append((name, lines))
+            else:
+                warn(f"the outputs of the systems {same!r} and {name!r} are the same: is a file given twice?")
+        columns = [*references, *((f"the system {name!r}", lines) for name, lines in self.systems.items())]
+        blank = [what for what, column in columns if _is_blank(column[-1])]
+        if len(blank) == 1:
+            warn(f"the last segment of {blank[0]} is empty, and no other's is: do its segments match the others'?")
 
     @property
     def n_segments(self) -> int:
@@ -104,6 +134,26 @@ class Corpus:
             {name: _listed(name, lines) for name, lines in named.items()},
             [_listed(f"references[{i}]", column) for i, column in enumerate(columns)],
         )
+
+
+def _is_blank(line: str | None) -> bool:
+    return isinstance(line, str) and not line.strip()
+
+
+def _numbered_reference(number: int, of: int) -> str:
+    return "the reference" if of == 1 else f"reference {number}"
+
+
+def _empty_ends(columns: Sequence[tuple[str, Sequence[str | None]]]) -> str:
+    """What to say of columns that would be of one length without their empty segments at the end."""
+    shortest = min(len(lines) for _, lines in columns)
+    longer = [(name, lines[shortest:]) for name, lines in columns if len(lines) > shortest]
+    if not all(_is_blank(line) for _, end in longer for line in end):
+        return ""
+    names = ", ".join(name for name, _ in longer)
+    if all(len(end) == 1 for _, end in longer):
+        return f"; the empty last line of {names} makes the difference: remove it"
+    return f"; the empty lines at the end of {names} make the difference: remove them"
 
 
 def numbered(systems: Iterable[T]) -> dict[str, T]:

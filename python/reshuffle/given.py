@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,6 +59,10 @@ class GivenCounts(Metric):
             )
         return np.stack([self.counts[name] for name in names])
 
+    def segment_scores_of(self, names: Sequence[str]) -> Scores:
+        """The score of every segment of these systems by itself: (k, S)."""
+        return self.segment_scores(self.counts_of(names))
+
 
 @dataclass(frozen=True, eq=False)  # a comparison of arrays is no truth value
 class SegmentScores(GivenCounts):
@@ -68,7 +72,9 @@ class SegmentScores(GivenCounts):
     all scores are whole multiples: ratings from 0 to 100 with two decimals are counted in hundredths. Scores that no
     unit of at least 10⁻¹⁵ fits, such as single-precision floats, are counted in the smallest power of two whose sums
     still fit 55 bits, which changes a score by at most half a unit: the largest |score| times S/2⁵⁵. (With documents as
-    the unit, sums of large ones drawn again and again then fit 64.) All systems share the unit.
+    unit, sums of large ones drawn again and again then fit 64.) All systems share the unit. :func:`reshuffle.compare`
+    and :func:`reshuffle.score` leave out the decimals of a mean that such a unit does not tell;
+    :func:`reshuffle.segment_scores` gives scores as they came.
 
     Parameters
     ----------
@@ -101,6 +107,8 @@ class SegmentScores(GivenCounts):
     higher_is_better: bool = True
     core: _core.Metric = field(init=False, repr=False, compare=False)
     counts: Mapping[str, Counts] = field(init=False, repr=False, compare=False)
+    decimals: int | None = field(init=False, repr=False, compare=False)
+    _rounded: Mapping[str, Scores] = field(init=False, repr=False, compare=False)  # what no count tells exactly
 
     is_mean = True
 
@@ -112,12 +120,18 @@ class SegmentScores(GivenCounts):
         every = np.concatenate(list(arrays.values()))
         scale = _scale(every, len(next(iter(arrays.values()))))
         counts = {}
+        coarsest = 0.0
         for system, scores in arrays.items():
             counts[system] = np.ones((len(scores), 2), dtype=np.int64)
             counts[system][:, 0] = np.rint(scores * scale)
-            if np.abs(counts[system][:, 0] / scale - scores).max() > COARSEST * np.abs(scores).max():
+            error = float(np.abs(counts[system][:, 0] / scale - scores).max())
+            if error > COARSEST * np.abs(scores).max():
                 raise self._too_coarse(system, arrays)
+            coarsest = max(coarsest, error)
         object.__setattr__(self, "counts", counts)
+        # Rounded there, a mean is wrong by one in its last decimal at most: half for the unit, half for the rounding.
+        object.__setattr__(self, "decimals", math.floor(-math.log10(2 * coarsest)) if coarsest else None)
+        object.__setattr__(self, "_rounded", {name: array.copy() for name, array in arrays.items()} if coarsest else {})
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -139,6 +153,13 @@ class SegmentScores(GivenCounts):
                 f"{self.name}, system {system}, segment {bad[0] + 1}: expected a finite number, got {array[bad[0]]}"
             )
         return array
+
+    def segment_scores_of(self, names: Sequence[str]) -> Scores:
+        """See :meth:`GivenCounts.segment_scores_of`: as they were given."""
+        if not self._rounded:
+            return super().segment_scores_of(names)
+        self.counts_of(names)  # or the error for a system that is not there
+        return np.stack([self._rounded[name] for name in names])
 
     def _too_coarse(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
         """The error for a unit in which a system's scores would be lost."""
@@ -379,6 +400,8 @@ class CorpusFunction:
     name: str
     function: Callable[[list[str], list[list[str | None]]], float]
     higher_is_better: bool = True
+
+    decimals: ClassVar[None] = None
 
     def evaluate(self, hypotheses: list[str], references: list[list[str | None]]) -> float:
         """Call the function.

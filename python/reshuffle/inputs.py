@@ -73,6 +73,12 @@ class Source:
     file: str
     data: bytes
 
+    def __post_init__(self) -> None:
+        nul = self.data.find(b"\0")
+        if nul >= 0 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff")):  # XML may be UTF-16
+            line = self.data.count(b"\n", 0, nul) + 1
+            warn(f"{self.name}, line {line} holds a NUL character (U+0000): is it a text file, and in UTF-8?")
+
     @property
     def name(self) -> str:
         """The file's name in messages."""
@@ -102,7 +108,13 @@ def _text(source: Source, names: Names) -> list[Column]:
     for name in names:
         if name is not None:
             source.fail(f"plain text has no columns that #{display_name(name)} could choose from")
-    lines = split_lines(decoded(source.data, source.name))
+    text = decoded(source.data, source.name)
+    if text.startswith("\ufeff"):
+        warn(
+            f"{source.name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as "
+            "sacreBLEU does: save it as UTF-8 without one"
+        )
+    lines = split_lines(text)
     return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
 
 

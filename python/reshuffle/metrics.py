@@ -51,12 +51,14 @@ class Metric(ABC):
     """A corpus score that is a function of summed integer counts.
 
     ``core`` is its formula in Rust, if it has one there. ``is_mean`` tells whether the score is the mean of the scores
-    of segments; then a row of counts is a number and 1.
+    of segments; then a row of counts is a number and 1. ``decimals`` are those of a score that are known if a count is
+    a number rounded to a unit, None if all of them are.
     """
 
     name: str
     higher_is_better: bool = True
     is_mean: bool = False
+    decimals: int | None = None
     core: _core.Metric | None = None
 
     @abstractmethod
@@ -130,6 +132,13 @@ class NativeMetric(Metric):
 
     def __hash__(self) -> int:
         return hash((self.key, *sorted(self.options.items())))
+
+    @property
+    def tokenizes(self) -> bool:
+        """Does it cut texts into tokens by an option ``tokenize``?"""
+        spec = next(spec for spec in metric_specs() if spec.name == self.key)
+        default = next((option.default for option in spec.options if option.name == "tokenize"), "none")
+        return bool(self.options.get("tokenize", default) != "none")
 
     @property
     def columns(self) -> list[str]:

@@ -41,6 +41,7 @@ from reshuffle import (
     segment_scores,
 )
 from reshuffle.estimates import ANY, MEANS
+from reshuffle.inputs import read_scores
 from reshuffle.intervals import INTERVALS
 from reshuffle.metrics import metric_specs
 from reshuffle.report import FORMATS, render, render_segments
@@ -783,3 +784,66 @@ def test_a_function_may_change_the_lists_it_is_given() -> None:
     given_: list[Callable[[list[str], list[list[str | None]]], float]] = [ratio_of_words, careless]
     tidy, untidy = (compare(*texts("bleu"), CorpusFunction("words", f), n_resamples=50) for f in given_)
     assert tidy == untidy
+
+
+# --- Digits of means
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS), min_size=2, max_size=40))
+def test_no_decimal_of_a_mean_is_told_that_the_unit_does_not_tell(pairs: list[tuple[float, float]]) -> None:
+    columns = {name: list(column) for name, column in zip("ab", zip(*pairs, strict=True), strict=True)}
+    try:
+        rating = SegmentScores("rating", columns)
+    except InputError:  # too far apart for one unit
+        return
+    result = compare(metrics=rating, n_resamples=20)
+    exact = {name: sum(map(Fraction, column), Fraction(0)) / len(column) for name, column in columns.items()}
+    told = [(s.score, exact[s.system]) for s in result.scores]
+    told.append((result.comparisons[0].difference, exact["b"] - exact["a"]))
+    ends = [(i.low, i.high) for i in (s.confidence_interval for s in result.scores) if i is not None]
+    ends.append((result.comparisons[0].confidence_interval.low, result.comparisons[0].confidence_interval.high))
+    if rating.decimals is None:  # every count is its score
+        for name, column in columns.items():
+            assert rating.segment_scores(rating.counts[name]).tolist() == column
+        return
+    last = Fraction(10) ** -rating.decimals
+    for value, true in told:
+        # One in the last decimal, and what a float of that size cannot hold.
+        assert abs(Fraction(value) - true) <= last + 2 * Fraction(math.ulp(max(map(abs, columns["a"] + columns["b"]))))
+    for value in (*(value for value, _ in told), *(end for both in ends for end in both)):
+        assert value == round(value, rating.decimals)
+    # No more is left out than is needed: twice the largest error of a score lies in the next decimal.
+    unit = Fraction(2) ** int(rating.signature().rsplit("^", 1)[1] if "^" in rating.signature() else 0)
+    errors: list[Fraction] = [
+        abs(count * unit - Fraction(value))
+        for name, column in columns.items()
+        for count, value in zip(rating.counts[name][:, 0].tolist(), column, strict=True)
+    ]
+    assert last / 10 < 2 * max(errors) * Fraction(1.001)
+    assert 2 * max(errors) <= last * Fraction(1.001)
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=40), st.sampled_from(["tsv", "jsonl"]))
+def test_scores_of_segments_are_written_as_they_came(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[float, float]], fmt: str
+) -> None:
+    columns = {name: list(column) for name, column in zip("ab", zip(*pairs, strict=True), strict=True)}
+    try:
+        rating = SegmentScores("rating", columns)
+    except InputError:
+        return
+    table = segment_scores(metrics=rating)
+    assert {name: row.tolist() for name, row in zip("ab", table.scores["rating"], strict=True)} == columns
+    path = tmp_path_factory.mktemp("digits") / f"scores.{fmt}"
+    path.write_text("".join(render_segments(table, fmt)))
+    assert read_scores(f"{path}#rating") == columns
+
+
+def test_what_is_changed_after_it_was_given_changes_nothing() -> None:
+    values = np.random.default_rng(1).random(50)
+    rating = SegmentScores("rating", {"a": values, "b": values[::-1]})
+    before = segment_scores(metrics=rating).scores["rating"].copy()
+    values[:] = 0
+    np.testing.assert_array_equal(before, segment_scores(metrics=rating).scores["rating"])
+    with pytest.raises(InputError, match="rating has nothing for system 'c'"):
+        segment_scores(["x"] * 50, {"c": ["x"] * 50}, rating)

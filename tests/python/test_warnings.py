@@ -1,0 +1,199 @@
+"""Texts that can be compared but are probably not those meant: warnings, in Python and on the command line."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
+
+import reshuffle
+from reshuffle import Corpus, InputError, InputWarning, compare, metric, read_corpus, score, segment_scores
+
+REFERENCE = ["the cat sat on the mat", "a dog barked"]
+OTHER = ["a cat sat", "dogs bark"]
+
+
+def said(call: Any, *args: Any, **kwargs: Any) -> list[str]:
+    """The warnings of a call, each of the line that called reshuffle."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*args, **kwargs)
+    assert {w.category for w in caught} <= {InputWarning}
+    assert {w.filename for w in caught} <= {__file__}
+    return [str(w.message) for w in caught]
+
+
+def test_a_reference_given_as_a_system_is_told() -> None:
+    message = "the output of the system 'b' is the same as the reference: is the reference given as a system?"
+    for call in (compare, score, segment_scores):
+        assert said(call, REFERENCE, {"a": OTHER, "b": list(REFERENCE)}) == [message]
+    second = said(score, [OTHER, REFERENCE], {"b": list(REFERENCE)})
+    assert second == ["the output of the system 'b' is the same as reference 2: is the reference given as a system?"]
+    assert said(score, [[None, "x"], ["y", None]], {"b": REFERENCE}) == []
+    # A single segment may well be translated as the reference has it.
+    assert said(score, REFERENCE[:1], {"a": OTHER[:1], "b": REFERENCE[:1]}) == []
+
+
+def test_systems_that_are_the_same_are_told() -> None:
+    assert said(compare, REFERENCE, {"a": OTHER, "b": list(OTHER)}) == [
+        "the outputs of the systems 'a' and 'b' are the same: is a file given twice?"
+    ]
+    several = said(score, REFERENCE, {"a": OTHER, "b": ["x", "y"], "c": list(OTHER), "d": ["x", "y"], "e": OTHER[:]})
+    assert several == [
+        f"the outputs of the systems {pair} are the same: is a file given twice?"
+        for pair in ("'a' and 'c'", "'b' and 'd'", "'a' and 'e'")
+    ]
+
+
+def test_an_empty_segment_at_the_end_of_one_text_alone_is_told() -> None:
+    message = "the last segment of the system 'b' is empty, and no other's is: do its segments match the others'?"
+    assert said(score, REFERENCE, {"a": OTHER, "b": ["x", " "]}) == [message]
+    assert said(score, ["x", ""], {"a": OTHER}) == [message.replace("the system 'b'", "the reference")]
+    assert said(score, REFERENCE, {"a": ["x", ""], "b": ["y", ""]}) == []
+    assert said(score, [["x", None], ["y", "z"]], {"a": OTHER}) == []
+
+
+@pytest.mark.parametrize(
+    ("lengths", "hint"),
+    [
+        (("x\ny\n", "a\nb\n\n"), "; the empty last line of sys makes the difference: remove it"),
+        (("x\ny\n\n", "a\nb\n"), "; the empty last line of ref.txt makes the difference: remove it"),
+        (("x\ny\n", "a\nb\n\n \n"), "; the empty lines at the end of sys make the difference: remove them"),
+        (("x\ny\n", "a\nb\nc\n"), ""),
+        (("x\ny\n", "a\n\nc\n"), ""),
+        (("x\n", "a\nb\n\n"), ""),
+    ],
+)
+def test_an_empty_last_line_that_makes_numbers_differ_is_named(
+    tmp_path: Path, lengths: tuple[str, str], hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in zip(("ref.txt", "sys.txt"), lengths, strict=True):
+        Path(name).write_text(text)
+    with pytest.raises(InputError) as raised:
+        read_corpus(["ref.txt"], ["sys.txt"])
+    n, m = (text.count("\n") for text in lengths)
+    differ = f"ref.txt has {n}, sys has {m}"
+    assert str(raised.value) == f"numbers of segments differ: {differ}{hint}"
+
+
+def test_an_empty_segment_in_memory_is_named_too() -> None:
+    with pytest.raises(InputError, match="a has 2; the empty last line of a makes the difference: remove it"):
+        Corpus.of(["x"], {"a": "y\n".split("\n")})
+
+
+# Files.
+
+
+def test_a_byte_order_mark_and_nul_are_told_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ref.txt").write_bytes(b"x\ny\n")
+    Path("bom.txt").write_bytes(b"\xef\xbb\xbfa\nb\n")
+    Path("nul.txt").write_bytes(b"a\nb\0\n")
+    assert said(read_corpus, ["ref.txt"], ["bom.txt", "nul.txt"]) == [
+        "bom.txt begins with a byte order mark (U+FEFF), which is counted as part of the first word, as sacreBLEU does"
+        ": save it as UTF-8 without one",
+        "nul.txt, line 2 holds a NUL character (U+0000): is it a text file, and in UTF-8?",
+    ]
+    # Text of Windows without a mark: nothing else tells.
+    Path("utf16.tsv").write_bytes("a\tb\nx\ty\n".encode("utf-16-le")[:-1])
+    with pytest.raises(InputError, match="utf16"), pytest.warns(InputWarning, match="utf16.tsv, line 1 holds a NUL"):
+        read_corpus(["utf16.tsv#a"], ["utf16.tsv#b"])
+    # A mark elsewhere, or where a format says what a file begins with, is none of these.
+    Path("in.txt").write_bytes(b"a\xef\xbb\xbf\n\xef\xbb\xbfb\n")
+    Path("bom.tsv").write_bytes(b"\xef\xbb\xbfa\nx\ny\n")
+    assert said(read_corpus, ["ref.txt"], ["in.txt", "bom.tsv"]) == []
+
+
+def test_xml_in_utf_16_is_read_without_a_warning(tmp_path: Path) -> None:
+    body = "<m><tstset sysid='s'><doc docid='d'><seg id='1'>é</seg></doc></tstset></m>"
+    text = f"<?xml version='1.0' encoding='utf-16'?>{body}"
+    path = tmp_path / "s.xml"
+    path.write_bytes(text.encode("utf-16"))
+    assert said(read_corpus, [str(path)], [str(path)]) == []
+
+
+# Tokenized text.
+
+PERIOD = st.sampled_from(["x .", "x.", "x . ", ".", " .", "x .y"])
+
+
+@given(st.lists(PERIOD, min_size=90, max_size=140))
+def test_tokenized_text_is_told_where_sacrebleu_tells_it(lines: list[str]) -> None:
+    # sacreBLEU 2.6.0: BLEU().corpus_score logs it from 100 hypotheses that end in " ." on.
+    logged: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: logged.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("sacrebleu")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING)
+    try:
+        SacreBLEU().corpus_score(lines, [["x."] * len(lines)])
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+    ours = [m for m in said(score, ["x."] * len(lines), {"a": lines}) if "tokenized period" in m]
+    assert bool(ours) == any("That's 100 lines that end in a tokenized period" in m for m in logged)
+
+
+def test_tokenized_text_is_told_of_metrics_that_tokenize() -> None:
+    lines = ["x ."] * 99 + ["y .", "z"]
+    reference = ["w"] * 101
+    message = (
+        "100 segments of the system 'a' end in a tokenized period (' .'), and BLEU tokenizes texts itself: detokenize "
+        "them, or turn its tokenizer off (tokenize 'none')"
+    )
+    assert said(score, reference, {"a": lines, "b": ["v"] * 101}) == [message]
+    assert said(score, reference, {"a": lines}, ["chrf", "ter", metric("bleu", tokenize="none")]) == []
+    assert said(score, reference, {"a": lines}, ["ter", "nist"]) == [message.replace("BLEU", "NIST")]
+    assert said(score, reference[1:], {"a": lines[1:]}) == []
+
+
+# On the command line.
+
+
+def test_the_command_line_shows_a_line_for_each_warning_and_goes_on(demo: Path, run: Any) -> None:
+    again = Path("again.txt")
+    again.write_bytes(b"\xef\xbb\xbf" + Path("tuned.txt").read_bytes())
+    plain = run("score", "reference.txt", "tuned.txt", "rules.txt")
+    assert (plain.code, plain.err) == (0, "")
+    Path("copy.txt").write_bytes(Path("tuned.txt").read_bytes())
+    warned = run("compare", "reference.txt", "tuned.txt", "copy.txt", "again.txt", "-n", "99")
+    assert warned.code == 0
+    assert warned.out.startswith("BLEU: 400 segments")
+    assert warned.err.splitlines() == [
+        "reshuffle: warning: again.txt begins with a byte order mark (U+FEFF), which is counted as part of the first "
+        "word, as sacreBLEU does: save it as UTF-8 without one",
+        "reshuffle: warning: the outputs of the systems 'tuned' and 'copy' are the same: is a file given twice?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "err"),
+    [
+        ("default", 0, "reshuffle: warning: the output of the system"),
+        ("ignore", 0, ""),
+        ("error", 2, "reshuffle: error: the output of the system"),
+    ],
+)
+def test_pythonwarnings_says_what_to_do_with_a_warning(demo: Path, setting: str, code: int, err: str) -> None:
+    files = ("reference.txt", "copy.txt")
+    Path("copy.txt").write_bytes(Path("reference.txt").read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-m", "reshuffle", "score", *files],
+        env={"PYTHONWARNINGS": f"{setting}::UserWarning", "PYTHONPATH": str(Path(reshuffle.__file__).parents[1])},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (code, int(bool(err)))
+    assert done.stderr.startswith(err)
