@@ -48,7 +48,7 @@ def compare(
     all_pairs: bool = False,
     alternative: str = "two-sided",
     adjust: str | None = None,
-    interval: str = "percentile",
+    interval: str | None = "percentile",
     confidence_level: float = 0.95,
     seed: int = 12345,
     threads: int | None = None,
@@ -97,10 +97,10 @@ def compare(
     adjust : str, optional
         A name in :data:`reshuffle.multiplicity.ADJUSTMENTS`: gives p-values adjusted for all pairs under a metric, too.
         Of tests that were stopped, ``besag-clifford`` gives p that ``holm`` and ``bonferroni`` can adjust.
-    interval : str
-        A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences.
+    interval : str or None
+        A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences; None for no intervals.
     confidence_level : float
-        Of the intervals.
+        Of the intervals; 1 − the level at which p-values are called significant.
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
     threads : int, optional
@@ -145,7 +145,7 @@ def compare(
     chosen = check_test(test, alternative, *data.metrics)
     adjustment = check_adjustment(adjust, chosen.name, chosen.replicates == "shuffles")
     shuffling = check_shuffling(scheme, stopping, chosen, adjustment, round(1 - confidence_level, 12))
-    used = check_interval(interval, *data.metrics)
+    used = None if interval is None else check_interval(interval, *data.metrics)
     names = data.names
     if len(names) < 2:
         raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
@@ -164,9 +164,9 @@ def compare(
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
-    if used.draws:
+    if used is not None and used.draws:
         _ = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
-    results = run_test(chosen, replicates, pairs, alternative, adjustment, shuffling)
+    results = run_test(chosen, replicates, pairs, alternative, adjustment, shuffling, data.labels, data.n_references)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
         PairedDifference(
@@ -174,7 +174,7 @@ def compare(
             system=names[a],
             metric=label,
             test=result,
-            confidence_interval=used.of(Estimate(replicates, m, a, b), confidence_level),
+            confidence_interval=None if used is None else used.of(Estimate(replicates, m, a, b), confidence_level),
             intraclass_correlation=correlation,
             design_effect=effect,
         )
@@ -450,7 +450,7 @@ def _comparison(
         )
         for label, f in zip(data.labels, families, strict=True)
     ]
-    resampled = (used is not None and used.draws) or (test is not None and test.replicates is not None)
+    resampled = (used is not None and used.draws) or any(pair.test.seed is not None for pair in comparisons)
     made = replicates if resampled else None
     tested = None
     if test is not None:

@@ -88,7 +88,7 @@ class SegmentScores(GivenCounts):
     --------
     >>> ratings = SegmentScores("rating", {"a": [1.5, 2, 0], "b": [2.5, 2, 1]})
     >>> ratings.counts["b"].tolist(), ratings.signature()
-    ([[25, 1], [20, 1], [10, 1]], 'rating|mean:segments|units:10^-1')
+    ([[25, 1], [20, 1], [10, 1]], 'rating|mean:segments|resolution:10^-1')
     >>> from reshuffle import score
     >>> [s.score for s in score(metrics=ratings).scores]
     [1.1666666666666667, 1.8333333333333333]

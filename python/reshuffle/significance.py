@@ -349,8 +349,13 @@ def run_test(
     alternative: str,
     adjustment: Adjustment | None = None,
     shuffling: Shuffling = BY_COINS,
+    labels: Sequence[str] | None = None,
+    n_references: str | None = None,
 ) -> list[list[SignificanceResult]]:
-    """Test every pair under every family, all on the same replicates: metric by metric, pair by pair."""
+    """Test every pair under every family, all on the same replicates: metric by metric, pair by pair.
+
+    ``labels`` are what to call the metrics, if not by their names; ``n_references`` is for their signatures.
+    """
     observed = Observed.of(replicates, pairs, shuffling)
     outcome = test.outcome(observed, alternative)
     adjusted = None
@@ -372,17 +377,18 @@ def run_test(
             shuffled = outcome.shuffled[m][p]
             exceedances, n = shuffled.exceedances, shuffled.n_resamples
             scheme, name, stopping = shuffled.scheme, shuffled.name, shuffled.stopping
-        suffix = run_signature(replicates if resampled else None, (*used, name, rule), strata)
+        at_random = resampled and scheme != "exact"
+        suffix = run_signature(replicates if resampled else None, (*used, name, rule), strata, at_random)
         return SignificanceResult(
             test=test.name,
-            metric=metric.name,
+            metric=metric.name if labels is None else labels[m],
             statistic=float(observed.statistic[m, p]),
             pvalue=float(outcome.pvalues[m, p]),
             alternative=alternative,
             exceedances=exceedances,
             n_resamples=n,
-            seed=replicates.seed if resampled else None,
-            signature=f"{metric.signature()}|{suffix}",
+            seed=replicates.seed if at_random else None,
+            signature=f"{metric.signature(n_references)}|{suffix}",
             wins=None if drawn is None else int((drawn > 0).sum()),
             ties=None if drawn is None else int((drawn == 0).sum()),
             adjusted_pvalue=None if adjusted is None else float(adjusted[m, p]),
@@ -403,7 +409,7 @@ def run_signature(
 
     ``test``: test, alternative, adjustment, scheme and stopping, None for what was not used or goes without saying;
     ``strata`` are those within which units vary, if anything depends on them. Standard errors in closed form depend on
-    the units, too, where nothing is ``resampled``.
+    the units, too, and so do exact tests, where nothing is ``resampled`` at random.
     """
     parts = ("test", "alternative", "adjust", "scheme", "stopping")
     used = [f"{part}:{name}" for part, name in zip(parts, test or (), strict=False) if name is not None]

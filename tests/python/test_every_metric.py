@@ -9,6 +9,7 @@ import math
 import pickle
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -150,13 +151,15 @@ def test_every_test_and_interval_works_and_identical_systems_do_not_differ(name:
         assert ends.method == interval
     poor, twin = result.comparisons
     assert (twin.system, twin.difference, twin.test.pvalue) == ("twin", 0, 1)
+    assert twin.confidence_interval is not None
     assert (twin.confidence_interval.low, twin.confidence_interval.high) == (0, 0)
     assert poor.difference == result.scores[1].score - result.scores[0].score
     assert 0 < poor.test.pvalue <= 1
-    assert poor.test.signature.startswith(made(name).signature())
-    # Replicates are told of where there were some, and only there.
-    assert (poor.test.seed is None) == (test not in RESAMPLING)
-    assert ("|n:60|" in poor.test.signature) == (test in RESAMPLING)
+    assert poor.test.signature.startswith(f"{result.metrics[0].signature}|test:")
+    # Replicates are told of where some were made at random, and only there.
+    at_random = test in RESAMPLING and poor.test.scheme != "exact"
+    assert (poor.test.seed is not None) == at_random
+    assert ("|n:60|" in poor.test.signature) == at_random
     assert f"|interval:{interval}[0.95]|test:{test}|" in result.signature
 
 
@@ -203,14 +206,20 @@ def test_tests_of_two_arrays_of_counts_are_those_of_compare(name: str) -> None:
             result = approximate_randomization(a, b, of, n_resamples=60)
         else:
             result = bootstrap_test(a, b, of, method=methods[test], n_resamples=60)
-        assert result == comparison(name, test).comparisons[0].test
+        there = comparison(name, test)
+        expected = there.comparisons[0].test
+        # Counts alone do not tell how many references there were.
+        assert replace(expected, signature="") == replace(result, signature="")
+        assert expected.signature.removeprefix(there.metrics[0].signature) == result.signature.removeprefix(
+            of.signature()
+        )
     for interval in INTERVALS.values():
         if (name, "ar", interval.name) in COMBINATIONS:
-            there = comparison(name, "ar", interval.name)
+            shown = comparison(name, "ar", interval.name)
             of_score = bootstrap_interval(a, of, method=interval.name, n_resamples=60)
-            assert of_score == there.scores[1].confidence_interval
+            assert of_score == shown.scores[1].confidence_interval
             of_difference = bootstrap_interval(a, of, b=b, method=interval.name, n_resamples=60)
-            assert of_difference == there.comparisons[0].confidence_interval
+            assert of_difference == shown.comparisons[0].confidence_interval
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
@@ -559,7 +568,7 @@ def test_decimals_are_exact(given_: tuple[int, list[int]]) -> None:
     # As a file would give them: the nearest float to each decimal.
     scores = [float(Decimal(number).scaleb(-digits)) for number in numbers]
     rating = SegmentScores("rating", {"a": scores})
-    # "units:10^-3": a score is a whole number of thousandths.
+    # "resolution:10^-3": a score is a whole number of thousandths.
     base, _, exponent = rating.signature().rsplit(":", 1)[1].partition("^")
     unit = Fraction(base) ** int(exponent or 1)
     assert unit >= Fraction(1, 10**digits)
@@ -740,6 +749,8 @@ def test_a_function_of_texts_counts_the_same_replicates_as_the_native_metric(tes
         assert a.difference == pytest.approx(b.difference, rel=1e-12, abs=1e-12)
         assert a.test.exceedances == b.test.exceedances
         assert (a.test.wins, a.test.ties) == (b.test.wins, b.test.ties)
+        assert a.confidence_interval is not None
+        assert b.confidence_interval is not None
         assert a.confidence_interval.low == pytest.approx(b.confidence_interval.low, abs=1e-10)
         assert a.confidence_interval.high == pytest.approx(b.confidence_interval.high, abs=1e-10)
 

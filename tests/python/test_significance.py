@@ -301,7 +301,7 @@ def test_tests_without_replicates_tell_of_none(test: str) -> None:
     told = (result.exceedances, result.n_resamples, result.seed, result.wins, result.ties, result.pvalue_interval)
     assert told == (None,) * 6
     assert not result.may_lie_across(0.05)
-    assert result.signature.startswith(f"rating|mean:segments|units:1|test:{test}|alternative:two-sided|version:")
+    assert result.signature.startswith(f"rating|mean:segments|resolution:1|test:{test}|alternative:two-sided|version:")
 
 
 def assert_p_values_are_sacrebleus(corpus: Corpus, systems: Sequence[str], test: str) -> None:
