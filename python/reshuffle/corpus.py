@@ -11,7 +11,7 @@ from .errors import InputError
 from .files import STDIN, display_name, uncompressed
 from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
-__all__ = ["Corpus", "numbered", "read_corpus", "system_names"]
+__all__ = ["Corpus", "listed_segments", "numbered", "read_corpus", "reference_columns", "system_names"]
 
 Lines: TypeAlias = Sequence[str]
 T = TypeVar("T")
@@ -51,6 +51,11 @@ class Corpus:
     strata: Sequence[str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if self.references and (self.references[0] is None or isinstance(self.references[0], str)):
+            object.__setattr__(self, "references", reference_columns(self.references))
+        for name, lines in self.systems.items():
+            if isinstance(lines, str):
+                raise InputError(f"{name}: expected a sequence of segments, got a single string")
         if not self.references:
             raise InputError("no references: at least one column of references is needed")
         if not self.systems:
@@ -90,14 +95,11 @@ class Corpus:
         """From texts in memory: one column of references or several; systems with names or without."""
         if isinstance(references, str) or isinstance(systems, str):
             raise InputError("expected sequences of segments, got a single string")
-        columns = _listed("references", references)
-        if columns and (columns[0] is None or isinstance(columns[0], str)):
-            columns = [columns]
         if not isinstance(systems, Mapping):
-            systems = numbered(_listed("systems", systems))
+            systems = numbered(listed_segments("systems", systems))
         return cls(
-            {str(name): _listed(str(name), lines) for name, lines in systems.items()},
-            [_listed(f"references[{i}]", column) for i, column in enumerate(columns)],
+            {str(name): listed_segments(str(name), lines) for name, lines in systems.items()},
+            reference_columns(references),
         )
 
 
@@ -110,7 +112,19 @@ def numbered(systems: Iterable[T]) -> dict[str, T]:
     return {f"system {number}": system for number, system in enumerate(systems, 1)}
 
 
-def _listed(what: str, values: Any) -> list[Any]:
+def reference_columns(references: Any) -> list[Any]:
+    """Columns of S references each; S references alone are one column.
+
+    >>> reference_columns(["a b", "c"]), reference_columns([["a b", "c"], ["a", None]])
+    ([['a b', 'c']], [['a b', 'c'], ['a', None]])
+    """
+    listed = listed_segments("references", references)
+    if listed and (listed[0] is None or isinstance(listed[0], str)):
+        return [listed]
+    return [listed_segments(f"references[{i}]", column) for i, column in enumerate(listed)]
+
+
+def listed_segments(what: str, values: Any) -> list[Any]:
     """Anything that can be gone through, as a list: arrays, data frames' columns and generators are fine."""
     if isinstance(values, str):
         raise InputError(f"{what}: expected a sequence of segments, got a single string")

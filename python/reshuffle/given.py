@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -382,9 +383,11 @@ class CorpusFunction:
         """
         value = self.function(hypotheses, references)
         try:
+            if isinstance(value, str | bytes) or np.ndim(value):  # though float() may take them
+                raise TypeError
             number = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"{self.name}: the function gave {value!r}, expected a number") from None
+            raise InputError(f"{self.name}: the function gave {reprlib.repr(value)}, expected a number") from None
         if not math.isfinite(number):
             raise InputError(f"{self.name}: the function gave {number}, expected a finite number")
         return number

@@ -20,7 +20,7 @@ from ._core import Progress
 from .errors import InputError, check_name
 from .estimates import ANY, MEANS, check_kind, segment_values
 from .given import CorpusFunction
-from .metrics import Metric, MetricLike, Scores, resolve
+from .metrics import Metric, MetricLike, Scores
 from .multiplicity import Adjustment, FamilyTests
 from .resampling import Family, Pairs, Replicates, reached
 from .results import SignificanceResult
@@ -446,7 +446,7 @@ def run_signature(
 def _two_systems(
     a: ArrayLike,
     b: ArrayLike,
-    metric: MetricLike,
+    metric: MetricLike | None,
     documents: DocumentIds | None,
     strata: StratumIds | None,
     n_resamples: int,
@@ -454,14 +454,14 @@ def _two_systems(
     threads: int | None,
     progress: Progress | None,
 ) -> Replicates:
-    family = Family.of(resolve(metric), a, b, documents, strata)
+    family = Family.of(metric, a, b, documents, strata)
     return Replicates([family], n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
 
 
 def approximate_randomization(
     a: ArrayLike,
     b: ArrayLike,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     *,
     documents: DocumentIds | None = None,
     scheme: str = "auto",
@@ -500,10 +500,13 @@ def approximate_randomization(
 
     Parameters
     ----------
-    a, b : (S, K) array_like of int
-        The counts of each segment, as :meth:`~reshuffle.metrics.NativeMetric.suff_stats` gives them.
-    metric : str, Metric or callable
-        Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…).
+    a, b : (S, K) array_like of int, or (S,) array_like of float
+        The counts of each segment, as :meth:`~reshuffle.metrics.NativeMetric.suff_stats` gives them; or one score for
+        each segment, from any metric or rater.
+    metric : str, Metric or callable, optional
+        Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…). Left out for
+        scores of segments: those are compared by their means, exactly, in a unit that a and b share
+        (:class:`~reshuffle.SegmentScores`).
     documents : sequence of S str or int, optional
         The id of each segment's document, adjacent or not; counts are summed over each first.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
@@ -573,6 +576,12 @@ def approximate_randomization(
     ... )
     >>> result.pvalue > 0.05, result.n_resamples < 1000
     (True, True)
+
+    Scores of segments that came from elsewhere need no metric:
+
+    >>> result = approximate_randomization([0.81, 0.84, 0.79, 0.9], [0.75, 0.8, 0.8, 0.85])
+    >>> round(result.statistic, 3), result.pvalue
+    (0.035, 0.25)
     """
     test = check_test("ar", alternative)
     shuffling = check_shuffling(scheme, stopping, test)
@@ -589,7 +598,7 @@ def approximate_randomization(
 def bootstrap_test(
     a: ArrayLike,
     b: ArrayLike,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     *,
     method: str = "centred",
     documents: DocumentIds | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def reports(comparison: Comparison) -> dict[str, str]:
 
 
 def test_a_pair_its_test_and_the_scores_call_a_metric_by_one_name() -> None:
-    bleus = [metric("bleu"), metric("bleu", lowercase=True), "ter"]
+    bleus: list[Any] = [metric("bleu"), metric("bleu", lowercase=True), "ter"]
     result = compare(REFERENCES, TWO, bleus, n_resamples=99)
     labels = ["BLEU case:mixed", "BLEU case:lc", "TER"]
     assert labels == [m.name for m in result.metrics]
