@@ -48,7 +48,7 @@ def compare(
     all_pairs: bool = False,
     alternative: str = "two-sided",
     adjust: str | None = None,
-    interval: str = "percentile",
+    interval: str | None = "percentile",
     confidence_level: float = 0.95,
     seed: int = 12345,
     threads: int | None = None,
@@ -97,10 +97,10 @@ def compare(
     adjust : str, optional
         A name in :data:`reshuffle.multiplicity.ADJUSTMENTS`: gives p-values adjusted for all pairs under a metric, too.
         Of tests that were stopped, ``besag-clifford`` gives p that ``holm`` and ``bonferroni`` can adjust.
-    interval : str
-        A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences.
+    interval : str or None
+        A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences; None for no intervals.
     confidence_level : float
-        Of the intervals.
+        Of the intervals; 1 − the level at which p-values are called significant.
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
     threads : int, optional
@@ -145,7 +145,7 @@ def compare(
     chosen = check_test(test, alternative, *data.metrics)
     adjustment = check_adjustment(adjust, chosen.name, chosen.replicates == "shuffles")
     shuffling = check_shuffling(scheme, stopping, chosen, adjustment, round(1 - confidence_level, 12))
-    used = check_interval(interval, *data.metrics)
+    used = None if interval is None else check_interval(interval, *data.metrics)
     names = data.names
     if len(names) < 2:
         raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
@@ -164,9 +164,9 @@ def compare(
     replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
-    if used.draws:
+    if used is not None and used.draws:
         _ = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
-    results = run_test(chosen, replicates, pairs, alternative, adjustment, shuffling)
+    results = run_test(chosen, replicates, pairs, alternative, adjustment, shuffling, data.labels, data.n_references)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
         PairedDifference(
@@ -174,7 +174,7 @@ def compare(
             system=names[a],
             metric=label,
             test=replace(result, statistic=_known(data.metrics[m], result.statistic)),
-            confidence_interval=_known_ends(data.metrics[m], used.of(Estimate(replicates, m, a, b), confidence_level)),
+            confidence_interval=_interval(used, replicates, confidence_level, m, a, b),
             intraclass_correlation=correlation,
             design_effect=effect,
         )
@@ -441,10 +441,15 @@ def _known(m: AnyMetric | Metric, value: float) -> float:
     return value if m.decimals is None else round(value, m.decimals)
 
 
-def _known_ends(m: AnyMetric, interval: ConfidenceInterval) -> ConfidenceInterval:
-    if m.decimals is None:
-        return interval
-    return replace(interval, low=_known(m, interval.low), high=_known(m, interval.high))
+def _interval(
+    used: Interval | None, replicates: Replicates | None, level: float | None, m: int, a: int, b: int | None = None
+) -> ConfidenceInterval | None:
+    """The interval of a system's score or of a difference, if intervals were asked for."""
+    if used is None or replicates is None or level is None:
+        return None
+    found = used.of(Estimate(replicates, m, a, b), level)
+    of_metric = replicates.families[m].metric
+    return replace(found, low=_known(of_metric, found.low), high=_known(of_metric, found.high))
 
 
 def _schemes(comparisons: Sequence[PairedDifference]) -> str | None:
@@ -467,18 +472,12 @@ def _comparison(
     comparisons: Sequence[PairedDifference] = (),
 ) -> Comparison:
     nrefs = data.n_references
-
-    def interval(m: int, s: int) -> ConfidenceInterval | None:
-        if replicates is None or used is None or confidence_level is None:
-            return None
-        return _known_ends(data.metrics[m], used.of(Estimate(replicates, m, s), confidence_level))
-
     scores = [
         SystemScore(
             system=name,
             metric=data.labels[m],
             score=_known(family.metric, float(family.scores[s])),
-            confidence_interval=interval(m, s),
+            confidence_interval=_interval(used, replicates, confidence_level, m, s),
             details=family.details(s),
         )
         for m, family in enumerate(families)
@@ -493,7 +492,7 @@ def _comparison(
         )
         for label, f in zip(data.labels, families, strict=True)
     ]
-    resampled = (used is not None and used.draws) or (test is not None and test.replicates is not None)
+    resampled = (used is not None and used.draws) or any(pair.test.seed is not None for pair in comparisons)
     made = replicates if resampled else None
     tested = None
     if test is not None:

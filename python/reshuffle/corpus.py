@@ -14,7 +14,17 @@ from .errors import InputError, warn
 from .files import STDIN, display_name, uncompressed
 from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
-__all__ = ["Corpus", "check_order", "missing", "named_columns", "numbered", "read_corpus", "system_names"]
+__all__ = [
+    "Corpus",
+    "check_order",
+    "listed_segments",
+    "missing",
+    "named_columns",
+    "numbered",
+    "read_corpus",
+    "reference_columns",
+    "system_names",
+]
 
 Lines: TypeAlias = Sequence[str]
 T = TypeVar("T")
@@ -54,6 +64,11 @@ class Corpus:
     strata: Sequence[str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if self.references and (self.references[0] is None or isinstance(self.references[0], str)):
+            object.__setattr__(self, "references", reference_columns(self.references))
+        for name, lines in self.systems.items():
+            if isinstance(lines, str):
+                raise InputError(f"{name}: expected a sequence of segments, got a single string")
         if not self.references:
             raise InputError("no references: at least one column of references is needed")
         if not self.systems:
@@ -123,16 +138,12 @@ class Corpus:
         """From texts in memory: one column of references or several; systems with names or without."""
         if isinstance(references, str) or isinstance(systems, str):
             raise InputError("expected sequences of segments, got a single string")
-        named_references = named_columns("references", references)
-        columns = _listed("references", references) if named_references is None else list(named_references.values())
-        if columns and (columns[0] is None or isinstance(columns[0], str)):
-            columns = [columns]
         named = named_columns("systems", systems)
         if named is None:
-            named = numbered(_listed("systems", systems))
+            named = numbered(listed_segments("systems", systems))
         return cls(
-            {name: _listed(name, lines) for name, lines in named.items()},
-            [_listed(f"references[{i}]", column) for i, column in enumerate(columns)],
+            {name: listed_segments(name, lines) for name, lines in named.items()},
+            reference_columns(references),
         )
 
 
@@ -232,7 +243,20 @@ def missing(values: Any) -> NDArray[np.bool_] | None:
     return None
 
 
-def _listed(what: str, values: Any) -> list[Any]:
+def reference_columns(references: Any) -> list[Any]:
+    """Columns of S references each; S references alone are one column.
+
+    >>> reference_columns(["a b", "c"]), reference_columns([["a b", "c"], ["a", None]])
+    ([['a b', 'c']], [['a b', 'c'], ['a', None]])
+    """
+    named = named_columns("references", references)
+    listed = listed_segments("references", references) if named is None else list(named.values())
+    if listed and (listed[0] is None or isinstance(listed[0], str)):
+        return [listed]
+    return [listed_segments(f"references[{i}]", column) for i, column in enumerate(listed)]
+
+
+def listed_segments(what: str, values: Any) -> list[Any]:
     """Anything that can be gone through, as a list: arrays, data frames' columns and generators are fine."""
     if isinstance(values, str):
         raise InputError(f"{what}: expected a sequence of segments, got a single string")

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
@@ -96,7 +97,7 @@ class SegmentScores(GivenCounts):
     --------
     >>> ratings = SegmentScores("rating", {"a": [1.5, 2, 0], "b": [2.5, 2, 1]})
     >>> ratings.counts["b"].tolist(), ratings.signature()
-    ([[25, 1], [20, 1], [10, 1]], 'rating|mean:segments|units:10^-1')
+    ([[25, 1], [20, 1], [10, 1]], 'rating|mean:segments|resolution:10^-1')
     >>> from reshuffle import score
     >>> [s.score for s in score(metrics=ratings).scores]
     [1.1666666666666667, 1.8333333333333333]
@@ -413,9 +414,11 @@ class CorpusFunction:
         """
         value = self.function(hypotheses, references)
         try:
+            if isinstance(value, str | bytes) or np.ndim(value):  # though float() may take them
+                raise TypeError
             number = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"{self.name}: the function gave {value!r}, expected a number") from None
+            raise InputError(f"{self.name}: the function gave {reprlib.repr(value)}, expected a number") from None
         if not math.isfinite(number):
             raise InputError(f"{self.name}: the function gave {number}, expected a finite number")
         return number

@@ -16,7 +16,7 @@ from ._core import Progress
 from .errors import InputError, check_level, check_name
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 from .given import CorpusFunction
-from .metrics import Metric, MetricLike, Scores, resolve
+from .metrics import Metric, MetricLike, Scores
 from .resampling import Family, Replicates
 from .results import ConfidenceInterval, UsedInterval
 from .units import DocumentIds, StratumIds
@@ -231,7 +231,7 @@ def _estimate(
     b: ArrayLike | None,
     documents: DocumentIds | None,
     strata: StratumIds | None,
-    metric: Metric,
+    metric: MetricLike | None,
     n_resamples: int,
     seed: int,
     threads: int | None,
@@ -244,7 +244,7 @@ def _estimate(
 
 def bootstrap_interval(
     a: ArrayLike,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     *,
     b: ArrayLike | None = None,
     documents: DocumentIds | None = None,
@@ -278,8 +278,8 @@ def bootstrap_interval(
 
     Parameters
     ----------
-    a, b : (S, K) array_like of int
-        The counts of each segment.
+    a, b : (S, K) array_like of int, or (S,) array_like of float
+        The counts of each segment, or without a metric one score for each: then of their mean.
     metric, documents, strata, n_resamples, seed, threads, progress
         As in :func:`reshuffle.bootstrap_test`; ``n_resamples`` is B, the number of draws. ``delta``, ``jackknife`` and
         ``t`` make none. ``studentized`` and ``t`` are not for strata.
@@ -314,18 +314,20 @@ def bootstrap_interval(
     >>> interval = bootstrap_interval(right, lambda totals: totals[..., 0] / 8, method="delta")
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.429, 1.071)
+    >>> interval = bootstrap_interval([0.81, 0.84, 0.79, 0.9], method="t")  # the mean of scores of segments
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.759, 0.911)
     """
     confidence_level = check_level("confidence_level", confidence_level)
-    resolved = resolve(metric)
-    interval = check_interval(method, resolved)
-    return interval.of(
-        _estimate(a, b, documents, strata, resolved, n_resamples, seed, threads, progress), confidence_level
-    )
+    check_name("interval", method, list(INTERVALS))
+    estimate = _estimate(a, b, documents, strata, metric, n_resamples, seed, threads, progress)
+    interval = check_interval(method, *(family.metric for family in estimate.replicates.families))
+    return interval.of(estimate, confidence_level)
 
 
 def standard_error(
     a: ArrayLike,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     *,
     b: ArrayLike | None = None,
     documents: DocumentIds | None = None,
@@ -350,8 +352,8 @@ def standard_error(
 
     Parameters
     ----------
-    a, b : (S, K) array_like of int
-        The counts of each segment.
+    a, b : (S, K) array_like of int, or (S,) array_like of float
+        The counts of each segment, or without a metric one score for each: then of their mean.
     metric, documents, strata, n_resamples, seed, threads, progress
         As in :func:`bootstrap_interval`; the last four matter to ``bootstrap`` only.
     method : {'delta', 'jackknife', 'bootstrap'}
@@ -380,5 +382,5 @@ def standard_error(
     0.144338
     """
     check_name("standard error", method, list(STANDARD_ERRORS))
-    estimate = _estimate(a, b, documents, strata, resolve(metric), n_resamples, seed, threads, progress)
+    estimate = _estimate(a, b, documents, strata, metric, n_resamples, seed, threads, progress)
     return STANDARD_ERRORS[method](estimate)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import Progress
-from .corpus import numbered
+from .corpus import listed_segments, numbered, reference_columns
 from .errors import MAX_THREADS, InputError, check_integer, check_name
 from .mteval import SpacedText
 from .specs import MetricSpec, OptionSpec, TokenizerSpec, metric_specs, tokenizer_specs
@@ -159,7 +160,7 @@ class NativeMetric(Metric):
         ----------
         systems : k sequences of S hypotheses, or mapping of str to these
             Errors tell the names.
-        references : sequences of S references
+        references : S references, or columns of S references each
             None stands for a reference that is missing; every segment needs at least one.
         threads : int, optional
             As many as there are cores by default. The counts do not depend on it.
@@ -181,7 +182,7 @@ class NativeMetric(Metric):
         array([[[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]])
         """
         named = systems if isinstance(systems, Mapping) else numbered(systems)
-        columns = ([list(column) for column in named.values()], [list(column) for column in references])
+        columns = [listed_segments(name, column) for name, column in named.items()], reference_columns(references)
         if self.options.get("tokenize") == "mteval-intl":
             columns = _spaced(columns[0]), _spaced(columns[1])
         try:
@@ -262,9 +263,23 @@ class Formula(Metric):
     higher_is_better: bool = True
 
     def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`. :class:`InputError` if the function gives another shape, NaN or an infinity."""
+        """See :meth:`Metric.score`.
+
+        :class:`InputError` if the function gives no numbers, another shape, NaN or an infinity.
+        """
         totals = totals_array(totals)
-        scores = np.asarray(self.function(totals), dtype=np.float64)
+        given = self.function(totals)
+        try:
+            array = np.asarray(given)
+            # Text that reads as a number is no number, of a complex one half would be lost, and None would be NaN.
+            if array.dtype.kind not in "biufO" or given is None:
+                raise TypeError
+            scores = array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(
+                f"{self.name}: the function gave {reprlib.repr(given)} for totals of shape {totals.shape}; expected "
+                f"numbers of shape {totals.shape[:-1]}, one score for each row of {totals.shape[-1]} counts"
+            ) from None
         if scores.shape != totals.shape[:-1]:
             raise InputError(
                 f"{self.name}: the function gave shape {scores.shape} for totals of shape {totals.shape}; "
@@ -396,7 +411,10 @@ def _spaced(columns: list[list[L]]) -> list[list[L]]:
 
 def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Counts:
     """``values`` as int64, or :class:`InputError` if that would change them or they have the wrong dimensions."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{what} must be an array of whole numbers: {error}") from None
     if ndim is not None and array.ndim != ndim:
         raise InputError(f"{what} must have {ndim} dimensions, got shape {array.shape}")
     if array.ndim == 0 or array.size == 0:

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._core import Progress
 from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer
-from .given import CorpusFunction
+from .given import CorpusFunction, SegmentScores
 from .lazy import lazy
-from .metrics import Counts, Metric, Scores, check_sums, counts_array, thread_count
+from .metrics import Counts, Metric, MetricLike, Scores, check_sums, counts_array, resolve, thread_count
 from .stopping import Stopped
 from .units import DocumentIds, Documents, Strata, StratumIds
 
@@ -78,13 +78,13 @@ class Family:
     @classmethod
     def of(
         cls,
-        metric: Metric,
+        metric: MetricLike | None,
         a: ArrayLike,
         b: ArrayLike | None = None,
         documents: DocumentIds | None = None,
         strata: StratumIds | None = None,
     ) -> Family:
-        """From the (S, K) counts of one system or two."""
+        """From the (S, K) counts of one system or two, or without a metric from their (S,) scores of segments."""
         if documents is not None or strata is not None:
             family = by_segment = cls.of(metric, a, b)
             n = by_segment.n_units
@@ -92,6 +92,24 @@ class Family:
             if units is not None:
                 family = family.by(units)
             return family if strata is None else family.within(Strata.of(strata, n, units))
+        systems = {"a": a} if b is None else {"a": a, "b": b}
+        shapes = {name: _shape(values) for name, values in systems.items()}
+        if metric is None:
+            for name, shape in shapes.items():
+                if len(shape) != 1:
+                    raise InputError(
+                        f"without a metric {name} must hold one score for each segment, shape (S,), got shape {shape}; "
+                        "for (S, K) counts give the metric: a name, a Metric or a function of sums"
+                    )
+            scores = SegmentScores("score", systems)
+            return cls(scores, scores.counts_of(list(systems)))
+        for name, shape in shapes.items():
+            if len(shape) == 1:
+                raise InputError(
+                    f"{name} must have 2 dimensions, got shape {shape}: a metric sums (S, K) counts; to compare the "
+                    "means of one score per segment leave the metric out"
+                )
+        metric = resolve(metric)
         first = counts_array(a, "a", ndim=2)
         if b is None:
             return cls(metric, first[None])
@@ -184,6 +202,14 @@ class Family:
         """The score of every system on every draw: (k, n)."""
         sums = replicates.of(_core.draw_sums, self.to_draw, strata=core_sizes(self.strata))
         return self.metric.score(sums.reshape(replicates.n, *self.totals.shape)).T
+
+
+def _shape(values: ArrayLike) -> tuple[int, ...]:
+    """The shape of an array; that of nothing if rows differ in length, about which the conversion complains."""
+    try:
+        return np.shape(values)
+    except ValueError:
+        return ()
 
 
 class TextFamily:

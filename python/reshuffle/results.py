@@ -136,7 +136,7 @@ class SignificanceResult:
     test : str
         The name in :data:`reshuffle.significance.TESTS`.
     metric : str
-        The metric's name.
+        The metric's name, and in a comparison what tells it from others of that name.
     statistic : float
         score(a) − score(b), in the metric's units.
     pvalue : float
@@ -150,7 +150,7 @@ class SignificanceResult:
     n_resamples : int or None
         The number of replicates, R, or how many of them were looked at if they were stopped; None by convolution.
     seed : int or None
-        What the replicates were made from.
+        What the replicates were made from. None, too, for an exact test: nothing in it is random.
     signature : str
         Metric, test, seed, generator and version, to be printed beside the p-value.
     wins, ties : int or None
@@ -184,6 +184,16 @@ class SignificanceResult:
     stopping: UsedStopping | None = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def exact_by(self) -> str | None:
+        """``patterns`` if an exact test went through all patterns of swaps, ``convolution`` if it worked out their law.
+
+        None for tests that are not exact.
+        """
+        if self.scheme != "exact":
+            return None
+        return "convolution" if self.n_resamples is None else "patterns"
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
@@ -232,18 +242,19 @@ class SystemScore:
 class PairedDifference:
     """How one system differs from another under one metric.
 
-    ``test.statistic`` is score(system) − score(baseline), and ``confidence_interval`` is for that difference. If
-    documents are the unit, ``intraclass_correlation`` says how much the paired differences of the segments of a
-    document have in common, and ``design_effect`` how many times larger that makes the variance of the difference than
-    if segments were independent (:func:`reshuffle.intraclass_correlation`, :func:`reshuffle.design_effect`, of the
-    influence that each segment has on the difference); None where they are not defined, and for functions of texts.
+    ``test.statistic`` is score(system) − score(baseline), and ``confidence_interval`` is for that difference, None
+    without intervals. If documents are the unit, ``intraclass_correlation`` says how much the paired differences of
+    the segments of a document have in common, and ``design_effect`` how many times larger that makes the variance of
+    the difference than if segments were independent (:func:`reshuffle.intraclass_correlation`,
+    :func:`reshuffle.design_effect`, of the influence that each segment has on the difference); None where they are not
+    defined, and for functions of texts.
     """
 
     baseline: str
     system: str
     metric: str
     test: SignificanceResult
-    confidence_interval: ConfidenceInterval
+    confidence_interval: ConfidenceInterval | None
     intraclass_correlation: float | None = None
     design_effect: float | None = None
 
@@ -324,9 +335,10 @@ class Comparison:
     n_strata : int or None
         How many strata units were drawn within; None if none were given.
     n_resamples, seed : int or None
-        None if nothing was resampled. Tests whose shuffles were stopped tell for themselves how many they used.
+        None if nothing was resampled at random, as where all tests are exact and there are no draws. Tests whose
+        shuffles were stopped tell for themselves how many they used.
     confidence_level : float or None
-        None if there are no intervals.
+        Of the intervals; 1 − the level of the tests. None if there are neither.
     signature : str
         One line that tells a reader how to repeat it.
     version : str
@@ -353,9 +365,12 @@ class Comparison:
     version: str
 
     @property
-    def level(self) -> float:
-        """1 − confidence_level, without float's last digits: a p-value of at most this is called significant."""
-        return round(1 - (self.confidence_level or 0), 12)
+    def level(self) -> float | None:
+        """1 − confidence_level, without float's last digits: a p-value of at most this is called significant.
+
+        None if there are no tests and no intervals.
+        """
+        return None if self.confidence_level is None else round(1 - self.confidence_level, 12)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,7 +20,7 @@ from ._core import Progress
 from .errors import InputError, check_name
 from .estimates import ANY, MEANS, check_kind, segment_values
 from .given import CorpusFunction
-from .metrics import Metric, MetricLike, Scores, resolve
+from .metrics import Metric, MetricLike, Scores
 from .multiplicity import Adjustment, FamilyTests
 from .resampling import Family, Pairs, Replicates, reached
 from .results import SignificanceResult
@@ -34,6 +34,10 @@ __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomizati
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 BY_COINS = Shuffling()
+
+# So many differences, and so many among which there are ties, have their signed ranks tested exactly.
+MOST_EXACT_RANKS = 50
+MOST_EXACT_TIES = 13
 
 
 def pvalue(exceedances: ArrayLike, n_resamples: int) -> NDArray[np.float64]:
@@ -165,11 +169,28 @@ def _t_test(differences: Scores, alternative: str) -> float:
     return float(stdtr(len(differences) - 1, t if alternative == "less" else -t))
 
 
-def _wilcoxon(differences: Scores, alternative: Any) -> float:
-    """Wilcoxon 1945, signed ranks, differences of 0 left out: exact for few segments without ties, as SciPy chooses."""
-    from scipy.stats import wilcoxon
+def _wilcoxon(differences: Scores, alternative: str) -> float:
+    """Wilcoxon 1945: the sum of the ranks of |d_s| with d_s > 0. Differences of 0 are left out, ties share a mean rank.
 
-    return float(wilcoxon(differences[differences != 0], alternative=alternative).pvalue)
+    Exact for at most 50 differences, 13 if there are ties, else by the normal distribution with the variance Σ rank²/4,
+    which is corrected for ties, and without a correction for continuity. That is what SciPy 1.15 and later choose by
+    themselves; earlier ones chose otherwise, and took ties for none.
+    """
+    differences = differences[differences != 0]
+    sizes, inverse, counts = np.unique(np.abs(differences), return_inverse=True, return_counts=True)
+    ranks = (2 * np.cumsum(counts) - counts + 1)[inverse]  # twice the mean ranks: whole numbers
+    observed, total = int(ranks[differences > 0].sum()), int(ranks.sum())
+    if len(differences) <= (MOST_EXACT_RANKS if len(sizes) == len(differences) else MOST_EXACT_TIES):
+        law = _core.coin_law(ranks.astype(np.uint64))
+        law = 0.5 * (law + law[::-1])  # symmetric to the last bit, so that (a, b) and (b, a) have the same p
+        greater, less = (float(law[sum_of_ranks:].sum()) for sum_of_ranks in (observed, total - observed))
+    else:
+        from scipy.special import ndtr
+
+        z = (observed - total / 2) / (0.5 * np.linalg.norm(ranks))
+        greater, less = float(ndtr(-z)), float(ndtr(z))
+    p = {"greater": greater, "less": less, "two-sided": 2 * min(greater, less)}[alternative]
+    return min(p, 1.0)
 
 
 def _sign_test(differences: Scores, alternative: Any) -> float:
@@ -349,8 +370,13 @@ def run_test(
     alternative: str,
     adjustment: Adjustment | None = None,
     shuffling: Shuffling = BY_COINS,
+    labels: Sequence[str] | None = None,
+    n_references: str | None = None,
 ) -> list[list[SignificanceResult]]:
-    """Test every pair under every family, all on the same replicates: metric by metric, pair by pair."""
+    """Test every pair under every family, all on the same replicates: metric by metric, pair by pair.
+
+    ``labels`` are what to call the metrics, if not by their names; ``n_references`` is for their signatures.
+    """
     observed = Observed.of(replicates, pairs, shuffling)
     outcome = test.outcome(observed, alternative)
     adjusted = None
@@ -372,17 +398,18 @@ def run_test(
             shuffled = outcome.shuffled[m][p]
             exceedances, n = shuffled.exceedances, shuffled.n_resamples
             scheme, name, stopping = shuffled.scheme, shuffled.name, shuffled.stopping
-        suffix = run_signature(replicates if resampled else None, (*used, name, rule), strata)
+        at_random = resampled and scheme != "exact"
+        suffix = run_signature(replicates if resampled else None, (*used, name, rule), strata, at_random)
         return SignificanceResult(
             test=test.name,
-            metric=metric.name,
+            metric=metric.name if labels is None else labels[m],
             statistic=float(observed.statistic[m, p]),
             pvalue=float(outcome.pvalues[m, p]),
             alternative=alternative,
             exceedances=exceedances,
             n_resamples=n,
-            seed=replicates.seed if resampled else None,
-            signature=f"{metric.signature()}|{suffix}",
+            seed=replicates.seed if at_random else None,
+            signature=f"{metric.signature(n_references)}|{suffix}",
             wins=None if drawn is None else int((drawn > 0).sum()),
             ties=None if drawn is None else int((drawn == 0).sum()),
             adjusted_pvalue=None if adjusted is None else float(adjusted[m, p]),
@@ -403,7 +430,7 @@ def run_signature(
 
     ``test``: test, alternative, adjustment, scheme and stopping, None for what was not used or goes without saying;
     ``strata`` are those within which units vary, if anything depends on them. Standard errors in closed form depend on
-    the units, too, where nothing is ``resampled``.
+    the units, too, and so do exact tests, where nothing is ``resampled`` at random.
     """
     parts = ("test", "alternative", "adjust", "scheme", "stopping")
     used = [f"{part}:{name}" for part, name in zip(parts, test or (), strict=False) if name is not None]
@@ -419,7 +446,7 @@ def run_signature(
 def _two_systems(
     a: ArrayLike,
     b: ArrayLike,
-    metric: MetricLike,
+    metric: MetricLike | None,
     documents: DocumentIds | None,
     strata: StratumIds | None,
     n_resamples: int,
@@ -427,14 +454,14 @@ def _two_systems(
     threads: int | None,
     progress: Progress | None,
 ) -> Replicates:
-    family = Family.of(resolve(metric), a, b, documents, strata)
+    family = Family.of(metric, a, b, documents, strata)
     return Replicates([family], n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
 
 
 def approximate_randomization(
     a: ArrayLike,
     b: ArrayLike,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     *,
     documents: DocumentIds | None = None,
     scheme: str = "auto",
@@ -473,10 +500,13 @@ def approximate_randomization(
 
     Parameters
     ----------
-    a, b : (S, K) array_like of int
-        The counts of each segment, as :meth:`~reshuffle.metrics.NativeMetric.suff_stats` gives them.
-    metric : str, Metric or callable
-        Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…).
+    a, b : (S, K) array_like of int, or (S,) array_like of float
+        The counts of each segment, as :meth:`~reshuffle.metrics.NativeMetric.suff_stats` gives them; or one score for
+        each segment, from any metric or rater.
+    metric : str, Metric or callable, optional
+        Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…). Left out for
+        scores of segments: those are compared by their means, exactly, in a unit that a and b share
+        (:class:`~reshuffle.SegmentScores`).
     documents : sequence of S str or int, optional
         The id of each segment's document, adjacent or not; counts are summed over each first.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
@@ -546,6 +576,12 @@ def approximate_randomization(
     ... )
     >>> result.pvalue > 0.05, result.n_resamples < 1000
     (True, True)
+
+    Scores of segments that came from elsewhere need no metric:
+
+    >>> result = approximate_randomization([0.81, 0.84, 0.79, 0.9], [0.75, 0.8, 0.8, 0.85])
+    >>> round(result.statistic, 3), result.pvalue
+    (0.035, 0.25)
     """
     test = check_test("ar", alternative)
     shuffling = check_shuffling(scheme, stopping, test)
@@ -562,7 +598,7 @@ def approximate_randomization(
 def bootstrap_test(
     a: ArrayLike,
     b: ArrayLike,
-    metric: MetricLike,
+    metric: MetricLike | None = None,
     *,
     method: str = "centred",
     documents: DocumentIds | None = None,

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
 from .lazy import lazy
-from .metrics import LARGEST_SUM, Counts, Scores
+from .metrics import Counts, Scores
 
 __all__ = ["DocumentIds", "Documents", "Strata", "StratumIds", "design_effect", "intraclass_correlation"]
 
@@ -87,14 +87,12 @@ class Documents:
         return self._order[self._starts]
 
     def sums(self, counts: Counts) -> Counts:
-        """The sums over the segments of each document, exact: (k, S, K) in, (k, D, K) out.
+        """The sums over the segments of each document, exact: (k, S, K) in, (k, D, K) out, of counts that fit a family.
 
         >>> Documents(np.array([0, 1, 0])).sums(np.array([[[1], [2], [4]]]))
         array([[[5],
                 [2]]])
         """
-        if max(int(counts.max()), -int(counts.min())) * int(self.sizes.max()) > LARGEST_SUM:
-            raise InputError("the counts are too large: the sum over the segments of a document would pass 2^62")
         return np.add.reduceat(counts[:, self._order], self._starts, axis=1)
 
     def segments(self, documents: NDArray[np.intp]) -> NDArray[np.intp]:

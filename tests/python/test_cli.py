@@ -56,6 +56,7 @@ def test_json_holds_what_the_api_returns(demo: Path, run: Any) -> None:
     for got, pair in zip(document["comparisons"], expected.comparisons, strict=True):
         assert (got["baseline"], got["system"], got["metric"]) == (pair.baseline, pair.system, "BLEU")
         assert (got["test"], got["difference"], got["pvalue"]) == ("bootstrap", pair.difference, pair.test.pvalue)
+        assert pair.confidence_interval is not None
         assert got["confidence_interval"]["low"] == pair.confidence_interval.low
         assert got["confidence_interval"]["high"] == pair.confidence_interval.high
         assert (got["wins"], got["ties"]) == (pair.test.wins, pair.test.ties)

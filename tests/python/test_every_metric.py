@@ -9,6 +9,7 @@ import math
 import pickle
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -39,6 +40,7 @@ from reshuffle import (
     metric,
     score,
     segment_scores,
+    standard_error,
 )
 from reshuffle.estimates import ANY, MEANS
 from reshuffle.inputs import read_scores
@@ -151,13 +153,15 @@ def test_every_test_and_interval_works_and_identical_systems_do_not_differ(name:
         assert ends.method == interval
     poor, twin = result.comparisons
     assert (twin.system, twin.difference, twin.test.pvalue) == ("twin", 0, 1)
+    assert twin.confidence_interval is not None
     assert (twin.confidence_interval.low, twin.confidence_interval.high) == (0, 0)
     assert poor.difference == result.scores[1].score - result.scores[0].score
     assert 0 < poor.test.pvalue <= 1
-    assert poor.test.signature.startswith(made(name).signature())
-    # Replicates are told of where there were some, and only there.
-    assert (poor.test.seed is None) == (test not in RESAMPLING)
-    assert ("|n:60|" in poor.test.signature) == (test in RESAMPLING)
+    assert poor.test.signature.startswith(f"{result.metrics[0].signature}|test:")
+    # Replicates are told of where some were made at random, and only there.
+    at_random = test in RESAMPLING and poor.test.scheme != "exact"
+    assert (poor.test.seed is not None) == at_random
+    assert ("|n:60|" in poor.test.signature) == at_random
     assert f"|interval:{interval}[0.95]|test:{test}|" in result.signature
 
 
@@ -204,14 +208,20 @@ def test_tests_of_two_arrays_of_counts_are_those_of_compare(name: str) -> None:
             result = approximate_randomization(a, b, of, n_resamples=60)
         else:
             result = bootstrap_test(a, b, of, method=methods[test], n_resamples=60)
-        assert result == comparison(name, test).comparisons[0].test
+        there = comparison(name, test)
+        expected = there.comparisons[0].test
+        # Counts alone do not tell how many references there were.
+        assert replace(expected, signature="") == replace(result, signature="")
+        assert expected.signature.removeprefix(there.metrics[0].signature) == result.signature.removeprefix(
+            of.signature()
+        )
     for interval in INTERVALS.values():
         if (name, "ar", interval.name) in COMBINATIONS:
-            there = comparison(name, "ar", interval.name)
+            shown = comparison(name, "ar", interval.name)
             of_score = bootstrap_interval(a, of, method=interval.name, n_resamples=60)
-            assert of_score == there.scores[1].confidence_interval
+            assert of_score == shown.scores[1].confidence_interval
             of_difference = bootstrap_interval(a, of, b=b, method=interval.name, n_resamples=60)
-            assert of_difference == there.comparisons[0].confidence_interval
+            assert of_difference == shown.comparisons[0].confidence_interval
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
@@ -560,7 +570,7 @@ def test_decimals_are_exact(given_: tuple[int, list[int]]) -> None:
     # As a file would give them: the nearest float to each decimal.
     scores = [float(Decimal(number).scaleb(-digits)) for number in numbers]
     rating = SegmentScores("rating", {"a": scores})
-    # "units:10^-3": a score is a whole number of thousandths.
+    # "resolution:10^-3": a score is a whole number of thousandths.
     base, _, exponent = rating.signature().rsplit(":", 1)[1].partition("^")
     unit = Fraction(base) ** int(exponent or 1)
     assert unit >= Fraction(1, 10**digits)
@@ -741,6 +751,8 @@ def test_a_function_of_texts_counts_the_same_replicates_as_the_native_metric(tes
         assert a.difference == pytest.approx(b.difference, rel=1e-12, abs=1e-12)
         assert a.test.exceedances == b.test.exceedances
         assert (a.test.wins, a.test.ties) == (b.test.wins, b.test.ties)
+        assert a.confidence_interval is not None
+        assert b.confidence_interval is not None
         assert a.confidence_interval.low == pytest.approx(b.confidence_interval.low, abs=1e-10)
         assert a.confidence_interval.high == pytest.approx(b.confidence_interval.high, abs=1e-10)
 
@@ -847,3 +859,130 @@ def test_what_is_changed_after_it_was_given_changes_nothing() -> None:
     np.testing.assert_array_equal(before, segment_scores(metrics=rating).scores["rating"])
     with pytest.raises(InputError, match="rating has nothing for system 'c'"):
         segment_scores(["x"] * 50, {"c": ["x"] * 50}, rating)
+
+
+# --- Scores of segments as plain arrays
+
+
+RATINGS_A, RATINGS_B = [0.81, 0.84, 0.79, 0.9, 0.2], [0.75, 0.8, 0.8, 0.85, 0.25]
+
+
+def test_arrays_of_one_score_for_each_segment_are_compared_by_their_means() -> None:
+    ratings = SegmentScores("score", {"b": RATINGS_B, "a": RATINGS_A})
+    for a, b in ((RATINGS_A, RATINGS_B), (np.array(RATINGS_A), tuple(RATINGS_B))):
+        for test, method in (("ar", None), ("bootstrap", "centred"), ("paired-bootstrap", "paired")):
+            there = compare(metrics=ratings, test=test, n_resamples=99, interval="percentile").comparisons[0]
+            options: dict[str, Any] = {"n_resamples": 99}
+            result = (
+                bootstrap_test(a, b, method=method, **options) if method else approximate_randomization(a, b, **options)
+            )
+            assert there.test == result
+            assert result.signature.startswith("score|mean:segments|resolution:10^-2|test:")
+            assert there.confidence_interval == bootstrap_interval(a, b=b, **options)
+    for method in ("delta", "jackknife"):
+        expected = np.std(np.subtract(RATINGS_A, RATINGS_B), ddof=1) / 5**0.5
+        assert expected == pytest.approx(standard_error(RATINGS_A, b=RATINGS_B, method=method), rel=1e-12)
+    assert bootstrap_interval(RATINGS_A, method="t").low < np.mean(RATINGS_A)
+    by_documents = approximate_randomization(RATINGS_A, RATINGS_B, documents=[1, 1, 2, 2, 3])
+    assert by_documents.statistic == pytest.approx(np.mean(RATINGS_A) - np.mean(RATINGS_B))
+
+
+def test_both_arrays_share_one_unit_and_sums_are_exact() -> None:
+    # .1 + .2 is not .3 in floats; in tenths it is, and the two are a tie.
+    result = approximate_randomization([0.1, 0.2, 0.3], [0.3, 0.0, 0.3])
+    assert (result.statistic, result.pvalue) == (0, 1)
+    assert "resolution:10^-3|" in approximate_randomization([1, 2, 3], [0.125, 2, 3]).signature
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: approximate_randomization([[1, 2], [3, 4]], [[1, 2], [3, 4]]), r"without a metric a must .* \(2, 2\)"),
+        (lambda: approximate_randomization([1, 2], [[1], [2]]), r"without a metric b must hold one score .* \(2, 1\)"),
+        (lambda: bootstrap_test([1.0, 2.0], [1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
+        (lambda: bootstrap_interval([1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
+        (lambda: approximate_randomization([1.0, 2.0], [1.0]), "score: numbers of segments differ: a has 2, b has 1"),
+        (lambda: standard_error([1.0, np.nan]), "score, system a, segment 2: expected a finite number, got nan"),
+        (lambda: standard_error(["x", "y"]), "score, system a: expected a number for every segment"),
+        (lambda: bootstrap_interval([[1, 2], [3]], "bleu"), "a must be an array of whole numbers: .*inhomogeneous"),
+        (lambda: bootstrap_interval([1.0, 2.0], method="bcs"), "unknown interval 'bcs': did you mean 'bca'"),
+    ],
+)
+def test_arrays_that_do_not_go_with_their_metric_are_refused(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+# --- What functions may give
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda totals: "high", "gave 'high' for totals of shape .*; expected numbers of shape"),
+        (lambda totals: ["0.5"] * len(totals), r"gave \['0.5', .*expected numbers"),
+        (lambda totals: None, "gave None for totals of shape"),
+        (lambda totals: [None] * len(totals), "is not a finite number"),
+        (lambda totals: {"score": 1}, "gave {'score': 1} for totals"),
+        (lambda totals: [[1], [2, 3]], r"gave \[\[1\], \[2, 3\]\] for totals"),
+        (lambda totals: totals[..., 0] * 1j, "expected numbers of shape"),
+        (lambda totals: np.zeros(7), r"the function gave shape \(7,\)"),
+        (lambda totals: 1.0, r"the function gave shape \(\)"),
+    ],
+)
+def test_a_formula_that_gives_no_scores_is_named_with_what_it_gave(given: Any, said: str) -> None:
+    def accuracy(totals: Any) -> Any:
+        return given(totals)
+
+    counts = [[1, 2], [2, 3], [0, 1]]
+    with pytest.raises(InputError, match=f"accuracy: .*{said}"):
+        approximate_randomization(counts, counts[::-1], accuracy)
+    with pytest.raises(InputError, match=f"acc: .*{said}"):
+        compare(metrics=FromCounts("acc", {"a": np.array(counts), "b": np.array(counts[::-1])}, accuracy))
+
+
+@pytest.mark.parametrize("given", ["0.5", "high", b"1", None, [1.0], np.array([1.0]), 1j, {}])
+def test_a_function_of_texts_that_gives_no_number_is_named_with_what_it_gave(given: Any) -> None:
+    function = CorpusFunction("words", lambda hypotheses, references: given)
+    with pytest.raises(InputError, match=f"words: the function gave {re.escape(repr(given))}, expected a number"):
+        score(["a", "b"], [["a", "b"]], function)
+
+
+# --- Columns of references
+
+
+def test_flat_references_are_one_column_everywhere() -> None:
+    reference, hypotheses = ["ab", "cd ef", "g"], ["ab", "cd", "g"]
+    bleu = metric("bleu", tokenize="char")
+    expected = bleu.suff_stats([hypotheses], [reference])
+    assert expected[0, :, 1].tolist() == [2, 4, 1]
+    np.testing.assert_array_equal(expected, bleu.suff_stats([hypotheses], reference))
+    np.testing.assert_array_equal(expected, bleu.suff_stats({"x": tuple(hypotheses)}, tuple(reference)))
+    np.testing.assert_array_equal(expected, bleu.suff_stats([np.array(hypotheses)], np.array(reference)))  # type: ignore[list-item, arg-type]
+    whole, flat = (Corpus({"x": hypotheses}, references) for references in ([reference], reference))
+    assert whole == flat
+    assert whole == Corpus.of(reference, {"x": hypotheses})
+    assert (flat.n_segments, flat.n_references) == (3, "1")
+    assert score([reference], {"x": hypotheses}) == score(reference, {"x": hypotheses})
+    missing = bleu.suff_stats([["a", "b"]], [["a", None], [None, "b"]])
+    assert missing[0, :, 0].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metric("bleu").suff_stats(["ab", "cd"], [["x", "y"]]), "system 1: expected a sequence of segments"),
+        (
+            lambda: metric("bleu").suff_stats({"x": "ab"}, [["x", "y"]]),
+            "x: expected a sequence of segments, got a single",
+        ),
+        (lambda: metric("bleu").suff_stats([["a", "b"]], "ab"), "references: expected a sequence of segments"),
+        (lambda: metric("bleu").suff_stats([["a", "b"]], [["a", "b"], "ab"]), r"references\[1\]: expected a sequence"),
+        (lambda: metric("bleu").suff_stats([["a", "b"]], cast(Any, ["a", None])), "segment 2 has no reference"),
+        (lambda: Corpus({"x": "ab"}, [["x", "y"]]), "x: expected a sequence of segments, got a single string"),
+        (lambda: score(["x", "y"], ["ab", "cd"]), "system 1: expected a sequence of segments, got a single string"),
+    ],
+)
+def test_strings_where_columns_are_expected_are_not_cut_into_characters(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()

@@ -280,7 +280,7 @@ def test_the_scheme_is_chosen_pair_by_pair_and_reports_say_so() -> None:
         assert abs(p - by_coins[name].pvalue) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
     assert "|test:ar|alternative:two-sided|scheme:exact+iid|n:1000|" in result.signature
     reports = {fmt: " ".join(render(result, fmt).split()) for fmt in FORMATS}
-    assert "1,000 shuffles (2 of 3 p exact, by all patterns), two-sided" in reports["text"]
+    assert "1,000 shuffles (2 of 3 p exact, by all patterns of shuffles), two-sided" in reports["text"]
     of_json = [pair["scheme"] for pair in json.loads(reports["json"])["comparisons"]]
     assert of_json == ["exact", "exact", "iid"]
     assert ",ar,exact,two-sided," in reports["csv"]
@@ -294,7 +294,7 @@ def test_reports_of_exact_tests_tell_no_number_of_shuffles() -> None:
     scores = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
     result = compare(metrics=scores, n_resamples=10)
     text = " ".join(render(result, "text").split())
-    assert "p: approximate randomization, exact, by all patterns of shuffles, two-sided; * p ≤ 0.05." in text
+    assert "p: approximate randomization, exact, by convolution, two-sided; * p ≤ 0.05." in text
     assert "1.8e-12*" in text  # 2/2^40
     assert "raise n" not in text, "however few shuffles were asked for"
     assert "Clopper" not in text

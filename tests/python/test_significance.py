@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -232,9 +233,27 @@ def mean_test(test: str, a: Any, b: Any, alternative: str = "two-sided") -> Sign
     return compare(metrics=scores, test=test, alternative=alternative, interval="delta").comparisons[0].test
 
 
+def signed_ranks(d: Any, alternative: str) -> float:
+    """Wilcoxon's p by enumeration, by SciPy's exact law, or by the textbook's normal approximation, as documented."""
+    d = d[d != 0]
+    n, ranks = len(d), scipy.stats.rankdata(np.abs(d))
+    w = ranks[d > 0].sum()
+    ties = np.unique(np.abs(d), return_counts=True)[1]
+    if n <= 13:
+        sums = np.array([sum(chosen) for chosen in itertools.product(*([0.0, rank] for rank in ranks))])
+        greater, less = (sums >= w).mean(), (sums <= w).mean()
+    elif n <= 50 and len(ties) == n:
+        return float(scipy.stats.wilcoxon(d, alternative=alternative, method="exact").pvalue)  # type: ignore[call-overload]
+    else:
+        variance = (n * (n + 1) * (2 * n + 1) - (ties**3 - ties).sum() / 2) / 24
+        z = (w - n * (n + 1) / 4) / variance**0.5
+        greater, less = NormalDist().cdf(-z), NormalDist().cdf(z)
+    return float({"greater": greater, "less": less}.get(alternative, min(1, 2 * min(greater, less))))
+
+
 SCIPY: dict[str, Any] = {
     "t-test": lambda d, alternative: scipy.stats.ttest_1samp(d, 0, alternative=alternative).pvalue,
-    "wilcoxon": lambda d, alternative: scipy.stats.wilcoxon(d[d != 0], alternative=alternative).pvalue,
+    "wilcoxon": signed_ranks,
     "sign-test": lambda d, alternative: (
         scipy.stats.binomtest(int((d > 0).sum()), int((d != 0).sum()), alternative=alternative).pvalue
     ),
@@ -243,7 +262,7 @@ SCIPY: dict[str, Any] = {
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("test", SCIPY)
-@settings(max_examples=25)  # SciPy takes its time over exact signed ranks with ties
+@settings(max_examples=25)  # enumeration takes its time
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=70))
 def test_tests_of_means_are_scipys(test: str, alternative: str, pairs: list[tuple[int, int]]) -> None:
     a, b = np.array(pairs, dtype=float).T
@@ -299,8 +318,38 @@ def test_ties_of_decimals_are_ties_for_signed_ranks() -> None:
         [0.3, 0.1, 0.9, 0.5, 0.0],
         [0.1, 0.3, 0.7, 0.2, 0.1],
     )  # .2 -.2 .2 .3 -.1, where floats differ in the last digit
-    expected = scipy.stats.wilcoxon([2, -2, 2, 3, -1]).pvalue
-    assert expected == mean_test("wilcoxon", a, b).pvalue
+    assert signed_ranks(np.array([2, -2, 2, 3, -1]), "two-sided") == mean_test("wilcoxon", a, b).pvalue
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("n", [2, 12, 13, 14, 20, 49, 50, 51, 300])
+def test_signed_ranks_are_exact_up_to_the_documented_numbers_with_any_scipy(
+    n: int, ties: bool, alternative: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    d = np.random.default_rng(n).permutation(np.arange(1, n + 1)) * np.where(np.arange(n) % 3 == 0, -1, 1)
+    if ties:
+        d[np.argmax(np.abs(d))] = 1 if n > 2 else d[np.argmin(np.abs(d))]
+    expected = signed_ranks(d, alternative)
+    backwards = {"greater": "less", "less": "greater"}.get(alternative, alternative)
+    # What SciPy's wilcoxon chooses by itself differs between its versions.
+    monkeypatch.setattr(scipy.stats, "wilcoxon", None)
+    got = mean_test("wilcoxon", d, np.zeros(n), alternative).pvalue
+    assert expected == pytest.approx(got, rel=1e-12)
+    assert got == mean_test("wilcoxon", np.zeros(n), d, backwards).pvalue
+
+
+def test_signed_ranks_are_those_of_scipy_since_1_15() -> None:
+    # scipy 1.15.3, wilcoxon(d).pvalue: exact; 13 with ties, enumerated; 14 with ties and 51 without, normal.
+    for n, ties, theirs in (
+        (20, False, 0.20244979858398438),
+        (13, True, 0.17333984375),
+        (14, True, 0.4143312335768291),
+        (51, False, 0.02568873999366418),
+    ):
+        d = np.arange(1, n + 1) * np.where(np.arange(n) % 3 == 0, -1, 1)
+        d[-1] = 1 if ties else d[-1]
+        assert theirs == pytest.approx(mean_test("wilcoxon", d, np.zeros(n)).pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("test", SCIPY)
@@ -309,7 +358,7 @@ def test_tests_without_replicates_tell_of_none(test: str) -> None:
     told = (result.exceedances, result.n_resamples, result.seed, result.wins, result.ties, result.pvalue_interval)
     assert told == (None,) * 6
     assert not result.may_lie_across(0.05)
-    assert result.signature.startswith(f"rating|mean:segments|units:1|test:{test}|alternative:two-sided|version:")
+    assert result.signature.startswith(f"rating|mean:segments|resolution:1|test:{test}|alternative:two-sided|version:")
 
 
 def assert_p_values_are_sacrebleus(corpus: Corpus, systems: Sequence[str], test: str) -> None:

@@ -69,6 +69,7 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "metric": pair.metric,
         "test": test.test,
         "scheme": test.scheme,
+        "exact_by": test.exact_by,
         "alternative": test.alternative,
         "difference": pair.difference,
         "pvalue": test.pvalue,
@@ -135,11 +136,12 @@ def _row(score: SystemScore) -> dict[str, Any]:
 def _tested(pair: PairedDifference) -> dict[str, Any]:
     test, interval = pair.test, pair.confidence_interval
     of_pvalue = test.pvalue_interval
+    low, high = ("", "") if interval is None else (interval.low, interval.high)
     values = (
         pair.baseline,
         pair.difference,
-        interval.low,
-        interval.high,
+        low,
+        high,
         test.test,
         test.scheme,
         test.alternative,

@@ -222,9 +222,9 @@ def notes(comparison: Comparison) -> Iterator[str]:
     for metric in comparison.metrics:
         if metric.evaluations is not None:
             yield f"{metric.name}: a function of texts, called {metric.evaluations:,} times."
-    if comparison.interval is None:
+    if comparison.level is None:
         return
-    level = comparison.level
+    level = _number(comparison.level)
     n = f"{comparison.n_resamples or 0:,}"
     of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
     tests = [pair.test for pair in comparison.comparisons]
@@ -234,33 +234,34 @@ def notes(comparison: Comparison) -> Iterator[str]:
         made = f"{_replicates(comparison, n)}{of_units}{within if test.replicates == 'draws' else ''}"
         replicates = "" if test.replicates is None else f" {made},"
         star = "p" if test.adjustment is None else "adjusted p"
-        yield f"p: {test.title},{replicates} {test.alternative}; * {star} ≤ {level:.3g}."
+        yield f"p: {test.title},{replicates} {test.alternative}; * {star} ≤ {level}."
         yield from _stopping(tests)
         if test.adjustment is not None:
             yield (
-                f"Adjusted p: {test.adjustment_title}, over the {_pairs_of_a_metric(comparison)} pairs under each "
-                f"metric; some star is wrong with probability {level:.3g} at most."
+                f"Adjusted p: {test.adjustment_title}, over the {_pairs_of_a_metric(comparison):,} pairs under each "
+                f"metric; some star is wrong with probability {level} at most."
             )
-    draws = f" of {n} bootstrap draws{of_units}" if comparison.interval.draws else ""
-    yield f"Intervals: {comparison.interval.title}{draws}{within}."
+    if comparison.interval is not None:
+        draws = f" of {n} bootstrap draws{of_units}" if comparison.interval.draws else ""
+        yield f"Intervals: {comparison.interval.title}{draws}{within}."
     for metric in comparison.metrics:
         yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
     adjusted = comparison.test is not None and comparison.test.adjustment is not None
     if len(tests) > 1 and comparison.experimentwise_error is not None and not adjusted:
-        power = f"1 - {1 - level:.3g}^{len(tests)}"
+        power = f"1 - {_number(1 - comparison.level)}^{len(tests):,}"
         yield (
-            f"{len(tests)} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
-            f"give at least one p ≤ {level:.3g} with probability {comparison.experimentwise_error:.3g} ({power})."
+            f"{len(tests):,} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
+            f"give at least one p ≤ {level} with probability {_probability(comparison.experimentwise_error)} ({power})."
         )
-    if comparison.test is None or comparison.test.replicates is None or comparison.n_resamples is None:
+    if comparison.test is None or comparison.test.replicates is None:
         return
     if comparison.test.replicates == "shuffles":
         smallest = 2.0 ** ((comparison.test.alternative == "two-sided") - comparison.n_units)
-        if smallest > level:
+        if smallest > comparison.level:
             by_chance = " but by chance of the shuffles" if any(test.scheme == "iid" for test in tests) else ""
             yield (
-                f"{comparison.n_units} {comparison.unit}s can be swapped in {2**comparison.n_units} ways: no p below "
-                f"{smallest:.3g}{by_chance}, too few to decide at {level:.3g}."
+                f"{comparison.n_units} {comparison.unit}s can be swapped in {2**comparison.n_units:,} ways: no p below "
+                f"{smallest:.3g}{by_chance}, too few to decide at {level}."
             )
             return
     # Those that were stopped could have gone on.
@@ -268,15 +269,15 @@ def notes(comparison: Comparison) -> Iterator[str]:
     counted = [r for r, test in zip(possible, tests, strict=True) if test.scheme != "exact" and r is not None]
     iid = any(test.scheme != "subgroup" for test in tests)  # with what was observed one more
     smallest = 1 / (max(counted) + iid) if counted else 0
-    if smallest > level:
+    if smallest > comparison.level:
         n = f"{max(counted):,}"
-        yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level:.3g}; raise n."
+        yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level}; raise n."
         return
-    close = sum(test.may_lie_across(level) for test in tests)
+    close = sum(test.may_lie_across(comparison.level) for test in tests)
     decided = comparison.test.stopping is not None and comparison.test.stopping.startswith("gandy")
     if close and not decided:
         yield (
-            f"{close} of {len(tests)} p-values may lie on the other side of {level:.3g} by chance of the "
+            f"{close:,} of {len(tests):,} p-values may lie on the other side of {level} by chance of the "
             "replicates alone (Clopper-Pearson, 95 %); more replicates would tell."
         )
 
@@ -291,15 +292,15 @@ def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
     if rule.rule == "besag-clifford":
         yield (
             f"Each test stops at {rule.exceedances} shuffles that reach the difference (Besag & Clifford 1991): "
-            f"{used} shuffles used, {to_the_end} of {len(tests)} tests not stopped."
+            f"{used} shuffles used, {to_the_end:,} of {len(tests):,} tests not stopped."
         )
         return
     yield (
-        f"Each test stops once it is decided, wrongly with probability at most {rule.risk:.3g}, whether "
-        f"p ≤ {rule.level:.3g} (Gandy 2009): {used} shuffles used; p itself is an estimate."
+        f"Each test stops once it is decided, wrongly with probability at most {rule.risk:.10g}, whether "
+        f"p ≤ {rule.level:.10g} (Gandy 2009): {used} shuffles used; p itself is an estimate."
     )
     if to_the_end:
-        yield f"{to_the_end} of {len(tests)} tests are undecided after {rule.max_resamples:,} shuffles; raise n."
+        yield f"{to_the_end:,} of {len(tests):,} tests are undecided after {rule.max_resamples:,} shuffles; raise n."
 
 
 def _pairs_of_a_metric(comparison: Comparison) -> int:
@@ -311,15 +312,26 @@ def _replicates(comparison: Comparison, n: str) -> str:
     assert comparison.test is not None  # notes() has seen to it
     tests = [pair.test for pair in comparison.comparisons]
     exact = sum(test.scheme == "exact" for test in tests)
+    ways = _ways_of_exact_tests(tests, comparison.test.replicates or "")
     group = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
     if exact == len(tests):
-        return f"exact, by all patterns of {comparison.test.replicates}"
+        return f"exact, {ways}"
     if group is not None:
         return f"{group:,} {comparison.test.replicates} that are a group"
     if comparison.test.stopping is not None:
         return f"at most {n} {comparison.test.replicates}"
-    some = f" ({exact} of {len(tests)} p exact, by all patterns)" if exact else ""
+    some = f" ({exact:,} of {len(tests):,} p exact, {ways})" if exact else ""
     return f"{n} {comparison.test.replicates}{some}"
+
+
+def _ways_of_exact_tests(tests: Sequence[SignificanceResult], replicates: str) -> str:
+    """How exact tests got their p: all in one way, or so many in each of two."""
+    by_patterns = sum(test.exact_by == "patterns" for test in tests)
+    by_convolution = sum(test.exact_by == "convolution" for test in tests)
+    patterns, convolution = f"by all patterns of {replicates}", "by convolution"
+    if by_patterns and by_convolution:
+        return f"{by_patterns:,} {patterns} and {by_convolution:,} {convolution}"
+    return patterns if by_patterns else convolution
 
 
 def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[str]:
@@ -346,10 +358,10 @@ def _title(comparison: Comparison, metric: UsedMetric) -> str:
     if comparison.n_strata is not None:
         segments += f" in {_strata(comparison)}"
     n = comparison.n_references
-    references = f"{n} reference{'s' * (n != 1)}, " if n else ""
+    references = f"{n:,} reference{'s' * (n != 1)}, " if n else ""
     return (
         f"{metric.name}{arrow}: {comparison.n_segments:,} {segments}, {references}"
-        f"{len(comparison.systems)} system{'s' * (len(comparison.systems) != 1)}"
+        f"{len(comparison.systems):,} system{'s' * (len(comparison.systems) != 1)}"
     )
 
 
@@ -357,25 +369,33 @@ def _strata(comparison: Comparison) -> str:
     return f"{comparison.n_strata:,} strat{'um' if comparison.n_strata == 1 else 'a'}"
 
 
-def _level(comparison: Comparison) -> str:
-    return f"{_percent(comparison.confidence_level or 0)} interval"
+def _level(comparison: Comparison) -> list[str]:
+    """The header of the intervals, if there are any."""
+    has_none = comparison.interval is None or comparison.confidence_level is None
+    return [] if has_none else [f"{_number(100 * (comparison.confidence_level or 0))} % interval"]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+def _number(given: float) -> str:
+    """A number that the user chose, or its complement: as it was given, without float's last digits."""
+    return f"{given:.10g}"
+
+
+def _probability(p: float) -> str:
+    """With three digits; what is not certain is not shown as 1."""
+    return f"{p:.3g}" if p < 0.9995 else "above 0.999"
 
 
 def _scores(
     comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore], tested: dict[str, PairedDifference]
 ) -> Table:
-    header = ["System", metric.name, _level(comparison)]
-    of_tests = ["Δ", _level(comparison), *_pvalues(comparison)]
+    header = ["System", metric.name, *_level(comparison)]
+    of_tests = ["Δ", *_level(comparison), *_pvalues(comparison)]
     if tested:
         header += of_tests
     table = Table(_title(comparison, metric), header)
     decimals = _decimals(scores)
     for score in scores:
-        cells = [score.system, f"{score.score:.{decimals}f}", _ends(score.confidence_interval, decimals)]
+        cells = [score.system, f"{score.score:.{decimals}f}", *_ends(score.confidence_interval, decimals)]
         pair = tested.get(score.system)
         if pair is not None:
             cells += _tested(comparison, pair, decimals)
@@ -386,22 +406,21 @@ def _scores(
 
 
 def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], decimals: int) -> Table:
-    header = ["System", "compared with", "Δ", _level(comparison), *_pvalues(comparison)]
-    table = Table(f"{metric.name}: {len(pairs)} pair{'s' * (len(pairs) != 1)}", header, n_names=2)
+    header = ["System", "compared with", "Δ", *_level(comparison), *_pvalues(comparison)]
+    table = Table(f"{metric.name}: {len(pairs):,} pair{'s' * (len(pairs) != 1)}", header, n_names=2)
     for pair in pairs:
         table.add([pair.system, pair.baseline, *_tested(comparison, pair, decimals)], _significant(comparison, pair))
     return table
 
 
 def _scores_with_details(comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore]) -> Table:
-    intervals = comparison.confidence_level is not None
     names = list(scores[0].details)
     details = _details(names, scores)
-    header = ["System", metric.name, *([_level(comparison)] if intervals else []), *names]
+    header = ["System", metric.name, *_level(comparison), *names]
     table = Table(_title(comparison, metric), header, n_details=len(names))
     decimals = _decimals(scores)
     for score, of_score in zip(scores, details, strict=True):
-        interval = [_ends(score.confidence_interval, decimals)] if intervals else []
+        interval = _ends(score.confidence_interval, decimals)
         table.add([score.system, f"{score.score:.{decimals}f}", *interval, *of_score])
     return table
 
@@ -421,20 +440,23 @@ def _details(names: Sequence[str], scores: Sequence[SystemScore]) -> list[list[s
 
 
 def _decimals(scores: Sequence[SystemScore]) -> int:
-    """How many decimals show a metric: two for scores in the tens, four for shares of 1."""
+    """How many decimals show a metric: two for scores in the tens, four for shares of 1, more for what would be 0."""
     largest = max(abs(score.score) for score in scores)
+    if 0 < largest < 0.01:
+        return min(2 - math.floor(math.log10(largest)), 15)
     return 2 if largest >= 10 else 3 if largest > 1 else 4
 
 
-def _ends(interval: ConfidenceInterval | None, decimals: int, sign: str = "") -> str:
-    return "" if interval is None else f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"
+def _ends(interval: ConfidenceInterval | None, decimals: int, sign: str = "") -> list[str]:
+    """The cell of an interval, if there is one."""
+    return [] if interval is None else [f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"]
 
 
 def _tested(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
     mark = "*" if _significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
     pvalues = [_pvalue(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
-    return [difference, _ends(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + mark]
+    return [difference, *_ends(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + mark]
 
 
 def _pvalues(comparison: Comparison) -> list[str]:
@@ -443,7 +465,8 @@ def _pvalues(comparison: Comparison) -> list[str]:
 
 def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
     adjusted = pair.test.adjusted_pvalue
-    return (pair.test.pvalue if adjusted is None else adjusted) <= comparison.level
+    p = pair.test.pvalue if adjusted is None else adjusted
+    return comparison.level is not None and p <= comparison.level
 
 
 def _pvalue(test: SignificanceResult, p: float) -> str:

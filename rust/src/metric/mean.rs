@@ -34,8 +34,8 @@ impl Metric for Mean {
     fn signature(&self) -> Vec<(&'static str, String)> {
         let (base, exponent) =
             if self.scale.log2().fract() == 0.0 { (2, self.scale.log2()) } else { (10, self.scale.log10()) };
-        let units = if self.scale == 1.0 { "1".into() } else { format!("{base}^-{exponent:.0}").replace("--", "") };
-        vec![("mean", "segments".into()), ("units", units)]
+        let resolution = if self.scale == 1.0 { "1".into() } else { format!("{base}^-{exponent:.0}").replace("--", "") };
+        vec![("mean", "segments".into()), ("resolution", resolution)]
     }
 
     fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {

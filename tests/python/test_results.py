@@ -1,0 +1,149 @@
+"""What a result says of itself: labels, signatures, levels, and the notes below its tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reshuffle import Comparison, SegmentScores, approximate_randomization, compare, metric, score
+from reshuffle.demo import demo_corpus
+from reshuffle.report import FORMATS, render
+
+TEXTS = demo_corpus()
+REFERENCES = [list(TEXTS.references[0][:60])]
+SYSTEMS = {name: list(lines[:60]) for name, lines in TEXTS.systems.items()}
+TWO = {name: SYSTEMS[name] for name in ("baseline", "larger")}
+
+
+def reports(comparison: Comparison) -> dict[str, str]:
+    return {fmt: render(comparison, fmt) for fmt in FORMATS}
+
+
+def test_a_pair_its_test_and_the_scores_call_a_metric_by_one_name() -> None:
+    bleus: list[Any] = [metric("bleu"), metric("bleu", lowercase=True), "ter"]
+    result = compare(REFERENCES, TWO, bleus, n_resamples=99)
+    labels = ["BLEU case:mixed", "BLEU case:lc", "TER"]
+    assert labels == [m.name for m in result.metrics]
+    assert labels == [pair.metric for pair in result.comparisons]
+    assert labels == [pair.test.metric for pair in result.comparisons]
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap"])
+def test_signatures_of_pairs_tell_the_number_of_references(test: str) -> None:
+    for columns in (1, 2):
+        (pair,) = compare(REFERENCES * columns, TWO, test=test, n_resamples=99).comparisons
+        assert pair.test.signature.startswith(f"BLEU|nrefs:{columns}|case:mixed|")
+
+
+def test_an_exact_test_signs_nothing_random() -> None:
+    a, b = metric("ter").suff_stats(TWO, REFERENCES)
+    for scheme, rows in (("exact", a), ("auto", a), ("exact", np.concatenate([b[:5], a[5:]]))):
+        result = approximate_randomization(rows, b, "ter", scheme=scheme)
+        assert (result.scheme, result.seed) == ("exact", None)
+        assert not {"n", "seed", "rng"} & {part.split(":")[0] for part in result.signature.split("|")}
+        assert "scheme:exact[2^" in result.signature
+    by_documents = approximate_randomization(a, b, "ter", documents=[i // 6 for i in range(60)])
+    assert "|unit:document[10]|version:" in by_documents.signature
+    shuffled = approximate_randomization(a, b, "ter", scheme="iid")
+    assert shuffled.seed == 12345
+    assert "|n:10000|seed:12345|rng:" in shuffled.signature
+
+
+def test_a_comparison_of_exact_tests_alone_has_a_seed_only_for_its_draws() -> None:
+    exact = compare(REFERENCES, TWO, "ter", interval="delta")
+    assert (exact.n_resamples, exact.seed) == (None, None)
+    assert "seed:" not in exact.signature
+    drawn = compare(REFERENCES, TWO, "ter", n_resamples=999)
+    assert (drawn.n_resamples, drawn.seed) == (999, 12345)
+    assert "|n:999|seed:12345|" in drawn.signature
+    # What few units can decide is said with draws or without.
+    few = compare([["a b c d", "b c d e", "c d e f"]], [["a b c d"] * 3, ["b c d e"] * 3], interval="delta")
+    assert "3 segments can be swapped in 8 ways: no p below 0.25, too few to decide at 0.05." in render(few)
+
+
+def test_no_key_of_a_signature_means_two_things() -> None:
+    rating = SegmentScores("rating", {"a": [0.5, 1, 2, 1], "b": [1.5, 2, 0, 0]})
+    signature = compare(metrics=rating, documents=[1, 1, 2, 3], n_resamples=99, scheme="iid").signature
+    assert "rating|mean:segments|resolution:10^-1|" in signature
+    assert "|unit:document[3]|" in signature
+    keys = [part.split(":")[0] for part in signature.split("|")]
+    assert len(set(keys)) == len(keys)
+    assert not {"units", "level"} & set(keys)
+
+
+def test_only_tests_and_intervals_have_a_level() -> None:
+    assert score(REFERENCES, TWO).level is None
+    assert score(REFERENCES, TWO, interval="delta").level == 0.05
+    assert compare(REFERENCES, TWO, n_resamples=99, confidence_level=0.9).level == 0.1
+    assert compare(REFERENCES, TWO, n_resamples=99, interval=None).level == 0.05
+
+
+def test_exact_tests_say_how_they_were_made() -> None:
+    close = {"same but one": [SYSTEMS["larger"][0], *SYSTEMS["baseline"][1:]]}
+    for systems, words, methods in (
+        (TWO, "exact, by convolution, two-sided", ["convolution"]),
+        ({"baseline": SYSTEMS["baseline"]} | close, "exact, by all patterns of shuffles, two-sided", ["patterns"]),
+        (TWO | close, "exact, 1 by all patterns of shuffles and 1 by convolution", ["convolution", "patterns"]),
+    ):
+        result = compare(REFERENCES, systems, "ter", interval=None)
+        assert methods == [pair.test.exact_by for pair in result.comparisons]
+        found = reports(result)
+        assert methods == [pair["exact_by"] for pair in json.loads(found["json"])["comparisons"]]
+        for fmt in ("text", "markdown", "latex"):
+            assert words in " ".join(found[fmt].split()), fmt
+    mixed = compare(REFERENCES, TWO, ["bleu", "ter"], n_resamples=99)
+    assert "99 shuffles (1 of 2 p exact, by convolution), two-sided" in render(mixed)
+    assert [pair.test.exact_by for pair in mixed.comparisons] == [None, "convolution"]
+
+
+def test_without_intervals_there_are_none_anywhere() -> None:
+    result, usual = (compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=99, interval=i) for i in (None, "basic"))
+    assert result.interval is None
+    assert {None} == {of.confidence_interval for results in (result.scores, result.comparisons) for of in results}
+    assert [p.test for p in usual.comparisons] == [p.test for p in result.comparisons]
+    assert "interval" not in result.signature
+    for fmt, report in reports(result).items():
+        if fmt in ("text", "markdown", "latex"):
+            assert "nterval" not in report, fmt
+            assert "* p ≤ 0.05" in report
+            assert report.count("*") > 1
+    pairs = json.loads(render(result, "json"))["comparisons"]
+    assert [None] * len(pairs) == [pair["confidence_interval"] for pair in pairs]
+    rows = render(result, "csv").splitlines()
+    assert {len(row.split(",")) for row in rows} == {len(render(usual, "csv").splitlines()[0].split(","))}
+
+
+def many(systems: int, **options: object) -> Comparison:
+    ratings = np.random.default_rng(1).integers(0, 5, (systems, 12))
+    scores = SegmentScores("rating", {f"s{i}": row for i, row in enumerate(ratings)})
+    given: dict[str, object] = {"test": "sign-test", "interval": None, "all_pairs": True}
+    return compare(metrics=scores, **(given | options))  # type: ignore[arg-type]
+
+
+def test_what_is_nearly_certain_is_not_called_certain() -> None:
+    # 1 − .95^105 = .9954 (W05-0908, section 4.4); 1 − .95^190 = .99994.
+    assert "with probability 0.995 (1 - 0.95^105)." in " ".join(render(many(15)).split())
+    assert "with probability above 0.999 (1 - 0.95^190)." in " ".join(render(many(20)).split())
+
+
+def test_numbers_of_thousands_have_their_comma_and_levels_their_digits() -> None:
+    result = many(60, confidence_level=0.9999)
+    text = " ".join(render(result).split())
+    assert "rating: 1,770 pairs" in text
+    assert "1,770 tests, p not adjusted" in text
+    assert "at least one p ≤ 0.0001 with probability 0.162 (1 - 0.9999^1,770)." in text
+    (wide,) = score(metrics=SegmentScores("x", [[1, 2, 3]]), interval="t", confidence_level=0.9999).scores
+    assert wide.confidence_interval is not None
+    header = render(score(metrics=SegmentScores("x", [[1, 2, 3]]), interval="t", confidence_level=0.9999))
+    assert "99.99 % interval" in header
+    adjusted = " ".join(render(many(60, test="ar", scheme="auto", n_resamples=99, adjust="holm")).split())
+    assert "over the 1,770 pairs under each metric" in adjusted
+
+
+def test_scores_of_a_small_size_are_not_shown_as_0() -> None:
+    table = render(score(metrics=SegmentScores("x", {"a": [0.00012, 0.00014], "b": [0.00020, 0.00018]})))
+    assert "0.000130" in table
+    assert "0.000190" in table
