@@ -90,6 +90,8 @@ class NativeMetric(Metric):
     _cut: Callable[[str], str] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Several numbers may come as a list or an array, and are compared and hashed.
+        object.__setattr__(self, "options", {name: _listed(value) for name, value in self.options.items()})
         options = dict(self.options)
         defaults = _checked_names(self.key, options)
         tokenizer = _external(options.get("tokenize"), options.pop("tokenizer_model", None))
@@ -317,8 +319,8 @@ def tokenize(
 class OptionSpec:
     """What the registry knows of an option.
 
-    ``kind`` is ``flag``, ``integer``, ``real``, ``choice`` or ``path``; ``minimum`` and ``maximum`` are a number's,
-    ``choices`` are a choice's.
+    ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice`` or ``path``; ``minimum`` and ``maximum`` are a
+    number's, or of each of several, ``choices`` are a choice's.
     """
 
     name: str
@@ -384,6 +386,13 @@ def _checked_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if option == "tokenize" and isinstance(options[option], str):
             check_name(option, options[option], known[option].choices)
     return {option.name: option.default for option in known.values()}
+
+
+def _listed(value: object) -> object:
+    """Several numbers as a tuple; whatever else there is as it is."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return tuple(value.tolist())
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _external(name: object, model: object) -> LoadedTokenizer | None:
