@@ -148,7 +148,7 @@ class OptionSpec:
 
     @property
     def kind(self) -> str:
-        """``flag``, ``integer``, ``real`` or ``choice``."""
+        """``flag``, ``integer``, ``real``, ``reals`` or ``choice``."""
 
     @property
     def minimum(self) -> float | None:

@@ -65,7 +65,8 @@ def _takes(option: OptionSpec) -> str:
         return "a code of ISO 639"
     if option.kind == "flag":
         return "yes or no"
-    return ("a number from " if option.kind == "real" else "") + f"{option.minimum:.10g} to {option.maximum:.10g}"
+    what = {"real": "a number from ", "reals": "numbers with commas between them, from "}.get(option.kind, "")
+    return f"{what}{option.minimum:.10g} to {option.maximum:.10g}"
 
 
 def _default(value: object) -> str:

@@ -52,6 +52,22 @@ class Name(StrParam):
         return str(value)
 
 
+class Numbers(StrParam):
+    """Numbers with commas between them."""
+
+    name = "numbers"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "X,X,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return [float(number) for number in value.split(",")]
+        except ValueError:
+            option = param.opts[0] if param is not None else "expected"
+            raise InputError(f"{option} must be numbers with commas between them, got {value!r}") from None
+
+
 GREEDY = ("--refs", "--parses", "--scores")
 
 
@@ -124,6 +140,7 @@ def _metric_flags() -> list[click.Option]:
             "flag": {"is_flag": True},
             "integer": {"type": int},
             "real": {"type": float},
+            "reals": {"type": Numbers()},
             "choice": {"type": Name(flag(name), choices)},
             "path": {"metavar": "FILE"},
             "language": {"metavar": "CODE"},

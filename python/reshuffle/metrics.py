@@ -97,6 +97,8 @@ class NativeMetric(Metric):
     _cut: Callable[[str], str] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Several numbers may come as a list or an array, and are compared and hashed.
+        object.__setattr__(self, "options", {name: _listed(value) for name, value in self.options.items()})
         options = dict(self.options)
         defaults = _checked_names(self.key, options)
         language = options.pop("trg_lang", None)
@@ -360,6 +362,13 @@ def _checked_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if option == "tokenize" and isinstance(options[option], str):
             check_name(option, options[option], known[option].choices)
     return {option.name: option.default for option in known.values()}
+
+
+def _listed(value: object) -> object:
+    """Several numbers as a tuple; whatever else there is as it is."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return tuple(value.tolist())
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _external(name: object, model: object) -> LoadedTokenizer | None:

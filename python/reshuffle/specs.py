@@ -15,8 +15,8 @@ __all__ = ["MetricSpec", "OptionSpec", "TokenizerSpec", "metric_specs", "tokeniz
 class OptionSpec:
     """What the registry knows of an option.
 
-    ``kind`` is ``flag``, ``integer``, ``real``, ``choice``, ``path`` or ``language``; ``minimum`` and ``maximum`` are a
-    number's, ``choices`` are a choice's.
+    ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``path`` or ``language``; ``minimum`` and
+    ``maximum`` are a number's, or of each of several, ``choices`` are a choice's.
     """
 
     name: str

@@ -6,7 +6,9 @@ import csv
 import io
 import re
 import shlex
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ COMMANDS = re.findall(r"`(reshuffle [^`]+)`", PAGE.read_text("utf-8"))
 CORPUS = demo_corpus()
 REFERENCE = [str(line) for line in CORPUS.references[0]]
 HYPOTHESES = list(CORPUS.systems["tuned"])
+OTHER = list(CORPUS.systems["larger"])
 TOKENS = [line.split() for line in HYPOTHESES], [[line.split()] for line in REFERENCE]
 
 
@@ -201,11 +204,26 @@ def test_scores_of_multi_bleu_are_those_of_the_commands(
 
 def test_scores_of_nltk_are_those_the_page_says() -> None:
     hypotheses, references = TOKENS
-    bleu = metric("bleu", tokenize="none", smooth_method="none")
-    (of_bleu,) = score(REFERENCE, [HYPOTHESES], bleu).scores
-    assert of_bleu.score == pytest.approx(100 * corpus_bleu(references, hypotheses), rel=1e-12)
-    (of_nist,) = score(REFERENCE, [HYPOTHESES], metric("nist", tokenize="none")).scores
-    assert of_nist.score == pytest.approx(corpus_nist(references, hypotheses), rel=1e-9)
+    # Two references, and a sentence that is too short for four-grams.
+    of_columns = {"references": [[*REFERENCE, "a b c"], [*OTHER, "a"]], "systems": [[*HYPOTHESES, "a b c"]]}
+    names = {"score": score, "segment_scores": segment_scores, "metric": metric, **of_columns}
+    by_segment = [[line.split() for line in of] for of in zip(*of_columns["references"], strict=True)]
+    lines = [line.split() for line in of_columns["systems"][0]]
+
+    def of_row(theirs: str) -> Any:
+        rows = PAGE.read_text("utf-8").split("## NLTK")[1].splitlines()
+        (row,) = (row for row in rows if row.startswith(f"| `{theirs}"))
+        return eval(row.split("| `")[2].split("`")[0], names)
+
+    theirs = "corpus_bleu(references, hypotheses)"
+    assert of_row(theirs).scores[0].score == pytest.approx(100 * corpus_bleu(by_segment, lines), rel=1e-12)
+    theirs = "corpus_nist(references, hypotheses)"
+    assert of_row(theirs).scores[0].score == pytest.approx(corpus_nist(by_segment, lines), rel=1e-8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about each order without a match
+        expected = [100 * float(sentence_bleu(r, h)) for r, h in zip(by_segment, lines, strict=True)]
+    got = of_row("sentence_bleu(references, hypothesis)").scores["BLEU"][0]
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
     for ours, method in [*((n, n) for n in "123"), *((f"nltk-{n}", n) for n in "4567")]:
         smoothing = getattr(SmoothingFunction(), f"method{method}")
         expected = [

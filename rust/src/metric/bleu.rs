@@ -1,6 +1,7 @@
 //! BLEU (Papineni et al. 2002, P02-1040), with sacreBLEU's options and counts.
 
-use super::text::{LOWERCASE, TOKENIZE, Words, yes};
+use super::text::{LOWERCASE, TOKENIZE, Words, quirks, yes};
+use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::math::exp_of_negative;
@@ -39,11 +40,19 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             default: || Value::Flag(false),
             about: "leave out the orders for which the hypotheses are too short",
         },
+        WEIGHTS,
+        AUTO_REWEIGH,
         OptionSpec {
             name: "mteval_quirks",
             kind: Kind::Flag,
             default: || Value::Flag(false),
             about: "as mteval-v13a.pl: lower case of ASCII only, and no order left out for short segments",
+        },
+        OptionSpec {
+            name: "nltk_quirks",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "as NLTK: at least one n-gram of every order in every segment, and no order left out",
         },
     ],
     build: |options| Ok(Box::new(Bleu::new(options)?)),
@@ -84,6 +93,9 @@ pub struct Bleu {
     effective_order: bool,
     /// As `mteval-v13a.pl`, which lower-cases ASCII only and does not leave out orders in the scores of segments.
     mteval: bool,
+    /// As NLTK, which counts at least one n-gram of every order in every segment, whether it can occur or not.
+    nltk: bool,
+    weights: Weights,
 }
 
 impl Bleu {
@@ -108,12 +120,14 @@ impl Bleu {
             order: options.integer("max_ngram_order"),
             effective_order: options.flag("effective_order"),
             mteval,
+            nltk: options.flag("nltk_quirks"),
+            weights: Weights::new("bleu", options)?,
         })
     }
 
     /// Are orders that a segment is too short for left out of its score?
     fn effective_order_of_segments(&self) -> bool {
-        self.effective_order || !(self.mteval || self.smoothing == Smoothing::Mteval)
+        self.effective_order || !(self.mteval || self.nltk || self.smoothing == Smoothing::Mteval)
     }
 
     /// The brevity penalty, exp(1 − r/c) for hypotheses shorter than their references.
@@ -174,7 +188,7 @@ impl Bleu {
         if self.is_nothing(totals) {
             return 0.0;
         }
-        if self.order > MAX_PRODUCT {
+        if self.order > MAX_PRODUCT || !self.weights.are_equal() {
             return self.score_by_logarithms(totals, effective_order);
         }
         // A product under a root instead of a mean of logarithms, and one division for all orders: faster, and 100 comes
@@ -187,9 +201,12 @@ impl Bleu {
     #[inline(never)]
     fn score_by_logarithms(&self, totals: &[i64], effective_order: bool) -> f64 {
         let (matches, possible, effective) = self.precisions::<MAX_ORDER>(totals, effective_order);
-        let orders = matches.iter().zip(&possible).take(effective);
-        let mean = orders.map(|(matched, total)| (matched / total).ln()).sum::<f64>() / effective as f64;
-        100.0 * self.brevity_penalty(totals) * mean.exp()
+        let precisions = matches.iter().zip(&possible).take(self.order).map(|(matched, total)| {
+            let precision = matched / total;
+            // NLTK has the smallest float there is for no match, which a small weight lifts well above 0.
+            if self.nltk && precision == 0.0 { f64::MIN_POSITIVE } else { precision }
+        });
+        100.0 * self.brevity_penalty(totals) * self.weights.product(precisions, totals[0], effective)
     }
 }
 
@@ -217,9 +234,8 @@ impl Metric for Bleu {
         if self.order != 4 {
             signature.push(("order", self.order.to_string()));
         }
-        if self.mteval {
-            signature.push(("quirks", "mteval".into()));
-        }
+        signature.extend(self.weights.signature());
+        signature.extend(quirks(&[("mteval", self.mteval), ("nltk", self.nltk)]));
         signature
     }
 
@@ -234,7 +250,7 @@ impl Metric for Bleu {
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
         let n = out.len();
         let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || any_zero(&totals[2 * n..]);
-        if !smoothed && self.order <= MAX_PRODUCT {
+        if !smoothed && self.order <= MAX_PRODUCT && self.weights.are_equal() {
             return plain_scores(self.order, totals, out);
         }
         let mut row = vec![0; 2 + 2 * self.order];
@@ -373,7 +389,7 @@ struct BleuCounter<'a> {
 
 impl Counter for BleuCounter<'_> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
-        let Bleu { words, order, .. } = *self.bleu;
+        let Bleu { words, order, nltk, .. } = *self.bleu;
         self.references.clear();
         for reference in references {
             self.references.add(|emit| words.tokens(reference, emit));
@@ -386,7 +402,7 @@ impl Counter for BleuCounter<'_> {
             lengths[0] = length as i64;
             lengths[1] = self.references.closest_length(length) as i64;
             for (n, total) in totals.iter_mut().enumerate() {
-                *total = length.saturating_sub(n) as i64;
+                *total = length.saturating_sub(n).max(usize::from(nltk)) as i64;
             }
         }
         Ok(())

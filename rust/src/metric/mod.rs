@@ -13,6 +13,7 @@ mod per;
 mod sentbleu;
 mod ter;
 mod text;
+mod weights;
 mod wer;
 
 use crate::error::{Error, Result};

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use super::text::{LOWERCASE, TOKENIZE, Words};
+use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::ngram::{Children, Ngrams, Token, Vocabulary};
@@ -37,6 +37,12 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             default: || Value::Flag(false),
             about: "with the slips of mteval-v13a.pl: pairs after the word 0, lower case of ASCII only",
         },
+        OptionSpec {
+            name: "nltk_quirks",
+            kind: Kind::Flag,
+            default: || Value::Flag(false),
+            about: "as NLTK: of several references for each order the one of the most information, and its length",
+        },
     ],
     build: |options| Ok(Box::new(Nist::new(options)?)),
 };
@@ -51,7 +57,8 @@ fn penalty_strength() -> f64 {
 }
 
 /// NIST. A row is `[info_1 … info_N, hyp_1 … hyp_N, hyp_len, ref_len]`: information in units of 2^-28 bit, n-grams of
-/// the hypothesis, and, both L times ([`References::common_multiple`]), its length and the references' mean length.
+/// the hypothesis, and, both L times ([`References::common_multiple`]), its length and the references' mean length. With
+/// NLTK's quirks the lengths are summed over the orders instead.
 pub struct Nist {
     words: Words,
     order: usize,
@@ -59,6 +66,9 @@ pub struct Nist {
     /// with it is worth as much as a single word; and it lower-cases ASCII only, except under its own international
     /// tokenization.
     mteval: bool,
+    /// NLTK takes for every order the one reference in which the matches are worth most, of equals the longest, and its
+    /// length as the reference length of that order.
+    nltk: bool,
 }
 
 impl Nist {
@@ -67,7 +77,7 @@ impl Nist {
     pub fn new(options: &Options) -> Result<Self> {
         let mteval = options.flag("mteval_quirks");
         let words = Words::new(options)?.in_case_of_mteval(mteval);
-        Ok(Nist { words, order: options.integer("max_ngram_order"), mteval })
+        Ok(Nist { words, order: options.integer("max_ngram_order"), mteval, nltk: options.flag("nltk_quirks") })
     }
 
     /// The length penalty of hypotheses so many times as long as their references.
@@ -109,9 +119,7 @@ impl Metric for Nist {
 
     fn signature(&self) -> Vec<(&'static str, String)> {
         let mut signature = vec![self.words.case(), self.words.tok(), ("order", self.order.to_string())];
-        if self.mteval {
-            signature.push(("quirks", "mteval".into()));
-        }
+        signature.extend(quirks(&[("mteval", self.mteval), ("nltk", self.nltk)]));
         signature
     }
 
@@ -306,8 +314,44 @@ impl NistCounter<'_> {
     }
 }
 
+impl NistCounter<'_> {
+    /// Reference by reference, as NLTK does.
+    fn count_by_best_reference(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) {
+        let Nist { words, order, .. } = *self.nist;
+        // The information of the matches and the length of the best reference, by hypothesis and order.
+        let mut best = vec![(0, 0); hypotheses.len() * order];
+        for reference in references {
+            self.ngrams.clear();
+            self.ngrams.add(|emit| words.tokens(reference, emit));
+            self.ngrams.count(order);
+            self.look_up();
+            let length_of_reference = self.ngrams.lengths().sum::<usize>() as i64;
+            let each = hypotheses.iter().zip(rows.chunks_exact_mut(2 * order + 2)).zip(best.chunks_exact_mut(order));
+            for ((hypothesis, row), best) in each {
+                let mut information = vec![0; order];
+                let worth = &self.worth;
+                let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(hypothesis, emit);
+                let length = self.ngrams.overlap_each(emit_tokens, order, |n, node| information[n - 1] += worth[node]);
+                for (n, (best, info)) in best.iter_mut().zip(information).enumerate() {
+                    *best = (*best).max((info, length_of_reference));
+                    row[order + n] = length.saturating_sub(n) as i64;
+                }
+                row[2 * order] = (order * length) as i64;
+            }
+        }
+        for (row, best) in rows.chunks_exact_mut(2 * order + 2).zip(best.chunks_exact(order)) {
+            row.iter_mut().zip(best).for_each(|(info, best)| *info = best.0);
+            row[2 * order + 1] = best.iter().map(|best| best.1).sum();
+        }
+    }
+}
+
 impl Counter for NistCounter<'_> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+        if self.nist.nltk {
+            self.count_by_best_reference(references, hypotheses, rows);
+            return Ok(());
+        }
         let Nist { words, order, .. } = *self.nist;
         self.ngrams.clear();
         for reference in references {

@@ -12,6 +12,8 @@ pub enum Kind {
     Integer(i64, i64),
     /// A real number from the first to the second, both included.
     Real(f64, f64),
+    /// Real numbers from the first to the second, both included, as many as the metric wants.
+    Reals(f64, f64),
     /// One of the names that the function lists.
     Choice(fn() -> Vec<&'static str>),
 }
@@ -27,6 +29,8 @@ pub enum Value {
     Integer(i64),
     /// For [`Kind::Real`].
     Real(f64),
+    /// For [`Kind::Reals`].
+    Reals(Vec<f64>),
     /// For [`Kind::Choice`].
     Name(String),
 }
@@ -39,6 +43,7 @@ impl std::fmt::Display for Value {
             Value::Integer(value) => write!(f, "{value}"),
             // With its point, so that 2.0 is not taken for a whole number.
             Value::Real(value) => write!(f, "{value:?}"),
+            Value::Reals(values) => write!(f, "{values:?}"),
             Value::Name(value) => write!(f, "{value:?}"),
         }
     }
@@ -72,6 +77,10 @@ impl OptionSpec {
             (Kind::Real(..), &Value::Integer(i)) => self.check(&Value::Real(i as f64)),
             (Kind::Real(low, high), Value::Real(x)) if (low..=high).contains(x) => Ok(value.clone()),
             (Kind::Real(low, high), _) => Err(self.invalid(format!("a number from {low} to {high}"), value)),
+            (Kind::Reals(low, high), Value::Reals(all)) if all.iter().all(|x| (low..=high).contains(x)) => {
+                Ok(value.clone())
+            }
+            (Kind::Reals(low, high), _) => Err(self.invalid(format!("numbers from {low} to {high}"), value)),
             // Names may be numbers, as those of smoothings are.
             (Kind::Choice(_), Value::Integer(i)) => self.check(&Value::Name(i.to_string())),
             (Kind::Choice(names), Value::Name(name)) => {
@@ -141,6 +150,14 @@ impl Options {
     pub fn real(&self, name: &str) -> Option<f64> {
         match self.get(name) {
             Value::Real(x) => Some(*x),
+            _ => None,
+        }
+    }
+
+    /// Real numbers, if they were given.
+    pub fn reals(&self, name: &str) -> Option<&[f64]> {
+        match self.get(name) {
+            Value::Reals(all) => Some(all),
             _ => None,
         }
     }

@@ -14,9 +14,11 @@
 //!
 //! `nltk-4` to `nltk-7` are what NLTK 3.10 makes of them instead: 4 has 2^i K / ln |T| in the place of (K / ln |T|)^i and
 //! leaves out orders without a match where |T| = 1; 5 and 7 average precisions and can pass 1; 6 raises an error where
-//! no three words match in a row (the score is 0 here), and of three words its fourth precision is the prior.
+//! no three words match in a row (the score is 0 here), and of three words its fourth precision is the prior. Behind the
+//! last order 5 and 7 look at the matches of order 5, whatever the last order is.
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
+use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
 use crate::ngram::Ngrams;
@@ -73,6 +75,8 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             default: || Value::Integer(4),
             about: "the longest n-gram",
         },
+        WEIGHTS,
+        AUTO_REWEIGH,
     ],
     build: |options| Ok(Box::new(SentBleu::new(options)?)),
 };
@@ -93,6 +97,9 @@ impl Precisions {
         self.matches[n - 1] / self.possible[n - 1]
     }
 }
+
+/// Behind the last order NLTK's smoothing 5 looks at this one.
+const NLTK_ORDER: usize = 5;
 
 type Smoothing = fn(&SentBleu, &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1];
 
@@ -115,7 +122,11 @@ const SMOOTHINGS: [(&str, Smoothing); 12] = [
         bleu.precisions(&bleu.neighbours(&matches), p)
     }),
     ("nltk-4", |bleu, p, hypothesis| bleu.by_length_of_nltk(p, hypothesis)),
-    ("nltk-5", |bleu, p, _| bleu.neighbours(&bleu.extended(|n| p.of(n)))),
+    ("nltk-5", |bleu, p, _| {
+        let mut precisions = bleu.each(|n| p.of(n));
+        precisions[bleu.order] = p.of(NLTK_ORDER);
+        bleu.neighbours(&precisions)
+    }),
     ("nltk-6", |bleu, p, hypothesis| {
         // Priors are of precisions as smoothed, whatever the option says, and all there is where the hypothesis is too
         // short for an order.
@@ -127,7 +138,7 @@ const SMOOTHINGS: [(&str, Smoothing); 12] = [
     }),
     ("nltk-7", |bleu, p, hypothesis| {
         let mut precisions = bleu.by_length_of_nltk(p, hypothesis);
-        precisions[bleu.order] = p.of(bleu.order + 1);
+        precisions[bleu.order] = p.of(NLTK_ORDER);
         bleu.neighbours(&precisions)
     }),
 ];
@@ -136,8 +147,9 @@ const SMOOTHINGS: [(&str, Smoothing); 12] = [
 /// million sentences of four thousand words.
 const BITS: u32 = 30;
 
-/// Sentence-level BLEU. A row is `[weighted, ref_len]`: the score (0 to 1) times the closest reference length in units
-/// of 2^-30, and that length.
+/// Sentence-level BLEU. A row is `[weighted, ref_len, unweighted]`: the score (0 to 1) times the closest reference length
+/// in units of 2^-30, and that length. A sentence whose closest reference is empty weighs nothing: so that it has a score
+/// of its own, the last count is that score in the same units, and 0 for all other sentences.
 pub struct SentBleu {
     words: Words,
     order: usize,
@@ -148,6 +160,7 @@ pub struct SentBleu {
     alpha: f64,
     raw_prior: bool,
     extra: bool,
+    weights: Weights,
 }
 
 impl SentBleu {
@@ -167,6 +180,7 @@ impl SentBleu {
             alpha: real("smoothing_alpha"),
             raw_prior: options.name("smoothing_prior") == "raw" && !name.starts_with("nltk"),
             extra: options.flag("smoothing_extra"),
+            weights: Weights::new("sentbleu", options)?,
         })
     }
 
@@ -177,11 +191,9 @@ impl SentBleu {
         out
     }
 
-    /// A value for every order from 1 to N + 1.
-    fn extended(&self, value: impl Fn(usize) -> f64) -> [f64; MAX_ORDER + 1] {
-        let mut out = [0.0; MAX_ORDER + 1];
-        (1..=self.order + 1).for_each(|n| out[n - 1] = value(n));
-        out
+    /// The longest n-grams that are counted.
+    fn counted(&self) -> usize {
+        (self.order + 1).max(NLTK_ORDER)
     }
 
     fn precisions(&self, matches: &[f64; MAX_ORDER + 1], p: &Precisions) -> [f64; MAX_ORDER + 1] {
@@ -246,9 +258,12 @@ impl SentBleu {
         let precisions = (self.smoothing)(self, &p, hypothesis as f64);
         // NLTK takes the mean of the logarithms that exist.
         let skip = self.name == "nltk-4" || self.name == "nltk-7";
-        let factors = precisions[..self.order].iter().filter(|&&p| !(skip && p == 0.0));
-        let product: f64 = factors.product();
+        let factors = precisions[..self.order].iter().map(|&p| if skip && p == 0.0 { 1.0 } else { p });
         let penalty = if hypothesis < reference { (1.0 - reference as f64 / hypothesis as f64).exp() } else { 1.0 };
+        if !self.weights.are_equal() {
+            return penalty * self.weights.product(factors, hypothesis as i64, self.order);
+        }
+        let product: f64 = factors.product();
         penalty * product.powf(1.0 / self.order as f64)
     }
 }
@@ -259,7 +274,7 @@ impl Metric for SentBleu {
     }
 
     fn columns(&self) -> Vec<String> {
-        ["weighted", "ref_len"].map(Into::into).into()
+        ["weighted", "ref_len", "unweighted"].map(Into::into).into()
     }
 
     fn higher_is_better(&self) -> bool {
@@ -283,6 +298,7 @@ impl Metric for SentBleu {
         if self.order != 4 {
             signature.push(("order", self.order.to_string()));
         }
+        signature.extend(self.weights.signature());
         signature
     }
 
@@ -292,6 +308,10 @@ impl Metric for SentBleu {
 
     fn score(&self, totals: &[i64]) -> f64 {
         if totals[1] == 0 { 0.0 } else { 100.0 * fixed::to_real(totals[0], BITS) / totals[1] as f64 }
+    }
+
+    fn segment_score(&self, row: &[i64]) -> f64 {
+        if row[1] == 0 { 100.0 * fixed::to_real(row[2], BITS) } else { self.score(row) }
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
@@ -310,20 +330,23 @@ struct SentBleuCounter<'a> {
 
 impl Counter for SentBleuCounter<'_> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
-        let SentBleu { words, order, .. } = *self.bleu;
+        let words = self.bleu.words;
         self.references.clear();
         for reference in references {
             self.references.add(|emit| words.tokens(reference, emit));
         }
-        self.references.count(order + 1);
-        for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2)) {
+        let counted = self.bleu.counted();
+        self.references.count(counted);
+        for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(3)) {
             let mut matches = [0; MAX_ORDER + 1];
-            let matches = &mut matches[..=order];
+            let matches = &mut matches[..counted];
             let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches);
             let closest = self.references.closest_length(length);
             let score = self.bleu.sentence(length, closest, matches);
-            let weighted = fixed::from_real(score * closest as f64, BITS).ok_or(Error::Overflow { column: 0 })?;
-            row.copy_from_slice(&[weighted, closest as i64]);
+            let in_units = |x: f64, column| fixed::from_real(x, BITS).ok_or(Error::Overflow { column });
+            let weighted = in_units(score * closest as f64, 0)?;
+            let unweighted = if closest == 0 { in_units(score, 2)? } else { 0 };
+            row.copy_from_slice(&[weighted, closest as i64, unweighted]);
         }
         Ok(())
     }

@@ -108,6 +108,12 @@ pub(super) fn yes(flag: bool) -> String {
     if flag { "yes" } else { "no" }.into()
 }
 
+/// `quirks` in signatures: the tools whose slips are reproduced, if any are.
+pub(super) fn quirks(of: &[(&str, bool)]) -> Option<(&'static str, String)> {
+    let names: Vec<_> = of.iter().filter(|(_, has)| *has).map(|(tool, _)| *tool).collect();
+    (!names.is_empty()).then(|| ("quirks", names.join("+")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

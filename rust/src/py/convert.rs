@@ -5,7 +5,7 @@ use numpy::{
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
 use super::call::raise;
 use crate::error::Error;
@@ -66,8 +66,10 @@ fn option(py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> 
         Ok(Value::Real(value.extract()?))
     } else if value.is_instance_of::<PyString>() {
         Ok(Value::Name(value.extract()?))
+    } else if let Ok(numbers) = value.extract() {
+        Ok(Value::Reals(numbers))
     } else {
-        let expected = "a name, a number, true, false or None".into();
+        let expected = "a name, a number, numbers, true, false or None".into();
         Err(raise(py, Error::InvalidOption { option: name.extract()?, expected, got: value.repr()?.extract()? }))
     }
 }
@@ -79,6 +81,7 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: Value) -> PyResult<Bound<'p
         Value::Flag(value) => PyBool::new(py, value).to_owned().into_any(),
         Value::Integer(value) => PyInt::new(py, value).into_any(),
         Value::Real(value) => PyFloat::new(py, value).into_any(),
+        Value::Reals(values) => PyTuple::new(py, values)?.into_any(),
         Value::Name(value) => PyString::new(py, &value).into_any(),
     })
 }

@@ -162,6 +162,7 @@ pub fn metrics(py: Python<'_>) -> PyResult<Vec<MetricSpec>> {
             Kind::Flag => ("flag", None, None, vec![]),
             Kind::Integer(low, high) => ("integer", Some(low as f64), Some(high as f64), vec![]),
             Kind::Real(low, high) => ("real", Some(low), Some(high), vec![]),
+            Kind::Reals(low, high) => ("reals", Some(low), Some(high), vec![]),
             Kind::Choice(names) => ("choice", None, None, names()),
         };
         let default = to_python(py, (spec.default)())?.unbind();

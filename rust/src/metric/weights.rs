@@ -1,0 +1,138 @@
+//! How much each order of n-grams counts in a geometric mean of precisions, in NLTK's words.
+
+use super::{Kind, OptionSpec, Options, Value};
+use crate::error::{Error, Result};
+
+/// The option `weights`.
+pub(super) const WEIGHTS: OptionSpec = OptionSpec {
+    name: "weights",
+    kind: Kind::Reals(0.0, 1e6),
+    default: || Value::Unset,
+    about: "the weight of each order, max_ngram_order of them; alike by default",
+};
+
+/// The option `auto_reweigh`.
+pub(super) const AUTO_REWEIGH: OptionSpec = OptionSpec {
+    name: "auto_reweigh",
+    kind: Kind::Flag,
+    default: || Value::Flag(false),
+    about: "as NLTK: of fewer than four words, count only so many orders, if there are four of equal weight",
+};
+
+/// The weights of the orders.
+pub(super) struct Weights {
+    /// None if all orders weigh alike.
+    each: Option<Vec<f64>>,
+    order: usize,
+    auto_reweigh: bool,
+}
+
+impl Weights {
+    /// As [`WEIGHTS`] and [`AUTO_REWEIGH`] say.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] unless there is a weight for each order.
+    pub(super) fn new(metric: &str, options: &Options) -> Result<Self> {
+        let order = options.integer("max_ngram_order");
+        let each = options.reals(WEIGHTS.name).map(<[f64]>::to_vec);
+        if let Some(each) = each.as_ref().filter(|each| each.len() != order) {
+            return Err(Error::InvalidOption {
+                option: format!("{metric}: {}", WEIGHTS.name),
+                expected: format!("{order} numbers, one for each order up to max_ngram_order"),
+                got: format!("{} of them, {each:?}", each.len()),
+            });
+        }
+        Ok(Weights { each, order, auto_reweigh: options.flag(AUTO_REWEIGH.name) })
+    }
+
+    /// Do all orders weigh alike, however long the hypotheses are?
+    pub(super) fn are_equal(&self) -> bool {
+        self.each.is_none() && !self.auto_reweigh
+    }
+
+    /// How many orders count, alike, for hypotheses of so many words, if that is not left to the weights.
+    #[inline]
+    pub(super) fn reweighed(&self, hypothesis: i64) -> Option<usize> {
+        let is_default = self.order == 4 && self.each.as_ref().is_none_or(|each| each.iter().all(|&w| w == 0.25));
+        (self.auto_reweigh && is_default && hypothesis < 4).then_some(hypothesis.max(1) as usize)
+    }
+
+    /// The product of the first so many precisions, each to the power of its weight. What the orders that are left out
+    /// weigh is shared by the others in proportion.
+    pub(super) fn product(&self, precisions: impl Iterator<Item = f64>, hypothesis: i64, orders: usize) -> f64 {
+        let reweighed = self.reweighed(hypothesis);
+        let orders = reweighed.unwrap_or(orders);
+        let sum_of_logarithms = match &self.each {
+            Some(each) if reweighed.is_none() => {
+                let of_all: f64 = each.iter().sum();
+                let counted: f64 = each[..orders].iter().sum();
+                let share = if orders == each.len() { 1.0 } else { of_all / counted };
+                // A weight of 0 leaves its order out, whatever its precision.
+                let weighted = precisions.zip(&each[..orders]).filter(|(_, weight)| **weight > 0.0);
+                weighted.map(|(precision, weight)| weight * share * precision.ln()).sum()
+            }
+            _ => precisions.take(orders).map(f64::ln).sum::<f64>() / orders as f64,
+        };
+        sum_of_logarithms.exp()
+    }
+
+    /// What the signature says of them.
+    pub(super) fn signature(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let listed = |each: &Vec<f64>| each.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+        let weights = self.each.as_ref().map(|each| ("weights", listed(each)));
+        weights.into_iter().chain(self.auto_reweigh.then(|| ("reweigh", "auto".into())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weights(order: i64, each: Option<&[f64]>, auto_reweigh: bool) -> Result<Weights> {
+        const ORDER: OptionSpec =
+            OptionSpec { name: "max_ngram_order", kind: Kind::Integer(1, 9), default: || Value::Unset, about: "" };
+        let mut given = vec![
+            ("max_ngram_order".to_owned(), Value::Integer(order)),
+            ("auto_reweigh".to_owned(), Value::Flag(auto_reweigh)),
+        ];
+        given.extend(each.map(|each| ("weights".to_owned(), Value::Reals(each.to_vec()))));
+        Weights::new("m", &Options::resolve("m", &[ORDER, WEIGHTS, AUTO_REWEIGH], &given)?)
+    }
+
+    fn product(weights: &Weights, precisions: &[f64], hypothesis: i64, orders: usize) -> f64 {
+        weights.product(precisions.iter().copied(), hypothesis, orders)
+    }
+
+    #[test]
+    fn each_order_counts_by_its_weight() {
+        let close = |expected: f64, got: f64| assert!((expected - got).abs() < 1e-12, "{expected} {got}");
+        let precisions = [0.5, 0.25, 0.125, 0.0];
+        close(0.25, product(&weights(4, None, false).unwrap(), &precisions, 9, 3));
+        assert_eq!(0.0, product(&weights(4, None, false).unwrap(), &precisions, 9, 4));
+        let some = weights(4, Some(&[0.5, 0.25, 0.25, 0.0]), false).unwrap();
+        close(0.5_f64.powf(0.5 + 0.5 + 0.75), product(&some, &precisions, 9, 4));
+        // Of two orders, two thirds and one third.
+        close(0.5_f64.powf(2.0 / 3.0 + 2.0 / 3.0), product(&some, &precisions, 9, 2));
+        // They need not make 1.
+        close(0.5, product(&weights(1, Some(&[0.5]), false).unwrap(), &[0.25], 9, 1));
+    }
+
+    #[test]
+    fn short_hypotheses_count_as_many_orders_as_words_if_the_weights_are_the_default() {
+        let orders = |order, each, hypothesis| weights(order, each, true).unwrap().reweighed(hypothesis);
+        assert_eq!([Some(1), Some(3), None], [0, 3, 4].map(|length| orders(4, None, length)));
+        assert_eq!(Some(2), orders(4, Some(&[0.25; 4]), 2));
+        assert_eq!(None, orders(4, Some(&[0.1, 0.2, 0.3, 0.4]), 2));
+        assert_eq!(None, orders(3, None, 2));
+        assert_eq!(None, weights(4, None, false).unwrap().reweighed(2));
+    }
+
+    #[test]
+    fn there_is_a_weight_for_each_order() {
+        let message = weights(4, Some(&[0.5, 0.5]), false).err().unwrap().to_string();
+        assert_eq!(
+            "m: weights must be 4 numbers, one for each order up to max_ngram_order, got 2 of them, [0.5, 0.5]",
+            message
+        );
+    }
+}
