@@ -533,8 +533,8 @@ def test_the_command_line_takes_them(
     assert "--tokenizer-model means nothing unless --tokenize is flores101, flores200, " in capfd.readouterr().err
 
 
-# Of letters and marks that Python 3.10 knows, those whose properties Unicode has changed since: U+0295 lost its case, U+1734
-# and U+1171E ceased to be marks that do not count between letters.
+# Of letters and marks that Python 3.10 knows, those whose properties Unicode has changed since: U+0295 lost its case,
+# U+1734 and U+1171E ceased to be marks that do not count between letters.
 RECLASSIFIED = {"\u0295", "\u1734", "\U0001171e"}
 
 
