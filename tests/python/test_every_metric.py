@@ -165,11 +165,22 @@ def test_every_test_and_interval_works_and_identical_systems_do_not_differ(name:
     assert f"|interval:{interval}[0.95]|test:{test}|" in result.signature
 
 
-@pytest.mark.parametrize("interval", [name for name in INTERVALS if INTERVALS[name].kind != ANY])
-@pytest.mark.parametrize("name", [*NATIVE, *GIVEN])
+REFUSED = [(name, of.name) for name in NATIVE + GIVEN for of in INTERVALS.values() if not is_for(name, of.kind)]
+
+
+def test_some_intervals_are_for_some_metrics_only() -> None:
+    # Those of counts need counts, which a function of texts has not; those of means are for scores of segments alone.
+    of_counts = {name for name, of in INTERVALS.items() if of.kind not in (ANY, MEANS)}
+    of_means = {name for name, of in INTERVALS.items() if of.kind == MEANS}
+    assert {interval for name, interval in REFUSED if name == "CorpusFunction"} == of_counts | of_means
+    assert {interval for name, interval in REFUSED if name == "bleu"} == of_means
+    assert {interval for name, interval in REFUSED if name == "SegmentScores"} == set()
+    assert of_counts
+    assert of_means
+
+
+@pytest.mark.parametrize(("name", "interval"), REFUSED)
 def test_intervals_are_refused_to_metrics_that_they_are_not_for(name: str, interval: str) -> None:
-    if is_for(name, INTERVALS[interval].kind):
-        return
     said = f"interval '{interval}' is for .*, and {re.escape(made(name).name)} is .*: use percentile or bca"
     with pytest.raises(InputError, match=said):
         comparison(name, "ar", interval)
@@ -324,13 +335,25 @@ def test_pickling_keeps_a_metric(name: str) -> None:
     assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("name", NATIVE)
-def test_options_are_pickled_too(name: str) -> None:
-    flag = next((o.name for o in _core.metrics()[NATIVE.index(name)].options if o.kind == "flag"), None)
-    before = metric(name, **({} if flag is None else {flag: True}))
+OPTIONS = [(spec.name, option) for spec in _core.metrics() for option in spec.options]
+
+
+@pytest.mark.parametrize(("name", "option"), OPTIONS, ids=lambda of: of if isinstance(of, str) else of.name)
+def test_options_are_pickled_too(name: str, option: _core.OptionSpec) -> None:
+    value: Any = {
+        "flag": True,
+        "choice": option.choices[-1] if option.choices else None,
+        "integer": 1 if option.default != 1 else 2,
+        "real": option.maximum,
+    }[option.kind]
+    needed = {"smooth_value": {"smooth_method": "floor"}}.get(option.name, {})
+    before = metric(name, **needed, **{option.name: value})
     after = pickle.loads(pickle.dumps(before))
-    assert after.options == before.options
+    assert after.options == before.options == {**needed, option.name: value}
     assert after.signature() == before.signature()
+    assert after == before != metric(name, **needed)
+    totals = before.suff_stats([lines := texts(name)[0]], [lines[::-1]]).sum(axis=1)
+    assert after.score(totals) == before.score(totals)
 
 
 @pytest.mark.parametrize("name", NATIVE)
@@ -443,20 +466,20 @@ def test_options_of_one_name_are_of_one_kind() -> None:
     assert {name: of for name, of in kinds.items() if len(of) > 1} == {}
 
 
-@pytest.mark.parametrize("name", NATIVE)
-def test_numbers_at_the_ends_of_their_ranges_give_finite_scores(name: str) -> None:
+REAL = [(name, option) for name, option in OPTIONS if option.kind == "real"]
+
+
+@pytest.mark.parametrize(("name", "option"), REAL, ids=lambda of: of if isinstance(of, str) else of.name)
+def test_numbers_at_the_ends_of_their_ranges_give_finite_scores(name: str, option: _core.OptionSpec) -> None:
     spec = next(spec for spec in metric_specs() if spec.name == name)
     choices: dict[str, list[Any]] = {o.name: [o.default] for o in spec.options if o.kind == "choice"}
     choices.update({o.name: o.choices for o in spec.options if o.name.startswith("smooth") and o.kind == "choice"})
     reference, systems = texts(name)
-    for option in spec.options:
-        if option.kind != "real":
-            continue
-        for value, given_ in itertools.product((option.minimum, option.maximum), itertools.product(*choices.values())):
-            of = metric(name, **dict(zip(choices, given_, strict=True)), **{option.name: value})
-            counts = of.suff_stats(list(systems.values()), [reference])
-            assert np.isfinite(of.score(counts.sum(axis=1))).all()
-            assert np.isfinite(of.segment_scores(counts)).all()
+    for value, given_ in itertools.product((option.minimum, option.maximum), itertools.product(*choices.values())):
+        of = metric(name, **dict(zip(choices, given_, strict=True)), **{option.name: value})
+        counts = of.suff_stats(list(systems.values()), [reference])
+        assert np.isfinite(of.score(counts.sum(axis=1))).all()
+        assert np.isfinite(of.segment_scores(counts)).all()
 
 
 def test_metrics_can_be_keys_and_given_ones_compared() -> None:
@@ -623,9 +646,19 @@ def test_a_score_that_would_swallow_the_others_is_named(outlier: float) -> None:
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=20), st.floats(1e-20, 1e20))
 def test_no_system_loses_its_scores_beside_another(pairs: list[tuple[float, float]], factor: float) -> None:
     scores = {"a": [a for a, _ in pairs], "b": [factor * b for _, b in pairs]}
+    refused = ""
     try:
         rating = SegmentScores("rating", scores)
-    except InputError:
+    except InputError as error:
+        refused = str(error)
+    small, large = sorted(max(map(abs, of)) for of in scores.values())
+    if refused and large > 1e-280:
+        # Twenty sums fit 55 bits: a unit is at most 2^-50 of the largest score, half of it 10^-9 of one of 2^-21.
+        assert small < 2.0**-20 * large
+        assert "is too large beside the scores of system" in refused
+        return
+    if refused:
+        assert "in size are too small: multiply all of them" in refused or "is too large beside" in refused
         return
     for system, expected in scores.items():
         largest = max(map(abs, expected))

@@ -569,3 +569,21 @@ def test_the_command_line_takes_them(
     with pytest.raises(SystemExit):
         main(["score", *files, "--tokenizer-model", str(spm_model)])
     assert "--tokenizer-model means nothing unless --tokenize is flores101, flores200, " in capfd.readouterr().err
+
+
+# Of letters and marks that Python 3.10 knows, those whose properties Unicode has changed since: U+0295 lost its case,
+# U+1734 and U+1171E ceased to be marks that do not count between letters.
+RECLASSIFIED = {"\u0295", "\u1734", "\U0001171e"}
+
+
+@pytest.mark.parametrize("context", ["{}", "aΣ{}", "aΣ{}b", "{}Σ", "a{}Σ"])
+def test_lower_case_is_pythons_for_every_character_that_it_knows_beside_a_final_sigma_too(context: str) -> None:
+    lines = [context.format(c) for c in EVERY]
+    lowered = [line.lower() for line in lines]
+    # No edits: what the core makes of a line is what it makes of Python's lower case of it.
+    edits = metric("ter").suff_stats([lines], [lowered])[0, :, 0]
+    differ = {c for c, n in zip(EVERY, edits, strict=True) if n}
+    known = {c for c in differ if unicodedata.category(c) != "Cn"}
+    assert known <= RECLASSIFIED
+    # Without a sigma nothing differs; with one, letters do that the interpreter's Unicode does not have.
+    assert bool(differ) == ("Σ" in context)
