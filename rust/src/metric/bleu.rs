@@ -311,17 +311,17 @@ struct BleuCounter<'a> {
 }
 
 impl Counter for BleuCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let Bleu { words, order, .. } = *self.bleu;
         self.references.clear();
         for reference in references {
-            self.references.add(|emit| words.tokens(reference, emit));
+            self.references.add(|emit| words.tokens(reference, emit), stop)?;
         }
-        self.references.count(order);
+        self.references.count(order, stop)?;
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2 + 2 * order)) {
             let (lengths, ngrams) = row.split_at_mut(2);
             let (matches, totals) = ngrams.split_at_mut(order);
-            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches);
+            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches, stop)?;
             lengths[0] = length as i64;
             lengths[1] = self.references.closest_length(length) as i64;
             for (n, total) in totals.iter_mut().enumerate() {

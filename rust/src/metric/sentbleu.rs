@@ -305,17 +305,17 @@ struct SentBleuCounter<'a> {
 }
 
 impl Counter for SentBleuCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let SentBleu { words, order, .. } = *self.bleu;
         self.references.clear();
         for reference in references {
-            self.references.add(|emit| words.tokens(reference, emit));
+            self.references.add(|emit| words.tokens(reference, emit), stop)?;
         }
-        self.references.count(order + 1);
+        self.references.count(order + 1, stop)?;
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2)) {
             let mut matches = [0; MAX_ORDER + 1];
             let matches = &mut matches[..=order];
-            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches);
+            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches, stop)?;
             let closest = self.references.closest_length(length);
             let score = self.bleu.sentence(length, closest, matches);
             let weighted = fixed::from_real(score * closest as f64, BITS).ok_or(Error::Overflow { column: 0 })?;
