@@ -2,7 +2,8 @@
 
 Arrays must be C-contiguous and of the dtypes given, and must not be changed by another thread during a call. Long calls
 let go of the interpreter, raise what a signal handler raises (``KeyboardInterrupt``) within a tenth of a second or so,
-and take ``threads=0`` for as many threads as there are cores. Errors are :class:`reshuffle.InputError`.
+and take ``threads=0`` for as many threads as there are cores. Errors are :class:`reshuffle.InputError`, and
+``MemoryError`` for what does not fit the memory.
 """
 
 from collections.abc import Sequence
@@ -254,7 +255,10 @@ class Sequential:
 
     def __new__(cls, rule: StoppingRule, tests: int) -> Sequential: ...
     def look(self, reached: NDArray[np.bool_]) -> None:
-        """Look at n more shuffles: (tests, n). What a test that has stopped would reach is not looked at."""
+        """Look at n more shuffles: (tests, n). What a test that has stopped would reach is not looked at.
+
+        After ``KeyboardInterrupt`` some of them may have been looked at.
+        """
 
     @property
     def finished(self) -> bool:

@@ -7,7 +7,7 @@
 
 use crate::error::{Error, Result};
 use crate::ngram::Token;
-use crate::pool::{Patience, Stop};
+use crate::pool::{PIECE, Patience, Stop};
 
 /// The number of all words that a reference has not; its own are numbered from 1.
 pub(crate) const STRANGER: Token = 0;
@@ -101,23 +101,32 @@ pub(crate) struct Reference {
     last: u64,
 }
 
-/// Makes a vector as long as asked: an error, not an abort, if there is no room.
-pub(crate) fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T) -> Result<()> {
+/// Makes a vector as long as asked: an error, not an abort, if there is no room. New memory takes its time.
+fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop: &Stop<'_>) -> Result<()> {
     let more = length.saturating_sub(values.len());
     values.try_reserve(more).map_err(|_| Error::Memory { numbers: length as u128 })?;
-    values.resize(length, value);
+    values.truncate(length);
+    while values.len() < length {
+        values.resize(length.min(values.len() + PIECE), value);
+        if values.len() < length && stop.requested() {
+            return Err(Error::Interrupted);
+        }
+    }
     Ok(())
 }
 
 impl Reference {
     /// Takes a reference whose words are numbered up to `distinct`.
-    pub(crate) fn set(&mut self, words: &[Token], distinct: usize) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if it is too long, [`Error::Interrupted`] if told to stop.
+    pub(crate) fn set(&mut self, words: &[Token], distinct: usize, stop: &Stop<'_>) -> Result<()> {
         self.words.clear();
         self.words.extend_from_slice(words);
         self.blocks = words.len().div_ceil(64).max(1);
         self.last = if words.is_empty() { 0 } else { !0 >> (words.len().wrapping_neg() % 64) };
         self.masks.clear();
-        resize(&mut self.masks, (distinct + 1) * self.blocks, 0)?;
+        resize(&mut self.masks, (distinct + 1) * self.blocks, 0, stop)?;
         for (j, &word) in words.iter().enumerate() {
             self.masks[word as usize * self.blocks + j / 64] |= 1 << (j % 64);
         }
@@ -169,7 +178,13 @@ impl Reference {
 
     /// The distance of a hypothesis of `rows` words, given the row before the `parts` it ends with.
     #[inline]
-    fn resume<const N: usize>(&self, row: &mut [Row], rows: usize, parts: [&[Token]; N]) -> usize {
+    fn resume<const N: usize>(
+        &self,
+        row: &mut [Row],
+        rows: usize,
+        parts: [&[Token]; N],
+        (patience, stop): (&mut Patience, &Stop<'_>),
+    ) -> Result<usize> {
         if let [row] = row {
             let mut bits = *row;
             for part in parts {
@@ -177,17 +192,18 @@ impl Reference {
                     advance(self.masks[word as usize], &mut bits, &mut 1, &mut 0);
                 }
             }
-            return self.corner(rows, &[bits]);
+            return Ok(self.corner(rows, &[bits]));
         }
         for part in parts {
             for &word in part {
+                patience.spend(self.blocks, stop)?;
                 let (mut rise, mut fall) = (1, 0);
                 for (row, &same) in row.iter_mut().zip(self.masks(word)) {
                     advance(same, row, &mut rise, &mut fall);
                 }
             }
         }
-        self.corner(rows, row)
+        Ok(self.corner(rows, row))
     }
 }
 
@@ -254,8 +270,8 @@ impl Matrix {
             self.rows.clear();
             self.rows.resize(blocks, FIRST);
         }
-        resize(&mut self.rows, (hypothesis.len() + 1) * blocks, FIRST)?;
-        resize(&mut self.steps, hypothesis.len() * blocks, Step { level: 0, rise: 0 })?;
+        resize(&mut self.rows, (hypothesis.len() + 1) * blocks, FIRST, stop)?;
+        resize(&mut self.steps, hypothesis.len() * blocks, Step { level: 0, rise: 0 }, stop)?;
         for (i, &word) in hypothesis.iter().enumerate().skip(known) {
             self.patience.spend(blocks, stop)?;
             let (done, row) = self.rows.split_at_mut((i + 1) * blocks);
@@ -283,13 +299,14 @@ impl Matrix {
         stop: &Stop<'_>,
     ) -> Result<usize> {
         let blocks = reference.blocks;
-        self.patience.spend((rows - known) * blocks, stop)?;
+        let Matrix { rows: known_rows, scratch, patience, .. } = self;
         if blocks == 1 {
-            return Ok(reference.resume(&mut [self.rows[known]], rows, parts));
+            patience.spend(rows - known, stop)?;
+            return reference.resume(&mut [known_rows[known]], rows, parts, (patience, stop));
         }
-        self.scratch.clear();
-        self.scratch.extend_from_slice(&self.rows[known * blocks..][..blocks]);
-        Ok(reference.resume(&mut self.scratch, rows, parts))
+        scratch.clear();
+        scratch.extend_from_slice(&known_rows[known * blocks..][..blocks]);
+        reference.resume(scratch, rows, parts, (patience, stop))
     }
 
     /// Walks back from the corner along a cheapest way: of equally cheap ones the one that prefers a match or a
@@ -396,7 +413,7 @@ pub(crate) mod tests {
                 (Reference::default(), Matrix::default(), Levenshtein::default());
             for (hypothesis, of) in [(&short, &short), (&long, &short), (&long, &longer), (&short, &longer)] {
                 let of: Vec<Token> = of.iter().map(|w| w % 4 + 1).collect();
-                reference.set(&of, 4).unwrap();
+                reference.set(&of, 4, &Stop::never()).unwrap();
                 let d = distances(hypothesis, &of);
                 let (expected, never) = (Ok(d[hypothesis.len()][of.len()]), &Stop::never());
                 prop_assert_eq!(&expected, &levenshtein.distance(hypothesis, &of, 4, never));
@@ -416,7 +433,7 @@ pub(crate) mod tests {
             let mut of = Reference::default();
             let mut matrix = Matrix::default();
             let never = &Stop::never();
-            of.set(&reference, 3).unwrap();
+            of.set(&reference, 3, &Stop::never()).unwrap();
             matrix.fill(&of, &[&prefix[..], &old].concat(), 0, never).unwrap();
             let whole = [&prefix[..], &new].concat();
             let (left, right) = new.split_at(new.len() / 2);
@@ -428,7 +445,7 @@ pub(crate) mod tests {
         #[test]
         fn columns_are_where_the_word_is(reference in words(3, 200), word in 0..4u32, from in 0..220usize, more in 0..220usize) {
             let mut of = Reference::default();
-            of.set(&reference, 3).unwrap();
+            of.set(&reference, 3, &Stop::never()).unwrap();
             let expected: Vec<usize> =
                 (from..(from + more).min(reference.len())).filter(|&j| reference[j] == word).collect();
             let found: Vec<usize> = of.columns(word, from, from + more).collect();

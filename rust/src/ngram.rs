@@ -8,6 +8,9 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
+use crate::error::{Error, Result};
+use crate::pool::{Patience, Stop};
+
 /// A token's number, in the order of first appearance.
 pub(crate) type Token = u32;
 
@@ -135,6 +138,30 @@ pub struct Ngrams {
     /// The texts counted since `clear`, so that counts left by another are known as such.
     texts: u32,
     hypothesis: Vec<Token>,
+    patience: Patience,
+}
+
+/// What a token costs, in additions, roughly.
+const TOKEN: usize = 64;
+
+/// Calls `take` with every token that `tokens` has, until told to stop.
+///
+/// # Errors
+/// [`Error::Interrupted`] if told to stop.
+#[inline]
+pub(crate) fn each_token(
+    tokens: impl FnOnce(&mut dyn FnMut(&str)),
+    (patience, stop): (&mut Patience, &Stop<'_>),
+    mut take: impl FnMut(&str),
+) -> Result<()> {
+    let mut stopped = false;
+    tokens(&mut |token| {
+        if !stopped {
+            take(token);
+            stopped = patience.spend(TOKEN, stop).is_err();
+        }
+    });
+    if stopped { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 impl Ngrams {
@@ -150,10 +177,14 @@ impl Ngrams {
     }
 
     /// Adds one reference; `tokens` calls its argument with each token.
-    pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str))) {
-        let Ngrams { vocabulary, tokens: numbers, .. } = self;
-        tokens(&mut |token| numbers.push(vocabulary.intern(token)));
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if told to stop.
+    pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), stop: &Stop<'_>) -> Result<()> {
+        let Ngrams { vocabulary, tokens: numbers, patience, .. } = self;
+        each_token(tokens, (patience, stop), |token| numbers.push(vocabulary.intern(token)))?;
         self.ends.push(self.tokens.len());
+        Ok(())
     }
 
     /// The lengths of the references in tokens.
@@ -168,13 +199,17 @@ impl Ngrams {
     }
 
     /// Counts the n-grams of all references added, up to `order`. To be called once, after the last `add`.
-    pub fn count(&mut self, order: usize) {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if told to stop.
+    pub fn count(&mut self, order: usize, stop: &Stop<'_>) -> Result<()> {
         self.nodes.resize(self.vocabulary.len(), Node::default());
         let mut start = 0;
         for &end in &self.ends {
             self.texts += 1;
             let reference = &self.tokens[start..end];
             for i in 0..reference.len() {
+                self.patience.spend(TOKEN * order, stop)?;
                 let mut node = reference[i];
                 for n in 0..order {
                     let seen = self.nodes[node as usize].bump(self.texts);
@@ -193,28 +228,42 @@ impl Ngrams {
             }
             start = end;
         }
+        Ok(())
     }
 
     /// Adds to `matches[n - 1]` how many n-grams of the hypothesis the references have, each clipped at its largest
     /// count in any one reference. Gives the hypothesis' length in tokens.
-    pub fn overlap(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), matches: &mut [i64]) -> usize {
-        self.overlap_each(tokens, matches.len(), |n, _| matches[n - 1] += 1)
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if told to stop.
+    pub fn overlap(
+        &mut self,
+        tokens: impl FnOnce(&mut dyn FnMut(&str)),
+        matches: &mut [i64],
+        stop: &Stop<'_>,
+    ) -> Result<usize> {
+        self.overlap_each(tokens, matches.len(), |n, _| matches[n - 1] += 1, stop)
     }
 
     /// Calls `matched` with the order and the node of every n-gram of the hypothesis that matches, clipped as in
     /// [`Ngrams::overlap`]. Gives the hypothesis' length in tokens.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if told to stop.
     #[inline]
     pub fn overlap_each(
         &mut self,
         tokens: impl FnOnce(&mut dyn FnMut(&str)),
         order: usize,
         mut matched: impl FnMut(usize, usize),
-    ) -> usize {
-        let Ngrams { vocabulary, hypothesis, .. } = self;
+        stop: &Stop<'_>,
+    ) -> Result<usize> {
+        let Ngrams { vocabulary, hypothesis, patience, .. } = self;
         hypothesis.clear();
-        tokens(&mut |token| hypothesis.push(vocabulary.find(token)));
+        each_token(tokens, (patience, stop), |token| hypothesis.push(vocabulary.find(token)))?;
         self.texts += 1;
         for i in 0..self.hypothesis.len() {
+            self.patience.spend(TOKEN * order, stop)?;
             let mut node = self.hypothesis[i];
             if node == UNSEEN {
                 continue;
@@ -237,7 +286,7 @@ impl Ngrams {
                 }
             }
         }
-        self.hypothesis.len()
+        Ok(self.hypothesis.len())
     }
 
     /// The distinct tokens of the references in the order of their nodes, which are the first.
@@ -285,17 +334,17 @@ mod tests {
             segments in prop::collection::vec((prop::collection::vec(text(), 1..4), prop::collection::vec(text(), 1..4)), 1..4),
             order in 1..6usize,
         ) {
-            let mut trie = Ngrams::default();
+            let (mut trie, stop) = (Ngrams::default(), &Stop::never());
             for (references, hypotheses) in segments {
                 trie.clear();
                 for reference in &references {
-                    trie.add(|emit| reference.iter().for_each(|t| emit(t)));
+                    trie.add(|emit| reference.iter().for_each(|t| emit(t)), stop).unwrap();
                 }
-                trie.count(order);
+                trie.count(order, stop).unwrap();
                 prop_assert!(trie.lengths().eq(references.iter().map(Vec::len)));
                 for hypothesis in &hypotheses {
                     let mut matches = vec![0; order];
-                    let length = trie.overlap(|emit| hypothesis.iter().for_each(|t| emit(t)), &mut matches);
+                    let length = trie.overlap(|emit| hypothesis.iter().for_each(|t| emit(t)), &mut matches, stop).unwrap();
                     let expected: Vec<i64> =
                         (1..=order).map(|n| overlap_by_multisets(&references, hypothesis, n)).collect();
                     prop_assert_eq!(hypothesis.len(), length);

@@ -6,6 +6,7 @@
 //! between two pieces of its work whether to stop, and every 50 ms at most, it looks whether the caller wants that.
 
 use std::cell::{Cell, RefCell};
+use std::cmp::Ordering::{self as Order, Less};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -39,20 +40,55 @@ impl Run<'_> {
         body(&mut Run { threads: *threads, watch: &mut |_| watch(0) })
     }
 
-    /// Calls `body` with every item in turn, on this thread, and looks now and then whether the caller wants to stop.
+    /// Does work that is not cut into blocks, on this thread alone. `body` asks [`Stop`] now and then, and says in the
+    /// cell how many items are finished.
     ///
     /// # Errors
-    /// What `watch` returned.
-    pub fn each(&mut self, items: Range<usize>, mut body: impl FnMut(usize)) -> Result<()> {
-        let mut looked = Instant::now();
-        for (done, item) in items.enumerate() {
-            if done % 64 == 0 && looked.elapsed() >= GLANCE {
-                (self.watch)(done as u64)?;
-                looked = Instant::now();
-            }
-            body(item);
+    /// What `watch` returned, or what `body` did.
+    pub fn alone<T>(&mut self, body: impl FnOnce(&Stop<'_>, &Cell<u64>) -> Result<T>) -> Result<T> {
+        let (flag, done) = (AtomicBool::new(false), Cell::new(0));
+        let watcher = Watcher::new(&mut *self.watch, &flag, &done);
+        let outcome = body(&Stop { flag: &flag, look: Some(&|| watcher.look()) }, &done);
+        watcher.look_now();
+        watcher.outcome()?;
+        outcome
+    }
+}
+
+/// Looks for the calling thread whether its caller wants to stop.
+struct Watcher<'a> {
+    watch: RefCell<&'a mut dyn FnMut(u64) -> Result<()>>,
+    flag: &'a AtomicBool,
+    done: &'a Cell<u64>,
+    looked: Cell<Instant>,
+    given_up: RefCell<Option<Error>>,
+}
+
+impl<'a> Watcher<'a> {
+    fn new(watch: &'a mut dyn FnMut(u64) -> Result<()>, flag: &'a AtomicBool, done: &'a Cell<u64>) -> Self {
+        let (watch, given_up) = (RefCell::new(watch), RefCell::new(None));
+        Watcher { watch, flag, done, looked: Cell::new(Instant::now()), given_up }
+    }
+
+    /// Looks if the last time is long enough ago.
+    fn look(&self) {
+        if self.looked.get().elapsed() >= GLANCE {
+            self.look_now();
         }
-        Ok(())
+    }
+
+    fn look_now(&self) {
+        self.looked.set(Instant::now());
+        if self.given_up.borrow().is_none()
+            && let Err(reason) = (self.watch.borrow_mut())(self.done.get())
+        {
+            self.flag.store(true, Ordering::Relaxed);
+            self.given_up.replace(Some(reason));
+        }
+    }
+
+    fn outcome(&self) -> Result<()> {
+        self.given_up.take().map_or(Ok(()), Err)
     }
 }
 
@@ -101,6 +137,48 @@ impl Patience {
     }
 }
 
+/// The length of the pieces in which long sequences are gone through: less than some milliseconds, whatever is done.
+pub(crate) const PIECE: usize = 1 << 16;
+
+/// Sorts as `sort_unstable_by`, but can be interrupted: pieces are sorted and then merged. Equal values may come in any
+/// order. What is no longer than a piece is sorted at once.
+///
+/// # Errors
+/// [`Error::Interrupted`] if the call has been given up, [`Error::Memory`] if there is no room to merge.
+pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order, stop: &Stop<'_>) -> Result<()> {
+    let length = values.len();
+    for piece in values.chunks_mut(PIECE) {
+        if length > PIECE && stop.requested() {
+            return Err(Error::Interrupted);
+        }
+        piece.sort_unstable_by(&order);
+    }
+    if length <= PIECE {
+        return Ok(());
+    }
+    let mut merged = Vec::new();
+    merged.try_reserve_exact(length).map_err(|_| Error::Memory { numbers: length as u128 })?;
+    let mut patience = Patience::default();
+    let mut sorted = PIECE;
+    while sorted < length {
+        merged.clear();
+        for pair in values.chunks(2 * sorted) {
+            let (mut left, mut right) = pair.split_at(sorted.min(pair.len()));
+            while let ([first_left, ..], [first_right, ..]) = (left, right) {
+                patience.spend(8, stop)?;
+                let from = if order(first_right, first_left) == Less { &mut right } else { &mut left };
+                merged.push(from[0]);
+                *from = &from[1..];
+            }
+            merged.extend_from_slice(left);
+            merged.extend_from_slice(right);
+        }
+        std::mem::swap(values, &mut merged);
+        sorted *= 2;
+    }
+    Ok(())
+}
+
 /// Stops all workers when one of them panics, so that the panic comes out soon.
 struct StopAllOnPanic<'a>(&'a AtomicBool);
 
@@ -129,14 +207,16 @@ impl Blocks {
     }
 
     fn range(&self, block: usize) -> Range<usize> {
-        block * self.size..((block + 1) * self.size).min(self.items)
+        let start = block * self.size;
+        start..start.saturating_add(self.size).min(self.items)
     }
 }
 
 /// Runs `work` on every block and hands the results to `sink` in block order.
 ///
 /// `work` gives `None` when it stopped early because [`Stop::requested`], or because nothing more is wanted; blocks that
-/// were begun before may still be handed to `sink`, as long as none before them is missing.
+/// were begun before may still be handed to `sink`, as long as none before them is missing. A `sink` whose work may take
+/// long asks its [`Stop`], too.
 ///
 /// # Errors
 /// What `run.watch` returned, or [`Error::Threads`] when the threads cannot be started.
@@ -144,7 +224,7 @@ pub fn run<T: Send>(
     blocks: Blocks,
     run: &mut Run<'_>,
     work: impl Fn(Range<usize>, &Stop<'_>) -> Option<T> + Sync,
-    mut sink: impl FnMut(Range<usize>, T),
+    mut sink: impl FnMut(Range<usize>, T, &Stop<'_>),
 ) -> Result<()> {
     let (flag, next) = (AtomicBool::new(false), AtomicUsize::new(0));
     let claim = || {
@@ -156,28 +236,16 @@ pub fn run<T: Send>(
     let others = resolve(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
     let (sender, receiver) = mpsc::sync_channel(4 * others.max(1));
 
-    let (looked, items, given_up) = (Cell::new(Instant::now()), Cell::new(0), RefCell::new(None));
-    let watch = RefCell::new(&mut run.watch);
-    let look_now = || {
-        looked.set(Instant::now());
-        if given_up.borrow().is_none()
-            && let Err(reason) = (watch.borrow_mut())(items.get())
-        {
-            flag.store(true, Ordering::Relaxed);
-            given_up.replace(Some(reason));
-        }
-    };
-    let look = || {
-        if looked.get().elapsed() >= GLANCE {
-            look_now();
-        }
-    };
+    let items = Cell::new(0);
+    let watcher = Watcher::new(&mut *run.watch, &flag, &items);
+    let look = || watcher.look();
+    let stop = Stop { flag: &flag, look: Some(&look) };
     let mut early = BTreeMap::new();
     let mut expected = 0;
     let mut deliver = |block, done| {
         early.insert(block, done);
         while let Some(done) = early.remove(&expected) {
-            sink(blocks.range(expected), done);
+            sink(blocks.range(expected), done, &stop);
             items.set(items.get() + blocks.range(expected).len() as u64);
             expected += 1;
         }
@@ -206,7 +274,6 @@ pub fn run<T: Send>(
         }
         drop(sender);
 
-        let stop = Stop { flag: &flag, look: Some(&look) };
         while !stop.requested()
             && let Some(block) = claim()
             && let Some(done) = work(blocks.range(block), &stop)
@@ -222,8 +289,8 @@ pub fn run<T: Send>(
             }
             look();
         }
-        look_now();
-        given_up.take().map_or(Ok(()), Err)
+        watcher.look_now();
+        watcher.outcome()
     })
 }
 
@@ -246,7 +313,7 @@ mod tests {
             Blocks { items: 1000, size, cost },
             &mut Run { threads, watch: &mut watch },
             |range, _| Some(range.map(|i| i * i).collect::<Vec<_>>()),
-            |_, part| out.extend(part),
+            |_, part, _| out.extend(part),
         )
         .unwrap();
         out
@@ -276,7 +343,7 @@ mod tests {
                 }
                 None::<()>
             },
-            |_, ()| {},
+            |_, (), _| {},
         );
         assert_eq!(Err(Error::Interrupted), got);
         assert!(begun.elapsed() < Duration::from_secs(5));
@@ -291,7 +358,7 @@ mod tests {
                     assert_ne!(culprit, range.start, "this panic is part of the test");
                     Some(())
                 };
-                run(Blocks { items: usize::MAX / 2, size: 1, cost: LARGE }, &mut run_, work, |_, ()| {})
+                run(Blocks { items: usize::MAX / 2, size: 1, cost: LARGE }, &mut run_, work, |_, (), _| {})
             });
             assert!(outcome.is_err());
         }
@@ -307,14 +374,18 @@ mod tests {
         let mut run_ = Run { threads: 2, watch: &mut watch };
         let mut items = 0;
         let outcome = run_.before(|run_| {
-            run(Blocks { items: 100, size: 9, cost: 0 }, run_, |_, _| Some(()), |_, ()| {})?;
-            run_.each(0..usize::MAX, |_| {
-                items += 1;
-                std::thread::sleep(Duration::from_millis(1));
+            run(Blocks { items: 100, size: 9, cost: 0 }, run_, |_, _| Some(()), |_, (), _| {})?;
+            run_.alone(|stop, done| {
+                while !stop.requested() {
+                    items += 1;
+                    done.set(items);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err::<(), _>(Error::Interrupted)
             })
         });
         assert_eq!((Err(Error::Interrupted), [0, 0, 0].as_slice()), (outcome, seen.as_slice()));
-        assert!((64..1000).contains(&items), "{items}");
+        assert!((2..1000).contains(&items), "{items}");
     }
 
     #[test]
@@ -329,6 +400,45 @@ mod tests {
     }
 
     #[test]
+    fn work_on_the_calling_thread_alone_says_how_far_it_is_and_gives_the_reason_to_stop() {
+        let mut seen = Vec::new();
+        let mut watch = |done| {
+            seen.push(done);
+            if done < 7 { Ok(()) } else { Err(Error::Empty { what: "patience".into() }) }
+        };
+        let body = |stop: &Stop<'_>, done: &Cell<u64>| {
+            done.set(7);
+            Ok(stop.requested())
+        };
+        let outcome = Run { threads: 1, watch: &mut watch }.alone(body);
+        assert_eq!(Err(Error::Empty { what: "patience".into() }), outcome);
+        assert_eq!(vec![7], seen);
+        let mut watch = |_| Ok(());
+        assert_eq!(Ok(false), Run { threads: 1, watch: &mut watch }.alone(body));
+    }
+
+    #[test]
+    fn sorting_in_pieces_is_sorting() {
+        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 5 * PIECE + 17] {
+            let values: Vec<u64> = (0..length as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 45).collect();
+            let mut expected = values.clone();
+            expected.sort_unstable_by(|a, b| b.cmp(a));
+            let mut got = values.clone();
+            sort(&mut got, |a, b| b.cmp(a), &Stop::never()).unwrap();
+            assert!(expected == got, "{length}");
+            let flag = AtomicBool::new(true);
+            let outcome = sort(&mut got, u64::cmp, &Stop { flag: &flag, look: None });
+            assert_eq!(length > PIECE, outcome.is_err());
+        }
+    }
+
+    #[test]
+    fn the_last_block_ends_with_the_items_however_many_there_are() {
+        let blocks = Blocks { items: usize::MAX, size: 1 << 40, cost: 1 };
+        assert_eq!(usize::MAX - ((1 << 40) - 1)..usize::MAX, blocks.range(blocks.count() - 1));
+    }
+
+    #[test]
     fn the_watcher_sees_the_last_item() {
         for cost in [0, LARGE] {
             let mut seen = 0;
@@ -337,7 +447,7 @@ mod tests {
                 Ok(())
             };
             let mut run_ = Run { threads: 2, watch: &mut watch };
-            run(Blocks { items: 100, size: 9, cost }, &mut run_, |_, _| Some(()), |_, ()| {}).unwrap();
+            run(Blocks { items: 100, size: 9, cost }, &mut run_, |_, _| Some(()), |_, (), _| {}).unwrap();
             assert_eq!(100, seen);
         }
     }

@@ -290,8 +290,8 @@ impl Metric for Bleu {
         details
     }
 
-    /// By logarithms: ln f = ln 100 + min(0, 1 − r/c) + Σ (ln m_n − ln t_n)/N, so ∂f/∂m_n = f/(N·m_n), ∂f/∂t_n =
-    /// −f/(N·t_n) and, where c < r, ∂f/∂c = f·r/c² and ∂f/∂r = −f/c.
+    /// By logarithms: ln f = ln 100 + min(0, 1 − r/c) + Σ w_n·(ln m_n − ln t_n), so ∂f/∂m_n = w_n·f/m_n, ∂f/∂t_n =
+    /// −w_n·f/t_n and, where c < r, ∂f/∂c = f·r/c² and ∂f/∂r = −f/c.
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         out.fill(0.0);
         let score = self.score(totals);
@@ -299,13 +299,14 @@ impl Metric for Bleu {
             return;
         }
         let (matched, possible, effective) = self.precisions::<MAX_ORDER>(totals, self.effective_order);
-        let share = score / effective as f64;
         let (of_lengths, of_ngrams) = out.split_at_mut(2);
         let (of_matches, of_totals) = of_ngrams.split_at_mut(self.order);
-        for n in 0..effective {
+        for (n, weight) in self.weights.of_orders(totals[0], effective).enumerate() {
+            let share = score * weight;
             let has_more = matches!(self.smoothing, Smoothing::AddK(_)) && n > 0;
             // An order that cannot occur is a constant, and so is what stands for no match.
-            if has_more || totals[2 + self.order + n] != 0 {
+            let is_constant = totals[2 + self.order + n] == 0 || (self.nltk && matched[n] == 0.0);
+            if has_more || !is_constant {
                 of_totals[n] = -share / possible[n];
                 if has_more || totals[2 + n] != 0 {
                     of_matches[n] = share / matched[n];
@@ -388,17 +389,17 @@ struct BleuCounter<'a> {
 }
 
 impl Counter for BleuCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let Bleu { words, order, nltk, .. } = *self.bleu;
         self.references.clear();
         for reference in references {
-            self.references.add(|emit| words.tokens(reference, emit));
+            self.references.add(|emit| words.tokens(reference, emit), stop)?;
         }
-        self.references.count(order);
+        self.references.count(order, stop)?;
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2 + 2 * order)) {
             let (lengths, ngrams) = row.split_at_mut(2);
             let (matches, totals) = ngrams.split_at_mut(order);
-            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches);
+            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches, stop)?;
             lengths[0] = length as i64;
             lengths[1] = self.references.closest_length(length) as i64;
             for (n, total) in totals.iter_mut().enumerate() {

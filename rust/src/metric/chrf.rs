@@ -10,7 +10,7 @@ use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
 use crate::ngram::Ngrams;
-use crate::pool::{Run, Stop};
+use crate::pool::{self, PIECE, Patience, Run, Stop};
 use crate::tokenize::{self, is_space};
 
 pub(super) const CHRF: MetricSpec = MetricSpec {
@@ -250,7 +250,7 @@ impl<'a> ChrfCounter<'a> {
 }
 
 impl Counter for ChrfCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let ChrfCounter { chrf, characters, words, word_counts, row, lower } = self;
         let Chrf { char_order, word_order, lowercase, whitespace, .. } = **chrf;
         characters.clear();
@@ -258,27 +258,27 @@ impl Counter for ChrfCounter<'_> {
         words.resize_with(references.len().max(words.len()), Ngrams::default);
         for (reference, words) in references.iter().zip(words.iter_mut()) {
             let line = cased(reference, lowercase, lower);
-            characters.add_reference(line.chars().filter(|&c| whitespace || !is_space(c)));
+            characters.add_reference(line.chars().filter(|&c| whitespace || !is_space(c)), stop)?;
             if word_order > 0 {
                 words.clear();
                 let mut count = 0;
-                words.add(|emit| split(line, &mut |word| (emit(word), count += 1).0));
-                words.count(word_order);
+                words.add(|emit| split(line, &mut |word| (emit(word), count += 1).0), stop)?;
+                words.count(word_order, stop)?;
                 word_counts.push(count);
             }
         }
         for (hypothesis, best_row) in hypotheses.iter().zip(rows.chunks_exact_mut(row.len())) {
             let line = cased(hypothesis, lowercase, lower);
-            characters.set_hypothesis(line.chars().filter(|&c| whitespace || !is_space(c)));
+            characters.set_hypothesis(line.chars().filter(|&c| whitespace || !is_space(c)), stop)?;
             let mut best = -1.0;
             for reference in 0..references.len() {
                 row.fill(0);
                 let (of_characters, of_words) = row.split_at_mut(3 * char_order);
-                characters.overlap(reference, of_characters);
+                characters.overlap(reference, of_characters, stop)?;
                 if word_order > 0 {
                     let mut matches = [0; MAX_ORDER];
                     let matches = &mut matches[..word_order];
-                    let length = words[reference].overlap(|emit| split(line, emit), matches);
+                    let length = words[reference].overlap(|emit| split(line, emit), matches, stop)?;
                     fill(of_words, length, word_counts[reference], matches);
                 }
                 let score = chrf.f_score(row);
@@ -364,82 +364,109 @@ impl Characters {
         self.overflow = false;
     }
 
-    fn add_reference(&mut self, characters: impl Iterator<Item = char>) {
+    fn add_reference(&mut self, characters: impl Iterator<Item = char>, stop: &Stop<'_>) -> Result<()> {
         let reference: Vec<char> = characters.collect();
         // 0 stands for no character, so one number less is left than the bits could tell apart.
         let room = (1 << self.bits) - 1;
-        for &c in &reference {
-            let number = &mut self.numbers[c as usize];
-            if *number == 0 && self.known.len() < room {
-                self.known.push(c);
-                *number = self.known.len() as u16;
+        for piece in reference.chunks(PIECE) {
+            if stop.requested() {
+                return Err(Error::Interrupted);
             }
-            self.overflow |= *number == 0;
+            for &c in piece {
+                let number = &mut self.numbers[c as usize];
+                if *number == 0 && self.known.len() < room {
+                    self.known.push(c);
+                    *number = self.known.len() as u16;
+                }
+                self.overflow |= *number == 0;
+            }
         }
         let index = self.references.len();
         if index == self.sorted_references.len() {
             self.sorted_references.push(Vec::new());
         }
-        sort_windows(&reference, &self.numbers, (self.order, self.bits), &mut self.sorted_references[index]);
+        sort_windows(&reference, &self.numbers, (self.order, self.bits), &mut self.sorted_references[index], stop)?;
         self.references.push(reference);
+        Ok(())
     }
 
-    fn set_hypothesis(&mut self, characters: impl Iterator<Item = char>) {
+    fn set_hypothesis(&mut self, characters: impl Iterator<Item = char>, stop: &Stop<'_>) -> Result<()> {
         self.hypothesis.clear();
         self.hypothesis.extend(characters);
         if !self.overflow {
             let shape = (self.order, self.bits);
-            sort_windows(&self.hypothesis, &self.numbers, shape, &mut self.sorted_hypothesis);
+            sort_windows(&self.hypothesis, &self.numbers, shape, &mut self.sorted_hypothesis, stop)?;
         }
+        Ok(())
     }
 
     /// Fills `[hyp, ref, match]` of every order for the hypothesis and one of the references.
-    fn overlap(&mut self, reference: usize, row: &mut [i64]) {
+    fn overlap(&mut self, reference: usize, row: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let mut matches = [0; MAX_ORDER];
         let matches = &mut matches[..self.order];
         if self.overflow {
-            self.overlap_of_tries(reference, matches);
+            self.overlap_of_tries(reference, matches, stop)?;
         } else {
             let (hypothesis, reference) = (&self.sorted_hypothesis, &self.sorted_references[reference]);
-            overlap_of_sorted(hypothesis, reference, self.bits, matches);
+            overlap_of_sorted(hypothesis, reference, self.bits, matches, stop)?;
         }
         fill(row, self.hypothesis.len(), self.references[reference].len(), matches);
+        Ok(())
     }
 
-    fn overlap_of_tries(&mut self, reference: usize, matches: &mut [i64]) {
+    fn overlap_of_tries(&mut self, reference: usize, matches: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         self.tries.resize_with(self.references.len().max(self.tries.len()), Ngrams::default);
         let trie = &mut self.tries[reference];
         trie.clear();
         let mut buffer = [0; 4];
-        trie.add(|emit| self.references[reference].iter().for_each(|c| emit(c.encode_utf8(&mut buffer))));
-        trie.count(self.order);
-        trie.overlap(|emit| self.hypothesis.iter().for_each(|c| emit(c.encode_utf8(&mut buffer))), matches);
+        trie.add(|emit| self.references[reference].iter().for_each(|c| emit(c.encode_utf8(&mut buffer))), stop)?;
+        trie.count(self.order, stop)?;
+        trie.overlap(|emit| self.hypothesis.iter().for_each(|c| emit(c.encode_utf8(&mut buffer))), matches, stop)?;
+        Ok(())
     }
 }
 
 /// For every position the numbers of the next `order` characters in one word, the first in the highest bits, cut before
 /// the first character without a number; sorted.
-fn sort_windows(text: &[char], numbers: &[u16], (order, bits): (usize, u32), out: &mut Vec<u64>) {
+fn sort_windows(
+    text: &[char],
+    numbers: &[u16],
+    (order, bits): (usize, u32),
+    out: &mut Vec<u64>,
+    stop: &Stop<'_>,
+) -> Result<()> {
     out.clear();
     if order == 0 {
-        return;
+        return Ok(());
     }
     let top = u64::BITS - bits;
     // The bits of `order` characters; what is shifted out below them has left the window.
     let window = u64::MAX << (u64::BITS - bits * order as u32);
     let mut word = 0;
-    for &c in text.iter().rev() {
-        let number = numbers[c as usize];
-        word = if number == 0 { 0 } else { u64::from(number) << top | (word >> bits & window) };
-        if word != 0 {
-            out.push(word);
+    for piece in text.rchunks(PIECE) {
+        if stop.requested() {
+            return Err(Error::Interrupted);
+        }
+        for &c in piece.iter().rev() {
+            let number = numbers[c as usize];
+            word = if number == 0 { 0 } else { u64::from(number) << top | (word >> bits & window) };
+            if word != 0 {
+                out.push(word);
+            }
         }
     }
-    out.sort_unstable();
+    pool::sort(out, u64::cmp, stop)
 }
 
 /// Adds to `matches[n - 1]` the clipped overlap of the n-grams of two sorted lists of words.
-fn overlap_of_sorted(hypothesis: &[u64], reference: &[u64], bits: u32, matches: &mut [i64]) {
+fn overlap_of_sorted(
+    hypothesis: &[u64],
+    reference: &[u64],
+    bits: u32,
+    matches: &mut [i64],
+    stop: &Stop<'_>,
+) -> Result<()> {
+    let mut patience = Patience::default();
     // How often the n-gram at hand has been seen on each side; index 0 stands for no character at all.
     let mut seen = [[0_u32; 2]; MAX_ORDER + 1];
     let order = matches.len();
@@ -452,6 +479,7 @@ fn overlap_of_sorted(hypothesis: &[u64], reference: &[u64], bits: u32, matches: 
     let mut word = next(h, r);
     while let Some(at) = word {
         let (begin_h, begin_r) = (h, r);
+        patience.spend(8, stop)?;
         while hypothesis.get(h) == Some(&at) {
             h += 1;
         }
@@ -474,6 +502,7 @@ fn overlap_of_sorted(hypothesis: &[u64], reference: &[u64], bits: u32, matches: 
             seen[open][1] += of_reference;
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]

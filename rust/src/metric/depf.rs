@@ -12,7 +12,7 @@ use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::conllu;
 use crate::error::{Error, Result};
-use crate::pool::{Run, Stop};
+use crate::pool::{Patience, Run, Stop};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "depf",
@@ -67,9 +67,16 @@ impl DepF {
     }
 
     /// Counts the relations of a block.
-    fn relations(&self, block: &str) -> Result<Relations> {
+    fn relations(&self, block: &str, stop: &Stop<'_>) -> Result<Relations> {
         let mut relations = Relations::default();
+        let (mut patience, mut outcome) = (Patience::default(), Ok(()));
         conllu::sentences(block, |words| {
+            if outcome.is_ok() {
+                outcome = patience.spend(256 * words.len(), stop);
+            }
+            if outcome.is_err() {
+                return;
+            }
             let spelled = |word: &conllu::Word<'_>| {
                 cased(if self.lemma { word.lemma } else { word.form }, self.lowercase, &mut String::new()).to_owned()
             };
@@ -79,7 +86,7 @@ impl DepF {
                 *relations.entry([head, relation, spelled(word)]).or_default() += 1;
             }
         })?;
-        Ok(relations)
+        outcome.map(|()| relations)
     }
 }
 
@@ -153,7 +160,7 @@ struct DepFCounter<'a> {
 }
 
 impl Counter for DepFCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let at = |what: &str, number: usize| {
             let what = format!("{what} {}", number + 1);
             move |error| match error {
@@ -166,10 +173,10 @@ impl Counter for DepFCounter<'_> {
         let of_references: Vec<Relations> = references
             .iter()
             .enumerate()
-            .map(|(i, block)| self.depf.relations(block).map_err(at("reference", i)))
+            .map(|(i, block)| self.depf.relations(block, stop).map_err(at("reference", i)))
             .collect::<Result<_>>()?;
         for (i, (block, best)) in hypotheses.iter().zip(rows.chunks_exact_mut(3)).enumerate() {
-            let hypothesis = self.depf.relations(block).map_err(at("system", i))?;
+            let hypothesis = self.depf.relations(block, stop).map_err(at("system", i))?;
             for (first, reference) in of_references.iter().enumerate() {
                 let common = |(triple, &count): (_, &i64)| count.min(reference.get(triple).copied().unwrap_or(0));
                 let row = [hypothesis.iter().map(common).sum(), size(&hypothesis), size(reference)];

@@ -7,8 +7,8 @@ use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Metric, OptionSpec, Options, References};
 use crate::edit::STRANGER;
 use crate::error::Result;
-use crate::ngram::{Token, Vocabulary};
-use crate::pool::{Run, Stop};
+use crate::ngram::{Token, Vocabulary, each_token};
+use crate::pool::{Patience, Run, Stop};
 
 /// The columns of a row.
 pub(super) fn columns() -> Vec<String> {
@@ -58,8 +58,8 @@ pub(super) trait Edits: Default {
     /// Prepares for hypotheses of this reference, if there is something to prepare.
     ///
     /// # Errors
-    /// [`crate::Error::Memory`] if it is too long.
-    fn prepare(&mut self, _: Numbered<'_>) -> Result<()> {
+    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if told to stop.
+    fn prepare(&mut self, _: Numbered<'_>, _: &Stop<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -138,6 +138,7 @@ pub(super) struct RowCounter<W, E> {
     own: Vec<Token>,
     reference: Vec<Token>,
     hypothesis: Vec<Token>,
+    patience: Patience,
 }
 
 impl<W: Cut, E: Edits> RowCounter<W, E> {
@@ -152,32 +153,37 @@ impl<W: Cut, E: Edits> RowCounter<W, E> {
             own: Vec::new(),
             reference: Vec::new(),
             hypothesis: Vec::new(),
+            patience: Patience::default(),
         }
     }
 
     /// Numbers the words of all texts.
-    fn read(&mut self, references: &[&str], hypotheses: &[&str]) {
-        let RowCounter { words, vocabulary, numbers, ends, own, .. } = self;
+    fn read(&mut self, references: &[&str], hypotheses: &[&str], stop: &Stop<'_>) -> Result<()> {
+        let RowCounter { words, vocabulary, numbers, ends, own, patience, .. } = self;
         vocabulary.clear();
         numbers.clear();
         ends.clear();
         for line in references {
-            words.reference_words(line, &mut |word| numbers.push(vocabulary.intern(word) + 1));
+            let emit_words = |emit: &mut dyn FnMut(&str)| words.reference_words(line, emit);
+            each_token(emit_words, (&mut *patience, stop), |word| numbers.push(vocabulary.intern(word) + 1))?;
             ends.push(numbers.len());
         }
         for line in hypotheses {
             // The number of a word that is not found is the largest, behind which comes STRANGER, 0.
-            words.words(line, &mut |word| numbers.push(vocabulary.find(word).wrapping_add(1)));
+            let emit_words = |emit: &mut dyn FnMut(&str)| words.words(line, emit);
+            let take = |word: &str| numbers.push(vocabulary.find(word).wrapping_add(1));
+            each_token(emit_words, (&mut *patience, stop), take)?;
             ends.push(numbers.len());
         }
         own.clear();
         own.resize(vocabulary.len() + 1, STRANGER);
+        Ok(())
     }
 }
 
 impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        self.read(references, hypotheses);
+        self.read(references, hypotheses, stop)?;
         let RowCounter { units, edits, vocabulary, numbers, ends, own, reference, hypothesis, .. } = self;
         let text = |i: usize| &numbers[if i == 0 { 0 } else { ends[i - 1] }..ends[i]];
         let length = ends[references.len() - 1] as i64 * (*units / references.len() as i64);
@@ -198,7 +204,7 @@ impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
                 }));
                 numbered.words = reference;
             }
-            edits.prepare(numbered)?;
+            edits.prepare(numbered, stop)?;
             for (row, i) in rows.chunks_exact_mut(2).zip(references.len()..) {
                 let mut words = text(i);
                 if !is_only {

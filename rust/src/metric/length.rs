@@ -3,8 +3,8 @@
 use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Metric, MetricSpec, Options, References};
 use crate::error::Result;
-use crate::ngram::Ngrams;
-use crate::pool::{Run, Stop};
+use crate::ngram::{Ngrams, each_token};
+use crate::pool::{Patience, Run, Stop};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "length",
@@ -69,13 +69,16 @@ struct LengthCounter {
 }
 
 impl Counter for LengthCounter {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let LengthCounter { words, references: lengths } = self;
         lengths.clear();
-        references.iter().for_each(|reference| lengths.add(|emit| words.tokens(reference, emit)));
+        for reference in references {
+            lengths.add(|emit| words.tokens(reference, emit), stop)?;
+        }
+        let mut patience = Patience::default();
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2)) {
             let mut length = 0;
-            words.tokens(hypothesis, &mut |_| length += 1);
+            each_token(|emit| words.tokens(hypothesis, emit), (&mut patience, stop), |_| length += 1)?;
             row.copy_from_slice(&[length as i64, lengths.closest_length(length) as i64]);
         }
         Ok(())

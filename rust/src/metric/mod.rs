@@ -255,7 +255,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
             }
             Some(Ok(rows))
         },
-        |range, rows| {
+        |range, rows, _| {
             let rows = match rows {
                 Ok(rows) => rows,
                 Err(error) => return failed = failed.take().or(Some(error)),

@@ -8,13 +8,14 @@
 //! Information is fixed-point, so that sums over segments are exact. The table stays that of the whole corpus when
 //! segments are resampled: what a replicate changes is which segments are summed, not what their n-grams are worth.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
-use crate::ngram::{Children, Ngrams, Token, Vocabulary};
-use crate::pool::{self, Blocks, Run, Stop};
+use crate::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
+use crate::pool::{self, Blocks, PIECE, Patience, Run, Stop};
 use crate::stats::fixed;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -189,19 +190,21 @@ impl Tokens {
             Blocks { items: references.segments(), size: 256, cost: 2000 },
             run,
             |range, stop| {
-                let mut block = Cut::default();
+                let (mut block, mut patience) = (Cut::default(), Patience::default());
                 for segment in range {
                     if stop.requested() {
                         return None;
                     }
                     for reference in references.of(segment) {
-                        words.tokens(reference, &mut |token| block.push(token));
+                        let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(reference, emit);
+                        each_token(emit_tokens, (&mut patience, stop), |token| block.push(token)).ok()?;
                         block.references.push(block.ends.len());
                     }
                 }
                 Some(block)
             },
-            |_, block| {
+            |_, block, stop| {
+                let mut patience = Patience::default();
                 let mut start = 0;
                 let mut words = block.ends.iter().map(|&end| {
                     let word = &block.text[start..end];
@@ -210,7 +213,12 @@ impl Tokens {
                 });
                 let mut before = 0;
                 for &end in &block.references {
-                    all.tokens.extend(words.by_ref().take(end - before).map(|word| all.vocabulary.intern(word)));
+                    for word in words.by_ref().take(end - before) {
+                        if patience.spend(LOOK_UP, stop).is_err() {
+                            return;
+                        }
+                        all.tokens.push(all.vocabulary.intern(word));
+                    }
                     all.ends.push(all.tokens.len());
                     before = end;
                 }
@@ -236,6 +244,9 @@ impl Cut {
     }
 }
 
+/// What it costs to look an n-gram up, in additions, roughly.
+const LOOK_UP: usize = 64;
+
 /// Stands for n-grams whose extensions are worth nothing.
 const SPENT: u32 = u32::MAX;
 
@@ -257,8 +268,8 @@ impl Information {
         for n in 1..nist.order {
             let first_new = counts.len();
             let mut prefixes = Vec::new();
-            let mut extend = |start: usize, end: usize| {
-                for i in start..end {
+            let mut extend = |tokens_at: Range<usize>, end: usize| {
+                for i in tokens_at {
                     let prefix = nodes[i];
                     nodes[i] = SPENT;
                     if i + n < end && prefix != SPENT && (counts[prefix as usize] > 1 || prefix == zero) {
@@ -272,7 +283,18 @@ impl Information {
                     }
                 }
             };
-            run.each(0..ends.len(), |r| extend(if r == 0 { 0 } else { ends[r - 1] }, ends[r]))?;
+            run.alone(|stop, _| {
+                let (mut patience, mut start) = (Patience::default(), 0);
+                for &end in &ends {
+                    for from in (start..end).step_by(PIECE) {
+                        let to = end.min(from + PIECE);
+                        patience.spend(LOOK_UP * (to - from), stop)?;
+                        extend(from..to, end);
+                    }
+                    start = end;
+                }
+                Ok(())
+            })?;
             worth.extend(counts[first_new..].iter().zip(&prefixes).map(|(&count, &prefix)| {
                 bits(count, if prefix == zero { total } else { f64::from(counts[prefix as usize]) })
             }));
@@ -302,36 +324,49 @@ struct NistCounter<'a> {
 
 impl NistCounter<'_> {
     /// Looks up what the n-grams of the segment's references are worth.
-    fn look_up(&mut self) {
+    fn look_up(&mut self, stop: &Stop<'_>) -> Result<()> {
+        let mut patience = Patience::default();
         let NistCounter { information, ngrams, worth, known, .. } = self;
         known.clear();
-        known.extend(ngrams.words().map(|word| information.vocabulary.find(word)));
+        for word in ngrams.words() {
+            patience.spend(LOOK_UP, stop)?;
+            known.push(information.vocabulary.find(word));
+        }
         for (prefix, word) in ngrams.extensions() {
+            patience.spend(LOOK_UP, stop)?;
             known.push(information.extend(known[prefix], known[word]));
         }
         worth.clear();
         worth.extend(known.iter().map(|&node| information.worth(node)));
+        Ok(())
     }
 }
 
 impl NistCounter<'_> {
     /// Reference by reference, as NLTK does.
-    fn count_by_best_reference(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64]) {
+    fn count_by_best_reference(
+        &mut self,
+        references: &[&str],
+        hypotheses: &[&str],
+        rows: &mut [i64],
+        stop: &Stop<'_>,
+    ) -> Result<()> {
         let Nist { words, order, .. } = *self.nist;
         // The information of the matches and the length of the best reference, by hypothesis and order.
         let mut best = vec![(0, 0); hypotheses.len() * order];
         for reference in references {
             self.ngrams.clear();
-            self.ngrams.add(|emit| words.tokens(reference, emit));
-            self.ngrams.count(order);
-            self.look_up();
+            self.ngrams.add(|emit| words.tokens(reference, emit), stop)?;
+            self.ngrams.count(order, stop)?;
+            self.look_up(stop)?;
             let length_of_reference = self.ngrams.lengths().sum::<usize>() as i64;
             let each = hypotheses.iter().zip(rows.chunks_exact_mut(2 * order + 2)).zip(best.chunks_exact_mut(order));
             for ((hypothesis, row), best) in each {
                 let mut information = vec![0; order];
                 let worth = &self.worth;
                 let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(hypothesis, emit);
-                let length = self.ngrams.overlap_each(emit_tokens, order, |n, node| information[n - 1] += worth[node]);
+                let gained = |n: usize, node: usize| information[n - 1] += worth[node];
+                let length = self.ngrams.overlap_each(emit_tokens, order, gained, stop)?;
                 for (n, (best, info)) in best.iter_mut().zip(information).enumerate() {
                     *best = (*best).max((info, length_of_reference));
                     row[order + n] = length.saturating_sub(n) as i64;
@@ -343,29 +378,30 @@ impl NistCounter<'_> {
             row.iter_mut().zip(best).for_each(|(info, best)| *info = best.0);
             row[2 * order + 1] = best.iter().map(|best| best.1).sum();
         }
+        Ok(())
     }
 }
 
 impl Counter for NistCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         if self.nist.nltk {
-            self.count_by_best_reference(references, hypotheses, rows);
-            return Ok(());
+            return self.count_by_best_reference(references, hypotheses, rows, stop);
         }
         let Nist { words, order, .. } = *self.nist;
         self.ngrams.clear();
         for reference in references {
-            self.ngrams.add(|emit| words.tokens(reference, emit));
+            self.ngrams.add(|emit| words.tokens(reference, emit), stop)?;
         }
-        self.ngrams.count(order);
-        self.look_up();
+        self.ngrams.count(order, stop)?;
+        self.look_up(stop)?;
         let length_of_all: usize = self.ngrams.lengths().sum();
         let mean_length = length_of_all as i64 * (self.multiple / references.len() as i64);
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2 * order + 2)) {
             let (information, lengths) = row.split_at_mut(order);
             let worth = &self.worth;
             let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(hypothesis, emit);
-            let length = self.ngrams.overlap_each(emit_tokens, order, |n, node| information[n - 1] += worth[node]);
+            let gained = |n: usize, node: usize| information[n - 1] += worth[node];
+            let length = self.ngrams.overlap_each(emit_tokens, order, gained, stop)?;
             for (n, possible) in lengths[..order].iter_mut().enumerate() {
                 *possible = length.saturating_sub(n) as i64;
             }

@@ -319,7 +319,9 @@ impl Metric for SentBleu {
     }
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
-        super::ratio_gradient(100.0 * fixed::to_real(1, BITS), totals, out);
+        let (of_ratio, of_unweighted) = out.split_at_mut(2);
+        super::ratio_gradient(100.0 * fixed::to_real(1, BITS), totals, of_ratio);
+        of_unweighted.fill(0.0);
     }
 }
 
@@ -329,18 +331,18 @@ struct SentBleuCounter<'a> {
 }
 
 impl Counter for SentBleuCounter<'_> {
-    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], _: &Stop<'_>) -> Result<()> {
+    fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let words = self.bleu.words;
         self.references.clear();
         for reference in references {
-            self.references.add(|emit| words.tokens(reference, emit));
+            self.references.add(|emit| words.tokens(reference, emit), stop)?;
         }
         let counted = self.bleu.counted();
-        self.references.count(counted);
+        self.references.count(counted, stop)?;
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(3)) {
             let mut matches = [0; MAX_ORDER + 1];
             let matches = &mut matches[..counted];
-            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches);
+            let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches, stop)?;
             let closest = self.references.closest_length(length);
             let score = self.bleu.sentence(length, closest, matches);
             let in_units = |x: f64, column| fixed::from_real(x, BITS).ok_or(Error::Overflow { column });

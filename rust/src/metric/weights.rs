@@ -76,6 +76,16 @@ impl Weights {
         sum_of_logarithms.exp()
     }
 
+    /// The powers in [`Weights::product`].
+    pub(super) fn of_orders(&self, hypothesis: i64, orders: usize) -> impl Iterator<Item = f64> {
+        let reweighed = self.reweighed(hypothesis);
+        let orders = reweighed.unwrap_or(orders);
+        let each = self.each.as_ref().filter(|_| reweighed.is_none());
+        let sum = |each: &[f64]| each.iter().sum::<f64>();
+        let share = each.map_or(1.0, |each| sum(each) / sum(&each[..orders]));
+        (0..orders).map(move |n| each.map_or(1.0 / orders as f64, |each| each[n] * share))
+    }
+
     /// What the signature says of them.
     pub(super) fn signature(&self) -> impl Iterator<Item = (&'static str, String)> {
         let listed = |each: &Vec<f64>| each.iter().map(f64::to_string).collect::<Vec<_>>().join(",");

@@ -3,10 +3,19 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::pool::Run;
+use crate::pool::{Run, Stop};
+
+/// More threads than any machine has, and few enough to be started.
+const MOST_THREADS: usize = 4096;
+
+/// Runs `body`, which tells of no progress, without the interpreter and on this thread.
+pub(super) fn alone<T: Send>(py: Python<'_>, body: impl FnOnce(&Stop<'_>) -> Result<T> + Send) -> PyResult<T> {
+    long(py, 1, None, ("", 0), |run| run.alone(|stop, _| body(stop)))
+}
 
 /// Runs `body` without the interpreter. Between blocks it stores the progress and lets Python handle its signals.
 pub(super) fn long<T: Send>(
@@ -16,6 +25,10 @@ pub(super) fn long<T: Send>(
     (stage, total): (&str, usize),
     body: impl FnOnce(&mut Run<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    if threads > MOST_THREADS {
+        let (expected, got) = (format!("at most {MOST_THREADS}"), threads.to_string());
+        return Err(raise(py, Error::InvalidOption { option: "threads".into(), expected, got }));
+    }
     if let Some(progress) = progress {
         progress.begin(stage, total as u64);
     }
@@ -39,8 +52,12 @@ pub(super) fn long<T: Send>(
     }
 }
 
-/// The Python exception for an error: its words are chosen in `reshuffle.errors`.
+/// The Python exception for an error: its words are chosen in `reshuffle.errors`. What has no room is a `MemoryError`,
+/// as it is in numpy.
 pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
+    if let Error::Memory { .. } = error {
+        return PyMemoryError::new_err(error.to_string());
+    }
     let raised = py.import("reshuffle.errors").and_then(|errors| match error {
         Error::UnknownName { kind, name, known } => errors.call_method1("unknown_name", (kind, name, known)),
         error => errors.call_method1("InputError", (error.to_string(),)),

@@ -7,9 +7,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
-use super::call::raise;
+use super::call::{alone, raise};
 use crate::error::Error;
 use crate::metric::Value;
+use crate::pool::Patience;
+use crate::resample::reserved;
 use crate::stats::SuffStats;
 
 /// The numbers of an array, row by row.
@@ -30,14 +32,29 @@ pub(super) fn suff_stats<'a>(py: Python<'_>, counts: &'a PyReadonlyArray3<'_, i6
 }
 
 /// (R, S) booleans as words of flips.
-pub(super) fn flips(masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
+pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
     let &[replicates, units] = masks.shape() else { unreachable!("the array has two dimensions") };
-    let words = in_order(masks)?
-        .chunks_exact(units.max(1))
-        .flat_map(|mask| mask.chunks(64))
-        .map(|bits| bits.iter().enumerate().fold(0, |word, (i, &bit)| word | u64::from(bit) << i))
-        .collect();
+    let masks = in_order(masks)?;
+    let words = alone(py, |stop| {
+        let mut words = reserved(masks.len() / units.max(1) * units.div_ceil(64))?;
+        let mut patience = Patience::default();
+        for bits in masks.chunks_exact(units.max(1)).flat_map(|mask| mask.chunks(64)) {
+            patience.spend(bits.len(), stop)?;
+            words.push(bits.iter().enumerate().fold(0, |word, (i, &bit)| word | u64::from(bit) << i));
+        }
+        Ok(words)
+    })?;
     Ok((words, replicates))
+}
+
+/// Has what the caller gives for every unit as many of them as the counts have?
+pub(super) fn check_units(py: Python<'_>, what: &str, got: usize, segments: Option<usize>) -> PyResult<()> {
+    match segments {
+        Some(expected) if expected != got => {
+            Err(raise(py, Error::LengthMismatch { what: format!("segments of {what}"), expected, got }))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A vector as an array of this shape.

@@ -5,11 +5,14 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
 
-use super::call::{Progress, long, raise};
+use super::call::{Progress, alone, long, raise};
 use super::convert::{in_order, options, shaped, to_python};
 use crate::conllu;
 use crate::error::Error;
 use crate::metric::{self as core, Kind, METRICS};
+use crate::ngram::each_token;
+use crate::pool::Patience;
+use crate::resample::reserved;
 use crate::tokenize::{self as core_tokenize, TOKENIZERS};
 
 /// A metric with its options.
@@ -27,6 +30,26 @@ impl Metric {
         let what = format!("columns of {}", self.inner.name());
         Err(raise(py, Error::LengthMismatch { what, expected, got }))
     }
+
+    fn row_by_row<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &PyReadonlyArray2<'py, i64>,
+        score: impl Fn(&[i64]) -> f64 + Sync,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let [n, width] = [rows.shape()[0], rows.shape()[1]];
+        let rows = in_order(rows)?;
+        let scores = alone(py, |stop| {
+            let mut patience = Patience::default();
+            let mut scores = reserved(n)?;
+            for row in rows.chunks_exact(width) {
+                patience.spend(64 + width, stop)?;
+                scores.push(score(row));
+            }
+            Ok(scores)
+        })?;
+        shaped(py, scores, [n])
+    }
 }
 
 #[pymethods]
@@ -38,8 +61,12 @@ impl Metric {
     }
 
     #[staticmethod]
-    fn mean(name: String, scale: f64, higher_is_better: bool) -> Self {
-        Metric { inner: Box::new(core::Mean::new(name, scale, higher_is_better)) }
+    fn mean(py: Python<'_>, name: String, scale: f64, higher_is_better: bool) -> PyResult<Self> {
+        if !(scale > 0.0 && scale.is_finite()) {
+            let (option, expected) = ("scale".into(), "a number above 0".into());
+            return Err(raise(py, Error::InvalidOption { option, expected, got: scale.to_string() }));
+        }
+        Ok(Metric { inner: Box::new(core::Mean::new(name, scale, higher_is_better)) })
     }
 
     #[getter]
@@ -85,11 +112,7 @@ impl Metric {
 
     fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, totals.shape()[1])?;
-        let width = totals.shape()[1];
-        let totals = in_order(&totals)?;
-        let scores: Vec<f64> = py.detach(|| totals.chunks_exact(width).map(|row| self.inner.score(row)).collect());
-        let shape = [scores.len()];
-        shaped(py, scores, shape)
+        self.row_by_row(py, &totals, |row| self.inner.score(row))
     }
 
     fn segment_scores<'py>(
@@ -98,10 +121,7 @@ impl Metric {
         rows: PyReadonlyArray2<'py, i64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, rows.shape()[1])?;
-        let [segments, width] = [rows.shape()[0], rows.shape()[1]];
-        let rows = in_order(&rows)?;
-        let scores = py.detach(|| rows.chunks_exact(width).map(|row| self.inner.segment_score(row)).collect());
-        shaped(py, scores, [segments])
+        self.row_by_row(py, &rows, |row| self.inner.segment_score(row))
     }
 
     fn gradients<'py>(
@@ -184,20 +204,29 @@ pub fn tokenizers() -> Vec<TokenizerSpec> {
 #[pyfunction]
 pub fn tokenize(py: Python<'_>, lines: Vec<PyBackedStr>, tokenizer: &str) -> PyResult<Vec<Vec<String>>> {
     let tokenizer = core_tokenize::tokenizer(tokenizer).map_err(|e| raise(py, e))?;
-    let tokens = |line: &PyBackedStr| {
-        let mut tokens = Vec::new();
-        tokenizer.tokenize(line, &mut |token| tokens.push(token.to_owned()));
-        tokens
-    };
-    Ok(py.detach(|| lines.iter().map(tokens).collect()))
+    alone(py, |stop| {
+        let mut patience = Patience::default();
+        let mut cut = |line: &PyBackedStr| {
+            let mut tokens = Vec::new();
+            let emit_tokens = |emit: &mut dyn FnMut(&str)| tokenizer.tokenize(line, emit);
+            each_token(emit_tokens, (&mut patience, stop), |token| tokens.push(token.to_owned()))?;
+            Ok(tokens)
+        };
+        lines.iter().map(&mut cut).collect()
+    })
 }
 
 /// The first block that is not CoNLL-U: its number, the line in it, what was expected, what came.
 #[pyfunction]
-pub fn broken_parse(py: Python<'_>, blocks: Vec<PyBackedStr>) -> Option<(usize, usize, String, String)> {
-    py.detach(|| {
-        let broken = |block: &PyBackedStr| conllu::sentences(block, |_| ()).err();
-        let (i, broken) = blocks.iter().enumerate().find_map(|(i, block)| Some((i, broken(block)?)))?;
-        Some((i, broken.line, broken.expected, broken.got))
+pub fn broken_parse(py: Python<'_>, blocks: Vec<PyBackedStr>) -> PyResult<Option<(usize, usize, String, String)>> {
+    alone(py, |stop| {
+        let mut patience = Patience::default();
+        for (i, block) in blocks.iter().enumerate() {
+            patience.spend(block.len(), stop)?;
+            if let Err(broken) = conllu::sentences(block, |_| ()) {
+                return Ok(Some((i, broken.line, broken.expected, broken.got)));
+            }
+        }
+        Ok(None)
     })
 }

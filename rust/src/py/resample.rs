@@ -5,13 +5,14 @@ use numpy::{
 };
 use pyo3::prelude::*;
 
-use super::call::{Progress, long, raise};
-use super::convert::{flips, in_order, shaped, suff_stats};
+use super::call::{Progress, alone, long, raise};
+use super::convert::{check_units, flips, in_order, shaped, suff_stats};
 use super::metric::Metric;
 use crate::error::{Error, Result};
+use crate::pool::{PIECE, Patience};
 use crate::resample::shuffle::{self, Alternative, Pair, Scheme};
 use crate::resample::stopping::{self, Outcome, Rule};
-use crate::resample::{Plan, Scored, draw, exact, family};
+use crate::resample::{Plan, Scored, draw, exact, family, zeros};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 
@@ -25,6 +26,11 @@ fn with_metrics<'a>(py: Python<'_>, families: &'a Families<'_>) -> PyResult<Vec<
         Scored::new(metric.inner.as_ref(), suff_stats(py, counts)?).map_err(|e| raise(py, e))
     };
     families.iter().map(scored).collect()
+}
+
+/// How many segments the first counts have: that all have as many is the core's to check.
+fn segments_of(families: &Families<'_>) -> Option<usize> {
+    families.first().map(|(_, counts)| counts.shape()[1])
 }
 
 fn without_metrics<'a>(py: Python<'_>, all: &'a [Counts<'_>]) -> PyResult<Vec<SuffStats<'a>>> {
@@ -50,15 +56,21 @@ struct Flips<'py> {
 
 impl<'py> Flips<'py> {
     fn new(
+        py: Python<'_>,
         n: usize,
         (seed, first): (u64, u64),
         masks: Option<PyReadonlyArray2<'_, bool>>,
         codes: Option<Codes<'py>>,
+        segments: Option<usize>,
     ) -> PyResult<Self> {
-        Ok(match masks.as_ref().map(flips).transpose()? {
-            Some((words, n)) => Flips { given: Some(words), codes, seed, first, n },
-            None => Flips { given: None, codes, seed, first, n },
-        })
+        let Some(masks) = masks else { return Ok(Flips { given: None, codes, seed, first, n }) };
+        if codes.is_some() {
+            let (option, expected) = ("codes".into(), "None beside masks, which say all".into());
+            return Err(raise(py, Error::InvalidOption { option, expected, got: "both".into() }));
+        }
+        check_units(py, "masks", masks.shape()[1], segments)?;
+        let (words, n) = flips(py, &masks)?;
+        Ok(Flips { given: Some(words), codes, seed, first, n })
     }
 
     fn scheme(&self) -> PyResult<(Scheme<'_>, usize)> {
@@ -89,7 +101,7 @@ pub fn shuffle_tally<'py>(
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let scored = with_metrics(py, &families)?;
     let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
-    let flips = Flips::new(n, (seed, 0), masks, codes)?;
+    let flips = Flips::new(py, n, (seed, 0), masks, codes, segments_of(&families))?;
     let scheme = flips.scheme()?;
     let counts = long(py, threads, progress, ("shuffling", flips.n), |run| {
         shuffle::tally(&scored, &pairs, criterion, scheme, run)
@@ -114,7 +126,15 @@ impl StoppingRule {
     }
 
     fn limits<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let limits = self.0.limits().take(n).flat_map(|limits| [limits.low, limits.high]).collect();
+        let limits = alone(py, |stop| {
+            let mut patience = Patience::default();
+            let mut out: Vec<i64> = zeros(&[n, 2])?;
+            for (out, limits) in out.chunks_exact_mut(2).zip(self.0.limits()) {
+                patience.spend(1 << 10, stop)?;
+                out.copy_from_slice(&[limits.low, limits.high]);
+            }
+            Ok(out)
+        })?;
         shaped(py, limits, [n, 2])
     }
 }
@@ -137,19 +157,29 @@ pub struct Sequential(stopping::Sequential);
 #[pymethods]
 impl Sequential {
     #[new]
-    fn new(rule: &StoppingRule, tests: usize) -> Self {
-        Sequential(stopping::Sequential::new(rule.0, tests))
+    fn new(py: Python<'_>, rule: &StoppingRule, tests: usize) -> PyResult<Self> {
+        stopping::Sequential::new(rule.0, tests).map(Sequential).map_err(|e| raise(py, e))
     }
 
     fn look(&mut self, reached: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
-        let (words, tests) = flips(&reached)?;
+        let py = reached.py();
+        let &[tests, n] = reached.shape() else { unreachable!("the array has two dimensions") };
         let expected = self.0.outcomes().len();
         if tests != expected {
-            return Err(raise(reached.py(), Error::LengthMismatch { what: "tests".into(), expected, got: tests }));
+            return Err(raise(py, Error::LengthMismatch { what: "tests".into(), expected, got: tests }));
         }
-        let n = reached.shape()[1];
-        self.0.look(n, |test, word| words[test * n.div_ceil(64) + word]);
-        Ok(())
+        let (words, _) = flips(py, &reached)?;
+        alone(py, |stop| {
+            // In whole words of shuffles.
+            for first in (0..n).step_by(PIECE) {
+                if stop.requested() {
+                    return Err(Error::Interrupted);
+                }
+                let of = |test: usize, word: usize| words[test * n.div_ceil(64) + first / 64 + word];
+                self.0.look(PIECE.min(n - first), of);
+            }
+            Ok(())
+        })
     }
 
     #[getter]
@@ -202,7 +232,7 @@ pub fn shuffle_statistics<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
     let scored = with_metrics(py, &families)?;
-    let flips = Flips::new(n, (seed, 0), masks, codes)?;
+    let flips = Flips::new(py, n, (seed, 0), masks, codes, segments_of(&families))?;
     let scheme = flips.scheme()?;
     let statistics =
         long(py, threads, progress, ("shuffling", flips.n), |run| shuffle::statistics(&scored, &pairs, scheme, run))?;
@@ -287,7 +317,7 @@ pub fn shuffle_sums<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let all = without_metrics(py, &counts)?;
-    let flips = Flips::new(n, (seed, first), masks, codes)?;
+    let flips = Flips::new(py, n, (seed, first), masks, codes, counts.first().map(|counts| counts.shape()[1]))?;
     let scheme = flips.scheme()?;
     let sums = long(py, threads, progress, ("shuffling", flips.n), |run| shuffle::sums(&all, scheme, run))?;
     by_replicate(py, sums, flips.n)
@@ -302,8 +332,7 @@ pub fn differing_units(
     most: usize,
 ) -> PyResult<Vec<(usize, Option<usize>)>> {
     let stats = suff_stats(py, &counts)?;
-    let found: Result<_> = py.detach(|| pairs.into_iter().map(|pair| exact::differing(&stats, pair, most)).collect());
-    found.map_err(|e| raise(py, e))
+    long(py, 1, None, ("", 0), |run| exact::differing(&stats, &pairs, most, run))
 }
 
 #[pyfunction]
@@ -334,9 +363,10 @@ pub fn draw_scores<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let scored = with_metrics(py, &families)?;
     let systems: usize = scored.iter().map(|s| s.stats.systems()).sum();
-    let strata = strata.unwrap_or_default();
+    let strata = sizes(py, strata)?;
+    let given = (indices, segments_of(&families));
     let (scores, n) =
-        drawn((py, threads, progress), (n, seed, 0), indices, |plan, run| draw::scores(&scored, &strata, plan, run))?;
+        drawn((py, threads, progress), (n, seed, 0), given, |plan, run| draw::scores(&scored, &strata, plan, run))?;
     shaped(py, scores, [systems, n])
 }
 
@@ -384,9 +414,10 @@ pub fn draw_sums<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let all = without_metrics(py, &counts)?;
-    let strata = strata.unwrap_or_default();
+    let strata = sizes(py, strata)?;
+    let given = (indices, counts.first().map(|counts| counts.shape()[1]));
     let (sums, n) =
-        drawn((py, threads, progress), (n, seed, first), indices, |plan, run| draw::sums(&all, &strata, plan, run))?;
+        drawn((py, threads, progress), (n, seed, first), given, |plan, run| draw::sums(&all, &strata, plan, run))?;
     by_replicate(py, sums, n)
 }
 
@@ -394,15 +425,26 @@ pub fn draw_sums<'py>(
 fn drawn<T: Send>(
     (py, threads, progress): (Python<'_>, usize, Option<&Progress>),
     (n, seed, first): (usize, u64, u64),
-    indices: Option<PyReadonlyArray2<'_, u32>>,
+    (indices, segments): (Option<PyReadonlyArray2<'_, u32>>, Option<usize>),
     body: impl FnOnce((Plan<'_, u32>, usize), &mut crate::pool::Run<'_>) -> Result<T> + Send,
 ) -> PyResult<(T, usize)> {
     let plan = match &indices {
-        Some(given) => (Plan::Given(in_order(given)?), given.shape()[0]),
+        Some(given) => {
+            check_units(py, "indices", given.shape()[1], segments)?;
+            (Plan::Given(in_order(given)?), given.shape()[0])
+        }
         None => (Plan::Seeded { seed, first }, n),
     };
     let out = long(py, threads, progress, ("drawing", plan.1), |run| body(plan, run))?;
     Ok((out, plan.1))
+}
+
+/// Sizes of strata for the core, to which none are no strata.
+fn sizes(py: Python<'_>, strata: Option<Vec<usize>>) -> PyResult<Vec<usize>> {
+    match strata {
+        Some(sizes) if sizes.is_empty() => Err(raise(py, Error::Empty { what: "strata".into() })),
+        sizes => Ok(sizes.unwrap_or_default()),
+    }
 }
 
 fn by_replicate(py: Python<'_>, sums: Vec<i64>, n: usize) -> PyResult<Bound<'_, PyArray2<i64>>> {
@@ -421,6 +463,17 @@ fn stream(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<
     }
 }
 
+/// The words of a stream before it begins again.
+const WORDS: u64 = 1 << 33;
+
+fn check_words(py: Python<'_>, n: usize) -> PyResult<()> {
+    if n as u64 <= WORDS {
+        return Ok(());
+    }
+    let expected = format!("at most {WORDS}, after which a stream begins again");
+    Err(raise(py, Error::InvalidOption { option: "n".into(), expected, got: n.to_string() }))
+}
+
 #[pyfunction]
 pub fn stream_words<'py>(
     py: Python<'py>,
@@ -429,7 +482,17 @@ pub fn stream_words<'py>(
     replicate: u64,
     n: usize,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    let words = stream(purpose, seed, replicate, py)?.words().take(n).collect();
+    let stream = stream(purpose, seed, replicate, py)?;
+    check_words(py, n)?;
+    let words = alone(py, |stop| {
+        let mut words = zeros(&[n])?;
+        let mut patience = Patience::default();
+        for (block, words) in (0..).step_by(PIECE / 2).zip(words.chunks_mut(PIECE)) {
+            patience.spend(PIECE, stop)?;
+            stream.fill(block, words);
+        }
+        Ok(words)
+    })?;
     shaped(py, words, [n])
 }
 
@@ -444,8 +507,17 @@ pub fn stream_indices<'py>(
     if bound == 0 {
         return Err(raise(py, Error::Empty { what: "units to draw from".into() }));
     }
-    let mut indices = vec![0; n];
-    Stream::new(seed, Purpose::Draw, replicate).indices(bound).fill(&mut indices);
+    check_words(py, n)?;
+    let indices = alone(py, |stop| {
+        let mut out = zeros(&[n])?;
+        let mut indices = Stream::new(seed, Purpose::Draw, replicate).indices(bound);
+        let mut patience = Patience::default();
+        for out in out.chunks_mut(PIECE) {
+            patience.spend(PIECE, stop)?;
+            indices.fill(out);
+        }
+        Ok(out)
+    })?;
     shaped(py, indices, [n])
 }
 
@@ -458,9 +530,7 @@ pub fn draw_weights(
     segments: u32,
     strata: Option<Vec<usize>>,
 ) -> PyResult<Bound<'_, PyArray1<u32>>> {
-    if segments == 0 {
-        return Err(raise(py, Error::Empty { what: "segments".into() }));
-    }
-    let weights = draw::draw_weights(seed, replicate, segments, &strata.unwrap_or_default());
-    shaped(py, weights.map_err(|error| raise(py, error))?, [segments as usize])
+    let strata = sizes(py, strata)?;
+    let weights = long(py, 1, None, ("", 0), |run| draw::draw_weights((seed, replicate), segments, &strata, run))?;
+    shaped(py, weights, [segments as usize])
 }

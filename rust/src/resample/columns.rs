@@ -4,6 +4,8 @@
 //! of words less one, but in segments without any; two systems may even agree in a count everywhere. A column that is
 //! another one plus a constant, but for a few units, is not added up again: its sums follow.
 
+use crate::error::Result;
+use crate::pool::{PIECE, Patience, Stop};
 use crate::stats::SuffStats;
 
 /// The counts of all systems under all metrics as a matrix: a row for each unit, a column for each cell.
@@ -96,7 +98,11 @@ const UNITS_PER_EXCEPTION: usize = 64;
 impl Columns {
     /// Finds out which columns say something new. With relative counts a constant would have to be counted, too, so
     /// only the constant 0 is looked for.
-    pub fn new(cells: &Cells<'_>) -> Self {
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`] if told to stop.
+    pub fn new(cells: &Cells<'_>, stop: &Stop<'_>) -> Result<Self> {
+        let mut patience = Patience::default();
         let mut columns = Columns { dense: Vec::new(), exceptions: Vec::new(), rules: Vec::with_capacity(cells.len()) };
         for cell in 0..cells.len() {
             let nothing = (None, Rule::default());
@@ -106,10 +112,13 @@ impl Columns {
                 let is_dense = rule.dense.is_some_and(|dense| columns.dense[dense] == other);
                 is_dense.then(|| (Some(other), Rule { dense: rule.dense, ..Rule::default() }))
             });
-            let found = std::iter::once(nothing).chain(others).find_map(|(other, rule)| {
-                let (constant, exceptions) = difference(cells, cell, other)?;
-                Some((Rule { constant, ..rule }, exceptions))
-            });
+            let mut found = None;
+            for (other, rule) in std::iter::once(nothing).chain(others) {
+                if let Some((constant, exceptions)) = difference(cells, cell, other, (&mut patience, stop))? {
+                    found = Some((Rule { constant, ..rule }, exceptions));
+                    break;
+                }
+            }
             let rule = match found {
                 Some((rule, exceptions)) if exceptions.is_empty() => rule,
                 Some((rule, exceptions)) => {
@@ -123,7 +132,7 @@ impl Columns {
             };
             columns.rules.push(rule);
         }
-        columns
+        Ok(columns)
     }
 
     /// How many sums a kernel makes: of columns, then of exceptions.
@@ -133,21 +142,30 @@ impl Columns {
 }
 
 /// What a cell has on top of another (or of nothing): a constant and a few exceptions, if they are few.
-fn difference(cells: &Cells<'_>, cell: usize, other: Option<usize>) -> Option<(i64, Vec<Exception>)> {
+fn difference(
+    cells: &Cells<'_>,
+    cell: usize,
+    other: Option<usize>,
+    (patience, stop): (&mut Patience, &Stop<'_>),
+) -> Result<Option<(i64, Vec<Exception>)>> {
     let units = cells.units();
     let on_top = |unit| cells.value(cell, unit) - other.map_or(0, |other| cells.value(other, unit));
     let constant = if cells.relative { 0 } else { common(on_top, units) };
     let mut exceptions = Vec::new();
-    for unit in 0..units {
-        let exceptional = on_top(unit) - constant;
-        if exceptional != 0 {
-            exceptions.push((unit, exceptional));
-            if exceptions.len() > units / UNITS_PER_EXCEPTION {
-                return None;
+    for first in (0..units).step_by(PIECE) {
+        let piece = first..units.min(first + PIECE);
+        patience.spend(piece.len(), stop)?;
+        for unit in piece {
+            let exceptional = on_top(unit) - constant;
+            if exceptional != 0 {
+                exceptions.push((unit, exceptional));
+                if exceptions.len() > units / UNITS_PER_EXCEPTION {
+                    return Ok(None);
+                }
             }
         }
     }
-    Some((constant, exceptions))
+    Ok(Some((constant, exceptions)))
 }
 
 /// What most of nine units spread over all have. If all but a few of all units have the same, these do, or a column is
@@ -182,14 +200,14 @@ mod tests {
         let all = [SuffStats::new(&counts, 2, units, 5).unwrap()];
         for relative in [false, true] {
             let cells = Cells::new(&all, relative);
-            let columns = Columns::new(&cells);
+            let columns = Columns::new(&cells, &Stop::never()).unwrap();
             for (cell, unit) in (0..10).flat_map(|cell| (0..units).map(move |unit| (cell, unit))) {
                 assert_eq!(cells.value(cell, unit), by_rule(&cells, &columns, cell, unit), "{cell} {unit}");
             }
             let expected: &[usize] = if relative { &[5, 7] } else { &[0, 1, 2, 5, 7] };
             assert_eq!(expected, columns.dense);
         }
-        let columns = Columns::new(&Cells::new(&all, false));
+        let columns = Columns::new(&Cells::new(&all, false), &Stop::never()).unwrap();
         assert_eq!(Rule { dense: Some(0), constant: -1, exceptions: Some(0) }, columns.rules[3]);
         assert_eq!(vec![(9, 100 - (63 % 23 - 1))], columns.exceptions[0]);
         assert_eq!(Rule { dense: Some(1), constant: 0, exceptions: None }, columns.rules[6]);
@@ -200,7 +218,7 @@ mod tests {
     fn of_a_few_units_no_exception_is_made() {
         let counts = [1, 2, 2, 3, 3, 5];
         let all = [SuffStats::new(&counts, 1, 3, 2).unwrap()];
-        let columns = Columns::new(&Cells::new(&all, false));
+        let columns = Columns::new(&Cells::new(&all, false), &Stop::never()).unwrap();
         assert_eq!((vec![0, 1], 0), (columns.dense, columns.exceptions.len()));
     }
 }

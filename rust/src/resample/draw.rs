@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use super::product::{Digits, Path, TOGETHER};
 use super::weights::Strata;
-use super::{Design, Kernel, Plan, STRIDE, Scored, Sums, all_sums, replicates, zeros};
+use super::{Design, Kernel, Plan, STRIDE, Scored, Sums, all_sums, check_replicates, replicates, zeros};
 
 pub use super::weights::draw_weights;
 use crate::error::{Error, Result};
-use crate::pool::{Run, Stop};
+use crate::pool::{Patience, Run, Stop};
 use crate::stats::SuffStats;
 
 /// The score of every system on every draw: metric by metric, system by system, replicate by replicate.
@@ -142,17 +142,19 @@ fn for_each_block<T: Send>(
     sink: impl FnMut(Range<usize>, T),
 ) -> Result<()> {
     let all: Vec<_> = scored.iter().map(|s| s.stats).collect();
-    let design = Design::new(&all, false)?;
-    let kernel = Draws::new(&design, strata, (plan, n), Path::best())?;
+    let design = run.alone(|stop, _| Design::new(&all, false, stop))?;
+    let kernel = run.alone(|stop, _| Draws::new(&design, strata, (plan, n), Path::best(), stop))?;
     let series: usize = all.iter().map(SuffStats::systems).sum();
-    let finish = |sums: &Sums<'_>| {
-        let mut block = vec![0.0; series * sums.replicates];
+    let finish = |sums: &Sums<'_>, stop: &Stop<'_>| {
+        let mut patience = Patience::default();
+        let mut block = zeros(&[series, sums.replicates])?;
         let mut series = block.chunks_exact_mut(sums.replicates);
         for (of, Scored { metric, stats }) in scored.iter().enumerate() {
             let columns = stats.columns();
             let mut totals = vec![0; columns * BATCH];
             for (system, series) in series.by_ref().take(stats.systems()).enumerate() {
                 for (first, scores) in (0..).step_by(BATCH).zip(series.chunks_mut(BATCH)) {
+                    patience.spend(8 * columns * scores.len(), stop)?;
                     let totals = &mut totals[..columns * scores.len()];
                     for (column, totals) in totals.chunks_exact_mut(scores.len()).enumerate() {
                         sums.copy(design.offsets[of] + system * columns + column, first, totals);
@@ -161,7 +163,7 @@ fn for_each_block<T: Send>(
                 }
             }
         }
-        finish(block, sums.replicates)
+        Ok(finish(block, sums.replicates))
     };
     replicates((&design, &kernel), n, 40 * series as u64, run, finish, sink)
 }
@@ -176,8 +178,9 @@ pub fn sums(
     (plan, n): (Plan<'_, u32>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
-    let design = Design::new(all, false)?;
-    all_sums((&design, &Draws::new(&design, strata, (plan, n), Path::best())?), n, run)
+    let design = run.alone(|stop, _| Design::new(all, false, stop))?;
+    let kernel = run.alone(|stop, _| Draws::new(&design, strata, (plan, n), Path::best(), stop))?;
+    all_sums((&design, &kernel), n, run)
 }
 
 /// Replicates scored at a time: their totals stay in the first-level cache.
@@ -196,21 +199,29 @@ struct Draws<'a> {
 const WEIGHTS: usize = 1 << 18;
 
 impl<'a> Draws<'a> {
-    fn new(design: &'a Design<'a>, strata: &[usize], (plan, n): (Plan<'a, u32>, usize), path: Path) -> Result<Self> {
+    fn new(
+        design: &'a Design<'a>,
+        strata: &[usize],
+        (plan, n): (Plan<'a, u32>, usize),
+        path: Path,
+        stop: &Stop<'_>,
+    ) -> Result<Self> {
         let units = design.units();
+        check_replicates(if let Plan::Seeded { first, .. } = plan { first } else { 0 }, n)?;
         if u32::try_from(units).is_err() {
             return Err(Error::OutOfRange { what: "unit".into(), index: units, len: u32::MAX as usize });
         }
         if let Plan::Given(given) = plan {
-            if given.len() != n * units {
-                return Err(Error::LengthMismatch { what: "indices".into(), expected: n * units, got: given.len() });
+            if Some(given.len()) != n.checked_mul(units) {
+                let expected = n.saturating_mul(units);
+                return Err(Error::LengthMismatch { what: "indices".into(), expected, got: given.len() });
             }
             if let Some(&index) = given.iter().find(|&&i| i as usize >= units) {
                 return Err(Error::OutOfRange { what: "unit".into(), index: index as usize, len: units });
             }
         }
         let strata = Strata::new(units, strata)?;
-        let digits = Digits::new(&design.cells, &design.columns);
+        let digits = Digits::new(&design.cells, &design.columns, stop)?;
         Ok(Draws { design, plan, strata, digits, path })
     }
 
@@ -227,17 +238,21 @@ impl<'a> Draws<'a> {
         weights: &mut [u8],
         place: usize,
         (out, stride): (&mut [i64], usize),
-    ) {
+        stop: &Stop<'_>,
+    ) -> Result<()> {
         for (replicate, weights) in (0..).zip(weights.chunks_exact_mut(self.padded())) {
-            self.strata.draw(seed, first.wrapping_add(replicate), weights);
+            self.strata.draw(seed, first.wrapping_add(replicate), weights, stop)?;
         }
         let (dense, exceptional) = out.split_at_mut(self.design.columns.dense.len() * stride);
-        self.digits.sums(self.path, weights, self.padded(), (dense, stride, place));
+        self.digits.sums(self.path, weights, self.padded(), (dense, stride, place), stop)?;
+        let mut patience = Patience::default();
         for (exceptions, out) in self.design.columns.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
             for (out, weights) in out[place..].iter_mut().zip(weights.chunks_exact(self.padded())) {
+                patience.spend(exceptions.len(), stop)?;
                 *out = exceptions.iter().map(|&(unit, value)| value * i64::from(weights[unit])).sum();
             }
         }
+        Ok(())
     }
 
     /// Adds the rows of given units, one by one, in the `place`-th replicate of a block.
@@ -267,28 +282,31 @@ impl Kernel for Draws<'_> {
         self.design.units() as i64
     }
 
-    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Option<()> {
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Result<()> {
         let replicates = range.len();
-        let mut weights = vec![0; TOGETHER.min(replicates) * self.padded()];
+        let mut weights = zeros(&[TOGETHER.min(replicates), self.padded()])?;
         for place in (0..replicates).step_by(TOGETHER) {
             let here = TOGETHER.min(replicates - place);
             if stop.requested() {
-                return None;
+                return Err(Error::Interrupted);
             }
             match self.plan {
                 Plan::Seeded { seed, first } => {
                     let first = first.wrapping_add((range.start + place) as u64);
-                    self.add_drawn((seed, first), &mut weights[..here * self.padded()], place, (out, stride));
+                    self.add_drawn((seed, first), &mut weights[..here * self.padded()], place, (out, stride), stop)?;
                 }
                 Plan::Given(given) => {
                     let units = self.design.units();
                     for place in place..place + here {
+                        if stop.requested() {
+                            return Err(Error::Interrupted);
+                        }
                         self.add_given(&given[(range.start + place) * units..][..units], place, (out, stride));
                     }
                 }
             }
         }
-        Some(())
+        Ok(())
     }
 }
 

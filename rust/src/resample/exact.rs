@@ -2,22 +2,40 @@
 
 use super::shuffle::Pair;
 use crate::error::{Error, Result};
-use crate::pool::Run;
+use crate::pool::{PIECE, Patience, Run, Stop};
 use crate::stats::SuffStats;
 
-/// In how many units a pair differs, and in which column if it is but one.
+/// For each pair in how many units it differs, and in which column if it is but one.
 ///
 /// Stops counting when `most` units and more than one column are passed, so that a pair that differs much costs little.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a pair of systems that are not there.
-pub fn differing(stats: &SuffStats<'_>, (x, y): Pair, most: usize) -> Result<(usize, Option<usize>)> {
+/// [`Error::OutOfRange`] for a pair of systems that are not there, and what `run.watch` returned.
+pub fn differing(
+    stats: &SuffStats<'_>,
+    pairs: &[Pair],
+    most: usize,
+    run: &mut Run<'_>,
+) -> Result<Vec<(usize, Option<usize>)>> {
+    run.alone(|stop, _| {
+        let mut patience = Patience::default();
+        pairs.iter().map(|&pair| differing_of(stats, pair, most, (&mut patience, stop))).collect()
+    })
+}
+
+fn differing_of(
+    stats: &SuffStats<'_>,
+    (x, y): Pair,
+    most: usize,
+    (patience, stop): (&mut Patience, &Stop<'_>),
+) -> Result<(usize, Option<usize>)> {
     let (index, len) = (x.max(y), stats.systems());
     if index >= len {
         return Err(Error::OutOfRange { what: "system".into(), index, len });
     }
     let (mut units, mut column, mut several) = (0, None, false);
     for unit in 0..stats.segments() {
+        patience.spend(stats.columns(), stop)?;
         let (of_x, of_y) = (stats.row(x, unit), stats.row(y, unit));
         let mut here = (0..of_x.len()).filter(|&c| of_x[c] != of_y[c]).peekable();
         units += usize::from(here.peek().is_some());
@@ -30,9 +48,6 @@ pub fn differing(stats: &SuffStats<'_>, (x, y): Pair, most: usize) -> Result<(us
     }
     Ok((units, column.filter(|_| !several)))
 }
-
-/// Cells after which a caller is asked whether to go on: some milliseconds.
-const GLANCE: usize = 1 << 23;
 
 /// P(Σ of the steps whose coin shows heads = j) for j = 0…Σ: the convolution of laws of two points, one after the other.
 ///
@@ -49,27 +64,32 @@ pub fn law(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
     let length = steps.iter().fold(1, |sum: usize, &step| sum.saturating_add(step));
     let (mut law, mut next): (Vec<f64>, Vec<f64>) = (super::zeros(&[length])?, super::zeros(&[length])?);
     law[0] = 1.0;
-    let (mut end, mut cells) = (1, 0);
-    for (done, &step) in steps.iter().enumerate() {
-        end += step;
-        toss(&law[..end], step, &mut next[..end]);
-        std::mem::swap(&mut law, &mut next);
-        cells += end;
-        if cells > GLANCE {
-            (run.watch)(done as u64)?;
-            cells = 0;
+    run.alone(|stop, done| {
+        let mut patience = Patience::default();
+        let mut end = 1;
+        for (tossed, &step) in (1..).zip(&steps) {
+            end += step;
+            for (from, next) in (0..).step_by(PIECE).zip(next[..end].chunks_mut(PIECE)) {
+                patience.spend(next.len(), stop)?;
+                toss(&law[..end], step, from, next);
+            }
+            std::mem::swap(&mut law, &mut next);
+            done.set(tossed);
         }
-    }
-    (run.watch)(steps.len() as u64)?;
+        Ok(())
+    })?;
     Ok(law)
 }
 
-/// One more coin: the law of the sum with the step and that without, half of each.
+/// One more coin: the law of the sum with the step and that without, half of each. `next` gets its values from `from` on.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn toss(law: &[f64], step: usize, next: &mut [f64]) {
-    let (below, above) = next.split_at_mut(step);
-    below.iter_mut().zip(law).for_each(|(next, p)| *next = 0.5 * p);
-    for ((next, with), without) in above.iter_mut().zip(law).zip(&law[step..]) {
+fn toss(law: &[f64], step: usize, from: usize, next: &mut [f64]) {
+    let length = next.len();
+    let (below, above) = next.split_at_mut(step.saturating_sub(from).min(length));
+    let without = &law[from..];
+    let with = &law[(from + below.len()).saturating_sub(step)..];
+    below.iter_mut().zip(without).for_each(|(next, p)| *next = 0.5 * p);
+    for ((next, with), without) in above.iter_mut().zip(with).zip(&without[below.len()..]) {
         *next = 0.5 * (with + without);
     }
 }
@@ -107,6 +127,16 @@ mod tests {
         assert!(matches!(too_large, Err(Error::Memory { .. })));
     }
 
+    fn differing_in(
+        counts: &[i64],
+        (systems, segments, columns): (usize, usize, usize),
+        most: usize,
+    ) -> Result<(usize, Option<usize>)> {
+        let stats = SuffStats::new(counts, systems, segments, columns).unwrap();
+        let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
+        differing(&stats, &[(0, 1)], most, &mut run).map(|found| found[0])
+    }
+
     #[test]
     fn units_and_columns_that_differ_are_found() {
         let rows = |changed: &[(usize, i64)]| {
@@ -116,14 +146,14 @@ mod tests {
         };
         let of = |changed: &[(usize, i64)], most| {
             let counts = [rows(&[]), rows(changed)].concat();
-            differing(&SuffStats::new(&counts, 2, 10, 4).unwrap(), (0, 1), most).unwrap()
+            differing_in(&counts, (2, 10, 4), most).unwrap()
         };
         assert_eq!((0, None), of(&[], 5));
         assert_eq!((3, Some(2)), of(&[(2, 1), (18, 9), (38, 0)], 5));
         assert_eq!((2, None), of(&[(2, 1), (3, 1), (18, 9)], 5));
         assert_eq!((3, None), of(&[(0, 1), (1, 1), (4, 1), (8, 9), (12, 1)], 2));
         assert_eq!((4, Some(0)), of(&[(0, 1), (4, 1), (8, 9), (12, 1)], 2));
-        let alone = differing(&SuffStats::new(&[1, 2], 1, 2, 1).unwrap(), (0, 1), 5);
+        let alone = differing_in(&[1, 2], (1, 2, 1), 5);
         assert_eq!(Err(Error::OutOfRange { what: "system".into(), index: 1, len: 1 }), alone);
     }
 

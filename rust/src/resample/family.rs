@@ -7,9 +7,9 @@
 use std::ops::Range;
 
 use super::shuffle::{Alternative, Pair, Shuffles, statistics};
-use super::{Plan, Scored};
-use crate::error::{Error, Result};
-use crate::pool::Run;
+use super::{Plan, Scored, check_replicates, reserved, zeros};
+use crate::error::Result;
+use crate::pool::{self, PIECE, Patience, Run, Stop};
 
 impl Alternative {
     /// How extreme a statistic is: the larger the number, the more.
@@ -39,13 +39,13 @@ pub fn spreads(
     shuffles.run(
         (plan, n),
         run,
-        |shuffles, block| {
+        |shuffles, block, stop| {
             // A sum for each batch: floats are then added up in the same order, whatever the blocks are.
             let mut of_batches = vec![Vec::new(); shuffles.series()];
-            shuffles.statistics(block, |series, _, statistics| {
+            shuffles.statistics((block, stop), |series, _, statistics| {
                 of_batches[series].push(statistics.iter().map(|t| t * t).sum::<f64>());
-            });
-            of_batches
+            })?;
+            Ok(of_batches)
         },
         |_, block: Vec<Vec<f64>>| {
             for (sum, of_batches) in sums.iter_mut().zip(block) {
@@ -72,32 +72,34 @@ pub fn max_t(
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
     let shuffles = Shuffles::new(scored, pairs)?;
-    shuffles.check_length("scales", scales.len())?;
-    shuffles.check_length("thresholds", thresholds.len())?;
+    shuffles.check("scales", scales)?;
+    shuffles.check("thresholds", thresholds)?;
     let families: Vec<_> =
         (0..scored.len()).map(|of| least_first(thresholds, of * pairs.len()..(of + 1) * pairs.len())).collect();
     let mut counts = vec![0; shuffles.series()];
     shuffles.run(
         (plan, n),
         run,
-        |shuffles, block| {
-            let mut extreme = vec![0.0; shuffles.series() * block.replicates];
-            shuffles.statistics(block, |series, first, statistics| {
+        |shuffles, block, stop| {
+            let mut extreme = zeros(&[shuffles.series(), block.replicates])?;
+            shuffles.statistics((block, stop), |series, first, statistics| {
                 let out = &mut extreme[series * block.replicates + first..];
                 for (out, &t) in out.iter_mut().zip(statistics) {
                     *out = alternative.extremeness(t) * scales[series];
                 }
-            });
+            })?;
             let mut counts = vec![0; shuffles.series()];
+            let mut patience = Patience::default();
             for family in &families {
                 let mut largest = vec![f64::NEG_INFINITY; block.replicates];
                 for &series in family {
+                    patience.spend(2 * block.replicates, stop)?;
                     let extreme = &extreme[series * block.replicates..][..block.replicates];
                     largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
                     counts[series] = largest.iter().filter(|largest| **largest >= thresholds[series]).count() as u64;
                 }
             }
-            counts
+            Ok(counts)
         },
         |_, block: Vec<u64>| counts.iter_mut().zip(block).for_each(|(count, more)| *count += more),
     )?;
@@ -130,27 +132,39 @@ pub fn min_p(
     (plan, n): (Plan<'_, u64>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
-    let series = scored.len() * pairs.len();
-    for (what, got) in [("thresholds", thresholds.len()), ("ranks", ranks.len())] {
-        if got != series {
-            return Err(Error::LengthMismatch { what: what.into(), expected: series, got });
-        }
-    }
-    let mut counts = vec![0; series];
+    let shuffles = Shuffles::new(scored, pairs)?;
+    shuffles.check("thresholds", thresholds)?;
+    shuffles.check_length("ranks", ranks.len())?;
+    check_replicates(0, n)?;
+    let mut counts = vec![0; shuffles.series()];
     for (of, scored) in scored.iter().enumerate() {
         let family = of * pairs.len()..(of + 1) * pairs.len();
         // The least significant first.
         let mut order: Vec<_> = family.clone().collect();
         order.sort_by_key(|&test| (std::cmp::Reverse(ranks[test]), std::cmp::Reverse(test)));
-        let mut smallest = vec![u64::MAX; n];
+        let mut smallest = reserved(n)?;
+        smallest.resize(n, u64::MAX);
         for tests in order.chunks((HELD / n.max(1)).max(1)) {
             let of_tests: Vec<_> = tests.iter().map(|test| pairs[test - family.start]).collect();
             let held = statistics(std::slice::from_ref(scored), &of_tests, (plan, n), run)?;
             for (&test, statistics) in tests.iter().zip(held.chunks_exact(n)) {
-                let extreme: Vec<_> = statistics.iter().map(|&t| alternative.extremeness(t)).collect();
-                let own = own_ranks(&extreme, alternative.extremeness(thresholds[test]));
-                smallest.iter_mut().zip(own).for_each(|(smallest, own)| *smallest = own.min(*smallest));
-                counts[test] = smallest.iter().filter(|smallest| **smallest <= ranks[test]).count() as u64;
+                counts[test] = run.alone(|stop, done| {
+                    done.set(n as u64);
+                    let mut patience = Patience::default();
+                    let mut extreme = reserved(n)?;
+                    for statistics in statistics.chunks(PIECE) {
+                        patience.spend(statistics.len(), stop)?;
+                        extreme.extend(statistics.iter().map(|&t| alternative.extremeness(t)));
+                    }
+                    let own = own_ranks(&extreme, alternative.extremeness(thresholds[test]), stop)?;
+                    let mut count = 0;
+                    for (smallest, own) in smallest.chunks_mut(PIECE).zip(own.chunks(PIECE)) {
+                        patience.spend(2 * own.len(), stop)?;
+                        smallest.iter_mut().zip(own).for_each(|(smallest, own)| *smallest = *own.min(smallest));
+                        count += smallest.iter().filter(|smallest| **smallest <= ranks[test]).count() as u64;
+                    }
+                    Ok(count)
+                })?;
             }
         }
     }
@@ -158,18 +172,23 @@ pub fn min_p(
 }
 
 /// How many of the numbers, and of the one observed, are at least as large as each.
-fn own_ranks(extreme: &[f64], observed: f64) -> Vec<u64> {
-    let mut order: Vec<_> = (0..extreme.len()).collect();
-    order.sort_unstable_by(|&a, &b| extreme[b].total_cmp(&extreme[a]));
-    let mut ranks = vec![0; extreme.len()];
+fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>> {
+    let mut patience = Patience::default();
+    let mut order = reserved(extreme.len())?;
+    order.extend(0..extreme.len());
+    pool::sort(&mut order, |&a: &usize, &b| extreme[b].total_cmp(&extreme[a]), stop)?;
+    let mut ranks = zeros(&[extreme.len()])?;
     let mut above = 0;
     for equal in order.chunk_by(|&a, &b| extreme[a] == extreme[b]) {
         above += equal.len() as u64;
-        for &place in equal {
-            ranks[place] = above + u64::from(observed >= extreme[place]);
+        for piece in equal.chunks(PIECE) {
+            patience.spend(4 * piece.len(), stop)?; // places all over the memory
+            for &place in piece {
+                ranks[place] = above + u64::from(observed >= extreme[place]);
+            }
         }
     }
-    ranks
+    Ok(ranks)
 }
 
 #[cfg(test)]

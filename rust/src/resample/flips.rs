@@ -43,16 +43,17 @@ impl Path {
 }
 
 impl<'a> Flips<'a> {
-    pub fn new(design: &'a Design<'a>, plan: Plan<'a, u64>, n: usize, path: Path) -> Result<Self> {
+    pub fn new(design: &'a Design<'a>, plan: Plan<'a, u64>, n: usize, path: Path, stop: &Stop<'_>) -> Result<Self> {
         let words = design.units().div_ceil(64);
         if let Plan::Given(given) = plan
-            && given.len() != n * words
+            && Some(given.len()) != n.checked_mul(words)
         {
-            return Err(Error::LengthMismatch { what: "words of flips".into(), expected: n * words, got: given.len() });
+            let expected = n.saturating_mul(words);
+            return Err(Error::LengthMismatch { what: "words of flips".into(), expected, got: given.len() });
         }
         let adder = match path {
-            Path::Tiles => Adder::Tiles(Tiles::new(&design.cells, &design.columns)),
-            Path::Lanes => Adder::Lanes(lanes::Tables::new(&design.cells, &design.columns)),
+            Path::Tiles => Adder::Tiles(Tiles::new(&design.cells, &design.columns, stop)?),
+            Path::Lanes => Adder::Lanes(lanes::Tables::new(&design.cells, &design.columns, stop)?),
         };
         Ok(Flips { design, plan, words, adder })
     }
@@ -101,7 +102,7 @@ impl Kernel for Flips<'_> {
         (self.words * (2 + 3 * self.design.columns.dense.len())) as u64
     }
 
-    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Option<()> {
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Result<()> {
         let mut codes = Vec::new();
         let mut words = vec![0; CHUNK.min(self.words) * stride];
         for (chunk, from) in (0..self.words).step_by(CHUNK).enumerate() {
@@ -112,7 +113,7 @@ impl Kernel for Flips<'_> {
                 Adder::Tiles(tiles) => {
                     for tile in 0..tiles.len() {
                         if stop.requested() {
-                            return None;
+                            return Err(Error::Interrupted);
                         }
                         tiles.add(tile, from, words, stride, (dense, stride));
                     }
@@ -121,9 +122,9 @@ impl Kernel for Flips<'_> {
             }
             self.add_exceptions(from, words, (exceptional, stride));
             if stop.requested() {
-                return None;
+                return Err(Error::Interrupted);
             }
         }
-        Some(())
+        Ok(())
     }
 }

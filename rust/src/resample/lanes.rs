@@ -5,6 +5,9 @@
 //! each. Bytes are added up as long as they cannot overflow, then 16-bit numbers are.
 
 use super::columns::{Cells, Columns};
+use super::reserved;
+use crate::error::Result;
+use crate::pool::{Patience, Stop};
 
 /// Replicates to a register.
 pub(super) const LANES: usize = 64;
@@ -42,13 +45,17 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub fn new(cells: &Cells<'_>, columns: &Columns) -> Self {
+    /// # Errors
+    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
+    pub fn new(cells: &Cells<'_>, columns: &Columns, stop: &Stop<'_>) -> Result<Self> {
+        let mut patience = Patience::default();
         let words = cells.units().div_ceil(64);
         let mut below = vec![vec![0i64; columns.dense.len()]; words.div_ceil(WORDS)];
         let mut digits: Vec<Digit> = Vec::new();
         for (column, &cell) in columns.dense.iter().enumerate() {
             let first_digit = digits.len();
             for group in 0..words * TABLES {
+                patience.spend(LANES, stop)?;
                 let first = group / TABLES * 64 + group % TABLES * SIX;
                 let end = cells.units().min(group / TABLES * 64 + 64);
                 let mut values = [0; SIX];
@@ -64,7 +71,8 @@ impl Tables {
                 for digit in 0..used {
                     if digits.len() == first_digit + digit {
                         let shift = 8 * digit as u32;
-                        digits.push(Digit { column, shift, tables: Vec::new(), largest: Vec::new() });
+                        let (tables, largest) = (reserved(words * TABLES)?, reserved(words * TABLES)?);
+                        digits.push(Digit { column, shift, tables, largest });
                     }
                     let of_digit = &mut digits[first_digit + digit];
                     // Tables of zeros for the groups before.
@@ -82,7 +90,7 @@ impl Tables {
         }
         // High digits are zero nearly everywhere; among themselves they keep nobody waiting.
         digits.sort_by_key(|digit| digit.shift);
-        Tables { digits, below }
+        Ok(Tables { digits, below })
     }
 
     /// Adds the flipped units of up to [`WORDS`] words, the `chunk`-th, to each column's sums: of each column the front

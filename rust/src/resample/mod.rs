@@ -19,10 +19,11 @@ mod tiles;
 mod weights;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
 use crate::metric::Metric;
-use crate::pool::{self, Blocks, Run, Stop};
+use crate::pool::{self, Blocks, Patience, Run, Stop};
 use crate::stats::SuffStats;
 use columns::{Cells, Columns, Rule};
 
@@ -74,14 +75,14 @@ struct Design<'a> {
 
 impl<'a> Design<'a> {
     /// If `relative`, rows are taken relative to the first system.
-    fn new(all: &'a [SuffStats<'a>], relative: bool) -> Result<Self> {
+    fn new(all: &'a [SuffStats<'a>], relative: bool, stop: &Stop<'_>) -> Result<Self> {
         let units = all.first().ok_or_else(|| Error::Empty { what: "counts".into() })?.segments();
         if let Some(other) = all.iter().find(|stats| stats.segments() != units) {
             let got = other.segments();
             return Err(Error::LengthMismatch { what: "segments".into(), expected: units, got });
         }
         let cells = Cells::new(all, relative);
-        let columns = Columns::new(&cells);
+        let columns = Columns::new(&cells, stop)?;
         let offsets = cells.offsets();
         Ok(Design { cells, columns, offsets })
     }
@@ -122,28 +123,46 @@ impl Sums<'_> {
     }
 
     /// All sums under all metrics, replicate by replicate, metric by metric.
-    fn to_vec(&self) -> Vec<i64> {
+    fn to_vec(&self, stop: &Stop<'_>) -> Result<Vec<i64>> {
         let cells = self.design.cells.len();
-        let mut out = vec![0; self.replicates * cells];
+        let mut out = zeros(&[self.replicates, cells])?;
         let mut of_cell = vec![0; self.replicates];
+        let mut patience = Patience::default();
         for cell in 0..cells {
+            patience.spend(self.replicates, stop)?;
             self.copy(cell, 0, &mut of_cell);
             out[cell..].iter_mut().step_by(cells).zip(&of_cell).for_each(|(out, sum)| *out = *sum);
         }
-        out
+        Ok(out)
     }
 }
 
 /// Zeros for results of the size that a caller asked for: an error, not an abort, if there is no room.
-fn zeros<T: Copy + Default>(factors: &[usize]) -> Result<Vec<T>> {
-    let numbers = factors.iter().map(|&f| f as u128).product::<u128>();
-    let mut out = Vec::new();
-    let reserved = usize::try_from(numbers).is_ok_and(|numbers| out.try_reserve_exact(numbers).is_ok());
-    if !reserved {
-        return Err(Error::Memory { numbers });
-    }
-    out.resize(numbers as usize, T::default());
+pub(crate) fn zeros<T: Copy + Default>(factors: &[usize]) -> Result<Vec<T>> {
+    let numbers = factors.iter().fold(1, |product: u128, &factor| product.saturating_mul(factor as u128));
+    let length = usize::try_from(numbers).map_err(|_| Error::Memory { numbers })?;
+    let mut out = reserved(length)?;
+    out.resize(length, T::default());
     Ok(out)
+}
+
+/// An empty vector with room: an error, not an abort, if there is none.
+pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>> {
+    let mut out = Vec::new();
+    out.try_reserve_exact(length).map_err(|_| Error::Memory { numbers: length as u128 })?;
+    Ok(out)
+}
+
+/// Is there a replicate at all, and a number for each of them?
+fn check_replicates(first: u64, n: usize) -> Result<()> {
+    if n == 0 {
+        return Err(Error::Empty { what: "replicates".into() });
+    }
+    if first.checked_add(n as u64).is_none() {
+        let expected = format!("at most {} for {n} replicates", u64::MAX - n as u64);
+        return Err(Error::InvalidOption { option: "the first replicate".into(), expected, got: first.to_string() });
+    }
+    Ok(())
 }
 
 /// Fills blocks of replicates with sums.
@@ -160,8 +179,11 @@ trait Kernel: Sync {
     }
 
     /// Adds the chosen rows of each replicate in `range` to the columns of `out`, `stride` apart, then what is
-    /// exceptional. `out` holds zeros, and has room for more replicates, to fill registers. `None` if told to stop.
-    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: (&mut [i64], usize)) -> Option<()>;
+    /// exceptional. `out` holds zeros, and has room for more replicates, to fill registers.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if told to stop, [`Error::Memory`].
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: (&mut [i64], usize)) -> Result<()>;
 }
 
 /// Replicates come in multiples of this, some of them for nothing.
@@ -173,23 +195,36 @@ fn replicates<K: Kernel + ?Sized, T: Send>(
     n: usize,
     extra_cost: u64,
     run: &mut Run<'_>,
-    finish: impl Fn(&Sums<'_>) -> T + Sync,
-    sink: impl FnMut(Range<usize>, T),
+    finish: impl Fn(&Sums<'_>, &Stop<'_>) -> Result<T> + Sync,
+    mut sink: impl FnMut(Range<usize>, T),
 ) -> Result<()> {
-    let size = n.div_ceil(pool::resolve(run.threads)).next_multiple_of(STRIDE).clamp(1, kernel.block());
+    let block = kernel.block();
+    let size = n.div_ceil(pool::resolve(run.threads)).min(block).next_multiple_of(STRIDE).clamp(1, block);
     let width = design.columns.width();
+    let failed = OnceLock::new();
     pool::run(
         Blocks { items: n, size, cost: kernel.cost() + extra_cost },
         run,
         |range, stop| {
             let replicates = range.len();
             let stride = replicates.next_multiple_of(STRIDE);
-            let mut columns = vec![0; width * stride];
-            kernel.sums(range, stop, (&mut columns, stride))?;
-            Some(finish(&Sums { design, columns, stride, replicates, rows: kernel.rows() }))
+            let done = zeros(&[width, stride]).and_then(|mut columns| {
+                kernel.sums(range, stop, (&mut columns, stride))?;
+                finish(&Sums { design, columns, stride, replicates, rows: kernel.rows() }, stop)
+            });
+            match done {
+                // Whoever fails keeps the others from going on.
+                Ok(done) => failed.get().is_none().then_some(done),
+                Err(Error::Interrupted) => None,
+                Err(error) => {
+                    failed.get_or_init(|| error);
+                    None
+                }
+            }
         },
-        sink,
-    )
+        |range, done, _| sink(range, done),
+    )?;
+    failed.into_inner().map_or(Ok(()), Err)
 }
 
 /// The sums of all replicates, for a caller who scores them.
@@ -199,6 +234,6 @@ fn all_sums<K: Kernel + ?Sized>((design, kernel): (&Design<'_>, &K), n: usize, r
     let keep = |range: Range<usize>, block: Vec<i64>| {
         out[range.start * cells..range.end * cells].copy_from_slice(&block);
     };
-    replicates((design, kernel), n, 0, run, |sums| sums.to_vec(), keep)?;
+    replicates((design, kernel), n, 0, run, |sums, stop| sums.to_vec(stop), keep)?;
     Ok(out)
 }

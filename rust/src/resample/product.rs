@@ -5,6 +5,9 @@
 //! stretch of units, and are put together in 64.
 
 use super::columns::{Cells, Columns};
+use super::zeros;
+use crate::error::{Error, Result};
+use crate::pool::{PIECE, Patience, Stop};
 
 /// Digits side by side: 32-bit sums that fill the widest register.
 const LANES: usize = 16;
@@ -38,13 +41,22 @@ pub(super) struct Digits {
 }
 
 impl Digits {
-    pub fn new(cells: &Cells<'_>, columns: &Columns) -> Self {
+    /// # Errors
+    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
+    pub fn new(cells: &Cells<'_>, columns: &Columns, stop: &Stop<'_>) -> Result<Self> {
+        let mut patience = Patience::default();
         let units = cells.units();
-        let range = |&cell: &usize| {
-            let values = (0..units).map(|unit| cells.value(cell, unit));
-            values.fold((i64::MAX, i64::MIN), |(low, high), value| (low.min(value), high.max(value)))
-        };
-        let ranges: Vec<_> = columns.dense.iter().map(range).collect();
+        let pieces = || (0..units).step_by(PIECE).map(|first| first..units.min(first + PIECE));
+        let mut ranges = Vec::new();
+        for &cell in &columns.dense {
+            let mut range = (i64::MAX, i64::MIN);
+            for piece in pieces() {
+                patience.spend(piece.len(), stop)?;
+                let values = piece.map(|unit| cells.value(cell, unit));
+                range = values.fold(range, |(low, high), value| (low.min(value), high.max(value)));
+            }
+            ranges.push(range);
+        }
         let mut digits = Vec::new();
         for (column, (low, high)) in ranges.iter().enumerate() {
             let bits = u64::BITS - high.wrapping_sub(*low).cast_unsigned().leading_zeros();
@@ -52,17 +64,20 @@ impl Digits {
         }
         let smallest: Vec<_> = ranges.into_iter().map(|(low, _)| low).collect();
         let tile = |digits: &[Digit]| {
-            let mut quads = vec![[[0; QUAD]; LANES]; units.div_ceil(QUAD)];
-            for unit in 0..units {
-                for (lane, Digit { column, shift }) in quads[unit / QUAD].iter_mut().zip(digits) {
-                    let value = cells.value(columns.dense[*column], unit).wrapping_sub(smallest[*column]);
-                    lane[unit % QUAD] = (value >> shift) as u8;
+            let mut quads: Vec<Quad> = zeros(&[units.div_ceil(QUAD)])?;
+            for piece in pieces() {
+                patience.spend(piece.len() * digits.len(), stop)?;
+                for unit in piece {
+                    for (lane, Digit { column, shift }) in quads[unit / QUAD].iter_mut().zip(digits) {
+                        let value = cells.value(columns.dense[*column], unit).wrapping_sub(smallest[*column]);
+                        lane[unit % QUAD] = (value >> shift) as u8;
+                    }
                 }
             }
-            quads
+            Ok(quads)
         };
-        let tiles = digits.chunks(LANES).map(tile).collect();
-        Digits { units, smallest, digits, tiles }
+        let tiles = digits.chunks(LANES).map(tile).collect::<Result<_>>()?;
+        Ok(Digits { units, smallest, digits, tiles })
     }
 
     /// How many tiles there are.
@@ -72,7 +87,17 @@ impl Digits {
 
     /// Writes each column's sums of up to sixteen replicates to the places from `place` on of its `stride` in `out`. Each
     /// replicate's weights sum to S and take `padded` bytes, as many as make whole quads.
-    pub fn sums(&self, path: Path, weights: &[u8], padded: usize, (out, stride, place): (&mut [i64], usize, usize)) {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if told to stop.
+    pub fn sums(
+        &self,
+        path: Path,
+        weights: &[u8],
+        padded: usize,
+        (out, stride, place): (&mut [i64], usize, usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
         let replicates = weights.len() / padded;
         for (out, smallest) in out.chunks_exact_mut(stride).zip(&self.smallest) {
             out[place..place + replicates].fill(smallest.wrapping_mul(self.units as i64));
@@ -80,7 +105,12 @@ impl Digits {
         for (quads, digits) in self.tiles.iter().zip(self.digits.chunks(LANES)) {
             for (from, quads) in (0..).step_by(STRETCH / QUAD).zip(quads.chunks(STRETCH / QUAD)) {
                 let mut sums = [[0; LANES]; TOGETHER];
-                path.add(quads, &weights[QUAD * from..], padded, &mut sums);
+                for (more, quads) in (from..).step_by(PIECE).zip(quads.chunks(PIECE)) {
+                    if stop.requested() {
+                        return Err(Error::Interrupted);
+                    }
+                    path.add(quads, &weights[QUAD * more..], padded, &mut sums);
+                }
                 for (lane, Digit { column, shift }) in digits.iter().enumerate() {
                     let out = &mut out[column * stride + place..][..replicates];
                     for (out, sums) in out.iter_mut().zip(&sums) {
@@ -89,6 +119,7 @@ impl Digits {
                 }
             }
         }
+        Ok(())
     }
 }
 

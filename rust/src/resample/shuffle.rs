@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::flips::{Flips, Path};
 use super::subgroup::Subgroup;
-use super::{Design, Kernel, Plan, Scored, Sums, all_sums, replicates, zeros};
+use super::{Design, Kernel, Plan, Scored, Sums, all_sums, check_replicates, replicates, zeros};
 use crate::error::{Error, Result};
-use crate::pool::{Run, Stop};
+use crate::pool::{Patience, Run, Stop};
 use crate::stats::SuffStats;
 
 /// Which replicates count as at least as extreme as what was observed.
@@ -61,10 +61,15 @@ impl<'a> From<Plan<'a, u64>> for Scheme<'a> {
 }
 
 impl<'a> Scheme<'a> {
-    fn kernel(self, design: &'a Design<'a>, n: usize) -> Result<Box<dyn Kernel + 'a>> {
+    fn kernel(self, design: &'a Design<'a>, n: usize, stop: &Stop<'_>) -> Result<Box<dyn Kernel + 'a>> {
+        let first = match self {
+            Scheme::Coins(Plan::Seeded { first, .. }) | Scheme::Codes { first, .. } => first,
+            Scheme::Coins(Plan::Given(_)) => 0,
+        };
+        check_replicates(first, n)?;
         Ok(match self {
-            Scheme::Coins(plan) => Box::new(Flips::new(design, plan, n, Path::best())?),
-            Scheme::Codes { codes, first } => Box::new(Subgroup::new(design, codes, first)?),
+            Scheme::Coins(plan) => Box::new(Flips::new(design, plan, n, Path::best(), stop)?),
+            Scheme::Codes { codes, first } => Box::new(Subgroup::new(design, codes, first, stop)?),
         })
     }
 }
@@ -73,8 +78,9 @@ impl<'a> Scheme<'a> {
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for a pair of systems that are not there, [`Error::LengthMismatch`] if `thresholds` does not
-/// hold a number for every metric and pair or a given plan is too short, [`Error::Overflow`] if by codes and the
-/// differences between systems would sum up to 2^62, and what the pool returns.
+/// hold a number for every metric and pair or a given plan is too short, [`Error::Empty`] without metrics or replicates,
+/// [`Error::InvalidOption`] if a threshold is NaN or the last replicate has no number, [`Error::Overflow`] if by codes
+/// and the differences between systems would sum up to 2^62, [`Error::Memory`], and what the pool returns.
 pub fn tally<'s>(
     scored: &[Scored<'_>],
     pairs: &[Pair],
@@ -84,18 +90,18 @@ pub fn tally<'s>(
 ) -> Result<Vec<u64>> {
     let shuffles = Shuffles::new(scored, pairs)?;
     let expected = shuffles.series();
-    shuffles.check_length("thresholds", thresholds.len())?;
-    let mut counts = vec![0; expected];
+    shuffles.check("thresholds", thresholds)?;
+    let mut counts = zeros(&[expected])?;
     shuffles.run(
         (scheme, n),
         run,
-        |pairs, sums| {
-            let mut counts = vec![0; expected];
-            pairs.statistics(sums, |series, _, statistics| {
+        |pairs, sums, stop| {
+            let mut counts = zeros(&[expected])?;
+            pairs.statistics((sums, stop), |series, _, statistics| {
                 let reached = |t: &&f64| alternative.reached(**t, thresholds[series]);
                 counts[series] += statistics.iter().filter(reached).count() as u64;
-            });
-            counts
+            })?;
+            Ok(counts)
         },
         |_, block: Vec<u64>| counts.iter_mut().zip(block).for_each(|(count, more)| *count += more),
     )?;
@@ -116,13 +122,13 @@ pub fn statistics<'s>(
     Shuffles::new(scored, pairs)?.run(
         (scheme, n),
         run,
-        |pairs, sums| {
-            let mut block = vec![0.0; pairs.series() * sums.replicates];
-            pairs.statistics(sums, |series, first, statistics| {
+        |pairs, sums, stop| {
+            let mut block = zeros(&[pairs.series(), sums.replicates])?;
+            pairs.statistics((sums, stop), |series, first, statistics| {
                 let start = series * sums.replicates + first;
                 block[start..start + statistics.len()].copy_from_slice(statistics);
-            });
-            block
+            })?;
+            Ok(block)
         },
         |range, block: Vec<f64>| {
             for (out, block) in out.chunks_exact_mut(n).zip(block.chunks_exact(range.len())) {
@@ -142,8 +148,9 @@ pub fn sums<'s>(
     (scheme, n): (impl Into<Scheme<'s>>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
-    let design = Design::new(all, true)?;
-    all_sums((&design, scheme.into().kernel(&design, n)?.as_ref()), n, run)
+    let design = run.alone(|stop, _| Design::new(all, true, stop))?;
+    let kernel = run.alone(|stop, _| scheme.into().kernel(&design, n, stop))?;
+    all_sums((&design, kernel.as_ref()), n, run)
 }
 
 /// What shuffles are made of, and made into: the statistics of pairs under all metrics, the *series*.
@@ -160,6 +167,9 @@ const BATCH: usize = 64;
 
 impl<'a> Shuffles<'a> {
     pub fn new(scored: &'a [Scored<'a>], pairs: &'a [Pair]) -> Result<Self> {
+        if scored.is_empty() {
+            return Err(Error::Empty { what: "metrics".into() });
+        }
         let all: Vec<_> = scored.iter().map(|s| s.stats).collect();
         for stats in &all {
             let len = stats.systems();
@@ -176,7 +186,16 @@ impl<'a> Shuffles<'a> {
         self.scored.len() * self.pairs.len()
     }
 
-    /// Is there a number for each of them?
+    /// Is there a number for each of them? NaN, which nothing reaches, would look like a small p.
+    pub fn check(&self, what: &str, values: &[f64]) -> Result<()> {
+        self.check_length(what, values.len())?;
+        match values.iter().any(|value| value.is_nan()) {
+            true => Err(Error::InvalidOption { option: what.into(), expected: "numbers".into(), got: "NaN".into() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Are there as many as there are statistics?
     pub fn check_length(&self, what: &str, got: usize) -> Result<()> {
         let expected = self.series();
         if got == expected { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
@@ -187,7 +206,7 @@ impl<'a> Shuffles<'a> {
         &self,
         (scheme, n): (impl Into<Scheme<'s>>, usize),
         run: &mut Run<'_>,
-        finish: impl Fn(&Self, &Sums<'_>) -> T + Sync,
+        finish: impl Fn(&Self, &Sums<'_>, &Stop<'_>) -> Result<T> + Sync,
         sink: impl FnMut(Range<usize>, T),
     ) -> Result<()> {
         self.run_until(&AtomicBool::new(false), (scheme, n), run, finish, sink)
@@ -199,27 +218,32 @@ impl<'a> Shuffles<'a> {
         finished: &AtomicBool,
         (scheme, n): (impl Into<Scheme<'s>>, usize),
         run: &mut Run<'_>,
-        finish: impl Fn(&Self, &Sums<'_>) -> T + Sync,
+        finish: impl Fn(&Self, &Sums<'_>, &Stop<'_>) -> Result<T> + Sync,
         sink: impl FnMut(Range<usize>, T),
     ) -> Result<()> {
-        let design = Design::new(&self.all, true)?;
-        let kernel = Until { kernel: scheme.into().kernel(&design, n)?, finished };
+        let design = run.alone(|stop, _| Design::new(&self.all, true, stop))?;
+        let kernel = run.alone(|stop, _| scheme.into().kernel(&design, n, stop))?;
+        let kernel = Until { kernel, finished };
         let cost = 40 * self.series() as u64;
-        replicates((&design, &kernel), n, cost, run, |sums| finish(self, sums), sink)
+        replicates((&design, &kernel), n, cost, run, |sums, stop| finish(self, sums, stop), sink)
     }
 
     /// Calls `each` with a series (metric × pair), a replicate of the block, and the statistics from there on.
-    pub fn statistics(&self, sums: &Sums<'_>, each: impl FnMut(usize, usize, &[f64])) {
-        self.statistics_of(|_| true, sums, each);
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if told to stop.
+    pub fn statistics(&self, block: (&Sums<'_>, &Stop<'_>), each: impl FnMut(usize, usize, &[f64])) -> Result<()> {
+        self.statistics_of(|_| true, block, each)
     }
 
     /// The same for those series that are `wanted`.
     pub fn statistics_of(
         &self,
         wanted: impl Fn(usize) -> bool,
-        sums: &Sums<'_>,
+        (sums, stop): (&Sums<'_>, &Stop<'_>),
         mut each: impl FnMut(usize, usize, &[f64]),
-    ) {
+    ) -> Result<()> {
+        let mut patience = Patience::default();
         let mut scores = [[0.0; BATCH]; 2];
         for (of, (scored, totals)) in self.scored.iter().zip(&self.totals).enumerate() {
             let (columns, cells) = (scored.stats.columns(), totals.len());
@@ -235,6 +259,7 @@ impl<'a> Shuffles<'a> {
                     if !wanted(series) {
                         continue;
                     }
+                    patience.spend(8 * columns * batch, stop)?;
                     let [to_x, to_y] = &mut shuffled;
                     let [x, y] = [x, y].map(|system| {
                         let sums = &flipped[system * columns * batch..][..columns * batch];
@@ -250,6 +275,7 @@ impl<'a> Shuffles<'a> {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -272,8 +298,8 @@ impl Kernel for Until<'_> {
         self.kernel.rows()
     }
 
-    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: (&mut [i64], usize)) -> Option<()> {
-        if self.finished.load(Ordering::Relaxed) { None } else { self.kernel.sums(range, stop, out) }
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, out: (&mut [i64], usize)) -> Result<()> {
+        if self.finished.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { self.kernel.sums(range, stop, out) }
     }
 }
 

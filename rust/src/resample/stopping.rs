@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::shuffle::{Alternative, Pair, Shuffles};
-use super::{Plan, Scored};
+use super::{Plan, Scored, reserved, zeros};
 use crate::error::{Error, Result};
 use crate::pool::Run;
 
@@ -169,9 +169,13 @@ pub struct Sequential {
 
 impl Sequential {
     /// Before the first shuffle.
-    pub fn new(rule: Rule, tests: usize) -> Self {
-        let outcomes = vec![Outcome::default(); tests];
-        Sequential { boundaries: rule.limits(), outcomes, running: (0..tests).collect() }
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if there is no room for so many tests.
+    pub fn new(rule: Rule, tests: usize) -> Result<Self> {
+        let (outcomes, mut running) = (zeros(&[tests])?, reserved(tests)?);
+        running.extend(0..tests);
+        Ok(Sequential { boundaries: rule.limits(), outcomes, running })
     }
 
     /// How far each test came.
@@ -234,20 +238,20 @@ pub fn tally(
 ) -> Result<Vec<Outcome>> {
     let shuffles = Shuffles::new(scored, pairs)?;
     let tests = shuffles.series();
-    shuffles.check_length("thresholds", thresholds.len())?;
-    let mut sequential = Sequential::new(rule.checked()?, tests);
+    shuffles.check("thresholds", thresholds)?;
+    let mut sequential = Sequential::new(rule.checked()?, tests)?;
     let stopped: Vec<_> = (0..tests).map(|_| AtomicBool::new(false)).collect();
     let finished = AtomicBool::new(tests == 0);
     shuffles.run_until(
         &finished,
         (plan, n),
         run,
-        |shuffles, block| {
+        |shuffles, block, stop| {
             let words = block.replicates.div_ceil(64);
-            let mut reached = vec![0; tests * words];
+            let mut reached = zeros(&[tests, words])?;
             // What a thread has not yet seen to be stopped is scored for nothing, and not looked at.
             let wanted = |test: usize| !stopped[test].load(Ordering::Relaxed);
-            shuffles.statistics_of(wanted, block, |test, first, statistics| {
+            shuffles.statistics_of(wanted, (block, stop), |test, first, statistics| {
                 for (word, statistics) in reached[test * words + first / 64..].iter_mut().zip(statistics.chunks(64)) {
                     let exceeds = |t: f64| alternative.reached(t, thresholds[test]);
                     // To count them takes no time, and tests that are still running mostly have none.
@@ -255,8 +259,8 @@ pub fn tally(
                         *word = statistics.iter().rev().fold(0, |word, &t| word << 1 | u64::from(exceeds(t)));
                     }
                 }
-            });
-            reached
+            })?;
+            Ok(reached)
         },
         |range, reached: Vec<u64>| {
             let words = range.len().div_ceil(64);

@@ -15,7 +15,7 @@ use std::ops::{Add, BitXor, Range, Sub};
 
 use super::{Design, Kernel};
 use crate::error::{Error, Result};
-use crate::pool::Stop;
+use crate::pool::{PIECE, Patience, Stop};
 use crate::stream::{Purpose, Stream};
 
 /// Replicates side by side. Their lowest bits are never transformed: units are added with the signs of all of them.
@@ -85,7 +85,7 @@ struct Column<T> {
 impl<T: Number> Column<T> {
     /// The sums over the units that replicates flip, piece by piece.
     #[inline(always)]
-    fn sums(&self, replicates: Range<u64>, piece: usize, out: &mut [i64]) {
+    fn sums(&self, replicates: Range<u64>, piece: usize, out: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let mut rows: Vec<Row<T>> = Vec::new();
         let mut next = replicates.start;
         while next < replicates.end {
@@ -93,25 +93,31 @@ impl<T: Number> Column<T> {
             let begin = next - next % length as u64;
             rows.clear();
             rows.resize(length / LANES, Row::default());
-            self.transform(begin, &mut rows);
+            self.transform(begin, &mut rows, stop)?;
             let sums = &rows.as_flattened()[(next - begin) as usize..];
             for (out, sum) in out[(next - replicates.start) as usize..].iter_mut().zip(sums) {
                 *out = (self.total - sum.to_sum()) / 2;
             }
             next = begin + length as u64;
         }
+        Ok(())
     }
 
     /// D(g) for the replicates from `begin` on, which has none of their bits.
     #[inline(always)]
-    fn transform(&self, begin: u64, rows: &mut [Row<T>]) {
+    fn transform(&self, begin: u64, rows: &mut [Row<T>], stop: &Stop<'_>) -> Result<()> {
         let last = rows.len() - 1;
-        for (&code, &value) in self.codes.iter().zip(&self.values) {
-            let flipped = T::from_sign(-(((code & begin).count_ones() & 1) as i32));
-            let row = &mut rows[(code as usize / LANES) & last];
-            for (sum, &sign) in row.iter_mut().zip(&SIGNS[code as usize % LANES]) {
-                let sign = T::from_sign(sign) ^ flipped;
-                *sum = *sum + (value ^ sign) - sign;
+        for (codes, values) in self.codes.chunks(PIECE).zip(self.values.chunks(PIECE)) {
+            if stop.requested() {
+                return Err(Error::Interrupted);
+            }
+            for (&code, &value) in codes.iter().zip(values) {
+                let flipped = T::from_sign(-(((code & begin).count_ones() & 1) as i32));
+                let row = &mut rows[(code as usize / LANES) & last];
+                for (sum, &sign) in row.iter_mut().zip(&SIGNS[code as usize % LANES]) {
+                    let sign = T::from_sign(sign) ^ flipped;
+                    *sum = *sum + (value ^ sign) - sign;
+                }
             }
         }
         let mut half = 1;
@@ -124,6 +130,7 @@ impl<T: Number> Column<T> {
             }
             half *= 2;
         }
+        Ok(())
     }
 }
 
@@ -137,13 +144,25 @@ fn piece_length(next: u64, end: u64, most: usize) -> usize {
 }
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
-fn narrow_sums(column: &Column<i32>, replicates: Range<u64>, piece: usize, out: &mut [i64]) {
-    column.sums(replicates, piece, out);
+fn narrow_sums(
+    column: &Column<i32>,
+    replicates: Range<u64>,
+    piece: usize,
+    out: &mut [i64],
+    stop: &Stop<'_>,
+) -> Result<()> {
+    column.sums(replicates, piece, out, stop)
 }
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
-fn wide_sums(column: &Column<i64>, replicates: Range<u64>, piece: usize, out: &mut [i64]) {
-    column.sums(replicates, piece, out);
+fn wide_sums(
+    column: &Column<i64>,
+    replicates: Range<u64>,
+    piece: usize,
+    out: &mut [i64],
+    stop: &Stop<'_>,
+) -> Result<()> {
+    column.sums(replicates, piece, out, stop)
 }
 
 /// A column whose sums fit 32 bits, or one whose do not.
@@ -181,12 +200,14 @@ pub(super) struct Subgroup {
 
 impl Subgroup {
     /// Replicates `first`, `first` + 1 … of the units with these codes.
-    pub fn new(design: &Design<'_>, codes: &[u64], first: u64) -> Result<Self> {
+    pub fn new(design: &Design<'_>, codes: &[u64], first: u64, stop: &Stop<'_>) -> Result<Self> {
         let units = design.units();
         if codes.len() != units {
             return Err(Error::LengthMismatch { what: "codes".into(), expected: units, got: codes.len() });
         }
+        let mut patience = Patience::default();
         let dense = design.columns.dense.iter().map(|&cell| {
+            patience.spend(units, stop)?;
             let values = codes.iter().enumerate().map(|(unit, &code)| (code, design.cells.value(cell, unit)));
             AnyColumn::new(design.cells.column(cell), values)
         });
@@ -210,19 +231,16 @@ impl Kernel for Subgroup {
         (self.columns.len() * (1 + self.units / self.piece)) as u64
     }
 
-    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Option<()> {
+    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Result<()> {
         let replicates = self.first + range.start as u64..self.first + range.end as u64;
         for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(stride)) {
-            if stop.requested() {
-                return None;
-            }
             let out = &mut out[..range.len()];
             match column {
-                AnyColumn::Narrow(column) => narrow_sums(column, replicates.clone(), self.piece, out),
-                AnyColumn::Wide(column) => wide_sums(column, replicates.clone(), self.piece, out),
+                AnyColumn::Narrow(column) => narrow_sums(column, replicates.clone(), self.piece, out, stop)?,
+                AnyColumn::Wide(column) => wide_sums(column, replicates.clone(), self.piece, out, stop)?,
             }
         }
-        Some(())
+        Ok(())
     }
 }
 

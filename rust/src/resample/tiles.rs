@@ -7,6 +7,9 @@
 use std::ops::{Add, Range};
 
 use super::columns::{Cells, Columns};
+use super::reserved;
+use crate::error::Result;
+use crate::pool::{PIECE, Patience, Stop};
 
 /// Columns per tile: a row of 16-bit lanes is half a cache line.
 const LANES: usize = 16;
@@ -89,7 +92,7 @@ struct Tile<T> {
 }
 
 impl<T: Lane> Tile<T> {
-    fn new(columns: &[usize], groups: &[i64], cells: &Cells<'_>, dense: &[usize]) -> Self {
+    fn new(columns: &[usize], groups: &[i64], cells: &Cells<'_>, dense: &[usize], stop: &Stop<'_>) -> Result<Self> {
         let row = |unit: usize| {
             let mut row = [T::default(); LANES];
             if unit < cells.units() {
@@ -101,11 +104,16 @@ impl<T: Lane> Tile<T> {
             row
         };
         let bound = |bounds: &[i64]| columns.iter().map(|&column| bounds[column]).max().unwrap_or(0);
-        Tile {
-            rows: (0..cells.units().next_multiple_of(GROUP)).map(row).collect(),
-            bounds: groups.chunks_exact(dense.len()).map(bound).collect(),
-            columns: columns.to_vec(),
+        let units = cells.units().next_multiple_of(GROUP);
+        let mut rows = reserved(units)?;
+        let mut patience = Patience::default();
+        for first in (0..units).step_by(PIECE) {
+            let piece = first..units.min(first + PIECE);
+            patience.spend(piece.len() * columns.len(), stop)?;
+            rows.extend(piece.map(row));
         }
+        let bounds = groups.chunks_exact(dense.len()).map(bound).collect();
+        Ok(Tile { rows, bounds, columns: columns.to_vec() })
     }
 }
 
@@ -120,12 +128,16 @@ enum AnyTile {
 pub(super) struct Tiles(Vec<AnyTile>);
 
 impl Tiles {
-    pub fn new(cells: &Cells<'_>, columns: &Columns) -> Self {
+    /// # Errors
+    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
+    pub fn new(cells: &Cells<'_>, columns: &Columns, stop: &Stop<'_>) -> Result<Self> {
+        let mut patience = Patience::default();
         let dense = &columns.dense;
         // How far the sums of a group of rows may be from 0: group by group, column by column.
         let mut bounds = vec![0i64; cells.units().div_ceil(GROUP) * dense.len()];
         let mut largest = vec![0; dense.len()];
         for (g, bounds) in bounds.chunks_exact_mut(dense.len().max(1)).enumerate() {
+            patience.spend(GROUP * dense.len(), stop)?;
             for ((bound, largest), &cell) in bounds.iter_mut().zip(&mut largest).zip(dense) {
                 let group = g * GROUP..((g + 1) * GROUP).min(cells.units());
                 *bound = group.fold(0, |sum, unit| sum.saturating_add(cells.value(cell, unit).saturating_abs()));
@@ -138,13 +150,13 @@ impl Tiles {
         }
         let of_width = |(width, columns): (usize, &Vec<usize>)| {
             let tile = |columns: &[usize]| match width {
-                0 => AnyTile::Narrow(Tile::new(columns, &bounds, cells, dense)),
-                1 => AnyTile::Middle(Tile::new(columns, &bounds, cells, dense)),
-                _ => AnyTile::Wide(Tile::new(columns, &bounds, cells, dense)),
+                0 => Tile::new(columns, &bounds, cells, dense, stop).map(AnyTile::Narrow),
+                1 => Tile::new(columns, &bounds, cells, dense, stop).map(AnyTile::Middle),
+                _ => Tile::new(columns, &bounds, cells, dense, stop).map(AnyTile::Wide),
             };
             columns.chunks(LANES).map(tile).collect::<Vec<_>>()
         };
-        Tiles(by_width.iter().enumerate().flat_map(of_width).collect())
+        by_width.iter().enumerate().flat_map(of_width).collect::<Result<_>>().map(Tiles)
     }
 
     /// How many tiles there are.
@@ -219,7 +231,8 @@ mod tests {
         let all = [SuffStats::new(&counts, 1, 40, 5).unwrap()];
         let cells = Cells::new(&all, false);
         let columns = Columns { dense: (0..5).collect(), exceptions: Vec::new(), rules: Vec::new() };
-        let seen: Vec<_> = Tiles::new(&cells, &columns)
+        let seen: Vec<_> = Tiles::new(&cells, &columns, &Stop::never())
+            .unwrap()
             .0
             .iter()
             .map(|tile| match tile {

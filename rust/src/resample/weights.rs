@@ -16,7 +16,9 @@
 //! Of strata each has its own law and its own streams, so their draws are independent; that of the first is the draw of
 //! as many units without strata.
 
+use super::{reserved, zeros};
 use crate::error::{Error, Result};
+use crate::pool::{PIECE, Patience, Run, Stop};
 use crate::stream::{Halves, Purpose, Stream};
 
 /// The largest weight of step 1.
@@ -72,14 +74,19 @@ impl Strata {
     }
 
     /// How often a draw takes each unit. `weights` has room for at least S, and gets zeros behind them.
-    pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8]) {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if told to stop.
+    pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8], stop: &Stop<'_>) -> Result<()> {
+        let mut patience = Patience::default();
         let mut rest = weights;
         for (stratum, law) in (0..).zip(&self.laws) {
             let (of_stratum, others) = rest.split_at_mut(law.units);
-            law.draw((seed, replicate, stratum), of_stratum);
+            law.draw((seed, replicate, stratum), of_stratum, (&mut patience, stop))?;
             rest = others;
         }
         rest.fill(0);
+        Ok(())
     }
 }
 
@@ -126,28 +133,41 @@ impl Law {
     }
 
     /// How often a draw takes each of the S units.
-    fn draw(&self, (seed, replicate, stratum): (u64, u64, u32), weights: &mut [u8]) {
+    fn draw(
+        &self,
+        (seed, replicate, stratum): (u64, u64, u32),
+        weights: &mut [u8],
+        (patience, stop): (&mut Patience, &Stop<'_>),
+    ) -> Result<()> {
         let stream = |purpose, attempt| Stream::new(seed, purpose, replicate).part(stratum << ATTEMPT_BITS | attempt);
         for attempt in 0.. {
-            let total = self.poisson(stream(Purpose::Draw, attempt), weights);
+            let total = self.poisson(stream(Purpose::Draw, attempt), weights, (patience, stop))?;
             if let Some(missing) = self.units.checked_sub(total) {
                 let mut indices = stream(Purpose::DrawRest, 0).indices(self.units as u32);
                 let mut rest = [0; 64];
                 for from in (0..missing).step_by(rest.len()) {
+                    patience.spend(8 * rest.len(), stop)?;
                     let rest = &mut rest[..64.min(missing - from)];
                     indices.fill(rest);
                     rest.iter().for_each(|&unit| weights[unit as usize] += 1);
                 }
-                return;
+                return Ok(());
             }
         }
+        unreachable!("some attempt comes to few enough")
     }
 
     /// Step 1: independent Poisson weights. Gives their sum.
-    fn poisson(&self, stream: Stream, weights: &mut [u8]) -> usize {
+    fn poisson(
+        &self,
+        stream: Stream,
+        weights: &mut [u8],
+        (patience, stop): (&mut Patience, &Stop<'_>),
+    ) -> Result<usize> {
         let mut halves = Halves::new(stream.with(Purpose::DrawResidual));
         let (mut decided, mut places) = ([0; CHUNK], [0; 2 * CHUNK]);
         for (i, weights) in weights.chunks_mut(CHUNK).enumerate() {
+            patience.spend(CHUNK, stop)?;
             let count = self.path.decide(self, (stream, i), &mut decided, &mut places);
             weights.copy_from_slice(&decided[..weights.len()]);
             for &place in &places[..count] {
@@ -157,7 +177,7 @@ impl Law {
                 }
             }
         }
-        total(weights)
+        Ok(total(weights))
     }
 
     /// The weight of a byte in whose unit the function makes the step from `least`.
@@ -324,12 +344,29 @@ fn ln(x: f64) -> f64 {
 /// The weights of a draw: how often it takes each unit, within strata of these sizes if there are any.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if sizes do not add up to the units, [`Error::Empty`] if one is 0, and
-/// [`Error::InvalidOption`] if there are more than 2^16 of them.
-pub fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
-    let mut weights = vec![0; units as usize];
-    Strata::new(units as usize, strata)?.draw(seed, replicate, &mut weights);
-    Ok(weights.into_iter().map(u32::from).collect())
+/// [`Error::LengthMismatch`] if sizes do not add up to the units, [`Error::Empty`] if one is 0 or there are no units,
+/// [`Error::InvalidOption`] if there are more than 2^16 of them, [`Error::Memory`], and what `run.watch` returned.
+pub fn draw_weights(
+    (seed, replicate): (u64, u64),
+    units: u32,
+    strata: &[usize],
+    run: &mut Run<'_>,
+) -> Result<Vec<u32>> {
+    if units == 0 {
+        return Err(Error::Empty { what: "segments".into() });
+    }
+    let strata = Strata::new(units as usize, strata)?;
+    run.alone(|stop, _| {
+        let mut weights = zeros(&[units as usize])?;
+        let mut out = reserved(weights.len())?;
+        strata.draw(seed, replicate, &mut weights, stop)?;
+        let mut patience = Patience::default();
+        for weights in weights.chunks(PIECE) {
+            patience.spend(weights.len(), stop)?;
+            out.extend(weights.iter().map(|&weight| u32::from(weight)));
+        }
+        Ok(out)
+    })
 }
 
 #[cfg(test)]
@@ -337,6 +374,14 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+
+    fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
+        super::draw_weights((seed, replicate), units, strata, &mut Run { threads: 1, watch: &mut |_| Ok(()) })
+    }
+
+    fn poisson(law: &Law, stream: Stream, weights: &mut [u8]) -> usize {
+        law.poisson(stream, weights, (&mut Patience::default(), &Stop::never())).unwrap()
+    }
 
     const SIZES: [usize; 9] = [1, 2, 3, 4, 5, 50, 3004, 100_000, 1_000_000];
 
@@ -406,7 +451,7 @@ mod tests {
                 let law = Law::new(units, path);
                 let stream = Stream::new(7, Purpose::Draw, replicate).part(1);
                 let mut weights = vec![9; units];
-                let total = law.poisson(stream, &mut weights);
+                let total = poisson(&law, stream, &mut weights);
                 assert_eq!(obvious(&law, stream), weights);
                 assert_eq!(total, weights.iter().map(|&w| usize::from(w)).sum::<usize>());
             }
@@ -440,7 +485,7 @@ mod tests {
     fn some_draws_are_started_again() {
         let law = Law::new(3004, Path::best());
         let mut weights = vec![0; 3004];
-        let mut total = |replicate| law.poisson(Stream::new(1, Purpose::Draw, replicate), &mut weights);
+        let mut total = |replicate| poisson(&law, Stream::new(1, Purpose::Draw, replicate), &mut weights);
         let above = (0..1000).filter(|&replicate| total(replicate) > 3004).count();
         assert!((30..110).contains(&above), "{above} of 1000; a normal law at one and a half deviations gives 67");
     }
@@ -482,12 +527,13 @@ mod tests {
         let sizes = [5, 300, 1, 2, 64];
         for replicate in 0..50 {
             let mut weights = vec![9; 372 + 4];
-            Strata::new(372, &sizes).unwrap().draw(8, replicate, &mut weights);
+            Strata::new(372, &sizes).unwrap().draw(8, replicate, &mut weights, &Stop::never()).unwrap();
             assert_eq!([0; 4], weights[372..]);
             let mut rest = weights.as_slice();
             for (stratum, size) in (0..).zip(sizes) {
                 let mut expected = vec![9; size];
-                Law::new(size, Path::best()).draw((8, replicate, stratum), &mut expected);
+                let unwatched = (&mut Patience::default(), &Stop::never());
+                Law::new(size, Path::best()).draw((8, replicate, stratum), &mut expected, unwatched).unwrap();
                 assert_eq!(expected, rest[..size]);
                 assert_eq!(size, expected.iter().map(|&w| usize::from(w)).sum::<usize>());
                 rest = &rest[size..];

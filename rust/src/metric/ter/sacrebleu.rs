@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
 use crate::edit::{Edit, Reference};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ngram::Token;
-use crate::pool::Stop;
+use crate::pool::{Patience, Stop};
 
 /// How many shifts are looked at for one hypothesis. The round that reaches the number does not count.
 const MAX_SHIFTS: usize = 1000;
@@ -39,8 +39,8 @@ impl Variant for SacreBleu {
         reference < WIDTH || distance + hypothesis.abs_diff(reference) < 2 * (WIDTH - 1)
     }
 
-    fn distance(&mut self, hypothesis: &[Token], reference: &Reference, _: &Stop<'_>) -> Result<usize> {
-        Ok(self.band.fill(hypothesis, reference.words()))
+    fn distance(&mut self, hypothesis: &[Token], reference: &Reference, stop: &Stop<'_>) -> Result<usize> {
+        self.band.fill(hypothesis, reference.words(), stop)
     }
 
     fn walk(&self, hypothesis: &[Token], reference: &Reference, visit: impl FnMut(Edit)) {
@@ -53,11 +53,13 @@ impl Variant for SacreBleu {
         reference: &Reference,
         alignment: &Alignment,
         shifts: &mut Shifts,
-        _: &Stop<'_>,
+        stop: &Stop<'_>,
     ) -> Result<bool> {
         let words = reference.words();
         let Alignment { places, wrong, wrong_reference, .. } = alignment;
+        let mut patience = Patience::default();
         for (i, &word) in hypothesis.iter().enumerate() {
+            patience.spend(MAX_DISTANCE, stop)?;
             let first_wrong = wrong[i] as usize - i;
             if first_wrong >= MAX_SIZE {
                 continue;
@@ -115,6 +117,7 @@ struct Band {
     /// The cells of all rows, and for each row where its cells begin and which columns they are.
     cells: Vec<u32>,
     rows: Vec<(usize, Range<usize>)>,
+    patience: Patience,
 }
 
 const OUTSIDE: u32 = u32::MAX / 2;
@@ -125,7 +128,7 @@ impl Band {
         if columns.contains(&j) { self.cells[start + j - columns.start] } else { OUTSIDE }
     }
 
-    fn fill(&mut self, hypothesis: &[Token], reference: &[Token]) -> usize {
+    fn fill(&mut self, hypothesis: &[Token], reference: &[Token], stop: &Stop<'_>) -> Result<usize> {
         let (rows, columns) = (hypothesis.len(), reference.len() + 1);
         self.cells.clear();
         self.rows.clear();
@@ -140,6 +143,10 @@ impl Band {
             let middle = (i as f64 * slope).floor() as usize;
             let from = middle.saturating_sub(width);
             let to = if i == rows { columns } else { columns.min(middle + width) };
+            self.patience.spend(to - from, stop)?;
+            // The band of a reference that is much longer is wide.
+            let numbers = self.cells.len() + to - from;
+            self.cells.try_reserve(to - from).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
             let (above, above_columns) = self.rows[i - 1].clone();
             let start = self.cells.len();
             // In the row above, columns from `from` on: those beyond its end and the one before its beginning are
@@ -155,7 +162,7 @@ impl Band {
             }
             self.rows.push((start, from..to));
         }
-        self.at(rows, columns - 1) as usize
+        Ok(self.at(rows, columns - 1) as usize)
     }
 
     fn walk(&self, hypothesis: &[Token], reference: &[Token], mut visit: impl FnMut(Edit)) {

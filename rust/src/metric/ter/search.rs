@@ -139,8 +139,8 @@ pub(super) struct Search<V> {
 }
 
 impl<V: Variant + Default> Edits for Search<V> {
-    fn prepare(&mut self, reference: Numbered<'_>) -> Result<()> {
-        self.reference.set(reference.words, reference.distinct)
+    fn prepare(&mut self, reference: Numbered<'_>, stop: &Stop<'_>) -> Result<()> {
+        self.reference.set(reference.words, reference.distinct, stop)
     }
 
     /// The fewest edits, shifts included, that the search finds.

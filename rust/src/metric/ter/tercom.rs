@@ -56,7 +56,7 @@ impl Variant for Tercom {
             let here = start as i32;
             targets.clear();
             targets.extend(reference.columns(word, 0, words.len()).map(|j| j as u32));
-            patience.spend(targets.len(), stop)?;
+            patience.spend(targets.len() + words.len() / 64, stop)?;
             let can_move = |&j: &u32| {
                 let place = places[j as usize];
                 place != here && place - here <= farthest && here - place - 1 <= farthest

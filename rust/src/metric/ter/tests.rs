@@ -356,7 +356,7 @@ fn check_cut_matrices(hypothesis: &[Token], reference: &[Token]) -> std::result:
     let [hypothesis, reference] = [hypothesis, reference].map(|text| text.iter().map(number).collect::<Text>());
     let (hypothesis, reference) = (hypothesis.as_slice(), reference.as_slice());
     let mut of = Reference::default();
-    of.set(reference, STRANGER as usize).unwrap();
+    of.set(reference, STRANGER as usize, &Stop::never()).unwrap();
     let (rows, columns) = (hypothesis.len(), reference.len());
     let full = edit::tests::distances(hypothesis, reference)[rows][columns];
     let (mut band, mut beam) = (SacreBleu::default(), Tercom::default());

@@ -7,6 +7,10 @@ fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
     body(&mut Run { threads, watch: &mut |_| Ok(()) })
 }
 
+fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
+    with_run(1, |run| super::draw_weights((seed, replicate), units, strata, run))
+}
+
 fn counts(cells: usize, scale: i64) -> Vec<i64> {
     let words = Stream::new(98, Purpose::Draw, scale as u64).words();
     words.take(cells).enumerate().map(|(i, w)| (w % 30) as i64 * if i % 7 == 3 { scale } else { 1 }).collect()
@@ -158,9 +162,10 @@ fn all_paths_give_the_same_sums() {
     for segments in [1, 2, 63, 64, 65, 1000, 3004] {
         let counts = awkward(segments);
         let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
-        let design = Design::new(&stats, false).unwrap();
+        let design = Design::new(&stats, false, &Stop::never()).unwrap();
         let of = |path, n, threads| {
-            let draws = Draws::new(&design, &[], (Plan::Seeded { seed: 8, first: 3 }, n), path).unwrap();
+            let draws =
+                Draws::new(&design, &[], (Plan::Seeded { seed: 8, first: 3 }, n), path, &Stop::never()).unwrap();
             with_run(threads, |run| all_sums((&design, &draws), n, run)).unwrap()
         };
         for n in [1, 17, 200] {

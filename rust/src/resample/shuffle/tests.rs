@@ -162,9 +162,9 @@ fn all_paths_give_the_same_sums() {
         };
         let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
-        let design = Design::new(&stats, true).unwrap();
+        let design = Design::new(&stats, true, &Stop::never()).unwrap();
         let of = |path, n, threads| {
-            let flips = Flips::new(&design, Plan::Seeded { seed: 8, first: 3 }, n, path).unwrap();
+            let flips = Flips::new(&design, Plan::Seeded { seed: 8, first: 3 }, n, path, &Stop::never()).unwrap();
             with_run(threads, |run| all_sums((&design, &flips), n, run)).unwrap()
         };
         for n in [1, 64, 200, 1100] {

@@ -114,7 +114,7 @@ proptest! {
             words.map(|word| (word as f64) < p.powi(test as i32 + 1) * u64::MAX as f64).collect::<Vec<_>>()
         };
         let reached: Vec<_> = (0..tests).map(of).collect();
-        let mut sequential = Sequential::new(RULES[rule], tests);
+        let mut sequential = Sequential::new(RULES[rule], tests).unwrap();
         for first in (0..n).step_by(at_a_time) {
             let last = n.min(first + at_a_time);
             sequential.look(last - first, |test, word| {

@@ -1,0 +1,210 @@
+"""Calls of the core with arguments of all kinds, for :mod:`test_border`, in a process of its own with little memory.
+
+Whatever comes, a call returns or raises one of the exceptions that callers expect. A panic is none of them, and an
+abort ends the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reshuffle import InputError, _core
+
+ROOM = 2**30
+EXPECTED = (InputError, MemoryError, OverflowError, TypeError, TimeoutError)
+
+Call = Callable[[], object]
+
+BLEU, MEAN = _core.Metric("bleu", {}), _core.Metric.mean("x", 100.0, higher_is_better=True)
+COUNTS = np.random.default_rng(0).integers(1, 30, size=(3, 70, 10))
+WIDE = np.random.default_rng(1).integers(-(2**45), 2**45, size=(2, 70, 2))
+
+numbers = st.sampled_from(
+    [0, 1, 2, 63, 64, 65, 700, 2**31, 2**32, 2**33 + 1, 2**40, 2**53, 2**62, 2**63, 2**64 - 1, -1]
+)
+few = st.sampled_from([1, 2, 64, 65, 700])
+seeds = st.sampled_from([0, 1, 2**64 - 1])
+threads = st.sampled_from([0, 1, 2, 3, 4097, 2**40, 2**64 - 1])
+systems = st.sampled_from([0, 1, 2, 3, 2**31, 2**63])
+pairs = st.lists(st.tuples(st.sampled_from([0, 1]), st.sampled_from([0, 1])) | st.tuples(systems, systems), max_size=3)
+reals = st.sampled_from([0.0, -0.0, 0.5, -1.0, 1e300, float("inf"), float("-inf"), float("nan")])
+lengths = st.sampled_from([0, 1, 2, 69, 70, 71, 128])
+families = st.lists(
+    st.sampled_from(
+        [(BLEU, COUNTS), (MEAN, WIDE), (BLEU, COUNTS[:2]), (MEAN, COUNTS), (BLEU, COUNTS[:, :9]), (BLEU, COUNTS[:, :0])]
+    ),
+    max_size=2,
+)
+stacks = st.lists(
+    st.sampled_from([COUNTS, WIDE, COUNTS[:, :9].copy(), COUNTS[:0], np.zeros((1, 70, 0), np.int64)]), max_size=2
+)
+alternatives = st.sampled_from(["two-sided", "greater", "less", "more"])
+replicates = st.fixed_dictionaries({"n": numbers | few, "seed": seeds, "threads": threads})
+strata = st.none() | st.lists(st.sampled_from([0, 1, 35, 70, 2**32, 2**63, 2**64 - 1]), max_size=3)
+
+
+@st.composite
+def arrays(draw: st.DrawFn, dtype: type, *, shape: tuple[int, ...] | None = None) -> Any:
+    """An array of some shape, of zeros, ones or, if they are floats, what is not finite."""
+    shape = shape or (draw(lengths), draw(lengths))
+    fill: Any = draw(reals) if dtype is float else draw(st.sampled_from([0, 1]))
+    return np.full(shape, fill, dtype=dtype)
+
+
+masks = st.none() | arrays(bool) | st.just(np.zeros((2**60, 0), dtype=bool)) | arrays(bool, shape=(65, 70))
+indices = (
+    st.none() | arrays(np.uint32) | arrays(np.uint32, shape=(65, 70)) | st.just(np.full((2, 70), 70, dtype=np.uint32))
+)
+codes = st.none() | arrays(np.uint64, shape=(70,)) | arrays(np.uint64, shape=(0,)) | arrays(np.uint64, shape=(71,))
+
+
+def per_test(data: st.DataObject, of: Any, by: Any, dtype: type) -> Any:
+    """A number for every metric and pair, mostly."""
+    shape = (len(of), len(by)) if data.draw(st.integers(0, 9)) else (data.draw(lengths), data.draw(lengths))
+    return data.draw(arrays(dtype, shape=shape)) if 0 not in shape else np.zeros(shape, dtype=dtype)
+
+
+def shuffles(data: st.DataObject) -> Call:
+    """Everything that shuffles."""
+    of, by = data.draw(families), data.draw(pairs)
+    how: dict[str, Any] = data.draw(replicates)
+    given_: dict[str, Any] = {"masks": data.draw(masks), "codes": data.draw(codes)}
+    side, limits = data.draw(alternatives), per_test(data, of, by, float)
+    ranks, scales = per_test(data, of, by, np.uint64), per_test(data, of, by, float)
+    rule = _core.StoppingRule.besag_clifford(data.draw(st.sampled_from([1, 20, 2**64 - 1])))
+    calls: list[Call] = [
+        lambda: _core.shuffle_tally(of, by, side, limits, **how, **given_),
+        lambda: _core.shuffle_until(of, by, side, limits, rule, **how),
+        lambda: _core.shuffle_statistics(of, by, **how, **given_),
+        lambda: _core.shuffle_spreads(of, by, **how),
+        lambda: _core.shuffle_max_t(of, by, side, scales, limits, **how),
+        lambda: _core.shuffle_min_p(of, by, side, limits, ranks, **how),
+    ]
+    return data.draw(st.sampled_from(calls))
+
+
+def draws(data: st.DataObject) -> Call:
+    """Everything that draws or adds up."""
+    of, counts, first = data.draw(families), data.draw(stacks), data.draw(numbers)
+    how: dict[str, Any] = data.draw(replicates)
+    masks_, codes_, strata_, indices_ = data.draw(masks), data.draw(codes), data.draw(strata), data.draw(indices)
+    calls: list[Call] = [
+        lambda: _core.shuffle_sums(counts, first=first, masks=masks_, codes=codes_, **how),
+        lambda: _core.draw_sums(counts, first=first, strata=strata_, indices=indices_, **how),
+        lambda: _core.draw_scores(of, strata=strata_, indices=indices_, **how),
+        lambda: _core.draw_summary(of, **how),
+    ]
+    return data.draw(st.sampled_from(calls))
+
+
+def words(data: st.DataObject) -> Call:
+    """Everything that is a function of a seed alone."""
+    seed, strata_ = data.draw(seeds), data.draw(strata)
+    replicate, n, bound = data.draw(numbers), data.draw(numbers), data.draw(numbers)
+    purpose = data.draw(st.sampled_from(["shuffle", "draw", "code", "other"]))
+    calls: list[Call] = [
+        lambda: _core.stream_words(seed, purpose, replicate, n),
+        lambda: _core.stream_indices(seed, replicate, bound, n),
+        lambda: _core.draw_weights(seed, replicate, n, strata=strata_),
+    ]
+    return data.draw(st.sampled_from(calls))
+
+
+def rules(data: st.DataObject) -> Call:
+    """Everything about stopping."""
+    exceedances, n, tests = data.draw(numbers), data.draw(numbers), data.draw(numbers | few)
+    level, risk, reached = data.draw(reals | st.just(0.05)), data.draw(reals | st.just(0.001)), data.draw(arrays(bool))
+    besag_clifford = data.draw(st.booleans())
+
+    def call() -> None:
+        if besag_clifford:
+            rule = _core.StoppingRule.besag_clifford(exceedances)
+        else:
+            rule = _core.StoppingRule.gandy(level, risk)
+        sequential = _core.Sequential(rule, tests)
+        sequential.look(reached)
+        sequential.look(reached)
+        assert len(sequential.outcomes) == 3
+        rule.limits(n)
+
+    return call
+
+
+def others(data: st.DataObject) -> Call:
+    """Everything else."""
+    line = st.sampled_from(["", "a b", "a " * 5000, "\x00", "日本 &amp; x.", "1\ta\ta\t_\t_\t_\t0\troot\t_\t_", "1-\t"])
+    column = data.draw(st.lists(line, max_size=3))
+    references = data.draw(st.lists(st.lists(st.none() | line, max_size=3), max_size=3))
+    known = [option.name for spec in _core.metrics() for option in spec.options]
+    value = st.sampled_from([None, True, -1, 0, 2**63, -(2**70), 1e9, float("nan"), "x"])
+    options = data.draw(st.dictionaries(st.sampled_from(known), value, max_size=2))
+    name = data.draw(st.sampled_from([*(spec.name for spec in _core.metrics()), "blue"]))
+    tokenizer = data.draw(st.sampled_from([*(spec.name for spec in _core.tokenizers()), "other"]))
+    steps = np.array(data.draw(st.lists(st.sampled_from([0, 1, 2**20, 2**32, 2**63, 2**64 - 1]))), dtype=np.uint64)
+    counts, by, number = data.draw(st.sampled_from([COUNTS, COUNTS[:0]])), data.draw(pairs), data.draw(numbers)
+    scale, cell = data.draw(reals), data.draw(st.sampled_from([0, 1, -1, 2**62, -(2**62), 2**63 - 1, -(2**63)]))
+    rows, more, threads_ = data.draw(lengths), data.draw(st.sampled_from([0, 0, 0, 1])), data.draw(threads)
+
+    def score() -> None:
+        metric = _core.Metric(name, {})
+        totals = np.full((rows, len(metric.columns) + more), cell)
+        metric.scores(totals)
+        metric.segment_scores(totals)
+        metric.details(np.full(totals.shape[1], cell))
+
+    calls: list[Call] = [
+        lambda: _core.differing_units(counts, by, most=number),
+        lambda: _core.coin_law(steps),
+        lambda: _core.Metric.mean("x", scale, higher_is_better=True).signature,
+        score,
+        lambda: _core.Metric(name, {}).count([column], references, threads=threads_),
+        lambda: _core.tokenize(column, tokenizer),
+        lambda: _core.broken_parse(column),
+        lambda: _core.Metric(name, options),
+    ]
+    return data.draw(st.sampled_from(calls))
+
+
+def give_up(_number: int, _frame: object) -> None:
+    """End what would take for ever."""
+    raise TimeoutError
+
+
+def main(examples: int) -> None:
+    """Make calls."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + ROOM
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    signal.signal(signal.SIGALRM, give_up)
+    gc.disable()  # an exception that a signal raises in a callback of the collector is lost
+
+    @settings(
+        max_examples=examples, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    @given(st.sampled_from([shuffles, draws, words, rules, others]), st.data())
+    def every_call_returns_or_raises(some: Any, data: st.DataObject) -> None:
+        call = some(data)
+        with contextlib.suppress(*EXPECTED):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.1)
+                call()
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+    every_call_returns_or_raises()
+    print("all calls returned or raised")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

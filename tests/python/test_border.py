@@ -1,0 +1,121 @@
+"""Arguments that the core cannot use are exceptions, whatever they are: never a panic, never a dead process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reshuffle import InputError, _core
+
+BLEU = _core.Metric("bleu", {})
+COUNTS = np.random.default_rng(0).integers(1, 30, size=(2, 70, 10))
+OF, PAIR, LIMIT = [(BLEU, COUNTS)], [(0, 1)], np.zeros((1, 1))
+RANKS = np.ones((1, 1), dtype=np.uint64)
+RULE = _core.StoppingRule.besag_clifford(10)
+CODES = np.zeros(70, dtype=np.uint64)
+
+CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "indices": (lambda: _core.stream_indices(1, 0, 5, 10**13), InputError, "n must be at most 8589934592, after which"),
+    "words": (
+        lambda: _core.stream_words(1, "draw", 0, 10**13),
+        InputError,
+        "n must be at most 8589934592, after which",
+    ),
+    "minP of 0": (
+        lambda: _core.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=0, seed=1),
+        InputError,
+        "replicates: nothing given",
+    ),
+    "spreads of 0": (lambda: _core.shuffle_spreads(OF, PAIR, n=0, seed=1), InputError, "replicates: nothing given"),
+    "draws of 0": (lambda: _core.draw_sums([COUNTS], n=0, seed=1), InputError, "replicates: nothing given"),
+    "minP beyond memory": (
+        lambda: _core.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=2**60, seed=1),
+        MemoryError,
+        "1152921504606846976 numbers are too large for the memory",
+    ),
+    "statistics beyond memory": (
+        lambda: _core.shuffle_statistics(OF, PAIR, n=2**60, seed=1),
+        MemoryError,
+        "1152921504606846976 numbers are too large for the memory",
+    ),
+    "tests beyond memory": (lambda: _core.Sequential(RULE, 2**60), MemoryError, "numbers are too large for the memory"),
+    "limits beyond memory": (lambda: RULE.limits(2**60), MemoryError, "numbers are too large for the memory"),
+    "coins beyond memory": (
+        lambda: _core.coin_law(np.array([2**60], dtype=np.uint64)),
+        MemoryError,
+        "1152921504606846977 numbers are too large for the memory",
+    ),
+    "NaN": (
+        lambda: _core.shuffle_tally(OF, PAIR, "two-sided", LIMIT * np.nan, n=10, seed=1),
+        InputError,
+        "thresholds must be numbers, got NaN",
+    ),
+    "NaN scale": (
+        lambda: _core.shuffle_max_t(OF, PAIR, "two-sided", LIMIT * np.nan, LIMIT, n=10, seed=1),
+        InputError,
+        "scales must be numbers, got NaN",
+    ),
+    "no metric": (
+        lambda: _core.shuffle_min_p([], PAIR, "less", np.zeros((0, 1)), RANKS[:0], n=1, seed=1),
+        InputError,
+        "metrics: nothing given",
+    ),
+    "pair": (
+        lambda: _core.shuffle_spreads(OF, [(0, 2)], n=1, seed=1),
+        InputError,
+        "system 2 is out of range: there are 2",
+    ),
+    # As many words of 64 flips as 70 segments need.
+    "masks": (
+        lambda: _core.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 65), dtype=bool)),
+        InputError,
+        "segments of masks: expected 70, got 65",
+    ),
+    "masks without segments": (
+        lambda: _core.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((2**63 - 1, 0), dtype=bool)),
+        InputError,
+        "segments of masks: expected 70, got 0",
+    ),
+    "masks and codes": (
+        lambda: _core.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 70), dtype=bool), codes=CODES),
+        InputError,
+        "codes must be None beside masks",
+    ),
+    "indices of draws": (
+        lambda: _core.draw_sums([COUNTS], n=1, seed=1, indices=np.zeros((3, 69), dtype=np.uint32)),
+        InputError,
+        "segments of indices: expected 70, got 69",
+    ),
+    # Past the last number there were zeros in the place of sums.
+    "first": (
+        lambda: _core.shuffle_sums([COUNTS], n=10, seed=1, first=2**64 - 5, codes=CODES),
+        InputError,
+        "the first replicate must be at most 18446744073709551605 for 10 replicates, got 18446744073709551611",
+    ),
+    "strata": (lambda: _core.draw_sums([COUNTS], n=1, seed=1, strata=[]), InputError, "strata: nothing given"),
+    "threads": (
+        lambda: _core.shuffle_spreads(OF, PAIR, n=1, seed=1, threads=10**9),
+        InputError,
+        "threads must be at most 4096, got 1000000000",
+    ),
+    "scale": (lambda: _core.Metric.mean("x", 0.0, higher_is_better=True), InputError, "scale must be a number above 0"),
+}
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), CALLS.values(), ids=CALLS.keys())
+def test_what_cannot_be_used_is_said(call: Callable[[], object], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value).startswith(message) or message in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does")
+def test_no_argument_ends_the_process_or_panics() -> None:
+    script = Path(__file__).parent / "border.py"
+    done = subprocess.run([sys.executable, str(script), "400"], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "all calls returned or raised\n"), done.stderr[-3000:]
