@@ -845,8 +845,8 @@ def test_no_decimal_of_a_mean_is_told_that_the_unit_does_not_tell(pairs: list[tu
     exact = {name: sum(map(Fraction, column), Fraction(0)) / len(column) for name, column in columns.items()}
     told = [(s.score, exact[s.system]) for s in result.scores]
     told.append((result.comparisons[0].difference, exact["b"] - exact["a"]))
-    ends = [(i.low, i.high) for i in (s.confidence_interval for s in result.scores) if i is not None]
-    ends.append((result.comparisons[0].confidence_interval.low, result.comparisons[0].confidence_interval.high))
+    intervals = [of.confidence_interval for of in (*result.scores, *result.comparisons)]
+    ends = [(interval.low, interval.high) for interval in intervals if interval is not None]
     if rating.decimals is None:  # every count is its score
         for name, column in columns.items():
             assert rating.segment_scores(rating.counts[name]).tolist() == column
