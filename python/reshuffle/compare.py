@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import methodcaller
 from typing import Any, TypeAlias
 
 from . import _core
@@ -398,6 +399,7 @@ class _Data:
 
 # As sacreBLEU 2.6.0 counts them (sacrebleu/metrics/base.py).
 TOKENIZED_PERIODS = 100
+_ends_tokenized = methodcaller("endswith", " .")
 
 
 def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
@@ -406,7 +408,10 @@ def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
     if not tokenizing:
         return
     for name, lines in corpus.systems.items():
-        n = sum(isinstance(line, str) and line.endswith(" .") for line in lines)
+        try:
+            n = sum(map(_ends_tokenized, lines))
+        except (AttributeError, TypeError):  # no strings: counting says which
+            return
         if n >= TOKENIZED_PERIODS:
             warn(
                 f"{n:,} segments of the system {name!r} end in a tokenized period (' .'), and {tokenizing[0].name} "

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -156,6 +156,9 @@ def test_tokenized_text_is_told_of_metrics_that_tokenize() -> None:
     assert said(score, reference, {"a": lines}, ["chrf", "ter", metric("bleu", tokenize="none")]) == []
     assert said(score, reference, {"a": lines}, ["ter", "nist"]) == [message.replace("BLEU", "NIST")]
     assert said(score, reference[1:], {"a": lines[1:]}) == []
+    for line in (None, 1, b"x ."):
+        with pytest.raises(InputError, match="b, segment 2: expected a string"):
+            score(reference, {"a": lines, "b": ["x", cast(str, line), *lines[2:]]})
 
 
 # On the command line.
