@@ -34,7 +34,8 @@ impl Metric for Mean {
     fn signature(&self) -> Vec<(&'static str, String)> {
         let (base, exponent) =
             if self.scale.log2().fract() == 0.0 { (2, self.scale.log2()) } else { (10, self.scale.log10()) };
-        let resolution = if self.scale == 1.0 { "1".into() } else { format!("{base}^-{exponent:.0}").replace("--", "") };
+        let resolution =
+            if self.scale == 1.0 { "1".into() } else { format!("{base}^-{exponent:.0}").replace("--", "") };
         vec![("mean", "segments".into()), ("resolution", resolution)]
     }
 
