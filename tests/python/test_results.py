@@ -147,3 +147,10 @@ def test_scores_of_a_small_size_are_not_shown_as_0() -> None:
     table = render(score(metrics=SegmentScores("x", {"a": [0.00012, 0.00014], "b": [0.00020, 0.00018]})))
     assert "0.000130" in table
     assert "0.000190" in table
+
+
+def test_p_of_0_and_p_below_all_floats_are_shown_as_such() -> None:
+    equal = SegmentScores("x", {"a": [1, 2, 3], "b": [2, 3, 4]})
+    assert " 0*" in render(compare(metrics=equal, test="t-test", interval="t"))
+    many_ones = SegmentScores("x", {"a": [0] * 1100, "b": [1] * 1100})  # 2/2^1100
+    assert "<2.3e-308*" in render(compare(metrics=many_ones, interval="t"))

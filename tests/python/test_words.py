@@ -20,11 +20,14 @@ import pytest
 
 import reshuffle
 from reshuffle.demo import write_demo
+from reshuffle.intervals import INTERVALS
+from reshuffle.significance import TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 MODULES = ["reshuffle", *(m.name for m in pkgutil.walk_packages(reshuffle.__path__, "reshuffle."))]
+SECTION = re.compile(r"(W\d\d-\d{4})\W{0,3}(?:\([^)]*\))?\W*section (\d[\d.]*\d|\d)")
 UPDATE = "RESHUFFLE_UPDATE_DOCS" in os.environ
 
 
@@ -72,6 +75,21 @@ def test_sessions_in_pages_show_what_comes_out(page: Path, tmp_path: Path) -> No
     if UPDATE:
         page.write_text(replayed, "utf-8")
     assert replayed == text or UPDATE
+
+
+def test_sections_of_papers_are_those_where_it_stands() -> None:
+    """Koehn 2004 has the percentile interval in section 5, the paired test in 6; Chen & Cherry 2014 smooth in 2.2."""
+    assert INTERVALS["percentile"].source == "W04-3250, section 5"
+    assert TESTS["paired-bootstrap"].source == "W04-3250, section 6"
+    sections = {"W04-3250": {"5", "6"}, "W14-3346": {"2.2"}}
+    files = [*PAGES, *(p for folder in ("python", "rust", "tests") for p in (ROOT / folder).rglob("*"))]
+    cited = set()
+    for path in files:
+        if path.suffix in (".py", ".pyi", ".rs", ".md"):
+            for paper, section in SECTION.findall(path.read_text("utf-8")):
+                assert section in sections.get(paper, {section}), path
+                cited.add(paper)
+    assert cited >= sections.keys()
 
 
 def test_the_page_of_metrics_is_what_the_registries_say() -> None:

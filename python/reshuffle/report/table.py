@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -472,6 +473,8 @@ def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
 def _pvalue(test: SignificanceResult, p: float) -> str:
     """With as many digits as the number of replicates can tell, four at least; a smaller p in powers of ten."""
     if test.n_resamples is None or test.scheme == "exact":
+        if p <= sys.float_info.min:  # a t-test without spread, or a convolution's least probability
+            return "<2.3e-308" if p else "0"
         return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
     digits = max(4, math.ceil(math.log10(test.n_resamples)))
     return f"{p:.{digits}f}"
