@@ -244,7 +244,7 @@ BAD = {
         (*COMPARE[1:], "--smooth-value", "-1"),
         "bleu: --smooth-value must be a number from 0 to 1000000, got -1.0",
     ),
-    "order": ((*COMPARE[1:], "--max-ngram-order", "99"), "--max-ngram-order must be a whole number from 1 to 16"),
+    "order": ((*COMPARE[1:], "--max-ngram-order", "999"), "--max-ngram-order must be a whole number from 1 to 100"),
     "choice": ((*COMPARE[1:], "--smooth-method", "zzz"), "unknown --smooth-method 'zzz': known are none, floor"),
     "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model means nothing unless --tokenize is flores"),
     "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
@@ -333,6 +333,10 @@ def test_metrics_lists_what_the_registries_hold(run: Any) -> None:
         "smooth_value",
         "max_ngram_order",
         "effective_order",
+        "weights",
+        "auto_reweigh",
+        "mteval_quirks",
+        "nltk_quirks",
     ]
 
 

@@ -497,7 +497,7 @@ def test_choices_that_are_digits_can_be_numbers() -> None:
     with pytest.raises(InputError, match="unknown smoothing '9'"):
         metric("sentbleu", smoothing=9)
     for value, shown in ((2.0, "2.0"), ("2", '"2"')):
-        with pytest.raises(InputError, match=f"max_ngram_order must be a whole number from 1 to 16, got {shown}"):
+        with pytest.raises(InputError, match=f"max_ngram_order must be a whole number from 1 to 100, got {shown}"):
             metric("bleu", max_ngram_order=value)
 
 

@@ -96,6 +96,8 @@ pub struct Bleu {
     /// As NLTK, which counts at least one n-gram of every order in every segment, whether it can occur or not.
     nltk: bool,
     weights: Weights,
+    /// Is the score a root of products, with all orders weighing alike and few enough of them?
+    is_root: bool,
 }
 
 impl Bleu {
@@ -113,15 +115,19 @@ impl Bleu {
             _ => Smoothing::None,
         };
         let mteval = options.flag("mteval_quirks");
+        let order = options.integer("max_ngram_order");
+        let weights = Weights::new("bleu", options)?;
+        let is_root = order <= MAX_PRODUCT && weights.are_equal();
         Ok(Bleu {
             words: Words::new(options)?.in_case_of_mteval(mteval),
             smoothing,
             smoothing_signature: amount.map_or(method.to_owned(), |amount| format!("{method}[{}]", shown(amount))),
-            order: options.integer("max_ngram_order"),
+            order,
             effective_order: options.flag("effective_order"),
             mteval,
             nltk: options.flag("nltk_quirks"),
-            weights: Weights::new("bleu", options)?,
+            weights,
+            is_root,
         })
     }
 
@@ -188,7 +194,7 @@ impl Bleu {
         if self.is_nothing(totals) {
             return 0.0;
         }
-        if self.order > MAX_PRODUCT || !self.weights.are_equal() {
+        if !self.is_root {
             return self.score_by_logarithms(totals, effective_order);
         }
         // A product under a root instead of a mean of logarithms, and one division for all orders: faster, and 100 comes
@@ -250,7 +256,7 @@ impl Metric for Bleu {
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
         let n = out.len();
         let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || any_zero(&totals[2 * n..]);
-        if !smoothed && self.order <= MAX_PRODUCT && self.weights.are_equal() {
+        if !smoothed && self.is_root {
             return plain_scores(self.order, totals, out);
         }
         let mut row = vec![0; 2 + 2 * self.order];
