@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -266,12 +267,17 @@ def test_intervals_of_a_mean_are_scipys_on_the_same_draws(method: str, theirs: s
     assert interval.method == method
 
 
+# SciPy's name of it before 1.15 is random_state.
+RNG = "rng" if "rng" in inspect.signature(scipy.stats.bootstrap).parameters else "random_state"
+
+
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
 def test_intervals_of_a_mean_are_scipys_within_monte_carlo_error(method: Any) -> None:
     values: Any = np.random.default_rng(4).geometric(0.1, 80)
     interval = bootstrap_interval(as_counts(values), MEAN, method=method, n_resamples=20_000)
+    generator: dict[str, Any] = {RNG: np.random.default_rng(5)}
     theirs = scipy.stats.bootstrap(
-        (values,), np.mean, n_resamples=20_000, method=method, rng=np.random.default_rng(5)
+        (values,), np.mean, n_resamples=20_000, method=method, **generator
     ).confidence_interval
     # Ends of 20,000 draws are known to about a fiftieth of a standard error.
     error = values.std() / 80**0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Sequence
 from statistics import NormalDist
@@ -199,17 +200,22 @@ def test_shuffles_of_a_mean_difference_spread_as_theory_says() -> None:
     assert np.sqrt(((a - b) ** 2).sum()) / 300 == pytest.approx(null.null_distribution.std(), rel=0.02)
 
 
+# SciPy's name of it before 1.15 is random_state.
+RNG = "rng" if "rng" in inspect.signature(scipy.stats.permutation_test).parameters else "random_state"
+
+
 def test_p_of_a_mean_equals_that_of_scipys_permutation_test() -> None:
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 9, 50), rng.integers(1, 9, 50)
     ours = approximate_randomization(as_counts(a), as_counts(b), MEAN, n_resamples=100_000, scheme="iid")
+    generator: dict[str, Any] = {RNG: np.random.default_rng(1)}
     theirs = scipy.stats.permutation_test(
         (a, b),
         lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis),
         permutation_type="samples",
         vectorized=True,
         n_resamples=99_999,
-        rng=np.random.default_rng(1),
+        **generator,
     )
     assert theirs.statistic == pytest.approx(ours.statistic)
     p = ours.pvalue
