@@ -14,7 +14,7 @@ import click
 
 from . import __version__, types
 from .errors import InputError, check_name, shortened
-from .process import BAD_INPUT, leave
+from .process import BAD_INPUT, check_room, leave
 
 # What a command runs is imported by its body, and what only the engine knows is asked for when it is needed: help and
 # completion should not wait for numpy.
@@ -233,6 +233,7 @@ class Commands(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
+        check_room()
         with _broken_pipes():
             return super().invoke(ctx)
 
