@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from .errors import InputError
+from .errors import InputError, quoted
 from .files import STDIN, display_name, uncompressed
 from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
@@ -117,7 +117,7 @@ def _listed(what: str, values: Any) -> list[Any]:
     try:
         return list(values)
     except TypeError:
-        raise InputError(f"{what}: expected a sequence of segments, got {values!r}") from None
+        raise InputError(f"{what}: expected a sequence of segments, got {quoted(values)}") from None
 
 
 def system_names(paths: Sequence[str]) -> list[str]:

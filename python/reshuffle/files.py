@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from .errors import InputError
+from .errors import InputError, quoted
 
 __all__ = ["read_lines"]
 
@@ -100,7 +100,7 @@ def _bytes(path: str) -> bytes:
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL in the name
-        raise InputError(f"{name!r} cannot be read: {error}") from None
+        raise InputError(f"{quoted(name)} cannot be read: {error}") from None
 
 
 def _decompressed(data: bytes, name: str) -> bytes:

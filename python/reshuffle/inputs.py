@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _core
-from .errors import InputError, check_name, unknown_name
+from .errors import InputError, check_name, listed, quoted, shortened, unknown_name
 from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
 from .mteval import Translations, read_sgm, read_xml
 
@@ -140,7 +140,7 @@ def _tsv(source: Source, names: Names) -> list[Column]:
     lines = split_lines(source.text())
     header, rows = lines[0].split("\t"), lines[1:]
     if not rows:
-        source.fail(f"expected a row for each segment after the header {lines[0]!r}, got none")
+        source.fail(f"expected a row for each segment after the header {quoted(lines[0])}, got none")
     for number, row in enumerate(rows, 2):
         if row.count("\t") != len(header) - 1:
             fields = f"{len(header)} field{'s' * (len(header) != 1)} as in the header"
@@ -149,7 +149,7 @@ def _tsv(source: Source, names: Names) -> list[Column]:
     chosen = [_choice(source, "column", name, header) for name in names]
     for name in chosen:
         if header.count(name) > 1:
-            source.fail(f"the header names the column {name!r} {header.count(name)} times")
+            source.fail(f"the header names the column {quoted(name)} {header.count(name)} times")
     # One more than are asked for, so that there are always several and the getter gives a tuple.
     pick = itemgetter(0, *map(header.index, chosen))
     columns = list(zip(*(pick(row.split("\t")) for row in rows), strict=True))[1:]
@@ -176,7 +176,7 @@ def _jsonl(source: Source, names: Names) -> list[Column]:
             if key is None:
                 column.append(value)
             elif not isinstance(value, dict):
-                source.fail(f"expected an object with the key {key!r}, got {_shown(value)}", number)
+                source.fail(f"expected an object with the key {quoted(key)}, got {_shown(value)}", number)
             elif key not in value:
                 raise InputError(f"{source.name}, line {number}: {unknown_name('key', key, value)}")
             else:
@@ -194,7 +194,7 @@ def _keys(source: Source) -> list[str]:
 
 def _key(source: Source, name: str | None, first: Any) -> str:
     if not isinstance(first, dict):
-        source.fail(f"expected an object with the key {name!r}, got {_shown(first)}", 1)
+        source.fail(f"expected an object with the key {quoted(name)}, got {_shown(first)}", 1)
     return _choice(source, "key", name, list(first))
 
 
@@ -202,8 +202,7 @@ def _json(source: Source, line: str, number: int) -> Any:
     try:
         return json.loads(line)
     except json.JSONDecodeError as error:
-        shown = repr(line if len(line) <= 40 else line[:40] + "…")
-        got = f"{shown} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
+        got = f"{quoted(line)} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
         source.fail(f"expected a JSON value, got {got}", number)
     except (ValueError, RecursionError) as error:  # thousands of digits, thousands of brackets
         source.fail(f"expected a JSON value, got one that cannot be read: {error}", number)
@@ -215,7 +214,7 @@ def _shown(value: object) -> str:
         return "null"
     kinds = {bool: "", str: "the string ", int: "the number ", float: "the number ", list: "a list", dict: "an object"}
     shown = "" if isinstance(value, list | dict) else json.dumps(value, ensure_ascii=False)
-    return kinds[type(value)] + (shown if len(shown) <= 40 else shown[:40] + "…")
+    return kinds[type(value)] + shortened(shown)
 
 
 def _conllu(source: Source, names: Names) -> list[Column]:
@@ -241,7 +240,7 @@ def _conllu(source: Source, names: Names) -> list[Column]:
     broken = _core.broken_parse(blocks)
     if broken is not None:
         block, line_of_block, expected, got = broken
-        source.fail(f"expected {expected}, got {got}", first_lines[block] + line_of_block - 1)
+        source.fail(f"expected {expected}, got {shortened(got)}", first_lines[block] + line_of_block - 1)
     return [Column(source.name, blocks, first_lines, format="conllu") for _ in names]
 
 
@@ -249,9 +248,9 @@ def _choice(source: Source, kind: str, name: str | None, known: Sequence[str]) -
     """The name itself if there is such a one, or the only one there is if none was asked for."""
     if name is None:
         if len(known) != 1:
-            hint = f": choose one as in '{source.file}#{known[0]}'" if known else ""
-            listed = f" ({', '.join(known)})" if known else ""
-            raise InputError(display_name(f"{source.name}: expected one {kind}, got {len(known)}{listed}{hint}"))
+            hint = f": choose one as in '{source.file}#{shortened(known[0])}'" if known else ""
+            shown = f" ({listed(known)})" if known else ""
+            raise InputError(display_name(f"{source.name}: expected one {kind}, got {len(known)}{shown}{hint}"))
         return known[0]
     if name not in known:
         raise InputError(f"{source.name}: {unknown_name(kind, display_name(name), known)}")
@@ -466,7 +465,7 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
     if list(by_system) != [None]:
         raise InputError(
             f"{display_name(os.fspath(path))} holds the scores of {len(by_system)} systems "
-            f"({', '.join(map(str, by_system))}), expected those of one; --scores NAME takes such a file alone"
+            f"({listed(map(str, by_system))}), expected those of one; --scores NAME takes such a file alone"
         )
     return by_system[None]
 
@@ -511,7 +510,7 @@ def _finite(column: Column, convert: Callable[[Any], float]) -> list[float]:
     for segment, number in enumerate(numbers, 1):
         if not math.isfinite(number):
             value = column.lines[segment - 1]
-            shown = repr(value) if isinstance(value, str) and convert is _parsed else _shown(value)
+            shown = quoted(value) if isinstance(value, str) and convert is _parsed else _shown(value)
             raise InputError(f"{column.place(segment)}: expected a finite number, got {shown}")
     return numbers
 
@@ -524,7 +523,10 @@ def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> d
             raise InputError(f"{systems.place(row)}: expected a string, got {_shown(system)}")
         scores = found.setdefault(system, {})
         if str(segment) in scores:
-            raise InputError(f"{segments.place(row)}: segment {segment} of the system {system!r} is given twice")
+            raise InputError(
+                f"{segments.place(row)}: segment {shortened(str(segment))} of the system {quoted(system)} "
+                "is given twice"
+            )
         scores[str(segment)] = number
     first = next(iter(found))
     for system in found:
@@ -532,7 +534,10 @@ def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> d
             missing = next((segment for segment in found[having] if segment not in found[lacking]), None)
             if missing is not None:
                 place = segments.name.removesuffix("#segment")
-                raise InputError(f"{place}: the system {lacking!r} lacks segment {missing}, which {having!r} has")
+                raise InputError(
+                    f"{place}: the system {quoted(lacking)} lacks segment {shortened(missing)}, which "
+                    f"{quoted(having)} has"
+                )
     return {system: [scores[segment] for segment in found[first]] for system, scores in found.items()}
 
 
@@ -620,7 +625,7 @@ def _ids(of: str, made: Input, column: Column) -> Column:
     ids = column.lines if column.ids is None else [document for document, _ in column.ids]
     for segment, value in enumerate(ids, 1):
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-            shown = repr(value) if made.numbers is not float else _shown(value)
+            shown = quoted(value) if made.numbers is not float else _shown(value)
             raise InputError(f"{column.place(segment)}: expected the id of a {of}, got {shown}")
     return replace(column, lines=[str(value) for value in ids])
 
@@ -733,8 +738,8 @@ def _check_same(
         return
     segment, (document, number) = missing[0]
     if all(other != document for other, _ in there):
-        what = f"the document {document!r}"
+        what = f"the document {quoted(document)}"
     else:
-        what = f"segment {number!r} of the document {document!r}"
+        what = f"segment {quoted(number)} of the document {quoted(document)}"
     more = f" ({len(missing):,} segments are missing)" if len(missing) > 1 else ""
     raise InputError(f"{lacking.name} lacks {what}, which {having.place(segment)} has{more}")

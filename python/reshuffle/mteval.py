@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
-from .errors import InputError
+from .errors import InputError, quoted, shortened
 
 __all__ = ["Segment", "Translations", "read_sgm", "read_xml"]
 
@@ -103,7 +103,7 @@ class Sets:
             if not self.is_source():
                 self.add(Segment(SPACE.sub(" ", text).strip(" "), inner.line))
         elif tag == "doc" and not self.n_segments:
-            self.fail(inner.line, f"expected <seg> in the document {self.document()!r}, got none")
+            self.fail(inner.line, f"expected <seg> in the document {quoted(self.document())}, got none")
         self.open_elements.pop()
 
     def is_source(self) -> bool:
@@ -137,8 +137,8 @@ class Sets:
         if earlier is not segment:
             self.fail(
                 segment.line,
-                f"segment {key!r} of the document {docid!r} by {self.system!r} is given twice: first in line "
-                f"{earlier.line}",
+                f"segment {quoted(key)} of the document {quoted(docid)} by {quoted(self.system)} is given "
+                f"twice: first in line {earlier.line}",
             )
 
     def finish(self, line: int) -> Translations:
@@ -272,10 +272,12 @@ def read_xml(data: bytes, name: str) -> Translations:
             sets.close(tag.lower(), "".join(text), parser.CurrentLineNumber)
 
     def declared(entity: str, *_: object) -> None:
-        sets.fail(parser.CurrentLineNumber, f"expected no declarations of entities, got one of {entity!r}")
+        sets.fail(parser.CurrentLineNumber, f"expected no declarations of entities, got one of {quoted(entity)}")
 
     def skipped(entity: str, *_: object) -> None:
-        sets.fail(parser.CurrentLineNumber, f"the entity &{entity}; is not one of XML: write the character itself")
+        sets.fail(
+            parser.CurrentLineNumber, f"the entity &{shortened(entity)}; is not one of XML: write the character itself"
+        )
 
     parser.StartElementHandler = outermost
     parser.EndElementHandler = end

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError
+from .errors import InputError, quoted
 
 __all__ = ["EXTERNAL", "ExternalTokenizer", "LoadedTokenizer", "load"]
 
@@ -51,7 +51,7 @@ def load(name: str, model: object = None) -> LoadedTokenizer:
         If a package, dictionary or model is missing or another than it should be, with what to do.
     """
     if model is not None and not isinstance(model, str | os.PathLike):
-        raise InputError(f"tokenizer_model must be the name of a file, got {model!r}")
+        raise InputError(f"tokenizer_model must be the name of a file, got {quoted(model)}")
     return EXTERNAL[name].load(None if model is None else os.fspath(model))
 
 

@@ -7,6 +7,7 @@ import errno
 import io
 import json
 import os
+import re
 import shlex
 import stat
 import subprocess
@@ -87,6 +88,16 @@ def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any
     latex = run("compare", *files, "--format", "latex").out
     assert r"a|b\_50\% & 73.24 &" in latex
     assert r"System & BLEU & 95 \% interval & $\Delta$ & 95 \% interval & p \\" in latex
+
+
+def test_latex_has_no_hyphen_for_a_minus(demo: Path, run: Any) -> None:
+    (demo / "tuned.txt").rename(demo / "en-2.txt")
+    latex = run("compare", "reference.txt", "larger.txt", "rules.txt", "en-2.txt", "-n", "500", "--format", "latex").out
+    row = next(line for line in latex.splitlines() if line.startswith("rules"))
+    difference, interval = (cell.strip() for cell in row.split("&")[3:5])
+    assert re.fullmatch(r"\$-\$\d+\.\d\d", difference)
+    assert re.fullmatch(r"\$-\$\d+\.\d\d to \$-\$\d+\.\d\d", interval)
+    assert "en-2 &" in latex
 
 
 def test_names_of_metrics_are_known_in_any_case(demo: Path, run: Any) -> None:

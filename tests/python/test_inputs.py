@@ -10,7 +10,7 @@ import json
 import lzma
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +20,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reshuffle import InputError, read_corpus, read_lines
+import reshuffle
+from reshuffle import InputError, SegmentScores, metric, read_corpus, read_lines
 from reshuffle.corpus import system_names
 from reshuffle.inputs import INPUTS, Column, format_of, read_columns, read_conllu, read_numbers, split_name
 
@@ -742,3 +743,51 @@ def test_numbers_of_segments_must_agree_across_formats() -> None:
 
 def test_a_column_says_where_a_segment_is() -> None:
     assert Column("f", ["x", "y"], range(2, 4)).place(2) == "f, line 3"
+
+
+LONG = "x" * 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "asked"),
+    [
+        ("a.tsv", LONG, "a.tsv"),
+        ("a.tsv", f"{LONG}\t{LONG}\n1\t2\n", f"a.tsv#{'x' * 4_000_000}"),
+        ("a.tsv", f"{LONG}\tb\n1\t2\n", "a.tsv"),
+        ("a.tsv", "\t".join(f"c{i}" for i in range(100_000)) + "\n", "a.tsv#d"),
+        ("a.jsonl", LONG, "a.jsonl"),
+        ("a.jsonl", json.dumps({LONG: 1}) + "\n2\n", "a.jsonl"),
+        ("a.jsonl", json.dumps({LONG: 1, "b": 2}), "a.jsonl#c"),
+        ("a.conllu", LONG, "a.conllu"),
+        ("a.conllu", LONG + "\tx" * 9, "a.conllu"),
+        ("a.conllu", f"1\tx\t_\t_\t_\t_\t{LONG}\t_\t_\t_\n\n", "a.conllu"),
+        ("a.sgm", f'<refset><doc docid="{LONG}"></doc></refset>', "a.sgm"),
+        ("a.sgm", f'<refset><doc docid="d" sysid="a"><seg id="{LONG}">a</seg><seg id="{LONG}">b</seg></doc>', "a.sgm"),
+        ("a.xml", f"<mteval><seg>&{LONG};</seg></mteval>", "a.xml"),
+    ],
+)
+def test_what_is_wrong_is_quoted_no_further_than_it_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, asked: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError) as error:
+        read_columns([asked])
+    assert len(str(error.value)) < 1000
+
+
+def test_numbers_ids_and_texts_are_quoted_no_further_either(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text(LONG)
+    calls: list[Callable[[], object]] = [
+        lambda: read_numbers(path),
+        lambda: metric("bleu").suff_stats([["\ud800" + LONG]], [["a"]]),
+        lambda: metric("bleu").suff_stats([[LONG.encode()]], [["a"]]),  # type: ignore[list-item]
+        lambda: metric(LONG),
+        lambda: reshuffle.compare(["a", "b"], [["a", "b"]] * 2, documents=LONG),  # type: ignore[arg-type]
+        lambda: reshuffle.score(["a"], {"a": ["a"]}, SegmentScores("m", {"b": [1.0], LONG: [1.0]})),
+    ]
+    for call in calls:
+        with pytest.raises(InputError) as error:
+            call()
+        assert len(str(error.value)) < 1000
