@@ -21,8 +21,9 @@ from .process import BAD_INPUT, check_room, leave
 
 if TYPE_CHECKING:
     StrParam = click.ParamType[str]
+    IntParam = click.ParamType[int]
 else:  # generic at run time only in later releases of click
-    StrParam = click.ParamType
+    StrParam = IntParam = click.ParamType
 
 
 class Name(StrParam):
@@ -49,6 +50,20 @@ class Name(StrParam):
             value = known_case(value, known)
         check_name(self.kind, value, known)
         return str(value)
+
+
+class Size(IntParam):
+    """A number of bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from .files import parse_size
+
+        try:
+            return parse_size(value) if isinstance(value, str) else int(value)
+        except InputError as error:
+            raise InputError(f"--max-input: {error}") from None
 
 
 GREEDY = ("--refs", "--parses", "--scores")
@@ -197,6 +212,14 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--input-format",
             type=Name("input format", get_args(types.InputFormat)),
             help="Format of the texts, or of the scores if there are none.  [default: what their names end in tells]",
+        ),
+        click.option(
+            "--max-input",
+            type=Size(),
+            default="4GiB",
+            show_default=True,
+            help="What a compressed file may grow to, such as 500M or 4GiB; files that are not compressed may have any "
+            "size.",
         ),
         click.option("-o", "--output", metavar="FILE", help="Write to FILE; - is standard output."),
     ]

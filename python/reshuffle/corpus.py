@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from .errors import InputError, quoted
-from .files import STDIN, display_name, uncompressed
+from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
 __all__ = ["Corpus", "numbered", "read_corpus", "system_names"]
@@ -174,6 +174,7 @@ def read_corpus(
     *,
     documents: str | None = None,
     strata: str | None = None,
+    max_input: int = MAX_INPUT,
 ) -> Corpus:
     """Read files and check that they line up.
 
@@ -190,6 +191,8 @@ def read_corpus(
         of the files above.
     strata : str, optional
         The same with the id of its stratum.
+    max_input : int, optional
+        Bytes that a compressed file may grow to, 4 GiB by default; see :func:`reshuffle.read_lines`.
 
     Returns
     -------
@@ -211,7 +214,7 @@ def read_corpus(
     >>> Path("all.tsv").unlink()
     """
     given = {of: path for of, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
-    of_references, of_systems, named = read_texts(references, systems, input_format, given)
+    of_references, of_systems, named = read_texts(references, systems, input_format, given, max_input)
     n, m = len(of_references), len(of_references) + len(of_systems)
     columns = aligned([*of_references, *of_systems, *named.values()])
     ids = dict(zip(named, columns[m:], strict=True))

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _core
 from .errors import InputError, check_name, listed, quoted, shortened, unknown_name
-from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
+from .files import MAX_INPUT, STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
 from .mteval import Translations, read_sgm, read_xml
 
 __all__ = [
@@ -329,7 +329,9 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | None = None) -> list[Column]:
+def read_columns(
+    paths: Iterable[str | os.PathLike[str]], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> list[Column]:
     """Read columns of segments from files in any of :data:`INPUTS`; each file is read once.
 
     Parameters
@@ -339,6 +341,8 @@ def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | No
         of an mteval file; it may be left out if there is only one. ``-`` is standard input.
     input_format : str, optional
         A name in :data:`INPUTS`, for all files. By default the ending tells, that of a compression left aside.
+    max_input : int, optional
+        Bytes that a compressed file may grow to, 4 GiB by default; see :func:`reshuffle.read_lines`.
 
     Returns
     -------
@@ -359,7 +363,7 @@ def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | No
     [Column(name='example.tsv#mt', lines=['yes', 'no'], first_lines=range(2, 4), ids=None, format='text')]
     >>> Path("example.tsv").unlink()
     """
-    return read_texts([], list(paths), input_format)[1]
+    return read_texts([], list(paths), input_format, max_input=max_input)[1]
 
 
 # What segments may belong to, by the name of one and of several.
@@ -371,6 +375,7 @@ def read_texts(
     systems: Sequence[str | os.PathLike[str]],
     input_format: str | None = None,
     ids: Mapping[str, str | os.PathLike[str]] | None = None,
+    max_input: int = MAX_INPUT,
 ) -> tuple[list[Column], list[Column], dict[str, Column]]:
     """Columns of references and of systems, as :func:`read_columns` reads them; and ids of what segments belong to.
 
@@ -378,7 +383,7 @@ def read_texts(
     none is named: a reference may be several columns.
     """
     ids = ids or {}
-    read = _read([*references, *systems], input_format, len(references), list(ids.values()))
+    read = _read([*references, *systems], input_format, len(references), list(ids.values()), max_input)
     read, of_ids = read[: len(read) - len(ids)], read[len(read) - len(ids) :]
     named = {of: _ids(of, *_only(each)) for of, each in zip(ids, of_ids, strict=True)}
     for made, columns in read:
@@ -399,6 +404,7 @@ def _read(
     input_format: str | None,
     n_references: int = 0,
     ids: Sequence[str | os.PathLike[str]] = (),
+    max_input: int = MAX_INPUT,
 ) -> list[Read]:
     """The columns of each path, which are one but for references; these come first, and ids last.
 
@@ -414,7 +420,7 @@ def _read(
     formats = {file: INPUTS[(input_format if file in given else None) or format_of(file)] for file, _ in split}
     read: list[Read] = [(formats[file], []) for file, _ in split]
     for file, made in formats.items():
-        source = Source(file, read_bytes(file, made.about))
+        source = Source(file, read_bytes(file, made.about, max_input))
         wanted: list[tuple[int, str | None]] = []
         for i, (of, name) in enumerate(split):
             if of == file:
@@ -434,7 +440,9 @@ def _check_strings(column: Column) -> None:
             raise InputError(f"{column.place(segment)}: expected a string, got {_shown(value)}")
 
 
-def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) -> list[float]:
+def read_numbers(
+    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> list[float]:
     """Read a column of numbers: lines of text, a column of a TSV file, or a key of JSON lines.
 
     Parameters
@@ -443,6 +451,8 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
         ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
     input_format : str, optional
         ``text``, ``tsv`` or ``jsonl``; by default the ending tells.
+    max_input : int, optional
+        As for :func:`read_columns`.
 
     Returns
     -------
@@ -461,7 +471,7 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
     [0.875, -1.0]
     >>> Path("comet.jsonl").unlink()
     """
-    by_system = read_scores(path, input_format)
+    by_system = read_scores(path, input_format, max_input=max_input)
     if list(by_system) != [None]:
         raise InputError(
             f"{display_name(os.fspath(path))} holds the scores of {len(by_system)} systems "
@@ -470,7 +480,9 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
     return by_system[None]
 
 
-def read_scores(path: str | os.PathLike[str], input_format: str | None = None) -> dict[str | None, list[float]]:
+def read_scores(
+    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> dict[str | None, list[float]]:
     """Numbers by system, if the file has the columns or keys ``segment`` and ``system``; else all of them under None.
 
     That is the layout of ``reshuffle score --segments``.
@@ -498,7 +510,7 @@ def read_scores(path: str | os.PathLike[str], input_format: str | None = None) -
         raise InputError(
             f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: {with_numbers}"
         )
-    source = Source(file, read_bytes(file, made.about))
+    source = Source(file, read_bytes(file, made.about, max_input))
     by_system = made.names is not None and {"segment", "system"} <= set(made.names(source))
     column, *keys = made.read(source, [name, "segment", "system"] if by_system else [name])
     numbers = _finite(column, _parsed if made.numbers is str else _converted)
@@ -556,7 +568,9 @@ def _converted(value: object) -> float:
         return math.inf
 
 
-def read_documents(path: str | os.PathLike[str], input_format: str | None = None) -> list[str]:
+def read_documents(
+    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> list[str]:
     """Read the id of each segment's document.
 
     Lines of text, a column of a TSV file, a key of JSON lines, or the documents of an mteval file.
@@ -567,6 +581,8 @@ def read_documents(path: str | os.PathLike[str], input_format: str | None = None
         ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
     input_format : str, optional
         ``text``, ``tsv``, ``jsonl`` or ``mteval``; by default the ending tells.
+    max_input : int, optional
+        As for :func:`read_columns`.
 
     Returns
     -------
@@ -585,15 +601,17 @@ def read_documents(path: str | os.PathLike[str], input_format: str | None = None
     ['7', '7', '8']
     >>> Path("talks.tsv").unlink()
     """
-    return list(_ids("document", *_only(_read([path], input_format)[0])).lines)
+    return list(_ids("document", *_only(_read([path], input_format, max_input=max_input)[0])).lines)
 
 
-def read_strata(path: str | os.PathLike[str], input_format: str | None = None) -> list[str]:
+def read_strata(
+    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> list[str]:
     """Read the id of each segment's stratum, in any form in which :func:`read_documents` reads those of documents.
 
     Parameters
     ----------
-    path, input_format
+    path, input_format, max_input
         As for :func:`read_documents`. The strata of an mteval file are its documents.
 
     Returns
@@ -613,7 +631,7 @@ def read_strata(path: str | os.PathLike[str], input_format: str | None = None) -
     ['news', 'news', 'talks']
     >>> Path("parts.txt").unlink()
     """
-    return list(_ids("stratum", *_only(_read([path], input_format)[0])).lines)
+    return list(_ids("stratum", *_only(_read([path], input_format, max_input=max_input)[0])).lines)
 
 
 def _ids(of: str, made: Input, column: Column) -> Column:
@@ -630,7 +648,7 @@ def _ids(of: str, made: Input, column: Column) -> Column:
     return replace(column, lines=[str(value) for value in ids])
 
 
-def read_conllu(path: str | os.PathLike[str]) -> list[str]:
+def read_conllu(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> list[str]:
     """The sentences of a CoNLL-U file as one string each: their lines, comments among them, joined by LF.
 
     One sentence is one segment. :func:`read_columns` tells on which line of the file each begins.
@@ -649,7 +667,7 @@ def read_conllu(path: str | os.PathLike[str]) -> list[str]:
     [0, 1]
     >>> Path("a.conllu").unlink()
     """
-    return list(read_columns([path], "conllu")[0].lines)
+    return list(read_columns([path], "conllu", max_input=max_input)[0].lines)
 
 
 def check_parses(parses: Column, texts: Column) -> None:

@@ -532,6 +532,23 @@ def test_what_follows_a_file_after_an_equals_sign_is_refused(demo: Path, run: An
         assert f"{option} tuned.txt rules.txt;" in outcome.err
 
 
+def test_max_input_limits_what_a_compressed_file_grows_to(demo: Path, run: Any) -> None:
+    import gzip
+
+    (demo / "tuned.gz").write_bytes(gzip.compress((demo / "tuned.txt").read_bytes()))
+    files = ("reference.txt", "tuned.gz")
+    assert run("score", *files).out == run("score", *files, "--max-input", "1M").out != ""
+    outcome = run("score", *files, "--max-input", "1KB")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "tuned.gz grows to more than 1,000 bytes when decompressed" in outcome.err
+    for args in (
+        ("score", *files, "--docs", "tuned.gz", "--confidence", "0.9"),
+        ("score", "--scores", "x", "tuned.gz"),
+    ):
+        assert "grows to more than 2 KiB" in run(*args, "--max-input", "2K").err
+    assert "--max-input: expected a number of bytes" in run("score", *files, "--max-input", "much").err
+
+
 def test_ref_takes_one_file_and_may_be_repeated(demo: Path, run: Any) -> None:
     texts = ("reference.txt", "baseline.txt")
     several = run("score", *texts, "--refs", "tuned.txt", "larger.txt", "rules.txt").out
