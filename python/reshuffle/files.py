@@ -21,7 +21,7 @@ __all__ = ["read_lines"]
 STDIN = "-"
 
 # By content rather than by ending, so that standard input may be compressed too.
-COMPRESSIONS: tuple[tuple[str, bytes, str, Callable[[IO[bytes]], IO[bytes]]], ...] = (
+COMPRESSIONS: tuple[tuple[str, bytes, str, Callable[[IO[bytes]], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]], ...] = (
     ("gzip", b"\x1f\x8b", ".gz", lambda packed: gzip.GzipFile(fileobj=packed)),
     ("bzip2", b"BZh", ".bz2", bz2.BZ2File),
     ("xz", b"\xfd7zXZ\x00", ".xz", lzma.LZMAFile),
@@ -132,7 +132,7 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
     return data
 
 
-def _limited(stream: IO[bytes], name: str, max_input: int) -> bytes:
+def _limited(stream: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile, name: str, max_input: int) -> bytes:
     """All that is in a stream, or an error as soon as it is more than allowed: some megabytes may hold terabytes."""
     whole = io.BytesIO()
     while chunk := stream.read(CHUNK):

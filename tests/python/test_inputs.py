@@ -794,7 +794,7 @@ def test_numbers_ids_and_texts_are_quoted_no_further_either(tmp_path: Path) -> N
         lambda: metric("bleu").suff_stats([["\ud800" + LONG]], [["a"]]),
         lambda: metric("bleu").suff_stats([[LONG.encode()]], [["a"]]),  # type: ignore[list-item]
         lambda: metric(LONG),
-        lambda: reshuffle.compare(["a", "b"], [["a", "b"]] * 2, documents=LONG),  # type: ignore[arg-type]
+        lambda: reshuffle.compare(["a", "b"], [["a", "b"]] * 2, documents=LONG),
         lambda: reshuffle.score(["a"], {"a": ["a"]}, SegmentScores("m", {"b": [1.0], LONG: [1.0]})),
     ]
     for call in calls:
