@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args
 import click
 
 from . import __version__, types
-from .errors import InputError, InputWarning, check_name, shortened
-from .process import BAD_INPUT, leave
+from .errors import InputError, InputWarning, check_name, quoted, shortened
+from .process import BAD_INPUT, check_room, leave
 
 # What a command runs is imported by its body, and what only the engine knows is asked for when it is needed: help and
 # completion should not wait for numpy.
 
 if TYPE_CHECKING:
     StrParam = click.ParamType[str]
+    IntParam = click.ParamType[int]
 else:  # generic at run time only in later releases of click
-    StrParam = click.ParamType
+    StrParam = IntParam = click.ParamType
 
 
 class Name(StrParam):
@@ -65,7 +66,23 @@ class Numbers(StrParam):
             return [float(number) for number in value.split(",")]
         except ValueError:
             option = param.opts[0] if param is not None else "expected"
-            raise InputError(f"{option} must be numbers with commas between them, got {value!r}") from None
+            raise InputError(
+                f"{option} must be numbers with commas between them, got {shortened(repr(value))}"
+            ) from None
+
+
+class Size(IntParam):
+    """A number of bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from .files import parse_size
+
+        try:
+            return parse_size(value) if isinstance(value, str) else int(value)
+        except InputError as error:
+            raise InputError(f"--max-input: {error}") from None
 
 
 GREEDY = ("--refs", "--parses", "--scores")
@@ -217,6 +234,14 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=Name("input format", get_args(types.InputFormat)),
             help="Format of the texts, or of the scores if there are none.  [default: what their names end in tells]",
         ),
+        click.option(
+            "--max-input",
+            type=Size(),
+            default="4GiB",
+            show_default=True,
+            help="What a compressed file may grow to, such as 500M or 4GiB; files that are not compressed may have any "
+            "size.",
+        ),
         click.option("-o", "--output", metavar="FILE", help="Write to FILE; - is standard output."),
     ]
     for option in reversed(options):
@@ -252,6 +277,7 @@ class Commands(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
+        check_room()
         with _broken_pipes():
             return super().invoke(ctx)
 

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError, warn
-from .files import STDIN, display_name, uncompressed
+from .errors import InputError, quoted, warn
+from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .inputs import PLURALS, Column, aligned, read_texts, split_name
 
 __all__ = [
@@ -265,7 +265,7 @@ def listed_segments(what: str, values: Any) -> list[Any]:
             return list(values.to_pylist())
         listed = list(values)
     except TypeError:
-        raise InputError(f"{what}: expected a sequence of segments, got {values!r}") from None
+        raise InputError(f"{what}: expected a sequence of segments, got {quoted(values)}") from None
     gone = None if isinstance(values, list | tuple) else missing(values)
     if gone is None or gone.ndim != 1 or not gone.any():
         return listed
@@ -367,6 +367,7 @@ def read_corpus(
     *,
     documents: str | None = None,
     strata: str | None = None,
+    max_input: int = MAX_INPUT,
 ) -> Corpus:
     """Read files and check that they line up.
 
@@ -383,6 +384,8 @@ def read_corpus(
         of the files above.
     strata : str, optional
         The same with the id of its stratum.
+    max_input : int, optional
+        Bytes that a compressed file may grow to, 4 GiB by default; see :func:`reshuffle.read_lines`.
 
     Returns
     -------
@@ -404,7 +407,7 @@ def read_corpus(
     >>> Path("all.tsv").unlink()
     """
     given = {of: path for of, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
-    of_references, of_systems, named = read_texts(references, systems, input_format, given)
+    of_references, of_systems, named = read_texts(references, systems, input_format, given, max_input)
     n, m = len(of_references), len(of_references) + len(of_systems)
     columns = aligned([*of_references, *of_systems, *named.values()])
     ids = dict(zip(named, columns[m:], strict=True))

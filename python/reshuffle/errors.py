@@ -41,6 +41,7 @@ def warn(message: str) -> None:
 
 # As much of what came as a message shows: a line may have megabytes.
 MAX_QUOTED = 40
+MAX_LISTED = 50
 
 
 def shortened(text: str) -> str:
@@ -56,10 +57,21 @@ def quoted(value: object) -> str:
     """What came, as Python writes it and as far as a message shows it: every message quotes by this.
 
     >>> print(quoted("it's"), quoted("word " * 1000), quoted(list(range(1000))))
-    "it's" 'word word word word word word word word …' [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12…
+    "it's" 'word word word word word word word word …' [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1…
     """
     # A string is cut before it is written, so that its end is still marked.
     return repr(shortened(value)) if isinstance(value, str) else shortened(repr(value))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as far as a message shows them, each and all.
+
+    >>> listed(["a", "b" * 50]), listed(map(str, range(100)))[-14:]
+    ('a, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…', '… (100 in all)')
+    """
+    names = list(names)
+    shown = ", ".join(map(shortened, names[:MAX_LISTED]))
+    return shown if len(names) <= MAX_LISTED else f"{shown} … ({len(names):,} in all)"
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
@@ -71,10 +83,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     import difflib
 
     known = list(known)
-    name = shortened(name)
     nearest = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
-    listed = f"did you mean {nearest[0]!r}? Known:" if nearest else "known are"
-    return InputError(f"unknown {kind} {name!r}: {listed} {', '.join(known)}")
+    hint = f"did you mean {quoted(nearest[0])}? Known:" if nearest else "known are"
+    return InputError(f"unknown {kind} {quoted(name)}: {hint} {listed(known)}")
 
 
 def check_name(kind: str, name: str, known: Sequence[str]) -> None:

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
-from .errors import InputError
+from .errors import InputError, check_integer, quoted
 
 __all__ = ["read_lines"]
 
 STDIN = "-"
 
 # By content rather than by ending, so that standard input may be compressed too.
-COMPRESSIONS: tuple[tuple[str, bytes, str, Callable[[bytes], bytes]], ...] = (
-    ("gzip", b"\x1f\x8b", ".gz", gzip.decompress),
-    ("bzip2", b"BZh", ".bz2", bz2.decompress),
-    ("xz", b"\xfd7zXZ\x00", ".xz", lzma.decompress),
+COMPRESSIONS: tuple[tuple[str, bytes, str, Callable[[IO[bytes]], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]], ...] = (
+    ("gzip", b"\x1f\x8b", ".gz", lambda packed: gzip.GzipFile(fileobj=packed)),
+    ("bzip2", b"BZh", ".bz2", bz2.BZ2File),
+    ("xz", b"\xfd7zXZ\x00", ".xz", lzma.LZMAFile),
 )
+
+MAX_INPUT = 4 << 30
+"""Bytes that a compressed file may grow to, unless the caller says otherwise."""
+
+# Decompressed at a time: large against what a call costs, small against what a text takes.
+CHUNK = 1 << 20
 
 
 def display_name(path: str) -> str:
@@ -39,26 +48,33 @@ def uncompressed(name: str) -> str:
     return next((name[: -len(ending)] for _, _, ending, _ in COMPRESSIONS if name.lower().endswith(ending)), name)
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[str]:
+def read_lines(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> list[str]:
     """The lines of a UTF-8 file, without their ends; ``-`` is standard input.
 
     gzip, bzip2 and xz are recognised by their first bytes. A line ends at LF or CRLF and nowhere else: U+2028, U+0085,
     a lone CR and the like are characters of the line, and so is U+FEFF, wherever it stands.
 
+    Parameters
+    ----------
+    path : str or path
+    max_input : int, optional
+        Bytes that a compressed file may grow to, 4 GiB by default. A file that is not compressed may have any size.
+
     Raises
     ------
     InputError
-        If the file cannot be read or decompressed, is empty, or is not UTF-8; with the line and byte.
+        If the file cannot be read or decompressed, grows beyond ``max_input``, is empty, or is not UTF-8; with the line
+        and byte.
     """
     path = os.fspath(path)
     name = display_name(path)
-    return split_lines(decoded(read_bytes(path, "one segment per line"), name))
+    return split_lines(decoded(read_bytes(path, "one segment per line", max_input), name))
 
 
-def read_bytes(path: str, expected: str) -> bytes:
-    """What a file holds, decompressed; ``expected`` says in words what it should hold."""
+def read_bytes(path: str, expected: str, max_input: int = MAX_INPUT) -> bytes:
+    """What a file holds, decompressed to ``max_input`` bytes at most; ``expected`` says what it should hold."""
     name = display_name(path)
-    data = _decompressed(_bytes(path), name)
+    data = _decompressed(_bytes(path), name, check_integer("max_input", max_input, 1))
     if not data:
         raise InputError(f"{name} is empty: expected {expected}")
     return data
@@ -100,14 +116,69 @@ def _bytes(path: str) -> bytes:
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL in the name
-        raise InputError(f"{name!r} cannot be read: {error}") from None
+        raise InputError(f"{quoted(name)} cannot be read: {error}") from None
 
 
-def _decompressed(data: bytes, name: str) -> bytes:
-    for what, magic, _, decompress in COMPRESSIONS:
+def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
+    for what, magic, _, opened in COMPRESSIONS:
         if data.startswith(magic):
             try:
-                return decompress(data)
+                with opened(io.BytesIO(data)) as stream:
+                    return _limited(stream, name, max_input)
+            except InputError:
+                raise
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
                 raise InputError(f"{name} looks like {what} but cannot be decompressed: {error}") from None
     return data
+
+
+def _limited(stream: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile, name: str, max_input: int) -> bytes:
+    """All that is in a stream, or an error as soon as it is more than allowed: some megabytes may hold terabytes."""
+    whole = io.BytesIO()
+    while chunk := stream.read(CHUNK):
+        if whole.tell() + len(chunk) > max_input:
+            raise InputError(
+                f"{name} grows to more than {shown_size(max_input)} when decompressed: if it is meant to, allow more "
+                "by max_input (--max-input)"
+            )
+        whole.write(chunk)
+    return whole.getvalue()
+
+
+UNITS = ("", "K", "M", "G", "T")
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes as people write it: K, M, G and T are powers of 1024, as KiB … are, and KB … powers of 1000.
+
+    Raises
+    ------
+    InputError
+        For what is no size, or less than a byte.
+
+    Examples
+    --------
+    >>> parse_size("4GiB") == parse_size("4g") == 4 * 1024**3, parse_size("1.5 MB"), parse_size("123")
+    (True, 1500000, 123)
+    """
+    from fractions import Fraction
+
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?) ?([kmgt]?)(i?b)?", text.strip(), re.IGNORECASE | re.ASCII)
+    if found and (found[2] or (found[3] or "b").lower() == "b"):
+        base = 1000 if found[2] and (found[3] or "").lower() == "b" else 1024
+        size = int(Fraction(found[1]) * base ** UNITS.index(found[2].upper()))
+        if size >= 1:
+            return size
+    raise InputError(f"expected a number of bytes of at least 1 such as 500M, 4GiB or 100000, got {quoted(text)}")
+
+
+def shown_size(size: int) -> str:
+    """A number of bytes in the largest unit that it is a multiple of.
+
+    >>> shown_size(4 << 30), shown_size(1_000_000), shown_size(1)
+    ('4 GiB', '1,000,000 bytes', '1 byte')
+    """
+    power = max(power for power in range(len(UNITS)) if size % 1024**power == 0)
+    if power:
+        return f"{size >> 10 * power:,} {UNITS[power]}iB"
+    return f"{size:,} byte{'s' * (size != 1)}"

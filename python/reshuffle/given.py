@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import math
-import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
@@ -19,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .corpus import Corpus, Lines, missing, named_columns, numbered
-from .errors import InputError
+from .errors import InputError, listed, quoted
 from .metrics import (
     Counts,
     Formula,
@@ -56,7 +55,7 @@ class GivenCounts(Metric):
         missing = [name for name in names if name not in self.counts]
         if missing:
             raise InputError(
-                f"{self.name} has nothing for system {missing[0]!r}: expected one of {', '.join(self.counts)}"
+                f"{self.name} has nothing for system {quoted(missing[0])}: expected one of {listed(self.counts)}"
             )
         return np.stack([self.counts[name] for name in names])
 
@@ -347,7 +346,7 @@ class OwnTexts(_WithFormula):
     def __post_init__(self) -> None:
         formula = metric(self.metric) if isinstance(self.metric, str) else self.metric
         if not isinstance(formula, NativeMetric):
-            raise InputError(f"expected the name of a metric or reshuffle.metric(name), got {formula!r}")
+            raise InputError(f"expected the name of a metric or reshuffle.metric(name), got {quoted(formula)}")
         corpus = Corpus.of(self.references, self.systems)
         counts = formula.suff_stats(corpus.systems, corpus.references, threads=self.threads)
         object.__setattr__(self, "counts", dict(zip(corpus.systems, counts, strict=True)))
@@ -418,7 +417,7 @@ class CorpusFunction:
                 raise TypeError
             number = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"{self.name}: the function gave {reprlib.repr(value)}, expected a number") from None
+            raise InputError(f"{self.name}: the function gave {quoted(value)}, expected a number") from None
         if not math.isfinite(number):
             raise InputError(f"{self.name}: the function gave {number}, expected a finite number")
         return number

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _core
-from .errors import InputError, check_name, unknown_name, warn
-from .files import STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
+from .errors import InputError, check_name, listed, quoted, shortened, unknown_name, warn
+from .files import MAX_INPUT, STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
 from .mteval import Translations, read_sgm, read_xml
 
 __all__ = [
@@ -159,7 +159,7 @@ def _tsv(source: Source, names: Names) -> list[Column]:
     lines = split_lines(source.text())
     header, rows = lines[0].split("\t"), lines[1:]
     if not rows:
-        source.fail(f"expected a row for each segment after the header {lines[0]!r}, got none")
+        source.fail(f"expected a row for each segment after the header {quoted(lines[0])}, got none")
     for number, row in enumerate(rows, 2):
         if row.count("\t") != len(header) - 1:
             fields = f"{len(header)} field{'s' * (len(header) != 1)} as in the header"
@@ -168,7 +168,7 @@ def _tsv(source: Source, names: Names) -> list[Column]:
     chosen = [_choice(source, "column", name, header) for name in names]
     for name in chosen:
         if header.count(name) > 1:
-            source.fail(f"the header names the column {name!r} {header.count(name)} times")
+            source.fail(f"the header names the column {quoted(name)} {header.count(name)} times")
     # One more than are asked for, so that there are always several and the getter gives a tuple.
     pick = itemgetter(0, *map(header.index, chosen))
     columns = list(zip(*(pick(row.split("\t")) for row in rows), strict=True))[1:]
@@ -195,7 +195,7 @@ def _jsonl(source: Source, names: Names) -> list[Column]:
             if key is None:
                 column.append(value)
             elif not isinstance(value, dict):
-                source.fail(f"expected an object with the key {key!r}, got {_shown(value)}", number)
+                source.fail(f"expected an object with the key {quoted(key)}, got {_shown(value)}", number)
             elif key not in value:
                 raise InputError(f"{source.name}, line {number}: {unknown_name('key', key, value)}")
             else:
@@ -213,7 +213,7 @@ def _keys(source: Source) -> list[str]:
 
 def _key(source: Source, name: str | None, first: Any) -> str:
     if not isinstance(first, dict):
-        source.fail(f"expected an object with the key {name!r}, got {_shown(first)}", 1)
+        source.fail(f"expected an object with the key {quoted(name)}, got {_shown(first)}", 1)
     return _choice(source, "key", name, list(first))
 
 
@@ -221,8 +221,7 @@ def _json(source: Source, line: str, number: int) -> Any:
     try:
         return json.loads(line)
     except json.JSONDecodeError as error:
-        shown = repr(line if len(line) <= 40 else line[:40] + "…")
-        got = f"{shown} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
+        got = f"{quoted(line)} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
         source.fail(f"expected a JSON value, got {got}", number)
     except (ValueError, RecursionError) as error:  # thousands of digits, thousands of brackets
         source.fail(f"expected a JSON value, got one that cannot be read: {error}", number)
@@ -234,7 +233,7 @@ def _shown(value: object) -> str:
         return "null"
     kinds = {bool: "", str: "the string ", int: "the number ", float: "the number ", list: "a list", dict: "an object"}
     shown = "" if isinstance(value, list | dict) else json.dumps(value, ensure_ascii=False)
-    return kinds[type(value)] + (shown if len(shown) <= 40 else shown[:40] + "…")
+    return kinds[type(value)] + shortened(shown)
 
 
 def _conllu(source: Source, names: Names) -> list[Column]:
@@ -262,7 +261,7 @@ def _conllu(source: Source, names: Names) -> list[Column]:
     broken = _core.broken_parse(blocks)
     if broken is not None:
         block, line_of_block, expected, got = broken
-        source.fail(f"expected {expected}, got {got}", first_lines[block] + line_of_block - 1)
+        source.fail(f"expected {expected}, got {shortened(got)}", first_lines[block] + line_of_block - 1)
     return [Column(source.name, blocks, first_lines, format="conllu") for _ in names]
 
 
@@ -270,9 +269,9 @@ def _choice(source: Source, kind: str, name: str | None, known: Sequence[str]) -
     """The name itself if there is such a one, or the only one there is if none was asked for."""
     if name is None:
         if len(known) != 1:
-            hint = f": choose one as in '{source.file}#{known[0]}'" if known else ""
-            listed = f" ({', '.join(known)})" if known else ""
-            raise InputError(display_name(f"{source.name}: expected one {kind}, got {len(known)}{listed}{hint}"))
+            hint = f": choose one as in '{source.file}#{shortened(known[0])}'" if known else ""
+            shown = f" ({listed(known)})" if known else ""
+            raise InputError(display_name(f"{source.name}: expected one {kind}, got {len(known)}{shown}{hint}"))
         return known[0]
     if name not in known:
         raise InputError(f"{source.name}: {unknown_name(kind, display_name(name), known)}")
@@ -351,7 +350,9 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | None = None) -> list[Column]:
+def read_columns(
+    paths: Iterable[str | os.PathLike[str]], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> list[Column]:
     """Read columns of segments from files in any of :data:`INPUTS`; each file is read once.
 
     Parameters
@@ -361,6 +362,8 @@ def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | No
         of an mteval file; it may be left out if there is only one. ``-`` is standard input.
     input_format : str, optional
         A name in :data:`INPUTS`, for all files. By default the ending tells, that of a compression left aside.
+    max_input : int, optional
+        Bytes that a compressed file may grow to, 4 GiB by default; see :func:`reshuffle.read_lines`.
 
     Returns
     -------
@@ -381,7 +384,7 @@ def read_columns(paths: Iterable[str | os.PathLike[str]], input_format: str | No
     [Column(name='example.tsv#mt', lines=['yes', 'no'], first_lines=range(2, 4), ids=None, format='text')]
     >>> Path("example.tsv").unlink()
     """
-    return read_texts([], list(paths), input_format)[1]
+    return read_texts([], list(paths), input_format, max_input=max_input)[1]
 
 
 # What segments may belong to, by the name of one and of several.
@@ -393,6 +396,7 @@ def read_texts(
     systems: Sequence[str | os.PathLike[str]],
     input_format: str | None = None,
     ids: Mapping[str, str | os.PathLike[str]] | None = None,
+    max_input: int = MAX_INPUT,
 ) -> tuple[list[Column], list[Column], dict[str, Column]]:
     """Columns of references and of systems, as :func:`read_columns` reads them; and ids of what segments belong to.
 
@@ -400,7 +404,7 @@ def read_texts(
     none is named: a reference may be several columns.
     """
     ids = ids or {}
-    read = _read([*references, *systems], input_format, len(references), list(ids.values()))
+    read = _read([*references, *systems], input_format, len(references), list(ids.values()), max_input)
     read, of_ids = read[: len(read) - len(ids)], read[len(read) - len(ids) :]
     named = {of: _ids(of, *_only(each)) for of, each in zip(ids, of_ids, strict=True)}
     for made, columns in read:
@@ -421,6 +425,7 @@ def _read(
     input_format: str | None,
     n_references: int = 0,
     ids: Sequence[str | os.PathLike[str]] = (),
+    max_input: int = MAX_INPUT,
 ) -> list[Read]:
     """The columns of each path, which are one but for references; these come first, and ids last.
 
@@ -436,7 +441,7 @@ def _read(
     formats = {file: INPUTS[(input_format if file in given else None) or format_of(file)] for file, _ in split}
     read: list[Read] = [(formats[file], []) for file, _ in split]
     for file, made in formats.items():
-        source = Source(file, read_bytes(file, made.about))
+        source = Source(file, read_bytes(file, made.about, max_input))
         wanted: list[tuple[int, str | None]] = []
         for i, (of, name) in enumerate(split):
             if of == file:
@@ -456,7 +461,9 @@ def _check_strings(column: Column) -> None:
             raise InputError(f"{column.place(segment)}: expected a string, got {_shown(value)}")
 
 
-def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) -> list[float]:
+def read_numbers(
+    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> list[float]:
     """Read a column of numbers: lines of text, a column of a TSV file, or a key of JSON lines.
 
     Parameters
@@ -465,6 +472,8 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
         ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
     input_format : str, optional
         ``text``, ``tsv`` or ``jsonl``; by default the ending tells.
+    max_input : int, optional
+        As for :func:`read_columns`.
 
     Returns
     -------
@@ -483,16 +492,18 @@ def read_numbers(path: str | os.PathLike[str], input_format: str | None = None) 
     [0.875, -1.0]
     >>> Path("comet.jsonl").unlink()
     """
-    by_system = read_scores(path, input_format)
+    by_system = read_scores(path, input_format, max_input=max_input)
     if list(by_system) != [None]:
         raise InputError(
             f"{display_name(os.fspath(path))} holds the scores of {len(by_system)} systems "
-            f"({', '.join(map(str, by_system))}), expected those of one; --scores NAME takes such a file alone"
+            f"({listed(map(str, by_system))}), expected those of one; --scores NAME takes such a file alone"
         )
     return by_system[None]
 
 
-def read_scores(path: str | os.PathLike[str], input_format: str | None = None) -> dict[str | None, list[float]]:
+def read_scores(
+    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> dict[str | None, list[float]]:
     """Numbers by system, if the file has the columns or keys ``segment`` and ``system``; else all of them under None.
 
     That is the layout of ``reshuffle score --segments``.
@@ -520,7 +531,7 @@ def read_scores(path: str | os.PathLike[str], input_format: str | None = None) -
         raise InputError(
             f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: {with_numbers}"
         )
-    source = Source(file, read_bytes(file, made.about))
+    source = Source(file, read_bytes(file, made.about, max_input))
     by_system = made.names is not None and {"segment", "system"} <= set(made.names(source))
     column, *keys = made.read(source, [name, "segment", "system"] if by_system else [name])
     numbers = _finite(column, _parsed if made.numbers is str else _converted)
@@ -532,7 +543,7 @@ def _finite(column: Column, convert: Callable[[Any], float]) -> list[float]:
     for segment, number in enumerate(numbers, 1):
         if not math.isfinite(number):
             value = column.lines[segment - 1]
-            shown = repr(value) if isinstance(value, str) and convert is _parsed else _shown(value)
+            shown = quoted(value) if isinstance(value, str) and convert is _parsed else _shown(value)
             raise InputError(f"{column.place(segment)}: expected a finite number, got {shown}")
     return numbers
 
@@ -545,7 +556,10 @@ def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> d
             raise InputError(f"{systems.place(row)}: expected a string, got {_shown(system)}")
         scores = found.setdefault(system, {})
         if str(segment) in scores:
-            raise InputError(f"{segments.place(row)}: segment {segment} of the system {system!r} is given twice")
+            raise InputError(
+                f"{segments.place(row)}: segment {shortened(str(segment))} of the system {quoted(system)} "
+                "is given twice"
+            )
         scores[str(segment)] = number
     first = next(iter(found))
     for system in found:
@@ -553,7 +567,10 @@ def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> d
             missing = next((segment for segment in found[having] if segment not in found[lacking]), None)
             if missing is not None:
                 place = segments.name.removesuffix("#segment")
-                raise InputError(f"{place}: the system {lacking!r} lacks segment {missing}, which {having!r} has")
+                raise InputError(
+                    f"{place}: the system {quoted(lacking)} lacks segment {shortened(missing)}, which "
+                    f"{quoted(having)} has"
+                )
     return {system: [scores[segment] for segment in found[first]] for system, scores in found.items()}
 
 
@@ -572,7 +589,9 @@ def _converted(value: object) -> float:
         return math.inf
 
 
-def read_documents(path: str | os.PathLike[str], input_format: str | None = None) -> list[str]:
+def read_documents(
+    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> list[str]:
     """Read the id of each segment's document.
 
     Lines of text, a column of a TSV file, a key of JSON lines, or the documents of an mteval file.
@@ -583,6 +602,8 @@ def read_documents(path: str | os.PathLike[str], input_format: str | None = None
         ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
     input_format : str, optional
         ``text``, ``tsv``, ``jsonl`` or ``mteval``; by default the ending tells.
+    max_input : int, optional
+        As for :func:`read_columns`.
 
     Returns
     -------
@@ -601,15 +622,17 @@ def read_documents(path: str | os.PathLike[str], input_format: str | None = None
     ['7', '7', '8']
     >>> Path("talks.tsv").unlink()
     """
-    return list(_ids("document", *_only(_read([path], input_format)[0])).lines)
+    return list(_ids("document", *_only(_read([path], input_format, max_input=max_input)[0])).lines)
 
 
-def read_strata(path: str | os.PathLike[str], input_format: str | None = None) -> list[str]:
+def read_strata(
+    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+) -> list[str]:
     """Read the id of each segment's stratum, in any form in which :func:`read_documents` reads those of documents.
 
     Parameters
     ----------
-    path, input_format
+    path, input_format, max_input
         As for :func:`read_documents`. The strata of an mteval file are its documents.
 
     Returns
@@ -629,7 +652,7 @@ def read_strata(path: str | os.PathLike[str], input_format: str | None = None) -
     ['news', 'news', 'talks']
     >>> Path("parts.txt").unlink()
     """
-    return list(_ids("stratum", *_only(_read([path], input_format)[0])).lines)
+    return list(_ids("stratum", *_only(_read([path], input_format, max_input=max_input)[0])).lines)
 
 
 def _ids(of: str, made: Input, column: Column) -> Column:
@@ -641,12 +664,12 @@ def _ids(of: str, made: Input, column: Column) -> Column:
     ids = column.lines if column.ids is None else [document for document, _ in column.ids]
     for segment, value in enumerate(ids, 1):
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-            shown = repr(value) if made.numbers is not float else _shown(value)
+            shown = quoted(value) if made.numbers is not float else _shown(value)
             raise InputError(f"{column.place(segment)}: expected the id of a {of}, got {shown}")
     return replace(column, lines=[str(value) for value in ids])
 
 
-def read_conllu(path: str | os.PathLike[str]) -> list[str]:
+def read_conllu(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> list[str]:
     """The sentences of a CoNLL-U file as one string each: their lines, comments among them, joined by LF.
 
     One sentence is one segment. :func:`read_columns` tells on which line of the file each begins.
@@ -665,7 +688,7 @@ def read_conllu(path: str | os.PathLike[str]) -> list[str]:
     [0, 1]
     >>> Path("a.conllu").unlink()
     """
-    return list(read_columns([path], "conllu")[0].lines)
+    return list(read_columns([path], "conllu", max_input=max_input)[0].lines)
 
 
 def check_parses(parses: Column, texts: Column) -> None:
@@ -754,8 +777,8 @@ def _check_same(
         return
     segment, (document, number) = missing[0]
     if all(other != document for other, _ in there):
-        what = f"the document {document!r}"
+        what = f"the document {quoted(document)}"
     else:
-        what = f"segment {number!r} of the document {document!r}"
+        what = f"segment {quoted(number)} of the document {quoted(document)}"
     more = f" ({len(missing):,} segments are missing)" if len(missing) > 1 else ""
     raise InputError(f"{lacking.name} lacks {what}, which {having.place(segment)} has{more}")

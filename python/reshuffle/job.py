@@ -49,6 +49,7 @@ class Job:
     documents: str | None
     strata: str | None
     input_format: str | None
+    max_input: int
     threads: int | None
 
     @classmethod
@@ -89,8 +90,8 @@ class Job:
         if parses:
             _check_parses(reference, metrics)
         ids = options.pop("documents"), options.pop("strata")
-        input_format, threads = options.pop("input_format"), options["threads"]
-        return cls(reference, refs, systems, parses, metrics, scores, lower, *ids, input_format, threads)
+        input_format, max_input, threads = options.pop("input_format"), options.pop("max_input"), options["threads"]
+        return cls(reference, refs, systems, parses, metrics, scores, lower, *ids, input_format, max_input, threads)
 
     @property
     def files(self) -> list[str]:
@@ -125,7 +126,12 @@ class Job:
         if self.reference is not None:
             references = [self.reference, *self.refs]
             corpus = read_corpus(
-                references, self.systems, self.input_format, documents=self.documents, strata=self.strata
+                references,
+                self.systems,
+                self.input_format,
+                documents=self.documents,
+                strata=self.strata,
+                max_input=self.max_input,
             )
             texts, documents, strata = (corpus.references, corpus.systems), corpus.documents, corpus.strata
             if self.parses:
@@ -139,12 +145,12 @@ class Job:
         ]
         return texts, [*metrics, *given], documents, strata
 
-    def _ids(self, read: Callable[[str, str | None], Sequence[str]], path: str | None) -> Sequence[str] | None:
+    def _ids(self, read: Callable[..., Sequence[str]], path: str | None) -> Sequence[str] | None:
         """Ids beside scores from elsewhere; the format given is theirs if they stand in the same file."""
         if path is None:
             return None
         is_of_scores = split_name(path)[0] in {split_name(file)[0] for file in self._score_files}
-        return read(path, self.input_format if is_of_scores else None)
+        return read(path, self.input_format if is_of_scores else None, max_input=self.max_input)
 
     def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:
         """A metric on the parses, if these are parses of the texts."""
@@ -155,7 +161,7 @@ class Job:
                 f"got {len(self.parses)}"
             )
         check_order("--parses", self.parses, [column.name for column in corpus.sources])
-        parses = read_columns(self.parses, "conllu")
+        parses = read_columns(self.parses, "conllu", max_input=self.max_input)
         for parsed, text in zip(parses, corpus.sources, strict=True):
             if text.format != "conllu":
                 check_parses(parsed, text)
@@ -173,8 +179,9 @@ class Job:
         input_format = self.input_format if self.reference is None else None
         if len(files) > 1:
             check_order(f"--scores {name}", files, self.systems)
-            return dict(zip(self.names, (read_numbers(file, input_format) for file in files), strict=True))
-        by_system = read_scores(files[0], input_format)
+            columns = [read_numbers(file, input_format, max_input=self.max_input) for file in files]
+            return dict(zip(self.names, columns, strict=True))
+        by_system = read_scores(files[0], input_format, max_input=self.max_input)
         if None not in by_system:
             return {str(system): scores for system, scores in by_system.items()}
         if len(self.systems) > 1:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._core import Progress
 from .corpus import listed_segments, numbered, reference_columns
-from .errors import MAX_THREADS, InputError, check_integer, check_name
+from .errors import MAX_THREADS, InputError, check_integer, check_name, quoted
 from .mteval import SpacedText
 from .specs import MetricSpec, OptionSpec, TokenizerSpec, metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
@@ -279,7 +278,7 @@ class Formula(Metric):
             scores = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             raise InputError(
-                f"{self.name}: the function gave {reprlib.repr(given)} for totals of shape {totals.shape}; expected "
+                f"{self.name}: the function gave {quoted(given)} for totals of shape {totals.shape}; expected "
                 f"numbers of shape {totals.shape[:-1]}, one score for each row of {totals.shape[-1]} counts"
             ) from None
         if scores.shape != totals.shape[:-1]:
@@ -323,7 +322,7 @@ def resolve(like: MetricLike) -> Metric:
         return metric(like)
     if callable(like):
         return Formula(getattr(like, "__name__", "score"), like)
-    raise InputError(f"a metric is a name, a Metric or a function over summed counts, got {like!r}")
+    raise InputError(f"a metric is a name, a Metric or a function over summed counts, got {quoted(like)}")
 
 
 def tokenize(
@@ -339,7 +338,7 @@ def tokenize(
     check_name("tokenizer", tokenizer, [spec.name for spec in tokenizer_specs()])
     external = _external(tokenizer, tokenizer_model)
     if isinstance(lines, str) or not isinstance(lines, Iterable):
-        what = "a single string" if isinstance(lines, str) else repr(lines)
+        what = "a single string" if isinstance(lines, str) else quoted(lines)
         raise InputError(f"expected a sequence of lines, got {what}")
     lines = list(lines)
     for number, line in enumerate(lines, 1):
@@ -481,7 +480,7 @@ def _explain(
 def _no_text(line: object) -> str | None:
     """What is wrong with a line that the core cannot take, if anything is."""
     if not isinstance(line, str):
-        return f"expected a string, got {line!r}"
+        return f"expected a string, got {quoted(line)}"
     if any("\ud800" <= c <= "\udfff" for c in line):
-        return f"not valid Unicode, it holds a lone surrogate: {line!r}"
+        return f"not valid Unicode, it holds a lone surrogate: {quoted(line)}"
     return None

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
-from .errors import InputError, warn
+from .errors import InputError, quoted, shortened, warn
 
 __all__ = ["Segment", "SpacedText", "Translations", "read_sgm", "read_xml"]
 
@@ -130,7 +130,7 @@ class Sets:
                 spaced = SPACE.sub(" ", text)
                 self.add(Segment(spaced if spaced == spaced.strip(" ") else SpacedText(spaced), inner.line))
         elif tag == "doc" and not self.n_segments:
-            self.fail(inner.line, f"expected <seg> in the document {self.document()!r}, got none")
+            self.fail(inner.line, f"expected <seg> in the document {quoted(self.document())}, got none")
         self.open_elements.pop()
 
     def close_unclosed(self, level: int) -> None:
@@ -174,8 +174,8 @@ class Sets:
         if earlier is not segment:
             self.fail(
                 segment.line,
-                f"segment {key!r} of the document {docid!r} by {self.system!r} is given twice: first in line "
-                f"{earlier.line}",
+                f"segment {quoted(key)} of the document {quoted(docid)} by {quoted(self.system)} is given "
+                f"twice: first in line {earlier.line}",
             )
 
     def finish(self, line: int) -> Translations:
@@ -395,10 +395,12 @@ def read_xml(data: bytes, name: str) -> Translations:
             sets.close(tag.lower(), "".join(text), parser.CurrentLineNumber)
 
     def declared(entity: str, *_: object) -> None:
-        sets.fail(parser.CurrentLineNumber, f"expected no declarations of entities, got one of {entity!r}")
+        sets.fail(parser.CurrentLineNumber, f"expected no declarations of entities, got one of {quoted(entity)}")
 
     def skipped(entity: str, *_: object) -> None:
-        sets.fail(parser.CurrentLineNumber, f"the entity &{entity}; is not one of XML: write the character itself")
+        sets.fail(
+            parser.CurrentLineNumber, f"the entity &{shortened(entity)}; is not one of XML: write the character itself"
+        )
 
     parser.StartElementHandler = outermost
     parser.EndElementHandler = end

@@ -18,11 +18,14 @@ from .errors import InputError
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["BAD_INPUT", "INTERRUPTED", "OUT_OF_MEMORY", "cleanup", "leave"]
+__all__ = ["BAD_INPUT", "INTERRUPTED", "OUT_OF_MEMORY", "check_room", "cleanup", "leave"]
 
 BAD_INPUT = 2
 OUT_OF_MEMORY = 3
 INTERRUPTED = 128 + 2  # as shells report a process that SIGINT ended
+
+# numpy 2 with its libraries takes 125 MiB of addresses, and a little is needed beside it.
+ROOM_BYTES = 160 << 20
 
 NO_MEMORY = "not enough memory"
 
@@ -34,7 +37,9 @@ def cleanup(undo: Callable[[], object]) -> Iterator[None]:
     """Calls ``undo`` if a signal ends the process during the body. Whatever else ends it is the body's business."""
     _cleanups.append(undo)
     try:
-        yield
+        # Only now: without anything to clean up they end a process that hangs in compiled code, too.
+        with _signals_handled("SIGTERM", "SIGHUP"):
+            yield
     finally:
         _cleanups.remove(undo)
 
@@ -46,7 +51,7 @@ def leave(command: Callable[[], int | None]) -> NoReturn:
     after Ctrl-C. SIGTERM and SIGHUP end the process as they always do, once what is half done has been removed.
     """
     _occupy_standard_streams()
-    with _signals_handled():
+    with _signals_handled("SIGINT"):
         code, message = _run(command)
     if message:
         _complain(f"reshuffle: error: {message}\n" if code != INTERRUPTED else f"\n{message}\n")
@@ -83,7 +88,9 @@ def stdout_problem(error: OSError | None = None) -> str | None:
 
 def _lacks_memory(error: BaseException | None) -> bool:
     """Whether it was memory that failed, in whatever words: modules may fail to be mapped, threads to be started."""
-    while error is not None:
+    seen: set[int] = set()  # chains of exceptions may have circles
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
             return True
         signs = ("Cannot allocate memory", "failed to map segment", "can't start new thread")
@@ -91,6 +98,24 @@ def _lacks_memory(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def check_room() -> None:
+    """Raise MemoryError where a limit leaves too little for numpy, whose libraries hang or end the process there."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
+        return
+    import mmap
+
+    try:
+        mmap.mmap(-1, ROOM_BYTES).close()
+    except OSError:
+        raise MemoryError(
+            f"the limit on the address space (ulimit -v) leaves less than {ROOM_BYTES >> 20} MiB; raise it"
+        ) from None
 
 
 def _about_memory(error: BaseException) -> str:
@@ -133,10 +158,10 @@ def _occupy_standard_streams() -> None:
 
 
 @contextlib.contextmanager
-def _signals_handled() -> Iterator[None]:
+def _signals_handled(*names: str) -> Iterator[None]:
     """Handlers of our own in the place of the default ones; nohup's, a shell's in the background and others' stay."""
     before = {}
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    for name in names:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             with contextlib.suppress(ValueError):  # not in the main thread

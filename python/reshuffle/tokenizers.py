@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError, InputWarning
+from .errors import InputError, quoted, warn
 
 __all__ = ["EXTERNAL", "LANGUAGES", "ExternalTokenizer", "LoadedTokenizer", "for_language", "load", "model_takers"]
 
@@ -52,7 +52,7 @@ def load(name: str, model: object = None) -> LoadedTokenizer:
         If a package, dictionary or model is missing or another than it should be, with what to do.
     """
     if model is not None and not isinstance(model, str | os.PathLike):
-        raise InputError(f"tokenizer_model must be the name of a file, got {model!r}")
+        raise InputError(f"tokenizer_model must be the name of a file, got {quoted(model)}")
     return EXTERNAL[name].load(None if model is None else os.fspath(model))
 
 
@@ -215,9 +215,5 @@ def for_language(code: object, chosen: object = None) -> object:
         return language.tokenizer if language else chosen
     pieces = [tokenizer.name for tokenizer in EXTERNAL.values() if tokenizer.takes_model]
     if chosen not in (language.tokenizer, *language.others, *pieces):
-        warnings.warn(
-            f"the tokenizer {chosen} is not made for {language.name}: consider {language.tokenizer} or flores200",
-            InputWarning,
-            stacklevel=5,  # where metric() is called
-        )
+        warn(f"the tokenizer {chosen} is not made for {language.name}: consider {language.tokenizer} or flores200")
     return chosen

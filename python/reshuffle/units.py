@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError
+from .errors import InputError, quoted
 from .lazy import lazy
 from .metrics import Counts, Scores
 
@@ -46,7 +46,7 @@ class Documents:
         index, names = _numbered("documents", ids, n_segments)
         if len(names) < 2:
             raise InputError(
-                f"documents: all {n_segments:,} segments are of one document, {''.join(names)!r}: "
+                f"documents: all {n_segments:,} segments are of one document, {quoted(''.join(names))}: "
                 "at least 2 documents are needed"
             )
         return cls(index)
@@ -135,7 +135,8 @@ class Strata:
                 stray, begin = strays[0], first[documents.index[strays[0]]]
                 raise InputError(
                     f"strata: segments {begin + 1} and {stray + 1} are of one document, but of the strata "
-                    f"{names[index[begin]]!r} and {names[index[stray]]!r}: a document must lie in one stratum"
+                    f"{quoted(names[index[begin]])} and {quoted(names[index[stray]])}: "
+                    "a document must lie in one stratum"
                 )
             index = index[first]
         strata = cls(index)
@@ -191,11 +192,11 @@ class Strata:
 def _numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tuple[NDArray[np.intp], list[str]]:
     """The number of each segment's document or stratum, as these first appear, and their ids."""
     if isinstance(ids, str):
-        raise InputError(f"{what}: expected an id for each segment, got the single string {ids!r}")
+        raise InputError(f"{what}: expected an id for each segment, got the single string {quoted(ids)}")
     try:
         listed = list(ids)
     except TypeError:
-        raise InputError(f"{what}: expected an id for each segment, got {ids!r}") from None
+        raise InputError(f"{what}: expected an id for each segment, got {quoted(ids)}") from None
     if len(listed) != n_segments:
         raise InputError(f"{what}: expected an id for each of {n_segments:,} segments, got {len(listed):,}")
     known: dict[str, int] = {}
@@ -207,7 +208,7 @@ def _checked(what: str, id_: object, segment: int) -> str:
     """An id as text: 7 and "7" are one."""
     is_id = isinstance(id_, str | numbers.Integral) and not isinstance(id_, bool)
     if not is_id or not str(id_).strip():
-        raise InputError(f"{what}, segment {segment}: expected a string or an integer, got {id_!r}")
+        raise InputError(f"{what}, segment {segment}: expected a string or an integer, got {quoted(id_)}")
     return str(id_)
 
 

@@ -7,6 +7,7 @@ import errno
 import io
 import json
 import os
+import re
 import shlex
 import stat
 import subprocess
@@ -88,6 +89,16 @@ def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any
     latex = run("compare", *files, "--format", "latex").out
     assert r"a|b\_50\% & 73.24 &" in latex
     assert r"System & BLEU & 95 \% interval & $\Delta$ & 95 \% interval & p \\" in latex
+
+
+def test_latex_has_no_hyphen_for_a_minus(demo: Path, run: Any) -> None:
+    (demo / "tuned.txt").rename(demo / "en-2.txt")
+    latex = run("compare", "reference.txt", "larger.txt", "rules.txt", "en-2.txt", "-n", "500", "--format", "latex").out
+    row = next(line for line in latex.splitlines() if line.startswith("rules"))
+    difference, interval = (cell.strip() for cell in row.split("&")[3:5])
+    assert re.fullmatch(r"\$-\$\d+\.\d\d", difference)
+    assert re.fullmatch(r"\$-\$\d+\.\d\d to \$-\$\d+\.\d\d", interval)
+    assert "en-2 &" in latex
 
 
 def test_names_of_metrics_are_known_in_any_case(demo: Path, run: Any) -> None:
@@ -525,6 +536,23 @@ def test_what_follows_a_file_after_an_equals_sign_is_refused(demo: Path, run: An
             f"{option}= takes one file, and 'rules.txt' follows '{option}=tuned.txt': for several write " in outcome.err
         )
         assert f"{option} tuned.txt rules.txt;" in outcome.err
+
+
+def test_max_input_limits_what_a_compressed_file_grows_to(demo: Path, run: Any) -> None:
+    import gzip
+
+    (demo / "tuned.gz").write_bytes(gzip.compress((demo / "tuned.txt").read_bytes()))
+    files = ("reference.txt", "tuned.gz")
+    assert run("score", *files).out == run("score", *files, "--max-input", "1M").out != ""
+    outcome = run("score", *files, "--max-input", "1KB")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "tuned.gz grows to more than 1,000 bytes when decompressed" in outcome.err
+    for args in (
+        ("score", *files, "--docs", "tuned.gz", "--confidence", "0.9"),
+        ("score", "--scores", "x", "tuned.gz"),
+    ):
+        assert "grows to more than 2 KiB" in run(*args, "--max-input", "2K").err
+    assert "--max-input: expected a number of bytes" in run("score", *files, "--max-input", "much").err
 
 
 def test_ref_takes_one_file_and_may_be_repeated(demo: Path, run: Any) -> None:

@@ -847,7 +847,8 @@ def test_no_decimal_of_a_mean_is_told_that_the_unit_does_not_tell(pairs: list[tu
     exact = {name: sum(map(Fraction, column), Fraction(0)) / len(column) for name, column in columns.items()}
     told = [(s.score, exact[s.system]) for s in result.scores]
     told.append((result.comparisons[0].difference, exact["b"] - exact["a"]))
-    intervals = [of.confidence_interval for of in (*result.scores, *result.comparisons)]
+    intervals = [score.confidence_interval for score in result.scores]
+    intervals += [pair.confidence_interval for pair in result.comparisons]
     ends = [(interval.low, interval.high) for interval in intervals if interval is not None]
     if rating.decimals is None:  # every count is its score
         for name, column in columns.items():

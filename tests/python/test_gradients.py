@@ -194,7 +194,6 @@ RATIOS: dict[str, Twin] = {
     "wer": ratio(100, 100),
     "per": ratio(100, 100),
     "length": ratio(1),
-    "sentbleu": ratio(100 / 2**30),
 }
 
 
@@ -202,6 +201,11 @@ RATIOS: dict[str, Twin] = {
 @given(COUNT, COUNT)
 def test_of_ratios(name: str, above: int, below: int) -> None:
     assert_right(metric(name), RATIOS[name], [above, below])
+
+
+@given(COUNT, COUNT, COUNT)
+def test_of_sentence_bleu(weighted: int, length: int, unweighted: int) -> None:
+    assert_right(metric("sentbleu"), ratio(100 / 2**30), [weighted, length, unweighted])
 
 
 @given(COUNT, COUNT, COUNT)
@@ -221,7 +225,7 @@ def test_of_a_mean_of_scores_that_may_be_negative(total: int, segments: int) -> 
 
 
 def test_every_metric_of_the_core_is_here() -> None:
-    assert {spec.name for spec in metric_specs()} == {*RATIOS, "bleu", "nist", "chrf", "chrf++", "depf"}
+    assert {spec.name for spec in metric_specs()} == {*RATIOS, "bleu", "sentbleu", "nist", "chrf", "chrf++", "depf"}
 
 
 def test_many_at_once_are_those_of_each_and_given_counts_have_those_of_their_formula() -> None:

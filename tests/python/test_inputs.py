@@ -13,7 +13,7 @@ import pickle
 import re
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,9 +26,20 @@ from hypothesis import strategies as st
 from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
-from reshuffle import InputError, InputWarning, metric, read_corpus, read_lines, score
+import reshuffle
+from reshuffle import InputError, InputWarning, SegmentScores, metric, read_corpus, read_lines, score
 from reshuffle.corpus import system_names
-from reshuffle.inputs import INPUTS, Column, format_of, read_columns, read_conllu, read_numbers, split_name
+from reshuffle.files import parse_size
+from reshuffle.inputs import (
+    INPUTS,
+    Column,
+    format_of,
+    read_columns,
+    read_conllu,
+    read_documents,
+    read_numbers,
+    split_name,
+)
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
 FIELD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"))
@@ -937,3 +948,110 @@ def test_numbers_of_segments_must_agree_across_formats() -> None:
 
 def test_a_column_says_where_a_segment_is() -> None:
     assert Column("f", ["x", "y"], range(2, 4)).place(2) == "f, line 3"
+
+
+LONG = "x" * 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "asked"),
+    [
+        ("a.tsv", LONG, "a.tsv"),
+        ("a.tsv", f"{LONG}\t{LONG}\n1\t2\n", f"a.tsv#{'x' * 4_000_000}"),
+        ("a.tsv", f"{LONG}\tb\n1\t2\n", "a.tsv"),
+        ("a.tsv", "\t".join(f"c{i}" for i in range(100_000)) + "\n", "a.tsv#d"),
+        ("a.jsonl", LONG, "a.jsonl"),
+        ("a.jsonl", json.dumps({LONG: 1}) + "\n2\n", "a.jsonl"),
+        ("a.jsonl", json.dumps({LONG: 1, "b": 2}), "a.jsonl#c"),
+        ("a.conllu", LONG, "a.conllu"),
+        ("a.conllu", LONG + "\tx" * 9, "a.conllu"),
+        ("a.conllu", f"1\tx\t_\t_\t_\t_\t{LONG}\t_\t_\t_\n\n", "a.conllu"),
+        ("a.sgm", f'<refset><doc docid="{LONG}"></doc></refset>', "a.sgm"),
+        ("a.sgm", f'<refset><doc docid="d" sysid="a"><seg id="{LONG}">a</seg><seg id="{LONG}">b</seg></doc>', "a.sgm"),
+        ("a.xml", f"<mteval><seg>&{LONG};</seg></mteval>", "a.xml"),
+    ],
+)
+def test_what_is_wrong_is_quoted_no_further_than_it_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, asked: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError) as error:
+        read_columns([asked])
+    assert len(str(error.value)) < 1000
+
+
+def test_numbers_ids_and_texts_are_quoted_no_further_either(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text(LONG)
+    calls: list[Callable[[], object]] = [
+        lambda: read_numbers(path),
+        lambda: metric("bleu").suff_stats([["\ud800" + LONG]], [["a"]]),
+        lambda: metric("bleu").suff_stats([[LONG.encode()]], [["a"]]),  # type: ignore[list-item]
+        lambda: metric(LONG),
+        lambda: reshuffle.compare(["a", "b"], [["a", "b"]] * 2, documents=LONG),
+        lambda: reshuffle.score(["a"], {"a": ["a"]}, SegmentScores("m", {"b": [1.0], LONG: [1.0]})),
+    ]
+    for call in calls:
+        with pytest.raises(InputError) as error:
+            call()
+        assert len(str(error.value)) < 1000
+
+
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.mark.parametrize("ending", COMPRESSED)
+def test_what_a_compressed_file_grows_to_is_limited(tmp_path: Path, ending: str) -> None:
+    compress = COMPRESSED[ending]
+    parts = [b"one\n" * 1000, b"two\n" * 1000, b"three\n"]
+    path = tmp_path / f"a.txt.{ending}"
+    path.write_bytes(b"".join(map(compress, parts)))  # members, streams
+    size = sum(map(len, parts))
+    expected = b"".join(parts).decode().splitlines()
+    assert expected == read_lines(path) == read_lines(path, max_input=size)
+    for read in (
+        lambda: read_lines(path, max_input=size - 1),
+        lambda: read_columns([path], max_input=size - 1),
+        lambda: read_corpus([str(path)], [str(path)], max_input=size - 1),
+        lambda: read_numbers(path, max_input=size - 1),
+        lambda: read_documents(path, max_input=size - 1),
+        lambda: read_conllu(path, max_input=size - 1),
+    ):
+        with pytest.raises(InputError, match=r"grows to more than 8,005 bytes when decompressed: .*--max-input"):
+            read()
+    with pytest.raises(InputError, match="max_input must be a whole number of at least 1, got 0"):
+        read_lines(path, max_input=0)
+    # What is not compressed is as large as it looks.
+    plain = tmp_path / "a.txt"
+    plain.write_bytes(b"".join(parts))
+    assert expected == read_lines(plain, max_input=1)
+
+
+def test_a_bomb_is_refused_before_it_goes_off(tmp_path: Path) -> None:
+    import tracemalloc
+
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress(b"\0" * (1 << 26)) * 16)  # a megabyte that grows to a gigabyte
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="grows to more than 16 MiB when"):
+            read_lines(path, max_input=1 << 24)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 26
+    finally:
+        tracemalloc.stop()
+
+
+@given(st.integers(1, 999), st.sampled_from("KMGT"))
+def test_sizes_are_read_in_all_the_ways_people_write_them(number: int, unit: str) -> None:
+    power = "KMGT".index(unit) + 1
+    for text in (f"{number}{unit}", f"{number} {unit.lower()}", f"{number}{unit}iB", f"{number}.0{unit}ib"):
+        assert parse_size(text) == number * 1024**power
+    assert parse_size(f"{number}{unit}B") == number * 1000**power
+    assert parse_size(f"{number}") == parse_size(f"{number}B") == number
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "0.1", "many", "4 G i B", "1e9", "5iB", "4PiB", "nan", "1_000", "٣"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="expected a number of bytes of at least 1 such as 500M, 4GiB or 100000, got"):
+        parse_size(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import importlib
 import io
 import multiprocessing
 import os
@@ -90,6 +92,8 @@ def long_comparison(folder: Path, *options: str) -> list[str]:
         "b",
         "-n",
         str(10**12),
+        "--scheme",
+        "iid",
         "--interval",
         "delta",
         *options,
@@ -165,6 +169,71 @@ def test_a_run_that_is_ended_leaves_no_file_and_dies_by_the_signal(tmp_path: Pat
     assert (child.returncode, err) == (-number, b"")
     assert files(tmp_path) == ["a", "b", "ref", "report"]
     assert (tmp_path / "report").read_text() == "old"
+
+
+@POSIX
+@pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space are Linux's")
+@pytest.mark.parametrize("megabytes", [60, 100, 140])
+def test_too_little_memory_to_begin_with_is_one_sentence(tmp_path: Path, megabytes: int) -> None:
+    command = shlex.join(long_comparison(tmp_path))
+    shell = ["bash", "-c", f"ulimit -v {megabytes * 1024}; exec {command}"]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("reshuffle: error: not enough memory: ")
+    assert done.stderr.count("\n") == 1
+    # What needs no numpy is there.
+    shell[2] = f"ulimit -v {megabytes * 1024}; exec {sys.executable} -m reshuffle --version"
+    assert subprocess.run(shell, capture_output=True, check=False, cwd=tmp_path, timeout=60).returncode == 0
+
+
+def _cycle() -> ImportError:
+    """numpy's error when a library cannot be loaded, in a circle."""
+    first, second = ImportError("no numpy"), ImportError("x.so: failed to map segment from shared object")
+    first.__cause__, second.__context__ = second, first
+    return first
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "fewer systems, metrics or replicates (-n) need less"),
+        (MemoryError("1 numbers are too large"), "1 numbers are too large"),
+        (
+            MemoryError("Unable to allocate 800 bytes for an array"),
+            "Unable to allocate 800 bytes for an array",
+        ),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "fewer systems"),
+        (RuntimeError("can't start new thread"), "fewer systems"),
+        (_cycle(), "fewer systems"),
+    ],
+)
+def test_memory_that_runs_out_is_one_sentence_and_a_code_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception, said: str
+) -> None:
+    from reshuffle.cli import main
+
+    def fail(*args: object, **options: object) -> None:
+        raise error
+
+    monkeypatch.chdir(tmp_path)
+    args = long_comparison(tmp_path, "-o", "report")[3:]
+    monkeypatch.setattr(importlib.import_module("reshuffle.compare"), "compare", fail)
+    with pytest.raises(SystemExit) as stopped:
+        main(args)
+    out, err = capfd.readouterr()
+    assert (stopped.value.code, out, err.count("\n")) == (3, "", 1)
+    assert err.startswith(f"reshuffle: error: not enough memory: {said}")
+    assert files(tmp_path) == ["a", "b", "ref"]
+
+
+def test_other_errors_of_imports_are_not_about_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    from reshuffle.process import _lacks_memory
+
+    assert not _lacks_memory(ImportError("No module named 'numpy'"))
+    circle = ImportError("no")
+    circle.__cause__, circle.__context__ = ValueError("x"), circle
+    circle.__cause__.__context__ = circle
+    assert not _lacks_memory(circle)
 
 
 @POSIX

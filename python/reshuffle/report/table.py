@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -187,6 +188,9 @@ def as_latex(comparison: Comparison, terminal: Terminal) -> str:
     return "\n".join(lines) + "\n"
 
 
+# A number, or the ends of an interval.
+NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?: to [-+]?\d[\d.,]*)?")
+
 _LATEX_ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -200,8 +204,8 @@ _LATEX_ESCAPES = str.maketrans(
 
 def _latex(cell: str) -> str:
     escaped = cell.translate(_LATEX_ESCAPES)
-    is_negative = cell.startswith("-") and cell[1:2].isdigit()
-    return f"$-${escaped[1:]}" if is_negative else escaped
+    # In a name a hyphen is a hyphen.
+    return re.sub(r"-(?=\d)", "$-$", escaped) if NUMBERS.fullmatch(cell) else escaped
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
