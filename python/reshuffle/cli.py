@@ -66,9 +66,7 @@ class Numbers(StrParam):
             return [float(number) for number in value.split(",")]
         except ValueError:
             option = param.opts[0] if param is not None else "expected"
-            raise InputError(
-                f"{option} must be numbers with commas between them, got {shortened(repr(value))}"
-            ) from None
+            raise InputError(f"{option} must be numbers with commas between them, got {quoted(value)}") from None
 
 
 class Size(IntParam):

@@ -57,8 +57,11 @@ COUNT = st.one_of(st.just(0), st.integers(1, 4), st.integers(1, 10**7))
 # --- BLEU
 
 
-def bleu_twin(order: int, method: str, amount: float, effective: bool) -> Twin:
-    """sacreBLEU's formula (2.6.0, BLEU.compute_bleu), by logarithms; ``mteval`` as mteval-v13a.pl."""
+def bleu_twin(order: int, method: str, amount: float, effective: bool, weights: Sequence[float] | None = None) -> Twin:
+    """sacreBLEU's formula (2.6.0, BLEU.compute_bleu), by logarithms; ``mteval`` as mteval-v13a.pl.
+
+    What the orders that are left out weigh is shared by the others in proportion; a weight of 0 leaves its order out.
+    """
 
     def score(x: Sequence[complex]) -> complex:
         hypothesis, reference, *parts = x
@@ -79,16 +82,19 @@ def bleu_twin(order: int, method: str, amount: float, effective: bool) -> Twin:
             if m.real == 0:
                 halving /= 2
                 m = {"exp": halving, "mteval": halving, "floor": amount}.get(method, 0)
-            if m == 0:
+            weight = 1.0 if weights is None else weights[n]
+            if m == 0 and weight:
                 return 0
-            used.append(cmath.log(m) - cmath.log(t))
+            used.append(weight * (cmath.log(m) - cmath.log(t)) if weight else 0j)
         if hypothesis.real < reference.real:
             if hypothesis.real == 0:
                 return 0
             penalty = 1 - reference / hypothesis
         else:
             penalty = 0j
-        return 100 * cmath.exp(penalty + sum(used) / orders)
+        each = [1 / order] * order if weights is None else weights
+        counted = sum(each[:orders]) / sum(each)
+        return 100 * cmath.exp(penalty + sum(used) * (1 / order if weights is None else 1) / (counted or 1))
 
     return score
 
@@ -98,16 +104,23 @@ def bleu_twin(order: int, method: str, amount: float, effective: bool) -> Twin:
     st.sampled_from([("none", 0.0), ("exp", 0.0), ("mteval", 0.0), ("floor", 0.1), ("floor", 0.7), ("add-k", 1.0)]),
     st.integers(1, 6),
     st.booleans(),
+    st.booleans(),
 )
-def test_of_bleu(data: st.DataObject, smoothing: tuple[str, float], order: int, effective: bool) -> None:
+def test_of_bleu(
+    data: st.DataObject, smoothing: tuple[str, float], order: int, effective: bool, weighted: bool
+) -> None:
     method, amount = smoothing
+    some = st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0]), min_size=order, max_size=order).filter(any)
+    weights = data.draw(some) if weighted else None
     hypothesis, reference = data.draw(COUNT), data.draw(COUNT)
     possible = sorted(data.draw(st.lists(COUNT, min_size=order, max_size=order)), reverse=True)
     matches = [min(t, data.draw(COUNT)) for t in possible]
     totals = [hypothesis + (hypothesis == reference), reference, *matches, *possible]  # no kink here
-    options = {"smooth_value": amount} if amount else {}
+    options: dict[str, Any] = {"smooth_value": amount} if amount else {}
+    if weights is not None:
+        options["weights"] = weights
     m = metric("bleu", smooth_method=method, max_ngram_order=order, effective_order=effective, **options)
-    assert_right(m, bleu_twin(order, method, amount, effective), totals)
+    assert_right(m, bleu_twin(order, method, amount, effective, weights), totals)
 
 
 def test_at_the_kink_of_the_brevity_penalty_it_is_the_mean_of_both_sides() -> None:

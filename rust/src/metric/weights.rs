@@ -64,9 +64,7 @@ impl Weights {
         let orders = reweighed.unwrap_or(orders);
         let sum_of_logarithms = match &self.each {
             Some(each) if reweighed.is_none() => {
-                let of_all: f64 = each.iter().sum();
-                let counted: f64 = each[..orders].iter().sum();
-                let share = if orders == each.len() { 1.0 } else { of_all / counted };
+                let share = share(each, orders);
                 // A weight of 0 leaves its order out, whatever its precision.
                 let weighted = precisions.zip(&each[..orders]).filter(|(_, weight)| **weight > 0.0);
                 weighted.map(|(precision, weight)| weight * share * precision.ln()).sum()
@@ -81,8 +79,7 @@ impl Weights {
         let reweighed = self.reweighed(hypothesis);
         let orders = reweighed.unwrap_or(orders);
         let each = self.each.as_ref().filter(|_| reweighed.is_none());
-        let sum = |each: &[f64]| each.iter().sum::<f64>();
-        let share = each.map_or(1.0, |each| sum(each) / sum(&each[..orders]));
+        let share = each.map_or(1.0, |each| share(each, orders));
         (0..orders).map(move |n| each.map_or(1.0 / orders as f64, |each| each[n] * share))
     }
 
@@ -92,6 +89,12 @@ impl Weights {
         let weights = self.each.as_ref().map(|each| ("weights", listed(each)));
         weights.into_iter().chain(self.auto_reweigh.then(|| ("reweigh", "auto".into())))
     }
+}
+
+/// By how much the weights of the first so many orders grow if the others are left out.
+fn share(each: &[f64], orders: usize) -> f64 {
+    let counted: f64 = each[..orders].iter().sum();
+    if orders == each.len() || counted == 0.0 { 1.0 } else { each.iter().sum::<f64>() / counted }
 }
 
 #[cfg(test)]
