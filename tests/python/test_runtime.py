@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -200,11 +201,11 @@ def test_many_python_threads_at_once_get_what_one_gets() -> None:
 LINE = " ".join(map(str, range(300_000)))
 
 # One call each: between two calls other threads may run whatever a call holds.
-LONG = {
+LONG: dict[str, Callable[[], object]] = {
     "shuffle": lambda: _core.shuffle_tally(
-        [(BLEU.core, np.stack(counts(3000)))], [(0, 1)], "less", np.zeros((1, 1)), n=10**6, seed=1, threads=1
+        [(BLEU.core, counts(3000))], [(0, 1)], "less", np.zeros((1, 1)), n=10**6, seed=1, threads=1
     ),
-    "draw": lambda: _core.draw_scores([(BLEU.core, np.stack(counts(3000)))], n=10**5, seed=1, threads=1),
+    "draw": lambda: _core.draw_scores([(BLEU.core, counts(3000))], n=10**5, seed=1, threads=1),
     "count": lambda: BLEU.core.count([["a b c d e"] * 200_000], [["a b c e d"] * 200_000], threads=1),
     "tokenize": lambda: _core.tokenize([LINE] * 10, "13a"),
     "words": lambda: _core.stream_words(1, "draw", 0, 10**8),
