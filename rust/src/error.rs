@@ -58,15 +58,6 @@ pub enum Error {
         /// The segment's number, from 1.
         segment: usize,
     },
-    /// Numbers of references without a common multiple of a reasonable size.
-    #[error(
-        "the numbers of references of the segments have no common multiple up to {limit}, which mean lengths need: \
-         leave out the references that few segments have"
-    )]
-    References {
-        /// The largest multiple.
-        limit: i64,
-    },
     /// Counts so large that their sums would leave the 64-bit integers.
     #[error("the counts of column {column} are too large: their sum would pass 2^62")]
     Overflow {

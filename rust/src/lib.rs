@@ -38,6 +38,8 @@
 pub mod conllu;
 mod edit;
 pub mod error;
+#[cfg(test)]
+mod instructions;
 mod math;
 pub mod metric;
 mod ngram;

@@ -170,6 +170,11 @@ fn pack<const N: usize>(counters: &[[u64; N]; 4], i: usize) -> [u64; 2] {
 /// then all replicates' second …
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn words_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
+    words_by_replicate_inline(first, replicates, block, out);
+}
+
+#[inline(always)]
+fn words_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
     for (block, out) in (block..).zip(out.chunks_mut(2 * replicates)) {
         let (even, odd) = out.split_at_mut(replicates);
         let (whole_even, rest_even) = even.as_chunks_mut();
@@ -297,6 +302,7 @@ impl Indices {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instructions::instruction_sets;
 
     #[test]
     fn philox_gives_the_known_answers_of_random123() {
@@ -336,6 +342,30 @@ mod tests {
                     assert_eq!(of.word(4 + (i / replicates) as u64), word);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn all_instructions_make_the_same_words() {
+        let fills = instruction_sets!(Stream::fill, fn(stream: &Stream, block: u32, out: &mut [u64]));
+        let abreast = instruction_sets!(
+            words_by_replicate_inline,
+            fn(first: Stream, replicates: usize, block: u32, out: &mut [u64])
+        );
+        let stream = Stream::new(1 << 63 | 5, Purpose::Code, u64::MAX - 3);
+        for (set, fill) in fills {
+            let mut got = vec![0; 100];
+            fill(&stream, 3, &mut got);
+            assert_eq!(stream.words().skip(6).take(100).collect::<Vec<_>>(), got, "{set}");
+        }
+        for (set, fill) in abreast {
+            let mut got = vec![0; 5 * 37];
+            fill(stream, 37, 3, &mut got);
+            let word = |i: usize| {
+                let replicate = stream.replicate.wrapping_add((i % 37) as u64);
+                Stream { replicate, ..stream }.word(6 + (i / 37) as u64)
+            };
+            assert_eq!((0..5 * 37).map(word).collect::<Vec<_>>(), got, "{set}");
         }
     }
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,3 +33,18 @@ def test_only_the_border_names_pyo3_or_numpy() -> None:
         if "py" not in path.relative_to(ROOT / "rust/src").parts:
             code = [line.split("//")[0] for line in path.read_text().splitlines()]
             assert not any("pyo3" in line or "numpy::" in line for line in code), path
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo lists what is packaged")
+def test_the_packaged_crate_holds_every_file_that_its_sources_include() -> None:
+    command = ["cargo", "package", "--list", "--allow-dirty", "--offline"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    packaged = {(ROOT / line).resolve() for line in done.stdout.splitlines()}
+    named = {
+        (source.parent / name).resolve()
+        for source in packaged
+        if source.suffix == ".rs"
+        for name in re.findall(r'include(?:_str|_bytes)?!\("([^"]+)"\)', source.read_text())
+    }
+    assert ROOT / "tests/data/philox_known_answers.in" in named
+    assert named <= packaged, named - packaged

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811
 
-from reshuffle import InputError, metric, read_corpus, read_lines
+from reshuffle import metric, read_corpus, read_lines
 from texts import SPACES, Columns, corpora, lines_of
 
 References = Sequence[Sequence[str | None]]
@@ -404,11 +404,21 @@ def test_fewer_edits_are_better_and_counts_have_names(name: str) -> None:
     assert made.name == name.upper()
 
 
-def test_too_large_a_multiple_of_the_numbers_of_references_is_refused() -> None:
-    columns = [[("a" if k <= s else None) for s in range(23)] for k in range(23)]
-    assert metric("ter").suff_stats([["a"] * 22], [c[:22] for c in columns[:22]])[0, 0].tolist() == [0, 232792560]
-    with pytest.raises(InputError, match="the numbers of references of the segments have no common multiple"):
-        metric("ter").suff_stats([["a"] * 23], columns)
+def test_forty_references_in_varying_numbers_are_scored_as_sacrebleu_2_6_0_scores_them() -> None:
+    # Segment s has s + 1 references, of which the k-th has k words more than the first.
+    def columns(most: int) -> list[list[str | None]]:
+        return [[("a" + " b" * (s * k % 7 + k) if k <= s else None) for s in range(most)] for k in range(most)]
+
+    hypotheses = ["a b" + " c" * (s % 5) for s in range(40)]
+    # Up to 22 the least common multiple is small, and so counts are exact.
+    assert_equal_to_sacrebleu(hypotheses[:22], columns(22))
+    ter = metric("ter")
+    counts = ter.suff_stats([hypotheses], columns(40))[0]
+    expected = sacrebleu_rows(hypotheses, columns(40))
+    # There is no common multiple that could be summed: a word is 9 times the multiple of 22 units.
+    np.testing.assert_allclose(counts / 2_095_133_040, expected, rtol=0, atol=2**-31)
+    score = SacreTER()._aggregate_and_compute(expected).score
+    assert score == pytest.approx(float(ter.score(counts.sum(axis=0))), rel=1e-10)
 
 
 @pytest.mark.parametrize("options", [{}, {"variant": "tercom"}], ids=["sacrebleu", "tercom"])

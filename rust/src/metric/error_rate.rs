@@ -1,10 +1,10 @@
 //! What TER, WER and PER share: a row `[edits, ref_len]`, whose score is their ratio in percent.
 //!
 //! Of several references a segment has the fewest edits to any of them and their mean length. To stay with integers both
-//! counts are in units of 1/L ([`References::common_multiple`]).
+//! counts are in units of 1/L ([`References::units`]).
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
-use super::{Counter, Counters, Metric, OptionSpec, Options, References};
+use super::{Counter, Counters, Metric, OptionSpec, Options, References, Units};
 use crate::edit::STRANGER;
 use crate::error::Result;
 use crate::ngram::{Token, Vocabulary, each_token};
@@ -106,7 +106,7 @@ impl<E: Edits> Metric for ErrorRate<E> {
     }
 
     fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.common_multiple()?;
+        let units = references.units();
         Ok(Box::new(move || Box::new(RowCounter::<_, E>::new(units, self.words))))
     }
 
@@ -125,7 +125,7 @@ impl<E: Edits> Metric for ErrorRate<E> {
 
 /// Counts segments. What it keeps between them is not allocated again.
 pub(super) struct RowCounter<W, E> {
-    units: i64,
+    units: Units,
     words: W,
     edits: E,
     vocabulary: Vocabulary,
@@ -142,7 +142,7 @@ pub(super) struct RowCounter<W, E> {
 }
 
 impl<W: Cut, E: Edits> RowCounter<W, E> {
-    pub(super) fn new(units: i64, words: W) -> Self {
+    pub(super) fn new(units: Units, words: W) -> Self {
         RowCounter {
             units,
             words,
@@ -186,7 +186,7 @@ impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
         self.read(references, hypotheses, stop)?;
         let RowCounter { units, edits, vocabulary, numbers, ends, own, reference, hypothesis, .. } = self;
         let text = |i: usize| &numbers[if i == 0 { 0 } else { ends[i - 1] }..ends[i]];
-        let length = ends[references.len() - 1] as i64 * (*units / references.len() as i64);
+        let length = units.mean(ends[references.len() - 1], references.len());
         for number in 0..references.len() {
             let is_only = references.len() == 1; // its words are numbered already
             let words = text(number);
@@ -212,7 +212,7 @@ impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
                     hypothesis.extend(words.iter().map(|&word| own[word as usize]));
                     words = hypothesis;
                 }
-                let edits = edits.edits(words, numbered, stop)? as i64 * *units;
+                let edits = units.words(edits.edits(words, numbered, stop)?);
                 row[0] = if number == 0 { edits } else { edits.min(row[0]) };
                 row[1] = length;
             }
@@ -255,15 +255,21 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_references_with_too_large_a_multiple_are_refused() {
-        // Segment s has s + 1 references, and 23 or more of them have no small multiple.
+    fn numbers_of_references_without_a_small_multiple_are_scored_to_eleven_digits() {
+        // Segment s has s + 1 references, and 23 or more of them have no small multiple. Reference r has r words.
+        let words = "a ".repeat(100);
         let corpus = |most: usize| -> Vec<Vec<Option<&str>>> {
-            (0..most).map(|r| (0..most).map(|s| (r <= s).then_some("a")).collect()).collect()
+            (0..most).map(|r| (0..most).map(|s| (r <= s).then_some(&words[..2 * r])).collect()).collect()
         };
         let ter = metric("ter", &[]).unwrap();
         let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-        assert!(count(ter.as_ref(), &[vec!["a"; 22]], &corpus(22), &mut run).is_ok());
-        let error = count(ter.as_ref(), &[vec!["a"; 23]], &corpus(23), &mut run).unwrap_err();
-        assert!(error.to_string().starts_with("the numbers of references of the segments"), "{error}");
+        for most in [22, 23, 40, 100] {
+            let rows = count(ter.as_ref(), &[vec!["b c d"; most]], &corpus(most), &mut run).unwrap();
+            let totals = [rows.iter().step_by(2).sum(), rows.iter().skip(1).step_by(2).sum()];
+            // The nearest is the first, without words: three edits. The mean length of 0, 1 … s words is s/2.
+            let (edits, length) = (3 * most, most * (most - 1) / 2);
+            let expected = 100.0 * (2 * edits) as f64 / length as f64;
+            assert!((ter.score(&totals) / expected - 1.0).abs() < 1e-11, "{most}: {}", ter.score(&totals));
+        }
     }
 }

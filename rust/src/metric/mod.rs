@@ -129,13 +129,13 @@ impl<'a> References<'a> {
         (0..self.columns).filter_map(move |column| get(column, segment))
     }
 
-    /// L, the least common multiple of the numbers of references that segments have: 1 with one reference, 8 with eight
-    /// of them everywhere, 6 if some segments have two and some three. What is a mean over references stays an integer
-    /// if it is counted L times, and a ratio of two such counts does not see L.
+    /// The units in which mean lengths over references are counted: L of them make a word.
     ///
-    /// # Errors
-    /// [`Error::References`] if it is too large. With fewer than 23 references it never is.
-    pub fn common_multiple(&self) -> Result<i64> {
+    /// L is the least common multiple of the numbers of references that segments have: 1 with one reference, 8 with eight
+    /// of them everywhere, 6 if some segments have two and some three. What is a mean over references stays an integer
+    /// if it is counted L times, and a ratio of two such counts does not see L. With fewer than 23 references L is never
+    /// too large. If it would be, it is [`FINEST`], and means are rounded to that: see [`Units::mean`].
+    pub fn units(&self) -> Units {
         let mut multiple = 1;
         let mut seen = 0;
         for segment in 0..self.segments {
@@ -145,15 +145,36 @@ impl<'a> References<'a> {
                 seen = n;
             }
             if multiple > LARGEST_MULTIPLE {
-                return Err(Error::References { limit: LARGEST_MULTIPLE });
+                return Units(FINEST);
             }
         }
-        Ok(multiple)
+        Units(multiple)
     }
 }
 
 /// So large that the count of 2^31 words stays far from the end of the 64-bit integers.
 const LARGEST_MULTIPLE: i64 = 1 << 31;
+
+/// The multiple below 2^31 of all numbers up to 22 that most others divide, too: 9 times their least common multiple.
+const FINEST: i64 = 2_095_133_040;
+
+/// How many units make a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Units(i64);
+
+impl Units {
+    /// So many words.
+    pub fn words(self, words: usize) -> i64 {
+        words as i64 * self.0
+    }
+
+    /// The mean length of `references` references with so many words in all: exact if L is a common multiple, and else
+    /// the nearest unit, half of one below 2^-31 words away at most.
+    pub fn mean(self, words: usize, references: usize) -> i64 {
+        let (total, n) = (i128::from(self.words(1)) * words as i128, references as i128);
+        ((2 * total + n) / (2 * n)) as i64
+    }
+}
 
 fn lcm(a: i64, b: i64) -> i64 {
     let (mut x, mut y) = (a, b);
@@ -331,6 +352,9 @@ mod tests {
     #[test]
     fn multiples_are_the_least() {
         assert_eq!([1, 6, 12, 24, 7], [(1, 1), (2, 3), (4, 6), (8, 3), (7, 7)].map(|(a, b)| lcm(a, b)));
+        assert_eq!(FINEST, 9 * (1..=22).fold(1, lcm));
+        assert_eq!([21, 10, 11], [(7, 2), (10, 6), (11, 6)].map(|(words, n)| Units(6).mean(words, n)));
+        assert_eq!([3, 4, 2], [(13, 4), (15, 4), (5, 3)].map(|(words, n)| Units(1).mean(words, n)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
-use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Units, Value};
 use crate::error::Result;
 use crate::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 use crate::pool::{self, Blocks, PIECE, Patience, Run, Stop};
@@ -58,7 +58,7 @@ fn penalty_strength() -> f64 {
 }
 
 /// NIST. A row is `[info_1 … info_N, hyp_1 … hyp_N, hyp_len, ref_len]`: information in units of 2^-28 bit, n-grams of
-/// the hypothesis, and, both L times ([`References::common_multiple`]), its length and the references' mean length. With
+/// the hypothesis, and, both L times ([`References::units`]), its length and the references' mean length. With
 /// NLTK's quirks the lengths are summed over the orders instead.
 pub struct Nist {
     words: Words,
@@ -125,11 +125,11 @@ impl Metric for Nist {
     }
 
     fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
-        let multiple = references.common_multiple()?;
+        let units = references.units();
         let information = Arc::new(Information::of(self, references, run)?);
         Ok(Box::new(move || {
             let (information, ngrams) = (information.clone(), Ngrams::default());
-            Box::new(NistCounter { nist: self, multiple, information, ngrams, worth: Vec::new(), known: Vec::new() })
+            Box::new(NistCounter { nist: self, units, information, ngrams, worth: Vec::new(), known: Vec::new() })
         }))
     }
 
@@ -314,7 +314,7 @@ impl Information {
 
 struct NistCounter<'a> {
     nist: &'a Nist,
-    multiple: i64,
+    units: Units,
     information: Arc<Information>,
     ngrams: Ngrams,
     /// For each n-gram of the segment's references its node in `information`, and what it is worth.
@@ -395,7 +395,7 @@ impl Counter for NistCounter<'_> {
         self.ngrams.count(order, stop)?;
         self.look_up(stop)?;
         let length_of_all: usize = self.ngrams.lengths().sum();
-        let mean_length = length_of_all as i64 * (self.multiple / references.len() as i64);
+        let mean_length = self.units.mean(length_of_all, references.len());
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2 * order + 2)) {
             let (information, lengths) = row.split_at_mut(order);
             let worth = &self.worth;
@@ -405,7 +405,7 @@ impl Counter for NistCounter<'_> {
             for (n, possible) in lengths[..order].iter_mut().enumerate() {
                 *possible = length.saturating_sub(n) as i64;
             }
-            lengths[order] = length as i64 * self.multiple;
+            lengths[order] = self.units.words(length);
             lengths[order + 1] = mean_length;
         }
         Ok(())

@@ -84,6 +84,11 @@ pub fn law(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
 /// One more coin: the law of the sum with the step and that without, half of each. `next` gets its values from `from` on.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn toss(law: &[f64], step: usize, from: usize, next: &mut [f64]) {
+    toss_inline(law, step, from, next);
+}
+
+#[inline(always)]
+fn toss_inline(law: &[f64], step: usize, from: usize, next: &mut [f64]) {
     let length = next.len();
     let (below, above) = next.split_at_mut(step.saturating_sub(from).min(length));
     let without = &law[from..];
@@ -97,6 +102,7 @@ fn toss(law: &[f64], step: usize, from: usize, next: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instructions::instruction_sets;
     use proptest::prelude::*;
 
     fn law_of(steps: &[u64]) -> Vec<f64> {
@@ -158,6 +164,26 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_toss_is_the_same_by_all_instructions_and_in_pieces(
+            law in prop::collection::vec(0.0..1.0f64, 1..300),
+            step in 0..350usize,
+            piece in 1..200usize,
+        ) {
+            let old = |i: usize| law.get(i).copied().unwrap_or(0.0);
+            let length = law.len() + step;
+            let expected: Vec<f64> =
+                (0..length).map(|j| 0.5 * (old(j) + j.checked_sub(step).map_or(0.0, old))).collect();
+            let padded = [law.clone(), vec![0.0; step]].concat();
+            for (set, toss) in instruction_sets!(toss_inline, fn(law: &[f64], step: usize, from: usize, next: &mut [f64])) {
+                let mut got = vec![9.0; length];
+                for (from, next) in (0..).step_by(piece).zip(got.chunks_mut(piece)) {
+                    toss(&padded, step, from, next);
+                }
+                prop_assert_eq!(&expected, &got, "{}", set);
+            }
+        }
+
         #[test]
         fn laws_are_those_of_all_patterns(steps in prop::collection::vec(0..30u64, 0..12)) {
             let mut expected = vec![0.0; 1 + steps.iter().sum::<u64>() as usize];

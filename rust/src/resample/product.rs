@@ -155,6 +155,11 @@ impl Path {
 
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn portable(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
+    portable_inline(quads, weights, padded, sums);
+}
+
+#[inline(always)]
+fn portable_inline(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
     for (sums, weights) in sums.iter_mut().zip(weights.chunks(padded)) {
         let mut of_replicate = *sums;
         for (quad, weights) in quads.iter().zip(weights.as_chunks::<QUAD>().0) {
@@ -209,6 +214,79 @@ mod vnni {
         for (sums, register) in sums.iter_mut().zip(registers) {
             // SAFETY: as above.
             unsafe { _mm512_storeu_si512(sums.as_mut_ptr().cast(), register) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instructions::{instruction_sets, run_or_say};
+    use proptest::prelude::*;
+
+    fn paths() -> Vec<Path> {
+        let mut paths = vec![Path::Portable];
+        #[cfg(target_arch = "x86_64")]
+        run_or_say("AVX-512 VNNI", vnni::available(), || paths.push(Path::Vnni));
+        paths
+    }
+
+    #[test]
+    fn sums_of_more_than_eight_million_units_do_not_overflow() {
+        // 8,421,505 times 255 is beyond 31 bits.
+        let units = 8_600_000;
+        let digits = Digits {
+            units,
+            smallest: vec![-1],
+            digits: vec![Digit { column: 0, shift: 0 }],
+            tiles: vec![vec![[[255; QUAD]; LANES]; units / QUAD]],
+        };
+        let weights = vec![1; units];
+        for path in paths() {
+            let mut out = [0];
+            digits.sums(path, &weights, units, (&mut out, 1, 0), &Stop::never()).unwrap();
+            assert_eq!([254 * units as i64], out, "{path:?}");
+        }
+    }
+
+    /// As the definition says.
+    fn obvious(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
+        for (sums, weights) in sums.iter_mut().zip(weights.chunks(padded)) {
+            for (unit, &weight) in weights[..QUAD * quads.len()].iter().enumerate() {
+                for (sum, digits) in sums.iter_mut().zip(quads[unit / QUAD]) {
+                    *sum += i32::from(digits[unit % QUAD]) * i32::from(weight);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn all_paths_make_the_products(
+            quads in prop::collection::vec(prop::array::uniform16(any::<[u8; QUAD]>()), 0..40),
+            replicates in 1..=TOGETHER,
+            more in 0..3usize,
+            seed in any::<u64>(),
+        ) {
+            let padded = QUAD * quads.len() + 8 * more + 8;
+            let words = crate::stream::Stream::new(seed, crate::stream::Purpose::Draw, 0).words();
+            let weights: Vec<u8> = words.flat_map(u64::to_le_bytes).map(|b| b & 127).take(replicates * padded).collect();
+            let mut expected = [[7; LANES]; TOGETHER];
+            obvious(&quads, &weights, padded, &mut expected);
+            for path in paths() {
+                let mut sums = [[7; LANES]; TOGETHER];
+                path.add(&quads, &weights, padded, &mut sums);
+                prop_assert_eq!(expected, sums, "{:?}", path);
+            }
+            let sets = instruction_sets!(
+                portable_inline,
+                fn(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER])
+            );
+            for (set, add) in sets {
+                let mut sums = [[7; LANES]; TOGETHER];
+                add(&quads, &weights, padded, &mut sums);
+                prop_assert_eq!(expected, sums, "{}", set);
+            }
         }
     }
 }

@@ -306,7 +306,17 @@ impl Kernel for Until<'_> {
 /// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
 /// after the swaps: column by column, like the sums.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn swap((total_x, of_x): (&[i64], &[i64]), (total_y, of_y): (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) {
+fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) {
+    swap_inline(x, y, to_x, to_y);
+}
+
+#[inline(always)]
+fn swap_inline(
+    (total_x, of_x): (&[i64], &[i64]),
+    (total_y, of_y): (&[i64], &[i64]),
+    to_x: &mut [i64],
+    to_y: &mut [i64],
+) {
     let batch = of_x.len() / total_x.len();
     let flipped = of_x.chunks_exact(batch).zip(of_y.chunks_exact(batch));
     let swapped = to_x.chunks_exact_mut(batch).zip(to_y.chunks_exact_mut(batch));

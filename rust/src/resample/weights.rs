@@ -202,6 +202,11 @@ impl Law {
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn total(weights: &[u8]) -> usize {
+    total_inline(weights)
+}
+
+#[inline(always)]
+fn total_inline(weights: &[u8]) -> usize {
     // Sums of 32 bits are enough for a stretch, and made by one instruction for eight bytes.
     weights.chunks(1 << 20).map(|weights| weights.iter().map(|&weight| u32::from(weight)).sum::<u32>() as usize).sum()
 }
@@ -258,6 +263,16 @@ fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn portable(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
+    portable_inline(law, chunk, weights, places)
+}
+
+#[inline(always)]
+fn portable_inline(
+    law: &Law,
+    chunk: (Stream, usize),
+    weights: &mut [u8; CHUNK],
+    places: &mut [u8; 2 * CHUNK],
+) -> usize {
     let (above, undecided) = (law.above, law.undecided);
     *weights = bytes(chunk);
     for byte in &mut *weights {
@@ -374,6 +389,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::instructions::{instruction_sets, run_or_say};
 
     fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
         super::draw_weights((seed, replicate), units, strata, &mut Run { threads: 1, watch: &mut |_| Ok(()) })
@@ -456,6 +472,66 @@ mod tests {
                 assert_eq!(total, weights.iter().map(|&w| usize::from(w)).sum::<usize>());
             }
         }
+    }
+
+    #[test]
+    fn all_instructions_decide_the_same() {
+        let mut sets = instruction_sets!(
+            portable_inline,
+            fn(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize
+        );
+        #[cfg(target_arch = "x86_64")]
+        run_or_say("AVX-512 VBMI", vbmi::available(), || sets.push(("AVX-512 VBMI", vbmi::decide)));
+        for (units, replicate) in SIZES.iter().flat_map(|&units| (0..30).map(move |replicate| (units, replicate))) {
+            let law = Law::new(units, Path::Portable);
+            let chunk = (Stream::new(9, Purpose::Draw, replicate), replicate as usize);
+            let bytes: Vec<u8> =
+                chunk.0.words().skip(CHUNK / 8 * chunk.1).take(CHUNK / 8).flat_map(u64::to_le_bytes).collect();
+            let undecided: Vec<u8> =
+                (0..=u8::MAX).filter(|&i| law.undecided.contains(&bytes[usize::from(i)])).collect();
+            let expected: Vec<u8> = bytes.iter().map(|&byte| law.table[usize::from(byte)]).collect();
+            for (set, decide) in &sets {
+                let (mut weights, mut places) = ([9; CHUNK], [9; 2 * CHUNK]);
+                let count = decide(&law, chunk, &mut weights, &mut places);
+                assert_eq!((expected.as_slice(), undecided.as_slice()), (&weights[..], &places[..count]), "{set}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_instructions_give_the_same_total() {
+        let bytes: Vec<u8> = Stream::new(9, Purpose::Draw, 0).words().flat_map(u64::to_le_bytes).take(70_001).collect();
+        for (set, total) in instruction_sets!(total_inline, fn(weights: &[u8]) -> usize) {
+            for length in [0, 1, 31, 64, 65, 70_001] {
+                let expected: usize = bytes[..length].iter().map(|&byte| usize::from(byte)).sum();
+                assert_eq!(expected, total(&bytes[..length]), "{set}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_drawn_from_the_stream_of_the_stratum_that_is_there_for_it() {
+        let mut later = 0;
+        for (units, stratum, replicate) in
+            [(50, 0), (50, 3), (3004, 0), (3004, 70)].into_iter().flat_map(|(u, s)| (0..40).map(move |r| (u, s, r)))
+        {
+            let law = Law::new(units, Path::best());
+            let part = |purpose, part| Stream::new(7, purpose, replicate).part(part);
+            let attempts = (0..).map(|attempt| (attempt, obvious(&law, part(Purpose::Draw, stratum << 8 | attempt))));
+            let total = |weights: &[u8]| weights.iter().map(|&w| usize::from(w)).sum::<usize>();
+            let (attempt, mut expected) = { attempts }.find(|(_, weights)| total(weights) <= units).unwrap();
+            later += u32::from(attempt > 0);
+            let missing = units - total(&expected);
+            // Multiplied, the high half points at a unit; a low half below 2^32 mod S would favour some.
+            let halves = part(Purpose::DrawRest, stratum << 8).words().flat_map(|w| [w as u32, (w >> 32) as u32]);
+            let products = halves.map(|half| u64::from(half) * units as u64);
+            let unbiased = products.filter(|product| product % (1 << 32) >= (1 << 32) % units as u64);
+            unbiased.take(missing).for_each(|product| expected[(product >> 32) as usize] += 1);
+            let mut got = vec![9; units];
+            law.draw((7, replicate, stratum), &mut got, (&mut Patience::default(), &Stop::never())).unwrap();
+            assert_eq!(expected, got, "{units} {stratum} {replicate}");
+        }
+        assert!(later > 3, "some draws begin again: {later}");
     }
 
     #[test]

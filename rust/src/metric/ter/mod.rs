@@ -15,7 +15,7 @@ mod words;
 
 use super::error_rate::{self, RowCounter};
 use super::text::{case, yes};
-use super::{Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Units, Value};
 use crate::error::Result;
 use crate::pool::Run;
 use sacrebleu::SacreBleu;
@@ -79,7 +79,7 @@ impl Ter {
         Ter { words }
     }
 
-    fn counter<V: Variant + Default>(&self, units: i64) -> RowCounter<TerWords, Search<V>> {
+    fn counter<V: Variant + Default>(&self, units: Units) -> RowCounter<TerWords, Search<V>> {
         RowCounter::new(units, self.words.clone())
     }
 }
@@ -113,7 +113,7 @@ impl Metric for Ter {
     }
 
     fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.common_multiple()?;
+        let units = references.units();
         Ok(if self.words.tercom {
             Box::new(move || Box::new(self.counter::<Tercom>(units)))
         } else {

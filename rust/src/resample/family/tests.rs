@@ -114,6 +114,44 @@ fn min_p_counts_what_the_definition_says() {
     });
 }
 
+/// Two systems that differ by 3 in the first unit and by 1 in the second, under a mean, and the one pair either way:
+/// statistics are ±2 and ±1, each in one of the four shuffles.
+fn on_ties(body: impl Fn(&[Scored<'_>], (Plan<'_, u64>, usize))) {
+    let mean = crate::metric::Mean::new("x".into(), 1.0, true);
+    let scored = [Scored::new(&mean, SuffStats::new(&[3, 1, 1, 1, 0, 1, 0, 1], 2, 2, 2).unwrap()).unwrap()];
+    body(&scored, (Plan::Given(&[0b00, 0b01, 0b10, 0b11]), 4));
+}
+
+#[test]
+fn a_largest_statistic_that_equals_the_threshold_reaches_it() {
+    on_ties(|scored, plan| {
+        let of = |alternative, thresholds: [f64; 2]| {
+            let criterion = (alternative, [1.0, 1.0].as_slice(), thresholds.as_slice());
+            with_run(1, |run| max_t(scored, &[(0, 1), (1, 0)], criterion, plan, run)).unwrap()
+        };
+        // Of both statistics, which are t and −t, the larger is 2 twice and 1 twice.
+        assert_eq!(vec![2, 4], of(Alternative::TwoSided, [2.0, 1.0]));
+        // The less extreme test, by itself: t ≥ 1 in two of four; the other among both.
+        assert_eq!(vec![2, 2], of(Alternative::Greater, [2.0, 1.0]));
+        assert_eq!(vec![2, 2], of(Alternative::Greater, [1.0, 2.0]));
+    });
+}
+
+#[test]
+fn equal_statistics_share_the_worse_rank_and_a_rank_that_equals_the_observed_one_counts() {
+    on_ties(|scored, plan| {
+        // Sizes of shuffles are 2, 1, 1, 2; with the observed 2 among them 2 has the rank 3 and 1 the rank 5.
+        for (rank, expected) in [(2, 0), (3, 2), (4, 2), (5, 4)] {
+            let (threshold, rank_) = ([2.0], [rank]);
+            let criterion = (Alternative::TwoSided, threshold.as_slice(), rank_.as_slice());
+            let got = with_run(1, |run| min_p(scored, &[(0, 1)], criterion, plan, run)).unwrap();
+            assert_eq!(vec![expected], got, "{rank}");
+        }
+    });
+    let ranks = |observed| own_ranks(&[2.0, 1.0, 1.0, 2.0], observed, &Stop::never()).unwrap();
+    assert_eq!([vec![3, 5, 5, 3], vec![2, 5, 5, 2], vec![2, 4, 4, 2]], [2.0, 1.0, 0.5].map(ranks));
+}
+
 #[test]
 fn what_does_not_fit_the_family_is_refused() {
     on_a_family(|scored, observed, _| {

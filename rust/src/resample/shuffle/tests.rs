@@ -1,4 +1,6 @@
+use super::super::lanes;
 use super::*;
+use crate::instructions::{instruction_sets, run_or_say};
 use crate::metric::{Metric, metric};
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -169,7 +171,7 @@ fn all_paths_give_the_same_sums() {
         };
         for n in [1, 64, 200, 1100] {
             let expected = of(Path::Tiles, n, 1);
-            assert_eq!(expected, of(Path::best(), n, 3));
+            run_or_say("AVX-512 VBMI", lanes::available(), || assert_eq!(expected, of(Path::Lanes, n, 3)));
             for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
                 let flip = flips_of(8, 3 + replicate as u64);
                 let sum = |column: usize| -> i64 {
@@ -179,6 +181,61 @@ fn all_paths_give_the_same_sums() {
                 assert_eq!([0; 5], sums[..5]);
                 assert_eq!((0..5).map(sum).collect::<Vec<_>>(), sums[5..]);
             }
+        }
+    }
+}
+
+#[test]
+fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
+    // Where six units' subsets reach 255 and all are taken, a chunk's tables fill the 16 bits that they are added up in;
+    // sixteen units of 2,047, of 2,048 or of 2^27 reach what tiles' lanes of 16, 16 and 32 bits hold.
+    let segments = 5 * 1408 + 70;
+    let row = |unit: usize| {
+        let of_word = unit % 64;
+        let of_six = if of_word < 60 { [43, 43, 43, 42, 42, 42][of_word % 6] } else { [64, 64, 64, 63][of_word % 4] };
+        [of_six, 2047 + (unit % 2) as i64, 255 << 8, (1 << 27) - (unit % 3) as i64]
+    };
+    let zeros = vec![0; 4 * segments];
+    for sign in [1, -1] {
+        let rows = (0..segments).flat_map(row).map(|count| sign * count);
+        let counts: Vec<i64> = zeros.iter().copied().chain(rows).collect();
+        let stats = [SuffStats::new(&counts, 2, segments, 4).unwrap()];
+        let design = Design::new(&stats, true, &Stop::never()).unwrap();
+        let words = segments.div_ceil(64);
+        let all = vec![u64::MAX; words];
+        for path in [Path::Tiles, Path::best()] {
+            let flips = Flips::new(&design, Plan::Given(&all), 1, path, &Stop::never()).unwrap();
+            let sums = with_run(1, |run| all_sums((&design, &flips), 1, run)).unwrap();
+            assert_eq!(stats[0].totals()[4..], sums[4..], "{path:?} {sign}");
+        }
+    }
+}
+
+/// Two systems that differ by 3 in the first unit and by 1 in the second, under a mean: statistics are ±4 and ±2 over 2.
+const TIED: [i64; 8] = [3, 1, 1, 1, 0, 1, 0, 1];
+
+#[test]
+fn a_statistic_that_equals_its_threshold_reaches_it_by_any_scheme() {
+    let mean = crate::metric::Mean::new("x".into(), 1.0, true);
+    let scored = [Scored::new(&mean, SuffStats::new(&TIED, 2, 2, 2).unwrap()).unwrap()];
+    // No flip, the first, the second, both.
+    let (masks, codes) = ([0b00, 0b01, 0b10, 0b11], [0b01, 0b10]);
+    let statistics = with_run(1, |run| statistics(&scored, &[(0, 1)], (Plan::Given(&masks), 4), run)).unwrap();
+    assert_eq!(vec![2.0, -1.0, 1.0, -2.0], statistics);
+    for (alternative, threshold, expected) in [
+        (Alternative::TwoSided, 2.0, 2),
+        (Alternative::TwoSided, 1.0, 4),
+        (Alternative::Greater, 2.0, 1),
+        (Alternative::Greater, 1.0, 2),
+        (Alternative::Greater, -1.0, 3),
+        (Alternative::Less, -2.0, 1),
+        (Alternative::Less, 1.0, 3),
+    ] {
+        let criterion = (alternative, [threshold]);
+        let schemes = [Scheme::Coins(Plan::Given(&masks)), Scheme::Codes { codes: &codes, first: 0 }];
+        for scheme in schemes {
+            let got = with_run(1, |run| tally(&scored, &[(0, 1)], (criterion.0, &criterion.1), (scheme, 4), run));
+            assert_eq!(vec![expected], got.unwrap(), "{alternative:?} {threshold} {scheme:?}");
         }
     }
 }
@@ -201,6 +258,29 @@ fn pairs_and_plans_that_do_not_fit_are_refused() {
 }
 
 proptest! {
+    #[test]
+    fn all_instructions_swap_the_same(
+        columns in prop::collection::vec([-(1i64 << 40)..1 << 40, -(1i64 << 40)..1 << 40], 1..12),
+        batch in 1..=BATCH,
+        seed in any::<u64>(),
+    ) {
+        let random = |replicate| Stream::new(seed, Purpose::Draw, replicate).words().map(|w| w as i64 >> 20);
+        let of = [0, 1].map(|x| random(x).take(columns.len() * batch).collect::<Vec<_>>());
+        let totals = [0, 1].map(|x: usize| columns.iter().map(|both| both[x]).collect::<Vec<_>>());
+        let swapped = |x: usize, i: usize| totals[x][i / batch] - of[x][i] + of[1 - x][i];
+        let expected = [0, 1].map(|x| (0..columns.len() * batch).map(|i| swapped(x, i)).collect::<Vec<_>>());
+        let sets = instruction_sets!(
+            swap_inline,
+            fn(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64])
+        );
+        for (set, swap) in sets {
+            let mut got = [of[0].clone(), of[0].clone()];
+            let [to_x, to_y] = &mut got;
+            swap((&totals[0], &of[0]), (&totals[1], &of[1]), to_x, to_y);
+            prop_assert_eq!(&expected, &got, "{}", set);
+        }
+    }
+
     #[test]
     fn any_masks_give_what_swapping_gives(
         segments in 1..150usize,

@@ -171,6 +171,26 @@ fn tests_stop_where_their_statistics_say_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_statistic_that_equals_its_threshold_is_an_exceedance_and_a_count_that_equals_a_limit_stops() {
+    // One pair of equal systems: every statistic is 0.
+    let mean = crate::metric::Mean::new("x".into(), 1.0, true);
+    let scored = [Scored::new(&mean, SuffStats::new(&[3, 1, 1, 1, 3, 1, 1, 1], 2, 2, 2).unwrap()).unwrap()];
+    let of = |alternative, threshold: f64, exceedances| {
+        let (rule, plan) = (Rule::BesagClifford { exceedances }, (Plan::Seeded { seed: 1, first: 0 }, 50));
+        with_run(1, |run| tally(&scored, &[(0, 1)], (alternative, &[threshold]), rule, plan, run)).unwrap()[0]
+    };
+    let above = f64::MIN_POSITIVE;
+    for (alternative, below, beyond) in
+        [(Alternative::TwoSided, 0.0, above), (Alternative::Greater, 0.0, above), (Alternative::Less, 0.0, -above)]
+    {
+        assert_eq!(Outcome { shuffles: 7, exceedances: 7, stopped: true }, of(alternative, below, 7));
+        assert_eq!(Outcome { shuffles: 50, exceedances: 50, stopped: true }, of(alternative, below, 50));
+        assert_eq!(Outcome { shuffles: 50, exceedances: 50, stopped: false }, of(alternative, below, 51));
+        assert_eq!(Outcome { shuffles: 50, exceedances: 0, stopped: false }, of(alternative, beyond, 1));
+    }
+}
+
+#[test]
 fn no_more_shuffles_are_made_than_a_few_blocks_ahead() {
     // So many shuffles would take years; all tests stop within the first block.
     let bleu = metric("bleu", &[]).unwrap();

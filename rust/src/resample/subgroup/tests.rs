@@ -1,4 +1,5 @@
 use super::*;
+use crate::instructions::instruction_sets;
 use crate::metric::{Metric, metric};
 use crate::pool::Run;
 use crate::resample::shuffle::{self, Alternative, Scheme};
@@ -177,5 +178,36 @@ proptest! {
         let scheme = Scheme::Codes { codes: &codes, first };
         let got = with_run(1, |run| shuffle::sums(&stats, (scheme, n), run)).unwrap();
         prop_assert_eq!(expected, got);
+    }
+}
+
+#[test]
+fn all_instructions_transform_the_same() {
+    let codes = random_codes(4, 300);
+    let values: Vec<i64> = Stream::new(4, Purpose::Draw, 0).words().take(300).map(|w| w as i64 >> 50).collect();
+    let total = values.iter().sum();
+    let replicates = 3..3 + 1000;
+    let flipped =
+        |g: u64| codes.iter().zip(&values).filter(|(code, _)| (*code & g).count_ones() % 2 == 1).map(|(_, v)| v).sum();
+    let expected: Vec<i64> = replicates.clone().map(flipped).collect();
+    let wide = Column { codes: codes.clone(), values: values.clone(), total };
+    let narrow = Column { codes: codes.clone(), values: values.iter().map(|&v| v as i32).collect(), total };
+    let sets = instruction_sets!(
+        Column::<i32>::sums,
+        fn(column: &Column<i32>, replicates: Range<u64>, piece: usize, out: &mut [i64], stop: &Stop<'_>) -> Result<()>
+    );
+    for (set, sums) in sets {
+        let mut got = vec![0; 1000];
+        sums(&narrow, replicates.clone(), LEAST, &mut got, &Stop::never()).unwrap();
+        assert_eq!(expected, got, "{set}");
+    }
+    let sets = instruction_sets!(
+        Column::<i64>::sums,
+        fn(column: &Column<i64>, replicates: Range<u64>, piece: usize, out: &mut [i64], stop: &Stop<'_>) -> Result<()>
+    );
+    for (set, sums) in sets {
+        let mut got = vec![0; 1000];
+        sums(&wide, replicates.clone(), LEAST, &mut got, &Stop::never()).unwrap();
+        assert_eq!(expected, got, "{set}");
     }
 }
