@@ -106,6 +106,10 @@ class Metric:
         """Is a larger score a better one?"""
 
     @property
+    def decimals(self) -> int | None:
+        """How many decimals of a score are known, if counts are real numbers rounded to a unit; else None."""
+
+    @property
     def signature(self) -> list[tuple[str, str]]:
         """The options that change a score."""
 

@@ -294,7 +294,9 @@ def segment_scores(
     def scored(m: AnyMetric, family: AnyFamily) -> Scores:
         if units is not None:
             return family.document_scores(units)
-        return m.segment_scores_of(data.names) if isinstance(m, GivenCounts) else family.segment_scores
+        if isinstance(m, GivenCounts):
+            return m.segment_scores_of(data.names)
+        return family.segment_scores if m.decimals is None else family.segment_scores.round(m.decimals)
 
     scores = [scored(m, f) for m, f in zip(data.metrics, families, strict=True)]
     return SegmentTable(

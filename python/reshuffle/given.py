@@ -284,6 +284,7 @@ class FromCounts(_WithFormula):
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "core", formula.core)
+        object.__setattr__(self, "decimals", formula.decimals)
         if self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", formula.higher_is_better)
 
@@ -352,6 +353,7 @@ class OwnTexts(_WithFormula):
         object.__setattr__(self, "counts", dict(zip(corpus.systems, counts, strict=True)))
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "core", formula.core)
+        object.__setattr__(self, "decimals", formula.decimals)
         object.__setattr__(self, "name", formula.name)
         object.__setattr__(self, "higher_is_better", formula.higher_is_better)
         object.__setattr__(self, "_n_references", corpus.n_references)

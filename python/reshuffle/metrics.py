@@ -124,6 +124,7 @@ class NativeMetric(Metric):
         object.__setattr__(self, "_cut", cut)
         object.__setattr__(self, "name", core.name)
         object.__setattr__(self, "higher_is_better", core.higher_is_better)
+        object.__setattr__(self, "decimals", core.decimals)
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())

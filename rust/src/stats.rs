@@ -14,6 +14,11 @@ pub mod fixed {
         (count.abs() <= super::LIMIT as f64).then_some(count as i64)
     }
 
+    /// The decimals in which numbers that are right to `factor` half units cannot differ by more than one.
+    pub fn decimals(factor: f64, bits: u32) -> u32 {
+        -(factor / (1_u64 << bits) as f64).log10().ceil() as u32
+    }
+
     /// The number that `count` stands for.
     pub fn to_real(count: i64, bits: u32) -> f64 {
         count as f64 / (1_u64 << bits) as f64

@@ -74,6 +74,11 @@ pub trait Metric: Send + Sync {
         }
     }
 
+    /// How many decimals of a score are known, if counts are real numbers rounded to a unit; none if all of them are.
+    fn decimals(&self) -> Option<u32> {
+        None
+    }
+
     /// The parts that make up the score, for people to look at.
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)>;
 

@@ -144,6 +144,11 @@ impl Metric for Nist {
         details
     }
 
+    /// Each of the sums that are divided is of numbers of which each is right to half a unit.
+    fn decimals(&self) -> Option<u32> {
+        Some(fixed::decimals(self.order as f64, BITS))
+    }
+
     /// f = G·w(ρ) with the information per n-gram G = Σ info_n/hyp_n, ρ = h/r and w'(ρ) = −2β·(ln ρ/ρ)·w(ρ) for ρ < 1.
     /// At ρ = 1 the slope of the penalty is 0 on both sides.
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {

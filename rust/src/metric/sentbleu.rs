@@ -318,6 +318,11 @@ impl Metric for SentBleu {
         vec![("ref_len".into(), totals[1] as f64)]
     }
 
+    /// In per cent, and the reference of a sentence that counts has a word at least.
+    fn decimals(&self) -> Option<u32> {
+        Some(fixed::decimals(100.0, BITS))
+    }
+
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         let (of_ratio, of_unweighted) = out.split_at_mut(2);
         super::ratio_gradient(100.0 * fixed::to_real(1, BITS), totals, of_ratio);

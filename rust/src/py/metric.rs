@@ -85,6 +85,11 @@ impl Metric {
     }
 
     #[getter]
+    fn decimals(&self) -> Option<u32> {
+        self.inner.decimals()
+    }
+
+    #[getter]
     fn signature(&self) -> Vec<(&'static str, String)> {
         self.inner.signature()
     }
