@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .stopping import BesagClifford, Gandy
     from .units import design_effect, intraclass_correlation
 
-__version__ = "0.1.0"  # that of Cargo.toml, which a test compares
+__version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
 __all__ = [
     "BesagClifford",
@@ -90,7 +90,7 @@ __all__ = [
     "tokenize",
 ]
 
-# Where each name is found when it is first used: whoever asks for little does not wait for all.
+# The module of each name, imported when the name is first used: a small script does not wait for everything.
 _NAMES = {
     "_core": ("Progress",),
     "compare": ("compare", "score", "segment_scores"),
@@ -118,7 +118,7 @@ _NAMES = {
     "units": ("design_effect", "intraclass_correlation"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
-# Modules that are part of the public API, beside those above.
+# The public modules.
 _MODULES = {*_NAMES, "catalogue", "demo", "inputs", "mteval", "report", "resampling", "schemes", "tokenizers", "types"}
 
 
@@ -140,7 +140,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """``reshuffle.compare`` is the function, also when an import sets it to the module of that name."""
+    """Keeps ``reshuffle.compare`` the function when an import would set it to the module of that name."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in _MODULE_OF and isinstance(value, ModuleType):

@@ -9,7 +9,7 @@ from .process import leave
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave with its exit code; signals are handled before anything large is imported."""
+    """Run the command line and exit with its code; signals are handled before anything large is imported."""
 
     def command() -> int:
         from .cli import run

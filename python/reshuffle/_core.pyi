@@ -3,7 +3,7 @@
 Arrays must be C-contiguous and of the dtypes given, and must not be changed by another thread during a call. Long calls
 let go of the interpreter, raise what a signal handler raises (``KeyboardInterrupt``) within a tenth of a second or so,
 and take ``threads=0`` for as many threads as there are cores. Errors are :class:`reshuffle.InputError`, and
-``MemoryError`` for what does not fit the memory.
+``MemoryError`` if memory does not suffice.
 """
 
 from collections.abc import Sequence
@@ -107,7 +107,7 @@ class Metric:
 
     @property
     def decimals(self) -> int | None:
-        """How many decimals of a score are known, if counts are real numbers rounded to a unit; else None."""
+        """The number of known decimals of a score, if counts are real numbers rounded to a unit; else None."""
 
     @property
     def signature(self) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ class Metric:
         """The scores of (S, K) segments, each by itself: (S,)."""
 
     def gradients(self, totals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The derivatives of the scores of (R, K) summed counts by each of them: (R, K)."""
+        """The derivatives of the scores of (R, K) summed counts with respect to each count: (R, K)."""
 
     def details(self, totals: NDArray[np.int64]) -> list[tuple[str, float]]:
         """The parts that make up the score of (K,) summed counts."""
@@ -259,9 +259,9 @@ class Sequential:
 
     def __new__(cls, rule: StoppingRule, tests: int) -> Sequential: ...
     def look(self, reached: NDArray[np.bool_]) -> None:
-        """Look at n more shuffles: (tests, n). What a test that has stopped would reach is not looked at.
+        """Take the results of n more shuffles: (tests, n). Those of a test that has stopped are ignored.
 
-        After ``KeyboardInterrupt`` some of them may have been looked at.
+        After ``KeyboardInterrupt`` some of them may have been taken.
         """
 
     @property

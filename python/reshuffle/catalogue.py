@@ -62,10 +62,10 @@ def _takes(option: OptionSpec) -> str:
     if option.kind == "path":
         return "a file"
     if option.kind == "language":
-        return "a code of ISO 639"
+        return "an ISO 639 code"
     if option.kind == "flag":
         return "yes or no"
-    what = {"real": "a number from ", "reals": "numbers with commas between them, from "}.get(option.kind, "")
+    what = {"real": "a number from ", "reals": "numbers separated by commas, from "}.get(option.kind, "")
     return f"{what}{option.minimum:.10g} to {option.maximum:.10g}"
 
 

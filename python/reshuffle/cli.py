@@ -17,7 +17,7 @@ from . import __version__, types
 from .errors import InputError, InputWarning, check_name, quoted, shortened
 from .process import BAD_INPUT, check_room, leave
 
-# What a command runs is imported by its body, and what only the engine knows is asked for when it is needed: help and
+# A command imports what it runs in its body, and asks the engine for names only when they are needed: --help and
 # completion should not wait for numpy.
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Name(StrParam):
 
 
 class Numbers(StrParam):
-    """Numbers with commas between them."""
+    """Numbers separated by commas."""
 
     name = "numbers"
 
@@ -66,7 +66,7 @@ class Numbers(StrParam):
             return [float(number) for number in value.split(",")]
         except ValueError:
             option = param.opts[0] if param is not None else "expected"
-            raise InputError(f"{option} must be numbers with commas between them, got {quoted(value)}") from None
+            raise InputError(f"{option} must be numbers separated by commas, got {quoted(value)}") from None
 
 
 class Size(IntParam):
@@ -110,12 +110,12 @@ class Greedy(click.Command):
         return rest
 
     def _spread(self, args: list[str]) -> list[str]:
-        """Every file after ``--refs`` or ``--parses`` with the option once more, all after ``--scores`` as one.
+        """Repeat ``--refs`` or ``--parses`` before each of its files, and join those after ``--scores`` into one value.
 
         Raises
         ------
         InputError
-            If more than the one file after ``=`` seems to be meant for an option.
+            If another file follows the one after ``=``.
         """
         spread: list[str] = []
         greedy = closed = ""
@@ -126,11 +126,11 @@ class Greedy(click.Command):
                 greedy = arg if arg in GREEDY else ""
                 closed = arg if arg.split("=")[0] in GREEDY and "=" in arg else ""
             elif closed:
-                # It may have been meant for the option or as another system: a guess would change the result.
+                # It may be meant for the option or as another system: a wrong guess would change the result.
                 option, value = closed.split("=", 1)
                 raise InputError(
-                    f"{option}= takes one file, and {shortened(arg)!r} follows {closed!r}: for several write "
-                    f"{option} {value} {shortened(arg)}; to end them put -- or another option between"
+                    f"{option}= takes one file, but {shortened(arg)!r} follows {closed!r}: for several files write "
+                    f"{option} {value} {shortened(arg)}; if it is another argument, put -- or another option before it"
                 )
             elif greedy == "--scores" and spread[-1] != greedy:
                 spread[-1] += f"\0{arg}"
@@ -193,7 +193,7 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "refs",
             multiple=True,
             metavar="FILE...",
-            help="More references: --ref FILE is one, and may be repeated; --refs takes every FILE up to the next "
+            help="More references: --ref FILE adds one and may be repeated; --refs takes every FILE up to the next "
             "option, so put it last.",
         ),
         click.option(
@@ -208,8 +208,8 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--parses",
             multiple=True,
             metavar="FILE...",
-            help="Parses in CoNLL-U for depf, beside texts for other metrics: of REF, of further references, of "
-            "each SYS, every FILE up to the next option.",
+            help="Parses in CoNLL-U for depf, when other metrics read texts: a FILE for REF, each further reference "
+            "and each SYS, in this order, up to the next option.",
         ),
         click.option(
             "--lower-is-better", multiple=True, metavar="NAME", help="Of the scores called NAME lower ones are better."
@@ -237,8 +237,8 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=Size(),
             default="4GiB",
             show_default=True,
-            help="What a compressed file may grow to, such as 500M or 4GiB; files that are not compressed may have any "
-            "size.",
+            help="Size limit for a compressed file after decompression, such as 500M or 4GiB; files that are not "
+            "compressed may have any size.",
         ),
         click.option("-o", "--output", metavar="FILE", help="Write to FILE; - is standard output."),
     ]
@@ -256,7 +256,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class ClosedPipeError(Exception):
-    """A broken pipe, in the only form that click leaves to its caller: of EPIPE it makes exit code 1."""
+    """A broken pipe, in a form that click passes on: click itself turns EPIPE into exit code 1."""
 
 
 @contextlib.contextmanager
@@ -268,7 +268,7 @@ def _broken_pipes() -> Iterator[None]:
 
 
 class Commands(click.Group):
-    """Raises :class:`ClosedPipeError` if whoever reads the output has gone."""
+    """Raises :class:`ClosedPipeError` if the reader of the output has closed the pipe."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         with _broken_pipes():
@@ -415,7 +415,7 @@ Examples:
 @click.option(
     "--segments",
     is_flag=True,
-    help="Write the score of every segment instead, or with --docs of every document, as tsv or jsonl.",
+    help="Write the score of every segment (with --docs: of every document) instead, as tsv or jsonl.",
 )
 @_shared_options
 @_format_option((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
@@ -441,7 +441,7 @@ def score_command(
         if segments and of == "documents":
             continue
         if path is not None and options["confidence_level"] is None and options["interval"] is None:
-            among = ", or --segments for scores of documents" if of == "documents" else ""
+            among = ", or add --segments for scores of documents" if of == "documents" else ""
             raise InputError(
                 f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
             )
@@ -468,7 +468,7 @@ def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> s
     fmt = fmt or ("tsv" if segments else "text")
     of_segments, others = get_args(types.SegmentFormat), get_args(types.Format)
     if segments and fmt not in of_segments:
-        raise InputError(f"--segments is written as {' or '.join(of_segments)}, not as {fmt}")
+        raise InputError(f"--segments writes {' or '.join(of_segments)}, not {fmt}")
     if not segments and fmt not in others:
         raise InputError(f"--format {fmt} is for scores of segments: add --segments, or choose {', '.join(others)}")
     return fmt
@@ -515,7 +515,7 @@ def demo_command(directory: str | None) -> None:
 
 @contextlib.contextmanager
 def _warnings_as_lines() -> Iterator[None]:
-    """Every :class:`InputWarning` as one line on standard error, unless PYTHONWARNINGS says what to do with it."""
+    """Show each :class:`InputWarning` as one line on standard error, once; PYTHONWARNINGS takes precedence."""
     shown: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
@@ -533,12 +533,12 @@ def _warnings_as_lines() -> Iterator[None]:
 
 
 def run(args: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code.
+    """Run the command line and return its exit code.
 
     Raises
     ------
     InputError
-        For what cannot be used, the command line itself too.
+        If arguments or input cannot be used.
     """
     stdout = sys.stdout
     if isinstance(stdout, io.TextIOWrapper):
@@ -547,7 +547,7 @@ def run(args: Sequence[str] | None = None) -> int:
     try:
         with _warnings_as_lines():
             return cli.main(args, prog_name="reshuffle", standalone_mode=False) or 0
-    except InputWarning as error:  # if PYTHONWARNINGS makes errors of them
+    except InputWarning as error:  # raised under PYTHONWARNINGS=error
         raise InputError(str(error)) from None
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -561,5 +561,5 @@ def run(args: Sequence[str] | None = None) -> int:
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave with its exit code; see :func:`reshuffle.process.leave`."""
+    """Run the command line and exit with its code; see :func:`reshuffle.process.leave`."""
     leave(lambda: run(args))

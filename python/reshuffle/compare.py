@@ -166,7 +166,7 @@ def compare(
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
     if used is not None and used.draws:
-        _ = replicates.draws  # first: if they do not fit the memory, no test should have been waited for
+        _ = replicates.draws  # first: if they do not fit in memory, that should show before the tests are run
     results = run_test(chosen, replicates, pairs, alternative, adjustment, shuffling, data.labels, data.n_references)
     effects = [_document_effects(family, units, pairs) for family in by_segment]
     comparisons = [
@@ -405,18 +405,18 @@ _ends_tokenized = methodcaller("endswith", " .")
 
 
 def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
-    """Warn of outputs that seem to be tokenized if a metric tokenizes them again."""
+    """Warn of outputs that seem to be tokenized already if a metric tokenizes them."""
     tokenizing = [m for m in metrics if isinstance(m, NativeMetric) and m.tokenizes]
     if not tokenizing:
         return
     for name, lines in corpus.systems.items():
         try:
             n = sum(map(_ends_tokenized, lines))
-        except (AttributeError, TypeError):  # no strings: counting says which
+        except (AttributeError, TypeError):  # not strings: counting raises the error
             return
         if n >= TOKENIZED_PERIODS:
             warn(
-                f"{n:,} segments of the system {name!r} end in a tokenized period (' .'), and {tokenizing[0].name} "
+                f"{n:,} segments of the system {name!r} end in a tokenized period (' .'), but {tokenizing[0].name} "
                 "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
             )
 
@@ -444,7 +444,7 @@ def _document_effects(
 
 
 def _known(m: AnyMetric | Metric, value: float) -> float:
-    """A score or difference without the decimals that are not known."""
+    """A score or difference, rounded to the decimals that its unit determines."""
     return value if m.decimals is None else round(value, m.decimals)
 
 

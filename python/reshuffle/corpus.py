@@ -93,8 +93,8 @@ class Corpus:
         Warns
         -----
         InputWarning
-            If a system is the same as a reference or as another system, or if the last segment of one text alone is
-            empty. A single segment may well be so: nothing is said of it.
+            If a system is the same as a reference or as another system, or if the last segment of only one text is
+            empty. There are no warnings for a single segment, where this is common.
         """
         if self.n_segments < 2:
             return
@@ -114,7 +114,7 @@ class Corpus:
         columns = [*references, *((f"the system {name!r}", lines) for name, lines in self.systems.items())]
         blank = [what for what, column in columns if _is_blank(column[-1])]
         if len(blank) == 1:
-            warn(f"the last segment of {blank[0]} is empty, and no other's is: do its segments match the others'?")
+            warn(f"only {blank[0]} has an empty last segment: is it aligned with the other texts?")
 
     @property
     def n_segments(self) -> int:
@@ -156,15 +156,15 @@ def _numbered_reference(number: int, of: int) -> str:
 
 
 def _empty_ends(columns: Sequence[tuple[str, Sequence[str | None]]]) -> str:
-    """What to say of columns that would be of one length without their empty segments at the end."""
+    """A hint for columns whose lengths differ only by empty segments at the end; else an empty string."""
     shortest = min(len(lines) for _, lines in columns)
     longer = [(name, lines[shortest:]) for name, lines in columns if len(lines) > shortest]
     if not all(_is_blank(line) for _, end in longer for line in end):
         return ""
     names = ", ".join(name for name, _ in longer)
     if all(len(end) == 1 for _, end in longer):
-        return f"; the empty last line of {names} makes the difference: remove it"
-    return f"; the empty lines at the end of {names} make the difference: remove them"
+        return f"; the difference is the empty last line of {names}: remove it"
+    return f"; the difference is the empty lines at the end of {names}: remove them"
 
 
 def numbered(systems: Iterable[T]) -> dict[str, T]:
@@ -177,15 +177,15 @@ def numbered(systems: Iterable[T]) -> dict[str, T]:
 
 
 def named_columns(what: str, values: Any) -> dict[str, Any] | None:
-    """What a mapping or a table holds, by name; None for what has no names.
+    """The columns of a mapping or a table by name; None for values without names.
 
-    A table is a data frame of pandas or polars, a table of Arrow or a structured array of numpy. It is told by what it
-    offers, so that none of these packages is imported.
+    A table is a data frame of pandas or polars, a table of Arrow or a structured array of numpy. It is recognized by
+    its attributes, so that none of these packages is imported.
 
     Raises
     ------
     InputError
-        If two columns have one name, or there are no values yet, as in a lazy frame.
+        If two columns have the same name, or values are not computed yet, as in a lazy frame.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def named_columns(what: str, values: Any) -> dict[str, Any] | None:
     """
     if hasattr(values, "collect") and not hasattr(values, "__len__"):
         raise InputError(
-            f"{what}: expected values, got a {type(values).__name__} that has none yet: collect() it first"
+            f"{what}: expected values, got a {type(values).__name__} that has none yet: call collect() first"
         )
     names = list(values) if isinstance(values, Mapping) else _column_names(values)
     if names is None:
@@ -209,7 +209,7 @@ def named_columns(what: str, values: Any) -> dict[str, Any] | None:
 
 def _column_names(values: Any) -> list[Any] | None:
     dtype = getattr(values, "dtype", None)
-    # Arrow calls names column_names, and columns what pandas and polars have under the names.
+    # Arrow's ``columns`` are the columns themselves; its names are ``column_names``.
     for names in (
         getattr(values, "column_names", None),
         getattr(values, "columns", None),
@@ -221,9 +221,9 @@ def _column_names(values: Any) -> list[Any] | None:
 
 
 def missing(values: Any) -> NDArray[np.bool_] | None:
-    """Which values are marked as missing, in the shape of the values; None where nothing can be.
+    """Which values are missing, in the shape of the values; None if values of this type cannot be missing.
 
-    Marked by a mask of numpy's, as null by polars, Arrow or pandas (to which NaN is null too), or by None.
+    A value is missing if it is masked (numpy), null (polars, Arrow, pandas, where NaN is null too) or None.
 
     >>> missing(np.ma.masked_array([1, 2], mask=[False, True])), missing([1, None])
     (array([False,  True]), array([False,  True]))
@@ -244,7 +244,7 @@ def missing(values: Any) -> NDArray[np.bool_] | None:
 
 
 def reference_columns(references: Any) -> list[Any]:
-    """Columns of S references each; S references alone are one column.
+    """Columns of S references each; a flat list of S references is one column.
 
     >>> reference_columns(["a b", "c"]), reference_columns([["a b", "c"], ["a", None]])
     ([['a b', 'c']], [['a b', 'c'], ['a', None]])
@@ -320,25 +320,25 @@ def _ever_longer_names(file: str, name: str | None, alone: bool) -> list[str]:
 
 
 def check_order(option: str, files: Sequence[str], texts: Sequence[str]) -> None:
-    """Raise :class:`InputError` if a file is called like another text than the one for which it is given.
+    """Raise :class:`InputError` if the name of a file matches another text than the one in the same position.
 
-    Files are given by place, and names may have nothing to do with one another. A file is called like a text if both
-    have a NAME, or a name up to one of its dots, that no other file and no other text has.
+    Files are assigned to texts by position, and their names need not be related. The name of a file matches a text if
+    both have a NAME, or a file name up to one of its dots, that no other file and no other text has.
 
     Examples
     --------
     >>> check_order("--scores COMET", ["comet.tsv#a", "comet.tsv#b"], ["out/a.txt", "out/b.txt"])
     >>> check_order("--scores COMET", ["b.comet", "a.comet"], ["out/a.txt", "out/b.txt"])
     Traceback (most recent call last):
-    reshuffle.errors.InputError: --scores COMET: b.comet is given for out/a.txt but called like out/b.txt: ...
+    reshuffle.errors.InputError: --scores COMET: b.comet is in the position of out/a.txt but named like out/b.txt: ...
     """
     called = [_called(path) for path in files]
     names = [_called(path) for path in texts]
-    for sets in (called, names):  # what several are called tells none of them apart
+    for sets in (called, names):  # a name that several share matches none of them
         common = {name for name in set().union(*sets) if sum(name in each for each in sets) > 1}
         for each in sets:
             each -= common
-    # By text the file that is called like it, where there is one.
+    # For each text the file that is named like it, or None.
     like = [next((f for f, of_file in enumerate(called) if of_file & of_text), None) for of_text in names]
     for place, of_file in enumerate(called):
         if of_file & names[place]:
@@ -346,14 +346,14 @@ def check_order(option: str, files: Sequence[str], texts: Sequence[str]) -> None
         other = next((t for t, f in enumerate(like) if f == place), None)
         if other is not None:
             shown = display_name(files[place]), display_name(texts[place]), display_name(texts[other])
-            fix = "give them in the order of the systems"
+            fix = "put the files in the same order"
             if None not in like and len(set(like)) == len(files):
                 fix += f": {' '.join(display_name(files[f]) for f in like if f is not None)}"
-            raise InputError(f"{option}: {shown[0]} is given for {shown[1]} but called like {shown[2]}: {fix}")
+            raise InputError(f"{option}: {shown[0]} is in the position of {shown[1]} but named like {shown[2]}: {fix}")
 
 
 def _called(path: str) -> set[str]:
-    """What a path may be called: NAME of ``FILE#NAME``, and the name of the file up to any of its dots."""
+    """The names of a path: NAME of ``FILE#NAME``, and the file name up to any of its dots."""
     file, name = split_name(path)
     stem = "" if file == STDIN else uncompressed(Path(file).name)
     dots = [i for i, character in enumerate(stem) if character == "." and i > 0]
@@ -385,7 +385,7 @@ def read_corpus(
     strata : str, optional
         The same with the id of its stratum.
     max_input : int, optional
-        Bytes that a compressed file may grow to, 4 GiB by default; see :func:`reshuffle.read_lines`.
+        Largest size in bytes of a decompressed file, 4 GiB by default; see :func:`reshuffle.read_lines`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The one exception and the one warning that users meet, and the words of their messages."""
+"""The exception and the warning that users see, and how their messages are worded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class InputError(ValueError):
 
 
 class InputWarning(UserWarning):
-    """Something given to reshuffle can be used, but is probably not what was meant.
+    """The input can be used, but is probably not what was meant.
 
     ``warnings.filterwarnings("ignore", category=reshuffle.InputWarning)`` silences it. The command line prints each as
     one line on standard error.
@@ -30,7 +30,7 @@ class InputWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Warn of the input, as of the line outside this package that called it."""
+    """Issue an :class:`InputWarning` for the line outside this package that made the call."""
     frame = sys._getframe(1)
     level = 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "reshuffle":
@@ -39,13 +39,13 @@ def warn(message: str) -> None:
     warnings.warn(message, InputWarning, stacklevel=level)
 
 
-# As much of what came as a message shows: a line may have megabytes.
+# The most characters of a value and names of a list that a message shows: a line may have megabytes.
 MAX_QUOTED = 40
 MAX_LISTED = 50
 
 
 def shortened(text: str) -> str:
-    """A text as far as a message shows it.
+    """A text, cut to the length that messages show.
 
     >>> shortened("short"), shortened("a" * 50) == "a" * 40 + "…"
     ('short', True)
@@ -54,17 +54,17 @@ def shortened(text: str) -> str:
 
 
 def quoted(value: object) -> str:
-    """What came, as Python writes it and as far as a message shows it: every message quotes by this.
+    """The repr of a value, cut to the length that messages show; all messages quote values this way.
 
     >>> print(quoted("it's"), quoted("word " * 1000), quoted(list(range(1000))))
     "it's" 'word word word word word word word word …' [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1…
     """
-    # A string is cut before it is written, so that its end is still marked.
+    # A string is cut before repr, so that the closing quote is kept.
     return repr(shortened(value)) if isinstance(value, str) else shortened(repr(value))
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as far as a message shows them, each and all.
+    """A list of names, with long names and long lists cut to what messages show.
 
     >>> listed(["a", "b" * 50]), listed(map(str, range(100)))[-14:]
     ('a, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…', '… (100 in all)')

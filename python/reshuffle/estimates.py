@@ -66,17 +66,17 @@ def segment_values(family: Family, a: int, b: int | None = None) -> Scores:
 
 
 def gradient(metric: Metric, counts: Counts, totals: Counts) -> Scores:
-    """The derivative of the score by each summed count: (…, K) in and out.
+    """The derivatives of the score with respect to each summed count: (…, K) in and out.
 
-    Metrics of the core have it in closed form. At a kink (BLEU where hypotheses and references are equally long) it is
-    the mean of both sides. Where a sum is 0 and an order is smoothed for it, it is given as 0, since then all rows are
-    0 there and it would be multiplied by 0.
+    Metrics of the core have them in closed form. At a kink (BLEU where hypotheses and references are equally long) the
+    derivative is the mean of both sides. For a sum of 0 whose order is smoothed it is 0: all rows are 0 there, so it
+    would be multiplied by 0.
 
-    A :class:`~reshuffle.Formula` has central differences. ``counts`` are those of the systems that are looked at,
-    (systems, S, K); steps are relative to their sums. The function is promised integers, which it may shift or look up
-    in a table, so a step is at least 1. A count that cannot be negative is not brought down to 0, where logarithms and
-    ratios end: near it the difference is one-sided, and of a curved function of a count of 1 to 3 it is rough (of a
-    logarithm by 31, 10 and 4 %).
+    For a :class:`~reshuffle.Formula` they are central differences. ``counts`` are those of the systems in question,
+    (systems, S, K); steps are relative to their sums. The function may rely on integers, for example to shift them or
+    to look them up in a table, so a step is at least 1. A count that cannot be negative is not lowered to 0, where
+    logarithms and ratios are undefined. Near 0 the difference is therefore one-sided, and for a curved function of a
+    count of 1 to 3 it is rough (for a logarithm it is off by 31, 10 and 4 %).
     """
     if metric.core is not None:
         flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))

@@ -28,9 +28,9 @@ COMPRESSIONS: tuple[tuple[str, bytes, str, Callable[[IO[bytes]], gzip.GzipFile |
 )
 
 MAX_INPUT = 4 << 30
-"""Bytes that a compressed file may grow to, unless the caller says otherwise."""
+"""Largest size in bytes of a compressed file after decompression, unless the caller says otherwise."""
 
-# Decompressed at a time: large against what a call costs, small against what a text takes.
+# Bytes decompressed per call: many enough that the call costs little, few beside the size of a text.
 CHUNK = 1 << 20
 
 
@@ -58,7 +58,7 @@ def read_lines(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> l
     ----------
     path : str or path
     max_input : int, optional
-        Bytes that a compressed file may grow to, 4 GiB by default. A file that is not compressed may have any size.
+        Largest size in bytes of a compressed file after decompression, 4 GiB by default. Other files may have any size.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def read_lines(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> l
 
 
 def read_bytes(path: str, expected: str, max_input: int = MAX_INPUT) -> bytes:
-    """What a file holds, decompressed to ``max_input`` bytes at most; ``expected`` says what it should hold."""
+    """A file's content, decompressed to at most ``max_input`` bytes; ``expected`` is for the error if it is empty."""
     name = display_name(path)
     data = _decompressed(_bytes(path), name, check_integer("max_input", max_input, 1))
     if not data:
@@ -133,13 +133,13 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
 
 
 def _limited(stream: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile, name: str, max_input: int) -> bytes:
-    """All that is in a stream, or an error as soon as it is more than allowed: some megabytes may hold terabytes."""
+    """The whole stream, or an error as soon as it passes the limit: a few megabytes may decompress to terabytes."""
     whole = io.BytesIO()
     while chunk := stream.read(CHUNK):
         if whole.tell() + len(chunk) > max_input:
             raise InputError(
-                f"{name} grows to more than {shown_size(max_input)} when decompressed: if it is meant to, allow more "
-                "by max_input (--max-input)"
+                f"{name} is larger than {shown_size(max_input)} when decompressed: if that is intended, raise the "
+                "limit with max_input (--max-input)"
             )
         whole.write(chunk)
     return whole.getvalue()
@@ -149,12 +149,12 @@ UNITS = ("", "K", "M", "G", "T")
 
 
 def parse_size(text: str) -> int:
-    """A number of bytes as people write it: K, M, G and T are powers of 1024, as KiB … are, and KB … powers of 1000.
+    """A number of bytes: K and KiB, M and MiB … are powers of 1024, KB, MB … powers of 1000.
 
     Raises
     ------
     InputError
-        For what is no size, or less than a byte.
+        If the text is not a size, or less than a byte.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def parse_size(text: str) -> int:
 
 
 def shown_size(size: int) -> str:
-    """A number of bytes in the largest unit that it is a multiple of.
+    """A number of bytes in the largest binary unit that divides it.
 
     >>> shown_size(4 << 30), shown_size(1_000_000), shown_size(1)
     ('4 GiB', '1,000,000 bytes', '1 byte')

@@ -34,7 +34,7 @@ from .metrics import (
 
 __all__ = ["CorpusFunction", "FromCounts", "GivenCounts", "OwnTexts", "SegmentScores", "f_score"]
 
-PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table, of whatever package
+PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
 
 # Sums over segments stay below this, so that the core never refuses what was accepted here.
 LARGEST_SUM = 2.0**61
@@ -73,15 +73,15 @@ class SegmentScores(GivenCounts):
     unit of at least 10⁻¹⁵ fits, such as single-precision floats, are counted in the smallest power of two whose sums
     still fit 55 bits, which changes a score by at most half a unit: the largest |score| times S/2⁵⁵. (With documents as
     unit, sums of large ones drawn again and again then fit 64.) All systems share the unit. :func:`reshuffle.compare`
-    and :func:`reshuffle.score` leave out the decimals of a mean that such a unit does not tell;
-    :func:`reshuffle.segment_scores` gives scores as they came.
+    and :func:`reshuffle.score` round a mean to the decimals that such a unit determines;
+    :func:`reshuffle.segment_scores` returns the scores unchanged.
 
     Parameters
     ----------
     name : str
         What to call the metric in tables and signatures.
     scores : mapping of str to S numbers, sequence of these, or table of S rows
-        By system: a table (pandas, polars, Arrow, a structured array) has a column for each. Without names systems are
+        By system; a table (pandas, polars, Arrow, a structured array) has a column for each. Without names systems are
         called ``system 1``, ``system 2`` …
     higher_is_better : bool
 
@@ -108,7 +108,7 @@ class SegmentScores(GivenCounts):
     core: _core.Metric = field(init=False, repr=False, compare=False)
     counts: Mapping[str, Counts] = field(init=False, repr=False, compare=False)
     decimals: int | None = field(init=False, repr=False, compare=False)
-    _rounded: Mapping[str, Scores] = field(init=False, repr=False, compare=False)  # what no count tells exactly
+    _rounded: Mapping[str, Scores] = field(init=False, repr=False, compare=False)  # scores that counts only approximate
 
     is_mean = True
 
@@ -129,7 +129,7 @@ class SegmentScores(GivenCounts):
                 raise self._too_coarse(system, arrays)
             coarsest = max(coarsest, error)
         object.__setattr__(self, "counts", counts)
-        # Rounded there, a mean is wrong by one in its last decimal at most: half for the unit, half for the rounding.
+        # With so many decimals a mean is off by at most one in the last: half from the unit, half from the rounding.
         object.__setattr__(self, "decimals", math.floor(-math.log10(2 * coarsest)) if coarsest else None)
         object.__setattr__(self, "_rounded", {name: array.copy() for name, array in arrays.items()} if coarsest else {})
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
@@ -155,10 +155,10 @@ class SegmentScores(GivenCounts):
         return array
 
     def segment_scores_of(self, names: Sequence[str]) -> Scores:
-        """See :meth:`GivenCounts.segment_scores_of`: as they were given."""
+        """See :meth:`GivenCounts.segment_scores_of`: the scores that the user gave, unchanged."""
         if not self._rounded:
             return super().segment_scores_of(names)
-        self.counts_of(names)  # or the error for a system that is not there
+        self.counts_of(names)  # raises the error for an unknown system
         return np.stack([self._rounded[name] for name in names])
 
     def _too_coarse(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
@@ -415,7 +415,7 @@ class CorpusFunction:
         """
         value = self.function(hypotheses, references)
         try:
-            if isinstance(value, str | bytes) or np.ndim(value):  # though float() may take them
+            if isinstance(value, str | bytes) or np.ndim(value):  # which float() may accept
                 raise TypeError
             number = float(value)
         except (TypeError, ValueError, OverflowError):
@@ -456,7 +456,7 @@ def _by_system(name: str, values: Any) -> list[tuple[str, Any]]:
 
 
 def _check_present(what: str, values: Any) -> None:
-    """Raise :class:`InputError` for the first segment that is marked as missing: its number would be made up."""
+    """Raise :class:`InputError` for the first missing value, which has no meaningful number."""
     gone = missing(values)
     if gone is not None and gone.any():
         segment = int(np.flatnonzero(gone.reshape(len(gone), -1).any(axis=1))[0]) + 1

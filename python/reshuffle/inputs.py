@@ -77,7 +77,7 @@ class Source:
         nul = self.data.find(b"\0")
         if nul >= 0 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff")):  # XML may be UTF-16
             line = self.data.count(b"\n", 0, nul) + 1
-            warn(f"{self.name}, line {line} holds a NUL character (U+0000): is it a text file, and in UTF-8?")
+            warn(f"{self.name}, line {line} contains a NUL character (U+0000): is the file UTF-8 text?")
 
     @property
     def name(self) -> str:
@@ -111,8 +111,8 @@ def _text(source: Source, names: Names) -> list[Column]:
     text = decoded(source.data, source.name)
     if text.startswith("\ufeff"):
         warn(
-            f"{source.name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as "
-            "sacreBLEU does: save it as UTF-8 without one"
+            f"{source.name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in "
+            "sacreBLEU: save the file without it"
         )
     lines = split_lines(text)
     return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
@@ -140,7 +140,7 @@ def _mteval(source: Source, names: Names) -> list[Column]:
             (document, number), n = found.added[choice][0], len(found.added[choice])
             warn(
                 f"{source.label(choice)} lacks {n:,} of {len(chosen):,} segments that other references have (first: "
-                f"segment {number!r} of the document {document!r}): they are taken to be empty, as sacreBLEU does"
+                f"segment {number!r} of the document {document!r}): they are treated as empty, as in sacreBLEU"
             )
         return Column(
             source.label(name), [s.text for s in chosen.values()], [s.line for s in chosen.values()], list(chosen)
@@ -243,7 +243,7 @@ def _conllu(source: Source, names: Names) -> list[Column]:
     lines = split_lines(source.text())
     if lines[-1]:  # the end of the file ends the last sentence too
         lines.append("")
-    while len(lines) > 1 and not lines[-1] and not lines[-2]:  # no sentence can be meant by empty lines at the end
+    while len(lines) > 1 and not lines[-1] and not lines[-2]:  # more than one at the end of the file
         lines.pop()
     blocks: list[str] = []
     first_lines: list[int] = []
@@ -363,7 +363,7 @@ def read_columns(
     input_format : str, optional
         A name in :data:`INPUTS`, for all files. By default the ending tells, that of a compression left aside.
     max_input : int, optional
-        Bytes that a compressed file may grow to, 4 GiB by default; see :func:`reshuffle.read_lines`.
+        Largest size in bytes of a decompressed file, 4 GiB by default; see :func:`reshuffle.read_lines`.
 
     Returns
     -------

@@ -279,7 +279,7 @@ def bootstrap_interval(
     Parameters
     ----------
     a, b : (S, K) array_like of int, or (S,) array_like of float
-        The counts of each segment, or without a metric one score for each: then of their mean.
+        The counts of each segment; without a metric one score for each segment, of which the mean is taken.
     metric, documents, strata, n_resamples, seed, threads, progress
         As in :func:`reshuffle.bootstrap_test`; ``n_resamples`` is B, the number of draws. ``delta``, ``jackknife`` and
         ``t`` make none. ``studentized`` and ``t`` are not for strata.
@@ -301,9 +301,9 @@ def bootstrap_interval(
 
     Notes
     -----
-    Cost: as a bootstrap test; ``bca`` and ``jackknife`` need S scores more; ``studentized`` K derivatives and K²/2
-    sums more for every draw, for a difference four times that; ``delta`` K derivatives in all. A derivative of a
-    function in Python takes two scores.
+    Cost: as a bootstrap test. In addition ``bca`` and ``jackknife`` need S scores, and ``studentized`` K derivatives
+    and K²/2 sums for every draw, four times that for a difference; ``delta`` needs K derivatives in all. A derivative
+    of a function in Python takes two scores.
 
     Examples
     --------
@@ -314,7 +314,7 @@ def bootstrap_interval(
     >>> interval = bootstrap_interval(right, lambda totals: totals[..., 0] / 8, method="delta")
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.429, 1.071)
-    >>> interval = bootstrap_interval([0.81, 0.84, 0.79, 0.9], method="t")  # the mean of scores of segments
+    >>> interval = bootstrap_interval([0.81, 0.84, 0.79, 0.9], method="t")  # of a mean of segment scores
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.759, 0.911)
     """
@@ -341,8 +341,8 @@ def standard_error(
     """Standard error of a system's score or, with ``b``, of score(a) − score(b), over random segments.
 
     - ``delta``: √(S/(S − 1) Σ u_s²) where u_s = ∇f(T)·(x_s − T/S) is what segment s adds to the score if the metric is
-      linearised (Efron 1981, doi:10.1093/biomet/68.3.589). ∇f in closed form; of a function in Python by central
-      differences of whole counts, which are rough where a count of 1 to 3 decides.
+      linearised (Efron 1981, doi:10.1093/biomet/68.3.589). ∇f is in closed form; for a function in Python by central
+      differences in whole counts, which are rough where the score depends on a count of 1 to 3.
     - ``jackknife``: √((S − 1)/S Σ (θ₍ₛ₎ − mean θ₍ₛ₎)²) over the scores without one of the segments (Efron & Stein 1981,
       doi:10.1214/aos/1176345462).
     - ``bootstrap``: the standard deviation of B draws, with B − 1 below.
@@ -353,7 +353,7 @@ def standard_error(
     Parameters
     ----------
     a, b : (S, K) array_like of int, or (S,) array_like of float
-        The counts of each segment, or without a metric one score for each: then of their mean.
+        The counts of each segment; without a metric one score for each segment, of which the mean is taken.
     metric, documents, strata, n_resamples, seed, threads, progress
         As in :func:`bootstrap_interval`; the last four matter to ``bootstrap`` only.
     method : {'delta', 'jackknife', 'bootstrap'}

@@ -1,4 +1,4 @@
-"""What a command line asks to be scored: from its arguments to texts and metrics."""
+"""From the arguments of a command line to texts and metrics."""
 
 from __future__ import annotations
 

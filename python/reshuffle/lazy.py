@@ -1,4 +1,4 @@
-"""Attributes that are computed when they are first asked for, without a lock."""
+"""Attributes that are computed on first access, without a lock."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class lazy(Generic[T]):  # noqa: N801
     """``functools.cached_property`` without its lock.
 
     Before Python 3.12 the standard library holds one lock for *all* instances while one computes. Long calls run inside
-    these attributes, so a short call beside a long one would wait for it, and a child made by ``fork`` meanwhile would
-    wait forever. Here two threads that ask the same instance at once may both compute; what they compute is a pure
-    function of the instance, and both get the value that was stored first.
+    these attributes, so a short call in another thread would wait for a long one, and a child made by ``fork`` in the
+    meantime would wait forever. Here two threads that access the attribute at once may both compute it; the value is a
+    pure function of the instance, and both get the one that was stored first.
 
     >>> class Circle:
     ...     def __init__(self, radius):
@@ -43,6 +43,6 @@ class lazy(Generic[T]):  # noqa: N801
     def __get__(self, instance: object | None, owner: type | None = None) -> T | lazy[T]:
         if instance is None:
             return self
-        # Not a data descriptor: from now on the instance's own attribute is found before this one.
+        # Without __set__ this is no data descriptor: from now on the instance's own attribute is found first.
         value: T = vars(instance).setdefault(self._name, self.__wrapped__(instance))
         return value

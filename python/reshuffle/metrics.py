@@ -51,8 +51,8 @@ class Metric(ABC):
     """A corpus score that is a function of summed integer counts.
 
     ``core`` is its formula in Rust, if it has one there. ``is_mean`` tells whether the score is the mean of the scores
-    of segments; then a row of counts is a number and 1. ``decimals`` are those of a score that are known if a count is
-    a number rounded to a unit, None if all of them are.
+    of segments; then a row of counts is a number and 1. ``decimals`` is the number of decimals of a score that are
+    known where counts are numbers rounded to a unit, and None where counts are exact.
     """
 
     name: str
@@ -96,7 +96,7 @@ class NativeMetric(Metric):
     _cut: Callable[[str], str] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Several numbers may come as a list or an array, and are compared and hashed.
+        # Lists and arrays of numbers become tuples, which can be compared and hashed.
         object.__setattr__(self, "options", {name: _listed(value) for name, value in self.options.items()})
         options = dict(self.options)
         defaults = _checked_names(self.key, options)
@@ -138,7 +138,7 @@ class NativeMetric(Metric):
 
     @property
     def tokenizes(self) -> bool:
-        """Does it cut texts into tokens by an option ``tokenize``?"""
+        """Does it have a tokenizer other than ``none``?"""
         spec = next(spec for spec in metric_specs() if spec.name == self.key)
         default = next((option.default for option in spec.options if option.name == "tokenize"), "none")
         return bool(self.options.get("tokenize", default) != "none")
@@ -267,13 +267,13 @@ class Formula(Metric):
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`.
 
-        :class:`InputError` if the function gives no numbers, another shape, NaN or an infinity.
+        Raises :class:`InputError` if the function does not return finite numbers of the expected shape.
         """
         totals = totals_array(totals)
         given = self.function(totals)
         try:
             array = np.asarray(given)
-            # Text that reads as a number is no number, of a complex one half would be lost, and None would be NaN.
+            # Conversion alone would accept text, drop the imaginary part of complex numbers and make NaN of None.
             if array.dtype.kind not in "biufO" or given is None:
                 raise TypeError
             scores = array.astype(np.float64)
@@ -329,7 +329,7 @@ def resolve(like: MetricLike) -> Metric:
 def tokenize(
     lines: Iterable[str], tokenizer: str = "13a", *, tokenizer_model: str | os.PathLike[str] | None = None
 ) -> list[list[str]]:
-    """The tokens of each line. ``tokenizer_model`` is the model's file, for those that take one.
+    """The tokens of each line. ``tokenizer_model`` is the model's file, for tokenizers that take one.
 
     :class:`InputError` if ``lines`` is a string, or holds what is none.
 
@@ -365,7 +365,7 @@ def _checked_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _listed(value: object) -> object:
-    """Several numbers as a tuple; whatever else there is as it is."""
+    """Lists and one-dimensional arrays as tuples; other values unchanged."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return tuple(value.tolist())
     return tuple(value) if isinstance(value, list) else value
@@ -375,7 +375,7 @@ def _external(name: object, model: object) -> LoadedTokenizer | None:
     """The tokenizer of another package, or None for one of the core or none at all."""
     tokenizer = EXTERNAL.get(name) if isinstance(name, str) else None
     if model is not None and (tokenizer is None or not tokenizer.takes_model):
-        raise InputError(f"tokenizer_model means nothing unless tokenize is {model_takers()}: leave it out")
+        raise InputError(f"tokenizer_model applies only if tokenize is {model_takers()}: leave it out")
     return None if tokenizer is None else load(tokenizer.name, model)
 
 
@@ -414,7 +414,7 @@ L = TypeVar("L", str, "str | None")
 
 
 def _spaced(columns: list[list[L]]) -> list[list[L]]:
-    """The lines of mteval's files with the white space at their ends."""
+    """Lines from mteval files with the white space that the file has at their ends."""
     return [[line.spaced if isinstance(line, SpacedText) else line for line in column] for column in columns]
 
 
@@ -441,16 +441,16 @@ def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Count
 
 
 def totals_array(values: ArrayLike) -> Counts:
-    """Summed counts as int64, or :class:`InputError` if they are none or beyond what sums may be."""
+    """Summed counts as int64, or :class:`InputError` if they are not whole numbers of at most 2^62 in magnitude."""
     totals = counts_array(values, "totals")
     for extreme in (int(totals.max()), int(totals.min())):
         if abs(extreme) > LARGEST_SUM:
-            raise InputError(f"totals must be at most 2^62 in size, got {extreme}")
+            raise InputError(f"totals must be at most 2^62 in magnitude, got {extreme}")
     return totals
 
 
 def check_sums(counts: Counts) -> None:
-    """Raise :class:`InputError`, as the core does, if the sums of (k, S, K) counts over segments could pass 2^62."""
+    """Raise :class:`InputError`, as the core does, if sums of (k, S, K) counts over segments could exceed 2^62."""
     ends = zip(counts.max(axis=(0, 1)).tolist(), counts.min(axis=(0, 1)).tolist(), strict=True)
     for column, (high, low) in enumerate(ends):
         if max(high, -low) * counts.shape[1] > LARGEST_SUM:

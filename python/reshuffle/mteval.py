@@ -29,17 +29,17 @@ ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|(
 
 
 class SpacedText(str):
-    """The text of a segment that has white space at its ends in the file, without it.
+    """The text of a segment without the white space that it has at its ends in the file.
 
-    Metrics and everybody else see the text as a plain string. Only mteval's international tokenization cuts ``2014.``
-    in another way where a space follows, so only it asks for ``spaced``, the text as it stands there.
+    To metrics and callers this is a plain string. Only mteval's international tokenization treats ``2014.`` differently
+    if a space follows, so it alone uses ``spaced``, the text with that white space.
     """
 
     __slots__ = ("spaced",)
     spaced: str
 
     def __new__(cls, spaced: str) -> SpacedText:
-        """With a space wherever the file has white space."""
+        """Takes the text with runs of white space replaced by single spaces."""
         made = super().__new__(cls, spaced.strip(" "))
         made.spaced = spaced
         return made
@@ -58,7 +58,7 @@ class Segment(NamedTuple):
 class Translations(NamedTuple):
     """What a file holds: name → (docid, seg id) → segment, all in the file's order; and which names are references.
 
-    ``added`` tells which segments a reference does not have in the file, where other references do: they are empty.
+    ``added``: by reference, the segments that it lacks in the file and other references have; their text is empty.
     """
 
     segments: dict[str, dict[tuple[str, str], Segment]]
@@ -134,9 +134,9 @@ class Sets:
         self.open_elements.pop()
 
     def close_unclosed(self, level: int) -> None:
-        """Close documents and sets down to a level of nesting, as SGML lets end what lacks its end tag.
+        """Close documents and sets down to a level of nesting, because SGML allows end tags to be left out.
 
-        sacreBLEU reads such files by their segments; mteval-v13a.pl would join documents or leave them out.
+        sacreBLEU reads only the segments of such files; mteval-v13a.pl would join documents or leave them out.
         """
         while len(self.open_elements) > level and self.open_elements[-1].tag != "seg":
             inner = self.open_elements[-1]
@@ -189,15 +189,16 @@ class Sets:
             first, more = self.unclosed[0], len(self.unclosed) - 1
             warn(
                 f"{self.name}, line {first.line}: the <{first.tag}> is not closed by </{first.tag}>"
-                f"{f', nor are {more:,} other elements' if more else ''}; it is taken to end before the next one"
+                f"{f', nor are {more:,} other elements' if more else ''}; "
+                "it is taken to end where the next one starts or its parent ends"
             )
         return Translations(self.systems, tuple(self.references))
 
     def fail_empty(self) -> NoReturn:
         if "srcset" in self.seen and not {"refset", "tstset"} & self.seen:
             raise InputError(
-                f"{self.name} holds the source text: expected <refset> or <tstset>, got <srcset>; give the file with "
-                "the translations, of references or of a system"
+                f"{self.name} holds the source text: expected <refset> or <tstset>, got <srcset>; give the file of "
+                "the references or of a system"
             )
         wanted = "<doc> with <seg> in it" if {"refset", "tstset"} & self.seen else "<refset> or <tstset>"
         got = ", ".join(f"<{tag}>" for tag in SETS if tag in self.seen) or "none"
@@ -205,10 +206,10 @@ class Sets:
 
 
 class Dataset(Sets):
-    """Puts together what one file of WMT holds: documents with the source, references and systems' outputs.
+    """Collects one XML file of WMT: documents with the source, references and systems' outputs.
 
-    Documents of test suites are left out, and so are segments without any reference if there are references at all. The
-    segments of a document are those of its source, in the order of their numbers.
+    Documents of test suites are left out. If the file has references, so are segments without any reference. The
+    segments of a document are those of its source, ordered by number.
     """
 
     levels = WMT_LEVELS
@@ -216,7 +217,7 @@ class Dataset(Sets):
 
     def __init__(self, name: str, first: str) -> None:
         super().__init__(name, first)
-        # By document in the file's order: the numbers of its segments, and whether they are the source's.
+        # The numbers of each document's segments, in the file's order; documents whose numbers are those of the source.
         self.numbers: dict[str, dict[str, None]] = {}
         self.has_source: set[str] = set()
         self.n_testsuites = 0
@@ -262,7 +263,7 @@ class Dataset(Sets):
             super().add(segment)
 
     def keys(self) -> Iterator[tuple[str, str]]:
-        """Documents in the file's order, and of each the segments in the order of their numbers, as sacreBLEU's."""
+        """The segments of all documents: documents in the file's order, segments by number, as in sacreBLEU."""
         for document, numbers in self.numbers.items():
             ordered = sorted(numbers, key=int) if all(map(str.isdecimal, numbers)) else numbers
             yield from ((document, number) for number in ordered)
@@ -273,7 +274,7 @@ class Dataset(Sets):
         references = {name: found.segments[name] for name in found.references if name in found.segments}
 
         def first(key: tuple[str, str]) -> Segment | None:
-            """The first reference of a segment that holds any text."""
+            """A segment's first reference that is not blank."""
             there = (segments[key] for segments in references.values() if key in segments)
             return next((segment for segment in there if segment.text.strip()), None)
 
@@ -285,16 +286,16 @@ class Dataset(Sets):
         if strange:
             (document, number), more = strange[0], len(strange) - 1
             warn(
-                f"{self.name}: segment {number!r} of the document {document!r} is not in its source and left out"
-                f"{f', and so are {more:,} others' if more else ''}"
+                f"{self.name}: segment {number!r} of the document {document!r} is not in the document's source "
+                f"and is left out{f', as are {more:,} others' if more else ''}"
             )
         segments: dict[str, dict[tuple[str, str], Segment]] = {}
         added: dict[str, list[tuple[str, str]]] = {}
         for name, own in found.segments.items():
             missing = [key for key in kept if key not in own] if name in references else []
-            if len(missing) == len(kept):  # all that it translates is left out
+            if len(missing) == len(kept):  # it translates only what is left out
                 continue
-            # What stands in for a missing one is found where the other reference is.
+            # An empty segment stands for a missing one; its line is that of the other reference.
             blank = {key: Segment("", segment.line) for key in missing if (segment := kept[key]) is not None}
             of_name = {key: own.get(key) or blank[key] for key in kept if key in own or key in blank}
             if of_name:
@@ -314,13 +315,12 @@ def read_sgm(text: str, name: str) -> Translations:
     Raises
     ------
     InputError
-        For segments that are not closed, elements that are not named or given twice, or if there are none; with the
-        file and line.
+        If a segment is not closed, an element has no name or comes twice, or there are no segments; with file and line.
 
     Warns
     -----
     InputWarning
-        For documents and sets that are not closed.
+        If documents or sets are not closed.
 
     Examples
     --------

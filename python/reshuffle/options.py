@@ -1,4 +1,4 @@
-"""The options of metrics as they are written and explained on the command line."""
+"""The options of metrics as flags of the command line, with their help."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def flag(option: str) -> str:
 
 
 def with_flags(text: str, options: Iterable[str]) -> str:
-    """A text with all options in it as they are written on the command line.
+    """A text in which names of options are replaced by their flags.
 
     >>> with_flags("smooth_value must be a number: --lowercase", ["smooth_value", "lowercase"])
     '--smooth-value must be a number: --lowercase'
@@ -30,18 +30,18 @@ def with_flags(text: str, options: Iterable[str]) -> str:
 
 
 def about_option(text: str) -> str:
-    """What an option does, in the words of the command line. Options of one word are words of their own right there."""
+    """The help of an option, with flags for names of options; one-word names stay, since they may be plain words."""
     return with_flags(text, [o.name for spec in metric_specs() for o in spec.options if "_" in o.name])
 
 
 def known_case(name: str, known: Sequence[str]) -> str:
-    """BLEU is bleu: there are no two metrics whose names differ in case alone."""
+    """A name in lower case if that is known (BLEU is bleu): no two metrics differ in case alone."""
     return name.lower() if name.lower() in known else name
 
 
 @dataclass(frozen=True)
 class Flag:
-    """An option that one or more metrics have under one name."""
+    """An option that one or more metrics share by name."""
 
     option: OptionSpec
     metrics: list[str]
@@ -50,7 +50,7 @@ class Flag:
 
 
 def flags() -> list[Flag]:
-    """Every option of any metric, once, whatever it means to each."""
+    """Every option of any metric, once; the help says what it means to each metric."""
     takers: dict[str, list[tuple[str, OptionSpec]]] = {}
     for spec in metric_specs():
         for option in spec.options:

@@ -1,4 +1,4 @@
-"""Where a report goes: standard output, or a file that appears whole; and a progress bar until then."""
+"""Writing a report to standard output or atomically to a file, and a progress bar until then."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .results import Comparison, SegmentTable
 
 __all__ = ["Result", "Writer", "destination", "progress_bar", "terminal"]
 
-# A bar for less would only flicker.
+# For shorter runs a bar would only flicker.
 BAR_DELAY_SECONDS = 0.3
 # How long Ctrl-C waits for the bar to be removed.
 REMOVAL_SECONDS = 0.2
@@ -33,10 +33,10 @@ Writer: TypeAlias = Callable[[Result, str], object]
 
 @contextlib.contextmanager
 def destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
-    """Where the report goes. A file appears whole or not at all, and only if all went well."""
+    """A function that writes the report. A file appears whole, and only if the body succeeds."""
     descriptor = None if output is None else _descriptor(output)
     if output is None or output == STDIN or descriptor == 1:
-        if sys.__stdout__ is None:  # said now rather than after the work
+        if sys.__stdout__ is None:  # before the work rather than after it
             raise InputError(f"standard output cannot be written: {stdout_problem()}")
         yield lambda result, fmt: _write(sys.stdout, result, fmt, "standard output", terminal())
         return
@@ -46,7 +46,7 @@ def destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     with _blamed_on(shown):
         if Path(output).is_dir():
             raise InputError(f"{shown} is a directory: -o takes the name of a file")
-        # A pipe, a terminal, /dev/null: nothing to replace.
+        # A pipe, a terminal or /dev/null is written directly: it cannot be replaced by a file.
         is_stream = descriptor is not None or (Path(output).exists() and not Path(output).is_file())
     if is_stream:
         opened = _stream(output if descriptor is None else descriptor, shown)
@@ -57,7 +57,7 @@ def destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
 
 
 def _descriptor(output: str) -> int | None:
-    """The descriptor that a path like /dev/stdout stands for. It need not lead to a file that could be opened anew."""
+    """The descriptor that a path like /dev/stdout stands for: what it leads to cannot always be opened again."""
     if os.name == "nt":
         return None
     found = re.fullmatch(r"/(?:dev/fd|proc/self/fd)/(\d{1,9})", output)
@@ -68,7 +68,7 @@ def _descriptor(output: str) -> int | None:
 def _blamed_on(shown: str) -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError:  # whoever reads has had enough
+    except BrokenPipeError:  # the reader has closed the pipe
         raise
     except OSError as error:
         raise InputError(f"{shown} cannot be written: {error.strerror or error}") from None
@@ -77,7 +77,7 @@ def _blamed_on(shown: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[str]]:
     with _blamed_on(shown):
-        # A descriptor that is open already: what is written there by others comes before and after.
+        # Of an open descriptor a duplicate: opening the path again could overwrite what others write there.
         stream = open(os.dup(path) if isinstance(path, int) else path, mode, encoding="utf-8", newline="\n")  # noqa: SIM115
     try:
         yield stream
@@ -101,7 +101,7 @@ def _replacement(target: Path, shown: str, inputs: Sequence[str]) -> Iterator[IO
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
 
     def remove() -> None:
-        with contextlib.suppress(OSError):  # of a file system that cannot be written, too
+        with contextlib.suppress(OSError):  # such as on a read-only file system
             part.unlink(missing_ok=True)
 
     with cleanup(remove):
@@ -117,7 +117,7 @@ def _replacement(target: Path, shown: str, inputs: Sequence[str]) -> Iterator[IO
 
 
 def _write(stream: IO[str], result: Result, fmt: str, shown: str, terminal: Terminal | None = None) -> None:
-    """In pieces: a string of all segments of all systems would be large."""
+    """Write a result in pieces, because one string of all segments of all systems would be large."""
     pieces = render_segments(result, fmt) if isinstance(result, SegmentTable) else [render(result, fmt, terminal)]
     with _blamed_on(shown):
         stream.writelines(pieces)
@@ -125,7 +125,7 @@ def _write(stream: IO[str], result: Result, fmt: str, shown: str, terminal: Term
 
 
 def terminal() -> Terminal:
-    """What standard output can show."""
+    """The width and colours of standard output."""
     if not sys.stdout.isatty():
         return Terminal()
     return Terminal(os.get_terminal_size(sys.stdout.fileno()).columns or 80, "NO_COLOR" not in os.environ)
@@ -133,15 +133,15 @@ def terminal() -> Terminal:
 
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A progress bar on standard error while the body runs, if that takes long and somebody is watching.
+    """A progress bar on standard error while the body runs, if that takes long and standard error is a terminal.
 
-    It is gone when the body ends, by a signal or an error too. Nothing may be written to the terminal before.
+    It is removed when the body ends, also by a signal or an error. The body must not write to the terminal.
     """
     progress = Progress()
     if sys.stderr is None or not sys.stderr.isatty():
         yield progress
         return
-    finished: queue.SimpleQueue[None] = queue.SimpleQueue()  # which a handler of signals may put into at any time
+    finished: queue.SimpleQueue[None] = queue.SimpleQueue()  # safe to use in a signal handler
     watcher = threading.Thread(target=_draw_bar, args=(progress, finished), daemon=True)
 
     def remove(seconds: float | None = None) -> None:
@@ -150,10 +150,10 @@ def progress_bar() -> Iterator[Progress]:
 
     try:
         watcher.start()
-    except RuntimeError:  # a process that can start no thread can do without a bar
+    except RuntimeError:  # no thread can be started: run without a bar
         yield progress
         return
-    # In a handler of signals the thread may wait for a module that the interrupted main thread is importing.
+    # A limit, because in a signal handler the bar's thread may wait for an import of the interrupted main thread.
     with cleanup(lambda: remove(REMOVAL_SECONDS)):
         try:
             yield progress
@@ -172,14 +172,14 @@ def _is_put(finished: queue.SimpleQueue[None], seconds: float) -> bool:
 def _draw_bar(progress: Progress, finished: queue.SimpleQueue[None]) -> None:
     if _is_put(finished, BAR_DELAY_SECONDS):
         return
-    # A terminal that hangs up and memory that runs out are the main thread's to tell.
+    # The main thread reports a terminal that hangs up or memory that runs out.
     with contextlib.suppress(OSError, MemoryError, ImportError):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        # rich would send to standard error what others write to standard output meanwhile.
+        # Otherwise rich redirects standard output to standard error while the bar is shown.
         with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
             stage, task = "", None
             while True:

@@ -1,6 +1,6 @@
-"""The process around a command line: signals, standard streams, and the code that it exits with.
+"""The process of a command line: signals, standard streams and exit codes.
 
-Imports next to nothing, so that all of this holds while larger modules are imported.
+Imports next to nothing, so that signals are handled while larger modules are imported.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["BAD_INPUT", "INTERRUPTED", "OUT_OF_MEMORY", "check_room", "cleanup",
 
 BAD_INPUT = 2
 OUT_OF_MEMORY = 3
-INTERRUPTED = 128 + 2  # as shells report a process that SIGINT ended
+INTERRUPTED = 128 + 2  # as shells report the end by SIGINT
 
-# numpy 2 with its libraries takes 125 MiB of addresses, and a little is needed beside it.
+# numpy 2 with its libraries takes 125 MiB of address space; the rest is needed besides.
 ROOM_BYTES = 160 << 20
 
 NO_MEMORY = "not enough memory"
@@ -34,10 +34,10 @@ _cleanups: list[Callable[[], object]] = []
 
 @contextlib.contextmanager
 def cleanup(undo: Callable[[], object]) -> Iterator[None]:
-    """Calls ``undo`` if a signal ends the process during the body. Whatever else ends it is the body's business."""
+    """Call ``undo`` if a signal ends the process during the body. After errors the body cleans up itself."""
     _cleanups.append(undo)
     try:
-        # Only now: without anything to clean up they end a process that hangs in compiled code, too.
+        # Only for the body: the default handlers also end a process that hangs in compiled code.
         with _signals_handled("SIGTERM", "SIGHUP"):
             yield
     finally:
@@ -45,10 +45,11 @@ def cleanup(undo: Callable[[], object]) -> Iterator[None]:
 
 
 def leave(command: Callable[[], int | None]) -> NoReturn:
-    """Run a command line and leave with its exit code, or with that of what went wrong and one sentence about it.
+    """Run a command line and exit with its code, or with that of an error and one sentence about it.
 
-    0 also if whoever reads the output has had enough; 2 for what cannot be used or written, 3 if memory runs out, 130
-    after Ctrl-C. SIGTERM and SIGHUP end the process as they always do, once what is half done has been removed.
+    The code is 0 also if the reader of the output closes the pipe, 2 if input cannot be used or output cannot be
+    written, 3 if memory runs out, 130 after Ctrl-C. SIGTERM and SIGHUP end the process as usual, after unfinished files
+    have been removed.
     """
     _occupy_standard_streams()
     with _signals_handled("SIGINT"):
@@ -67,28 +68,28 @@ def _run(command: Callable[[], int | None]) -> tuple[int, str]:
         return code, ""
     except InputError as error:
         return BAD_INPUT, str(error)
-    except KeyboardInterrupt:  # where a handler of signals is not ours to set
+    except KeyboardInterrupt:  # where our signal handler is not installed
         return INTERRUPTED, "reshuffle: interrupted"
     except BrokenPipeError:
         return 0, ""
     except Exception as error:
         if _lacks_memory(error):
             return OUT_OF_MEMORY, _about_memory(error)
-        if isinstance(error, OSError) and error.filename is None:  # files have had their sentence
+        if isinstance(error, OSError) and error.filename is None:  # errors about files are InputErrors
             return BAD_INPUT, f"standard output cannot be written: {stdout_problem(error)}"
         raise
 
 
 def stdout_problem(error: OSError | None = None) -> str | None:
-    """Why nothing can be written to standard output, as far as that can be told without trying."""
+    """Why standard output cannot be written: it is closed, or the reason in ``error``; None if neither is known."""
     if sys.__stdout__ is None:
-        return "it is closed; -o writes to a file"
+        return "it is closed; use -o to write to a file"
     return None if error is None else error.strerror or str(error)
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether it was memory that failed, in whatever words: modules may fail to be mapped, threads to be started."""
-    seen: set[int] = set()  # chains of exceptions may have circles
+    """Whether memory ran out, in any form: it may also keep modules from being mapped or threads from starting."""
+    seen: set[int] = set()  # chains of exceptions may be circular
     while error is not None and id(error) not in seen:
         seen.add(id(error))
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
@@ -101,7 +102,7 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 
 def check_room() -> None:
-    """Raise MemoryError where a limit leaves too little for numpy, whose libraries hang or end the process there."""
+    """Raise MemoryError if ``ulimit -v`` leaves too little for numpy, whose libraries would hang or abort."""
     try:
         import resource
     except ImportError:  # Windows has no such limits
@@ -124,7 +125,7 @@ def _about_memory(error: BaseException) -> str:
 
 
 def _complain(message: str) -> None:
-    """To standard error, if there is one and somebody reads it."""
+    """Write to standard error, if it is open and somebody reads it."""
     with contextlib.suppress(OSError, ValueError):
         if sys.stderr is not None:
             sys.stderr.write(message)
@@ -132,7 +133,7 @@ def _complain(message: str) -> None:
 
 
 def _drop_unwritten() -> None:
-    """What could not be written to a stream must not raise again when the interpreter flushes it at exit."""
+    """Drop what could not be written to a stream, so that flushing it at exit does not raise again."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -143,9 +144,9 @@ def _drop_unwritten() -> None:
 
 
 def _occupy_standard_streams() -> None:
-    """Open what is closed of 0, 1 and 2, or the next file would get the number and what is written there end in it.
+    """Open those of the descriptors 0, 1 and 2 that are closed, so that no other file gets their numbers and output.
 
-    What is written to standard output fails: nobody should lose a report without a word.
+    Standard output is opened for reading, so that writing to it fails and a report is not lost silently.
     """
     for descriptor in range(3):
         try:
@@ -159,7 +160,7 @@ def _occupy_standard_streams() -> None:
 
 @contextlib.contextmanager
 def _signals_handled(*names: str) -> Iterator[None]:
-    """Handlers of our own in the place of the default ones; nohup's, a shell's in the background and others' stay."""
+    """Replace the default signal handlers only: signals that nohup or a shell ignores stay ignored."""
     before = {}
     for name in names:
         number = getattr(signal, name, None)
@@ -174,7 +175,7 @@ def _signals_handled(*names: str) -> Iterator[None]:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """End the process from within the handler: an exception is lost where Python calls back, in imports above all."""
+    """End the process from within the handler: an exception could get lost in callbacks, above all in imports."""
     while _cleanups:
         with contextlib.suppress(Exception):
             _cleanups.pop()()
@@ -182,7 +183,7 @@ def _end(number: int, frame: FrameType | None) -> None:
         with contextlib.suppress(OSError):
             os.write(2, b"\nreshuffle: interrupted\n")
         os._exit(INTERRUPTED)
-    # By the signal itself, so that whoever waits for the process is told what ended it.
+    # By the signal itself, so that the parent process sees which signal ended it.
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     os._exit(128 + number)

@@ -72,7 +72,7 @@ class Family:
 
     def __post_init__(self) -> None:
         counts = np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3))
-        check_sums(counts)  # here and not in the core alone: totals are summed in numpy, which wraps silently
+        check_sums(counts)  # not only in the core: totals are summed in numpy, which overflows silently
         object.__setattr__(self, "counts", counts)
 
     @classmethod
@@ -205,7 +205,7 @@ class Family:
 
 
 def _shape(values: ArrayLike) -> tuple[int, ...]:
-    """The shape of an array; that of nothing if rows differ in length, about which the conversion complains."""
+    """The shape of an array; () if rows differ in length, for which the conversion raises an error later."""
     try:
         return np.shape(values)
     except ValueError:
@@ -270,7 +270,7 @@ class TextFamily:
         return np.array([[self._evaluate([line], [s]) for s, line in enumerate(lines)] for lines in self.systems])
 
     def document_scores(self, documents: Documents) -> Scores:
-        """The function on one document at a time: (k, D)."""
+        """The function's value on each document by itself: (k, D)."""
         members = [documents.segments(np.array([document])).tolist() for document in range(documents.n_documents)]
         return np.array([[self._evaluate([lines[s] for s in of], of) for of in members] for lines in self.systems])
 

@@ -55,7 +55,7 @@ def clopper_pearson(
     were ``stopped`` at the c-th exceedance, chance decided how many there are. As many or more come with the
     probability of at most c − 1 exceedances in R − 1 replicates, so the last one does not count for the upper end.
 
-    The ends have ten significant digits: those behind them are not the same in every release of SciPy.
+    The ends are rounded to ten significant digits: later ones differ between releases of SciPy.
 
     >>> interval = clopper_pearson(500, 10_000)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -136,7 +136,7 @@ class SignificanceResult:
     test : str
         The name in :data:`reshuffle.significance.TESTS`.
     metric : str
-        The metric's name, and in a comparison what tells it from others of that name.
+        The metric's name; in a comparison the label that distinguishes it from others of that name.
     statistic : float
         score(a) − score(b), in the metric's units.
     pvalue : float
@@ -150,7 +150,7 @@ class SignificanceResult:
     n_resamples : int or None
         The number of replicates, R, or how many of them were looked at if they were stopped; None by convolution.
     seed : int or None
-        What the replicates were made from. None, too, for an exact test: nothing in it is random.
+        The seed of the replicates. None for tests without replicates and for exact tests, where nothing is random.
     signature : str
         Metric, test, seed, generator and version, to be printed beside the p-value.
     wins, ties : int or None
@@ -187,9 +187,9 @@ class SignificanceResult:
 
     @property
     def exact_by(self) -> str | None:
-        """``patterns`` if an exact test went through all patterns of swaps, ``convolution`` if it worked out their law.
+        """How an exact test computed p; None for tests that are not exact.
 
-        None for tests that are not exact.
+        ``patterns``: by enumerating all patterns of swaps; ``convolution``: from the null distribution by convolution.
         """
         if self.scheme != "exact":
             return None
@@ -243,11 +243,10 @@ class PairedDifference:
     """How one system differs from another under one metric.
 
     ``test.statistic`` is score(system) − score(baseline), and ``confidence_interval`` is for that difference, None
-    without intervals. If documents are the unit, ``intraclass_correlation`` says how much the paired differences of
-    the segments of a document have in common, and ``design_effect`` how many times larger that makes the variance of
-    the difference than if segments were independent (:func:`reshuffle.intraclass_correlation`,
-    :func:`reshuffle.design_effect`, of the influence that each segment has on the difference); None where they are not
-    defined, and for functions of texts.
+    without intervals. If documents are the unit, ``intraclass_correlation`` is the correlation of the segments' paired
+    differences within a document, and ``design_effect`` how many times larger that makes the variance of the difference
+    than if segments were independent (:func:`reshuffle.intraclass_correlation`, :func:`reshuffle.design_effect`, of the
+    influence that each segment has on the difference); None where they are not defined, and for functions of texts.
     """
 
     baseline: str
@@ -335,8 +334,8 @@ class Comparison:
     n_strata : int or None
         How many strata units were drawn within; None if none were given.
     n_resamples, seed : int or None
-        None if nothing was resampled at random, as where all tests are exact and there are no draws. Tests whose
-        shuffles were stopped tell for themselves how many they used.
+        None if nothing was resampled at random, for example if all tests are exact and there are no draws. Tests with
+        a stopping rule have their own number of shuffles.
     confidence_level : float or None
         Of the intervals; 1 − the level of the tests. None if there are neither.
     signature : str
@@ -366,7 +365,7 @@ class Comparison:
 
     @property
     def level(self) -> float | None:
-        """1 − confidence_level, without float's last digits: a p-value of at most this is called significant.
+        """1 − confidence_level, without rounding errors: p-values of at most this are called significant.
 
         None if there are no tests and no intervals.
         """
@@ -375,7 +374,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentTable:
-    """The score of every segment of every system, each segment by itself; or of every document.
+    """The score of every segment, or of every document, of every system.
 
     Attributes
     ----------
@@ -389,7 +388,7 @@ class SegmentTable:
     version : str
         Of reshuffle.
     documents : tuple of str, or None
-        The ids of the documents, if scores are those of documents: D of them take the place of S segments.
+        The D ids of the documents if the scores are of documents rather than segments, else None.
     """
 
     systems: tuple[str, ...]
@@ -401,5 +400,5 @@ class SegmentTable:
 
     @property
     def n_segments(self) -> int:
-        """S, or D if scores are those of documents."""
+        """S, or D if the scores are of documents."""
         return int(next(iter(self.scores.values())).shape[1])

@@ -35,7 +35,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 BY_COINS = Shuffling()
 
-# So many differences, and so many among which there are ties, have their signed ranks tested exactly.
+# The largest numbers of differences, without and with ties, for which the signed-rank test is exact.
 MOST_EXACT_RANKS = 50
 MOST_EXACT_TIES = 13
 
@@ -172,9 +172,9 @@ def _t_test(differences: Scores, alternative: str) -> float:
 def _wilcoxon(differences: Scores, alternative: str) -> float:
     """Wilcoxon 1945: the sum of the ranks of |d_s| with d_s > 0. Differences of 0 are left out, ties share a mean rank.
 
-    Exact for at most 50 differences, 13 if there are ties, else by the normal distribution with the variance Σ rank²/4,
-    which is corrected for ties, and without a correction for continuity. That is what SciPy 1.15 and later choose by
-    themselves; earlier ones chose otherwise, and took ties for none.
+    Exact for at most 50 differences, 13 if there are ties, else by the normal distribution with variance Σ rank²/4,
+    which corrects for ties, and without a continuity correction. These are the defaults since SciPy 1.15; earlier
+    versions chose otherwise and ignored ties.
     """
     differences = differences[differences != 0]
     sizes, inverse, counts = np.unique(np.abs(differences), return_inverse=True, return_counts=True)
@@ -375,7 +375,7 @@ def run_test(
 ) -> list[list[SignificanceResult]]:
     """Test every pair under every family, all on the same replicates: metric by metric, pair by pair.
 
-    ``labels`` are what to call the metrics, if not by their names; ``n_references`` is for their signatures.
+    ``labels`` name the metrics in the results, by default as they are called; ``n_references`` is for signatures.
     """
     observed = Observed.of(replicates, pairs, shuffling)
     outcome = test.outcome(observed, alternative)
@@ -502,10 +502,10 @@ def approximate_randomization(
     ----------
     a, b : (S, K) array_like of int, or (S,) array_like of float
         The counts of each segment, as :meth:`~reshuffle.metrics.NativeMetric.suff_stats` gives them; or one score for
-        each segment, from any metric or rater.
+        each segment, from any metric or human rater.
     metric : str, Metric or callable, optional
-        Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…). Left out for
-        scores of segments: those are compared by their means, exactly, in a unit that a and b share
+        Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…). Leave it out for
+        scores of segments: their means are compared, in exact arithmetic in a unit that a and b share
         (:class:`~reshuffle.SegmentScores`).
     documents : sequence of S str or int, optional
         The id of each segment's document, adjacent or not; counts are summed over each first.

@@ -1,4 +1,4 @@
-"""What the registries know of metrics, their options and tokenizers. It comes from the engine; numpy is not needed."""
+"""Descriptions of metrics, their options and tokenizers, from the engine's registries, without importing numpy."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["MetricSpec", "OptionSpec", "TokenizerSpec", "metric_specs", "tokeniz
 
 @dataclass(frozen=True)
 class OptionSpec:
-    """What the registry knows of an option.
+    """Description of an option.
 
-    ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``path`` or ``language``; ``minimum`` and
-    ``maximum`` are a number's, or of each of several, ``choices`` are a choice's.
+    ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``path`` or ``language``. ``minimum`` and
+    ``maximum`` limit numbers, for ``reals`` each of them; ``choices`` are for ``choice``.
     """
 
     name: str
@@ -30,9 +30,9 @@ class OptionSpec:
 
 @dataclass(frozen=True)
 class MetricSpec:
-    """What the registry knows of a metric.
+    """Description of a metric.
 
-    ``source`` is an ACL id or DOI; ``of_parses`` tells whether it reads parses in CoNLL-U in the place of texts.
+    ``source`` is an ACL id or DOI; ``of_parses`` is true if it reads parses in CoNLL-U instead of texts.
     """
 
     name: str
@@ -44,7 +44,7 @@ class MetricSpec:
 
 @dataclass(frozen=True)
 class TokenizerSpec:
-    """What the registries know of a tokenizer."""
+    """Description of a tokenizer."""
 
     name: str
     about: str
@@ -57,7 +57,7 @@ def tokenizer_specs() -> list[TokenizerSpec]:
 
 
 def metric_specs() -> list[MetricSpec]:
-    """Every metric of the core. One that tokenizes takes the tokenizers of other packages too, and their models."""
+    """Every metric of the core. Those that tokenize also take tokenizers of other packages, and their models."""
     return [MetricSpec(m.name, m.about, m.source, m.of_parses, list(_options(m))) for m in _core.metrics()]
 
 

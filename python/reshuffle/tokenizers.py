@@ -96,7 +96,7 @@ def _ko_mecab(model: str | None) -> LoadedTokenizer:
 
 
 def _pieces(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
-    """A sentencepiece model for many languages, from the file named or from where sacreBLEU keeps its own."""
+    """A sentencepiece model for many languages, from the given file or from where sacreBLEU keeps it."""
 
     def load(model: str | None) -> LoadedTokenizer:
         (sentencepiece,) = _package(name, "spm", "sentencepiece")
@@ -155,14 +155,14 @@ EXTERNAL: dict[str, ExternalTokenizer] = {
             takes_model=True,
         ),
         ExternalTokenizer(
-            "spm", "flores101 by sacreBLEU's older name", _pieces("flores101", FLORES101), takes_model=True
+            "spm", "sacreBLEU's older name of flores101", _pieces("flores101", FLORES101), takes_model=True
         ),
     )
 }
 
 
 def model_takers() -> str:
-    """The tokenizers that take the file of a model, for messages.
+    """The tokenizers that take a model file, for messages.
 
     >>> model_takers()
     'flores101, flores200, spBLEU-1K or spm'
@@ -173,7 +173,7 @@ def model_takers() -> str:
 
 @dataclass(frozen=True)
 class Language:
-    """A language that is written without spaces, or whose words have to be cut: its tokenizer, and others that do."""
+    """A language that needs its own tokenizer: that one, and others that are suitable."""
 
     name: str
     tokenizer: str
@@ -184,7 +184,7 @@ _CHINESE = Language("Chinese", "zh", ("zh-fixed",))
 _JAPANESE = Language("Japanese", "ja-mecab")
 _KOREAN = Language("Korean", "ko-mecab")
 
-# sacreBLEU's choice, by the codes of ISO 639-1, which it knows, and of ISO 639-3.
+# sacreBLEU's choice, by ISO 639-1 code as in sacreBLEU, and by ISO 639-3 code.
 LANGUAGES = {
     "zh": _CHINESE, "zho": _CHINESE, "cmn": _CHINESE,
     "ja": _JAPANESE, "jpn": _JAPANESE,
@@ -193,17 +193,17 @@ LANGUAGES = {
 
 
 def for_language(code: object, chosen: object = None) -> object:
-    """The tokenizer for texts in a language, as sacreBLEU chooses it: ``chosen``, or that of the language, or None.
+    """The tokenizer for texts in a language, as sacreBLEU chooses it: ``chosen``, else the language's, or None.
 
     Warns
     -----
     InputWarning
-        If the one chosen does not cut the texts of the language into words.
+        If ``chosen`` is not suitable for the language.
 
     Raises
     ------
     InputError
-        For what is not the code of one language.
+        If ``code`` is not the code of one language.
 
     >>> for_language("ja"), for_language("de"), for_language("zh", "flores200")
     ('ja-mecab', None, 'flores200')

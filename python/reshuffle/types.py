@@ -1,6 +1,6 @@
-"""The names that people type, for checkers of types and for a command line that imports no more than it needs.
+"""Names of tests, intervals, formats and so on, for type checkers and for a command line that imports little.
 
-A test holds each equal to the registry that it names.
+A test compares each with the registry named below it.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Documents:
 
     @classmethod
     def named(cls, ids: DocumentIds, n_segments: int) -> tuple[Documents, tuple[str, ...]]:
-        """From an id for each segment, with the documents' ids in the order of their numbers; one document is enough.
+        """From an id for each segment; also the documents' ids in the order of their numbers. One document is enough.
 
         >>> Documents.named(["b", "a", "b"], 3)[1]
         ('b', 'a')
@@ -87,7 +87,7 @@ class Documents:
         return self._order[self._starts]
 
     def sums(self, counts: Counts) -> Counts:
-        """The sums over the segments of each document, exact: (k, S, K) in, (k, D, K) out, of counts that fit a family.
+        """The exact sums over the segments of each document: (k, S, K) in, (k, D, K) out; a family's counts fit int64.
 
         >>> Documents(np.array([0, 1, 0])).sums(np.array([[[1], [2], [4]]]))
         array([[[5],

@@ -257,7 +257,7 @@ BAD = {
     ),
     "order": ((*COMPARE[1:], "--max-ngram-order", "999"), "--max-ngram-order must be a whole number from 1 to 100"),
     "choice": ((*COMPARE[1:], "--smooth-method", "zzz"), "unknown --smooth-method 'zzz': known are none, floor"),
-    "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model means nothing unless --tokenize is flores"),
+    "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model applies only if --tokenize is flores"),
     "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
     "output nowhere": ((*COMPARE[1:], "-o", "no/where.txt"), "no/where.txt cannot be written: No such file"),
     "output an input": ((*COMPARE[1:], "-o", "./tuned.txt"), "./tuned.txt is one of the inputs"),
@@ -422,7 +422,9 @@ def test_nothing_is_written_in_vain_to_a_standard_output_that_is_closed(tmp_path
     shell = f"exec {sys.executable} -m reshuffle {command} >&-"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "reshuffle: error: standard output cannot be written: it is closed; -o writes to a file\n"
+    assert (
+        done.stderr == "reshuffle: error: standard output cannot be written: it is closed; use -o to write to a file\n"
+    )
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "0<&- 2>&-"])
@@ -533,7 +535,7 @@ def test_what_follows_a_file_after_an_equals_sign_is_refused(demo: Path, run: An
         outcome = run("score", *texts, f"{option}=tuned.txt", "rules.txt")
         assert (outcome.code, outcome.out) == (2, "")
         assert (
-            f"{option}= takes one file, and 'rules.txt' follows '{option}=tuned.txt': for several write " in outcome.err
+            f"{option}= takes one file, but 'rules.txt' follows '{option}=tuned.txt': for several files " in outcome.err
         )
         assert f"{option} tuned.txt rules.txt;" in outcome.err
 
@@ -546,12 +548,12 @@ def test_max_input_limits_what_a_compressed_file_grows_to(demo: Path, run: Any) 
     assert run("score", *files).out == run("score", *files, "--max-input", "1M").out != ""
     outcome = run("score", *files, "--max-input", "1KB")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "tuned.gz grows to more than 1,000 bytes when decompressed" in outcome.err
+    assert "tuned.gz is larger than 1,000 bytes when decompressed" in outcome.err
     for args in (
         ("score", *files, "--docs", "tuned.gz", "--confidence", "0.9"),
         ("score", "--scores", "x", "tuned.gz"),
     ):
-        assert "grows to more than 2 KiB" in run(*args, "--max-input", "2K").err
+        assert "is larger than 2 KiB" in run(*args, "--max-input", "2K").err
     assert "--max-input: expected a number of bytes" in run("score", *files, "--max-input", "much").err
 
 
@@ -765,8 +767,8 @@ def test_parses_stand_beside_texts(demo: Path, parses: list[str], run: Any) -> N
         ("-m bleu --parses reference.conllu tuned.conllu rules.conllu", "--parses means nothing to bleu: add -m depf"),
         (
             "-m depf --parses reference.conllu rules.conllu tuned.conllu",
-            "--parses: rules.conllu is given for tuned.txt but called like rules.txt: give them in the order of the "
-            "systems: reference.conllu tuned.conllu rules.conllu",
+            "--parses: rules.conllu is in the position of tuned.txt but named like rules.txt: put the files in the "
+            "same order: reference.conllu tuned.conllu rules.conllu",
         ),
         (
             "-m depf --parses reference.conllu tuned.conllu reference.conllu",

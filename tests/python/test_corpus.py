@@ -158,19 +158,35 @@ def test_references_without_any_text_are_refused() -> None:
 @pytest.mark.parametrize(
     ("files", "texts", "message"),
     [
-        ("b.tsv a.tsv", "a.txt b.txt", "b.tsv is given for a.txt but called like b.txt: .* systems: a.tsv b.tsv"),
+        (
+            "b.tsv a.tsv",
+            "a.txt b.txt",
+            "b.tsv is in the position of a.txt but named like b.txt: .*: a.tsv b.tsv",
+        ),
         (
             "comet.tsv#b comet.tsv#a",
             "a.txt b.txt",
-            "comet.tsv#b is given for a.txt but called like b.txt: .* comet.tsv#a comet.tsv#b",
+            "comet.tsv#b is in the position of a.txt but named like b.txt: .* comet.tsv#a comet.tsv#b",
         ),
-        ("b.jsonl#comet a.jsonl#comet", "a.jsonl#mt b.jsonl#mt", "b.jsonl#comet is given for a.jsonl#mt but called"),
-        ("s.tsv#b s.tsv#a", "all.tsv#a all.tsv#b", "s.tsv#b is given for all.tsv#a but called like all.tsv#b"),
-        ("b.comet.gz a.comet", "x/a.out y/b.out", "b.comet.gz is given for x/a.out but called like y/b.out"),
-        ("a.v2.da a.v1.da", "a.v1.txt a.v2.txt", "a.v2.da is given for a.v1.txt but called like a.v2.txt"),
-        # Some of three, and one that is called like a text while another has a name of its own.
-        ("a.da c.da b.da", "a.txt b.txt c.txt", "c.da is given for b.txt but called like c.txt: .*: a.da b.da c.da"),
-        ("b.da other.da", "a.txt b.txt", "b.da is given for a.txt but called like b.txt: .* order of the systems$"),
+        (
+            "b.jsonl#comet a.jsonl#comet",
+            "a.jsonl#mt b.jsonl#mt",
+            "b.jsonl#comet is in the position of a.jsonl#mt",
+        ),
+        ("s.tsv#b s.tsv#a", "all.tsv#a all.tsv#b", "s.tsv#b is in the position of all.tsv#a but named like all.tsv#b"),
+        ("b.comet.gz a.comet", "x/a.out y/b.out", "b.comet.gz is in the position of x/a.out but named like y/b.out"),
+        ("a.v2.da a.v1.da", "a.v1.txt a.v2.txt", "a.v2.da is in the position of a.v1.txt but named like a.v2.txt"),
+        # Some of three, and one that is named like a text while another has an unrelated name.
+        (
+            "a.da c.da b.da",
+            "a.txt b.txt c.txt",
+            "c.da is in the position of b.txt but named .*: a.da b.da c.da",
+        ),
+        (
+            "b.da other.da",
+            "a.txt b.txt",
+            "b.da is in the position of a.txt but named like b.txt: .* same order$",
+        ),
     ],
 )
 def test_files_called_like_systems_in_another_order_are_refused(files: str, texts: str, message: str) -> None:
@@ -206,8 +222,8 @@ def test_scores_given_in_another_order_are_refused_on_the_command_line(demo: Pat
     swapped = run(*files, "rules.da", "tuned.da")
     assert (swapped.code, swapped.out) == (2, "")
     assert swapped.err == (
-        "reshuffle: error: --scores DA: rules.da is given for tuned.txt but called like rules.txt: give them in the "
-        "order of the systems: tuned.da rules.da\n"
+        "reshuffle: error: --scores DA: rules.da is in the position of tuned.txt but named like rules.txt: put the "
+        "files in the same order: tuned.da rules.da\n"
     )
     alone = run("compare", "--scores", "DA", "tuned.da", "rules.da", "--scores", "x", "rules.da", "tuned.da")
-    assert "--scores x: rules.da is given for tuned.da but called like rules.da" in alone.err
+    assert "--scores x: rules.da is in the position of tuned.da but named like rules.da" in alone.err

@@ -226,7 +226,7 @@ def test_two_columns_cannot_share_a_name() -> None:
 
 def test_a_lazy_frame_has_to_be_collected() -> None:
     lazy = type("LazyFrame", (), {"columns": ["a"], "collect": lambda self: None})()
-    with pytest.raises(InputError, match=r"COMET: expected values, got a LazyFrame that has none yet: collect\(\) it"):
+    with pytest.raises(InputError, match=r"COMET: expected values, got a LazyFrame that has none yet: call collect"):
         SegmentScores("COMET", lazy)
     frame = polars_frame({"a": [1.0]}).lazy()
     with pytest.raises(InputError, match="got a LazyFrame that has none yet"):

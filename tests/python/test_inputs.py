@@ -470,7 +470,7 @@ def test_a_reference_that_lacks_segments_is_empty_there_with_a_warning() -> None
     path = put("partly.xml", wmt(texts))
     expected = (
         r"partly\.xml#B lacks 2 of 3 segments that other references have \(first: segment '2' of the document 'a'\): "
-        "they are taken to be empty, as sacreBLEU does"
+        "they are treated as empty, as in sacreBLEU"
     )
     with pytest.warns(InputWarning, match=expected):
         corpus = read_corpus([path], [f"{path}#s"])
@@ -485,7 +485,7 @@ def test_segments_that_a_source_does_not_have_are_left_out_with_a_warning() -> N
     text = wmt({name: {("d", "1"): "x"} for name in ("ref:A", "s")})
     path = put("strange.xml", re.sub("<hyp .*?>", r'\g<0><seg id="7">z</seg>', text))
     with pytest.warns(
-        InputWarning, match=r"strange\.xml: segment '7' of the document 'd' is not in its source and left"
+        InputWarning, match=r"strange\.xml: segment '7' of the document 'd' is not in the document's source and is left"
     ):
         assert read_corpus([path], [f"{path}#s"]).systems["s"] == ["x"]
 
@@ -496,8 +496,8 @@ def test_a_source_file_is_no_reference() -> None:
         with pytest.raises(InputError) as raised:
             segments(source, format_)
         assert str(raised.value) == (
-            "news-src.sgm holds the source text: expected <refset> or <tstset>, got <srcset>; give the file with the "
-            "translations, of references or of a system"
+            "news-src.sgm holds the source text: expected <refset> or <tstset>, got <srcset>; give the file of the "
+            "references or of a system"
         )
 
 
@@ -534,7 +534,7 @@ def test_documents_and_sets_that_are_not_closed_are_read_with_a_warning(missing:
     first, n = (2, missing.count("|") + 2) if "doc" in missing else (1, 1)
     others = f", nor are {n - 1} other elements" if n > 1 else ""
     tag = "doc" if "doc" in missing else "refset"
-    message = f"open.sgm, line {first}: the <{tag}> is not closed by </{tag}>{others}; it is taken to end before the"
+    message = f"open.sgm, line {first}: the <{tag}> is not closed by </{tag}>{others}; it is taken to end where the"
     with pytest.warns(InputWarning, match=message):
         (column,) = read_columns([put("open.sgm", text)])
     assert (column.lines, column.ids, column.first_lines) == (expected.lines, expected.ids, expected.first_lines)
@@ -1018,7 +1018,7 @@ def test_what_a_compressed_file_grows_to_is_limited(tmp_path: Path, ending: str)
         lambda: read_documents(path, max_input=size - 1),
         lambda: read_conllu(path, max_input=size - 1),
     ):
-        with pytest.raises(InputError, match=r"grows to more than 8,005 bytes when decompressed: .*--max-input"):
+        with pytest.raises(InputError, match=r"is larger than 8,005 bytes when decompressed: .*--max-input"):
             read()
     with pytest.raises(InputError, match="max_input must be a whole number of at least 1, got 0"):
         read_lines(path, max_input=0)
@@ -1035,7 +1035,7 @@ def test_a_bomb_is_refused_before_it_goes_off(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"\0" * (1 << 26)) * 16)  # a megabyte that grows to a gigabyte
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match="grows to more than 16 MiB when"):
+        with pytest.raises(InputError, match="is larger than 16 MiB when"):
             read_lines(path, max_input=1 << 24)
         assert tracemalloc.get_traced_memory()[1] < 1 << 26
     finally:

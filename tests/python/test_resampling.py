@@ -377,9 +377,9 @@ def test_sums_at_the_limit_are_exact_and_beyond_it_are_refused() -> None:
     assert largest == Family.of(MEAN_OF_ROWS, rows).scores[0]
     for m in (MEAN_OF_ROWS, metric("length"), SegmentScores("x", [[1.0, 2.0]])):
         assert m.score([2**62, 1]) > 0
-        with pytest.raises(InputError, match=r"totals must be at most 2\^62 in size, got -?4611686018427387905"):
+        with pytest.raises(InputError, match=r"totals must be at most 2\^62 in magnitude, got -?4611686018427387905"):
             m.score([2**62 + 1, 1])
-        with pytest.raises(InputError, match=r"totals must be at most 2\^62 in size, got -9223372036854775808"):
+        with pytest.raises(InputError, match=r"totals must be at most 2\^62 in magnitude, got -9223372036854775808"):
             m.score([1, -(2**63)])
     # 2·match and hyp + ref are beyond 64 bits; the F-score of three equal numbers is 100.
     assert metric("depf").score([2**62] * 3) == 100

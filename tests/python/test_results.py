@@ -85,8 +85,8 @@ def test_exact_tests_say_how_they_were_made() -> None:
     close = {"same but one": [SYSTEMS["larger"][0], *SYSTEMS["baseline"][1:]]}
     for systems, words, methods in (
         (TWO, "exact, by convolution, two-sided", ["convolution"]),
-        ({"baseline": SYSTEMS["baseline"]} | close, "exact, by all patterns of shuffles, two-sided", ["patterns"]),
-        (TWO | close, "exact, 1 by all patterns of shuffles and 1 by convolution", ["convolution", "patterns"]),
+        ({"baseline": SYSTEMS["baseline"]} | close, "exact, by enumeration of all shuffles, two-sided", ["patterns"]),
+        (TWO | close, "exact, 1 by enumeration of all shuffles and 1 by convolution", ["convolution", "patterns"]),
     ):
         result = compare(REFERENCES, systems, "ter", interval=None)
         assert methods == [pair.test.exact_by for pair in result.comparisons]

@@ -280,7 +280,7 @@ def test_the_scheme_is_chosen_pair_by_pair_and_reports_say_so() -> None:
         assert abs(p - by_coins[name].pvalue) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
     assert "|test:ar|alternative:two-sided|scheme:exact+iid|n:1000|" in result.signature
     reports = {fmt: " ".join(render(result, fmt).split()) for fmt in FORMATS}
-    assert "1,000 shuffles (2 of 3 p exact, by all patterns of shuffles), two-sided" in reports["text"]
+    assert "1,000 shuffles (2 of 3 p exact, by enumeration of all shuffles), two-sided" in reports["text"]
     of_json = [pair["scheme"] for pair in json.loads(reports["json"])["comparisons"]]
     assert of_json == ["exact", "exact", "iid"]
     assert ",ar,exact,two-sided," in reports["csv"]

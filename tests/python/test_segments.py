@@ -233,7 +233,7 @@ def test_a_metric_cannot_hide_the_columns_of_the_table() -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("score", *FILES, "--segments", "--format", "csv"), "--segments is written as tsv or jsonl, not as csv"),
+        (("score", *FILES, "--segments", "--format", "csv"), "--segments writes tsv or jsonl, not csv"),
         (
             ("score", *FILES, "--format", "tsv"),
             "--format tsv is for scores of segments: add --segments, or choose text",

@@ -369,7 +369,7 @@ def test_a_model_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"tokenize": "intl"}, {"tokenize": "ja-mecab"}])
 def test_a_model_without_a_tokenizer_that_takes_one_is_an_error(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="tokenizer_model means nothing unless tokenize is flores101, flores200, "):
+    with pytest.raises(InputError, match="tokenizer_model applies only if tokenize is flores101, flores200, "):
         metric("bleu", tokenizer_model="some.model", **options)
 
 
@@ -568,7 +568,7 @@ def test_the_command_line_takes_them(
         assert f"|tok:{tok}|" in capfd.readouterr().out
     with pytest.raises(SystemExit):
         main(["score", *files, "--tokenizer-model", str(spm_model)])
-    assert "--tokenizer-model means nothing unless --tokenize is flores101, flores200, " in capfd.readouterr().err
+    assert "--tokenizer-model applies only if --tokenize is flores101, flores200, " in capfd.readouterr().err
 
 
 # Of letters and marks that Python 3.10 knows, those whose properties Unicode has changed since: U+0295 lost its case,

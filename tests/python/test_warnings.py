@@ -31,7 +31,7 @@ def said(call: Any, *args: Any, **kwargs: Any) -> list[str]:
     return [str(w.message) for w in caught]
 
 
-def test_a_reference_given_as_a_system_is_told() -> None:
+def test_a_reference_given_as_a_system_gets_a_warning() -> None:
     message = "the output of the system 'b' is the same as the reference: is the reference given as a system?"
     for call in (compare, score, segment_scores):
         assert said(call, REFERENCE, {"a": OTHER, "b": list(REFERENCE)}) == [message]
@@ -42,7 +42,7 @@ def test_a_reference_given_as_a_system_is_told() -> None:
     assert said(score, REFERENCE[:1], {"a": OTHER[:1], "b": REFERENCE[:1]}) == []
 
 
-def test_systems_that_are_the_same_are_told() -> None:
+def test_systems_that_are_the_same_get_a_warning() -> None:
     assert said(compare, REFERENCE, {"a": OTHER, "b": list(OTHER)}) == [
         "the outputs of the systems 'a' and 'b' are the same: is a file given twice?"
     ]
@@ -53,8 +53,8 @@ def test_systems_that_are_the_same_are_told() -> None:
     ]
 
 
-def test_an_empty_segment_at_the_end_of_one_text_alone_is_told() -> None:
-    message = "the last segment of the system 'b' is empty, and no other's is: do its segments match the others'?"
+def test_an_empty_segment_at_the_end_of_one_text_alone_gets_a_warning() -> None:
+    message = "only the system 'b' has an empty last segment: is it aligned with the other texts?"
     assert said(score, REFERENCE, {"a": OTHER, "b": ["x", " "]}) == [message]
     assert said(score, ["x", ""], {"a": OTHER}) == [message.replace("the system 'b'", "the reference")]
     assert said(score, REFERENCE, {"a": ["x", ""], "b": ["y", ""]}) == []
@@ -64,9 +64,9 @@ def test_an_empty_segment_at_the_end_of_one_text_alone_is_told() -> None:
 @pytest.mark.parametrize(
     ("lengths", "hint"),
     [
-        (("x\ny\n", "a\nb\n\n"), "; the empty last line of sys makes the difference: remove it"),
-        (("x\ny\n\n", "a\nb\n"), "; the empty last line of ref.txt makes the difference: remove it"),
-        (("x\ny\n", "a\nb\n\n \n"), "; the empty lines at the end of sys make the difference: remove them"),
+        (("x\ny\n", "a\nb\n\n"), "; the difference is the empty last line of sys: remove it"),
+        (("x\ny\n\n", "a\nb\n"), "; the difference is the empty last line of ref.txt: remove it"),
+        (("x\ny\n", "a\nb\n\n \n"), "; the difference is the empty lines at the end of sys: remove them"),
         (("x\ny\n", "a\nb\nc\n"), ""),
         (("x\ny\n", "a\n\nc\n"), ""),
         (("x\n", "a\nb\n\n"), ""),
@@ -86,26 +86,26 @@ def test_an_empty_last_line_that_makes_numbers_differ_is_named(
 
 
 def test_an_empty_segment_in_memory_is_named_too() -> None:
-    with pytest.raises(InputError, match="a has 2; the empty last line of a makes the difference: remove it"):
+    with pytest.raises(InputError, match="a has 2; the difference is the empty last line of a: remove it"):
         Corpus.of(["x"], {"a": "y\n".split("\n")})
 
 
 # Files.
 
 
-def test_a_byte_order_mark_and_nul_are_told_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_byte_order_mark_and_nul_get_a_warning_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("ref.txt").write_bytes(b"x\ny\n")
     Path("bom.txt").write_bytes(b"\xef\xbb\xbfa\nb\n")
     Path("nul.txt").write_bytes(b"a\nb\0\n")
     assert said(read_corpus, ["ref.txt"], ["bom.txt", "nul.txt"]) == [
-        "bom.txt begins with a byte order mark (U+FEFF), which is counted as part of the first word, as sacreBLEU does"
-        ": save it as UTF-8 without one",
-        "nul.txt, line 2 holds a NUL character (U+0000): is it a text file, and in UTF-8?",
+        "bom.txt begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in sacreBLEU"
+        ": save the file without it",
+        "nul.txt, line 2 contains a NUL character (U+0000): is the file UTF-8 text?",
     ]
     # Text of Windows without a mark: nothing else tells.
     Path("utf16.tsv").write_bytes("a\tb\nx\ty\n".encode("utf-16-le")[:-1])
-    with pytest.raises(InputError, match="utf16"), pytest.warns(InputWarning, match="utf16.tsv, line 1 holds a NUL"):
+    with pytest.raises(InputError, match="utf16"), pytest.warns(InputWarning, match="utf16.tsv, line 1 contains a NUL"):
         read_corpus(["utf16.tsv#a"], ["utf16.tsv#b"])
     # A mark elsewhere, or where a format says what a file begins with, is none of these.
     Path("in.txt").write_bytes(b"a\xef\xbb\xbf\n\xef\xbb\xbfb\n")
@@ -127,7 +127,7 @@ PERIOD = st.sampled_from(["x .", "x.", "x . ", ".", " .", "x .y"])
 
 
 @given(st.lists(PERIOD, min_size=90, max_size=140))
-def test_tokenized_text_is_told_where_sacrebleu_tells_it(lines: list[str]) -> None:
+def test_tokenized_text_gets_a_warning_where_sacrebleu_warns(lines: list[str]) -> None:
     # sacreBLEU 2.6.0: BLEU().corpus_score logs it from 100 hypotheses that end in " ." on.
     logged: list[str] = []
     handler = logging.Handler()
@@ -145,11 +145,11 @@ def test_tokenized_text_is_told_where_sacrebleu_tells_it(lines: list[str]) -> No
     assert bool(ours) == any("That's 100 lines that end in a tokenized period" in m for m in logged)
 
 
-def test_tokenized_text_is_told_of_metrics_that_tokenize() -> None:
+def test_tokenized_text_gets_a_warning_under_metrics_that_tokenize() -> None:
     lines = ["x ."] * 99 + ["y .", "z"]
     reference = ["w"] * 101
     message = (
-        "100 segments of the system 'a' end in a tokenized period (' .'), and BLEU tokenizes texts itself: detokenize "
+        "100 segments of the system 'a' end in a tokenized period (' .'), but BLEU tokenizes texts itself: detokenize "
         "them, or turn its tokenizer off (tokenize 'none')"
     )
     assert said(score, reference, {"a": lines, "b": ["v"] * 101}) == [message]
@@ -175,7 +175,7 @@ def test_the_command_line_shows_a_line_for_each_warning_and_goes_on(demo: Path, 
     assert warned.out.startswith("BLEU: 400 segments")
     assert warned.err.splitlines() == [
         "reshuffle: warning: again.txt begins with a byte order mark (U+FEFF), which is counted as part of the first "
-        "word, as sacreBLEU does: save it as UTF-8 without one",
+        "word, as in sacreBLEU: save the file without it",
         "reshuffle: warning: the outputs of the systems 'tuned' and 'copy' are the same: is a file given twice?",
     ]
 

@@ -17,7 +17,7 @@ BLOCK = 4096
 def segments_as_tsv(table: SegmentTable) -> Iterator[str]:
     """A header, then a line for each segment and system: segment, system, the score under each metric.
 
-    A segment is told by its number, a document by its id, in the column ``document``.
+    The column ``segment`` holds its number; for documents the column is ``document`` and holds the id.
     """
     _check_names(table)
     for name in (*table.systems, *table.scores, *(table.documents or ())):
@@ -42,7 +42,7 @@ def segments_as_jsonl(table: SegmentTable) -> Iterator[str]:
 
 
 def _unit(table: SegmentTable) -> str:
-    """What a row is about."""
+    """The name of the first column: what a row scores."""
     return "segment" if table.documents is None else "document"
 
 
@@ -64,7 +64,7 @@ def _fields(table: SegmentTable, system: int) -> list[str]:
 
 
 def _filled(table: SegmentTable, rows: Sequence[str], names: Sequence[str] | None) -> Iterator[str]:
-    """The rows of every segment, block by block. Field 0 is the document's id, or the segment's number, from 1."""
+    """The rows of every segment, block by block. Field 0 is the segment's number, from 1, or the document's id."""
     ids: Sequence[int | str] = range(1, table.n_segments + 1) if names is None else names
     # One format string for all rows of a segment: with ten systems a quarter of the time of joining row by row.
     fill = "".join(f"{row}\n" for row in rows).format

@@ -204,7 +204,7 @@ _LATEX_ESCAPES = str.maketrans(
 
 def _latex(cell: str) -> str:
     escaped = cell.translate(_LATEX_ESCAPES)
-    # In a name a hyphen is a hyphen.
+    # A minus sign in numbers only: a hyphen in a name stays a hyphen.
     return re.sub(r"-(?=\d)", "$-$", escaped) if NUMBERS.fullmatch(cell) else escaped
 
 
@@ -330,10 +330,10 @@ def _replicates(comparison: Comparison, n: str) -> str:
 
 
 def _ways_of_exact_tests(tests: Sequence[SignificanceResult], replicates: str) -> str:
-    """How exact tests got their p: all in one way, or so many in each of two."""
+    """How exact tests computed p; with the number of tests for each way if there are two."""
     by_patterns = sum(test.exact_by == "patterns" for test in tests)
     by_convolution = sum(test.exact_by == "convolution" for test in tests)
-    patterns, convolution = f"by all patterns of {replicates}", "by convolution"
+    patterns, convolution = f"by enumeration of all {replicates}", "by convolution"
     if by_patterns and by_convolution:
         return f"{by_patterns:,} {patterns} and {by_convolution:,} {convolution}"
     return patterns if by_patterns else convolution
@@ -375,18 +375,18 @@ def _strata(comparison: Comparison) -> str:
 
 
 def _level(comparison: Comparison) -> list[str]:
-    """The header of the intervals, if there are any."""
+    """The column header of the intervals, if there are any."""
     has_none = comparison.interval is None or comparison.confidence_level is None
     return [] if has_none else [f"{_number(100 * (comparison.confidence_level or 0))} % interval"]
 
 
 def _number(given: float) -> str:
-    """A number that the user chose, or its complement: as it was given, without float's last digits."""
+    """A number that the user chose, or its complement, without rounding errors in the last digits."""
     return f"{given:.10g}"
 
 
 def _probability(p: float) -> str:
-    """With three digits; what is not certain is not shown as 1."""
+    """Three significant digits, but never 1, which would look certain."""
     return f"{p:.3g}" if p < 0.9995 else "above 0.999"
 
 
@@ -445,7 +445,7 @@ def _details(names: Sequence[str], scores: Sequence[SystemScore]) -> list[list[s
 
 
 def _decimals(scores: Sequence[SystemScore]) -> int:
-    """How many decimals show a metric: two for scores in the tens, four for shares of 1, more for what would be 0."""
+    """Decimals to show: two for scores in the tens, four for scores from 0 to 1, more where these would show 0."""
     largest = max(abs(score.score) for score in scores)
     if 0 < largest < 0.01:
         return min(2 - math.floor(math.log10(largest)), 15)
@@ -477,7 +477,7 @@ def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
 def _pvalue(test: SignificanceResult, p: float) -> str:
     """With as many digits as the number of replicates can tell, four at least; a smaller p in powers of ten."""
     if test.n_resamples is None or test.scheme == "exact":
-        if p <= sys.float_info.min:  # a t-test without spread, or a convolution's least probability
+        if p <= sys.float_info.min:  # a t-test without variance, or a convolution's smallest probability
             return "<2.3e-308" if p else "0"
         return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
     digits = max(4, math.ceil(math.log10(test.n_resamples)))

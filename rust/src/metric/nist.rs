@@ -42,7 +42,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "nltk_quirks",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "as NLTK: of several references for each order the one of the most information, and its length",
+            about: "as NLTK: for each order, use the reference whose matches have the most information, and its length",
         },
     ],
     build: |options| Ok(Box::new(Nist::new(options)?)),

@@ -8,7 +8,7 @@ pub(super) const WEIGHTS: OptionSpec = OptionSpec {
     name: "weights",
     kind: Kind::Reals(0.0, 1e6),
     default: || Value::Unset,
-    about: "the weight of each order, max_ngram_order of them; alike by default",
+    about: "the weight of each order, as many as max_ngram_order; equal by default",
 };
 
 /// The option `auto_reweigh`.
@@ -16,7 +16,7 @@ pub(super) const AUTO_REWEIGH: OptionSpec = OptionSpec {
     name: "auto_reweigh",
     kind: Kind::Flag,
     default: || Value::Flag(false),
-    about: "as NLTK: of fewer than four words, count only so many orders, if there are four of equal weight",
+    about: "as NLTK: with fewer than four words in the hypotheses, use only that many orders; for the default orders and weights only",
 };
 
 /// The weights of the orders.
@@ -39,7 +39,7 @@ impl Weights {
             return Err(Error::InvalidOption {
                 option: format!("{metric}: {}", WEIGHTS.name),
                 expected: format!("{order} numbers, one for each order up to max_ngram_order"),
-                got: format!("{} of them, {each:?}", each.len()),
+                got: format!("{}: {each:?}", each.len()),
             });
         }
         Ok(Weights { each, order, auto_reweigh: options.flag(AUTO_REWEIGH.name) })
@@ -144,7 +144,7 @@ mod tests {
     fn there_is_a_weight_for_each_order() {
         let message = weights(4, Some(&[0.5, 0.5]), false).err().unwrap().to_string();
         assert_eq!(
-            "m: weights must be 4 numbers, one for each order up to max_ngram_order, got 2 of them, [0.5, 0.5]",
+            "m: weights must be 4 numbers, one for each order up to max_ngram_order, got 2: [0.5, 0.5]",
             message
         );
     }

@@ -11,7 +11,7 @@ impl Tokenizer for MultiBleu {
     }
 
     fn about(&self) -> &'static str {
-        "Moses' multi-bleu.perl: split at ASCII white space only; lower case is that of ASCII only, too"
+        "Moses' multi-bleu.perl: split at ASCII white space only, and lower-case ASCII only"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {

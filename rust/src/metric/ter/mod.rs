@@ -52,7 +52,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "variant",
             kind: Kind::Choice(|| vec![SACREBLEU, TERCOM]),
             default: || Value::Name(SACREBLEU.into()),
-            about: "whose words and search for shifts",
+            about: "whose tokenization and search for shifts",
         },
     ],
     build: |options| Ok(Box::new(Ter::new(options))),
