@@ -1,4 +1,4 @@
-"""Prints the lowest versions that pyproject.toml allows of what it takes to run and to test, as constraints for pip."""
+"""Prints the lowest versions of dependencies that pyproject.toml allows, as constraints for pip."""
 
 import re
 from pathlib import Path

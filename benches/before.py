@@ -1,11 +1,10 @@
-"""This reshuffle and an earlier one in turn, on everything of ours that ``tools.py`` times beside other tools.
+"""Time this reshuffle and an earlier one in turn, on all cases in which ``tools.py`` compares it with other tools.
 
     python benches/before.py PYTHON [--repeats N] [--only CASE ...]
 
-PYTHON is an interpreter that imports the earlier reshuffle, from a virtual environment of its own. Both run the same
-benchmark code, the one next to this file, each in a process that stays. Ratios are of pairs of neighbouring turns, so
-that whatever slows the machine down for a while slows both sides of a ratio; above 1 this reshuffle is faster. The
-middle half of the ratios shows the noise.
+PYTHON is the interpreter of another virtual environment, with the earlier reshuffle. Both run the benchmark code next to
+this file, each in one long-lived process. Ratios are between neighbouring turns, so that a temporary slowdown of the
+machine affects both sides; above 1 this reshuffle is faster. The interquartile range of the ratios shows the noise.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tools import CASES, ORDINARY
 
 
 def timed(cases: Sequence[str]) -> dict[str, Callable[[], Measurement]]:
-    """What to measure, by name: reshuffle's own contender in every race of the cases."""
+    """What to measure, by name: the reshuffle contender of every race in the cases."""
     files = find()
     texts = Texts(files, files.references(), files.outputs())
     return {
@@ -39,7 +38,7 @@ def timed(cases: Sequence[str]) -> dict[str, Callable[[], Measurement]]:
 
 
 def serve(cases: Sequence[str]) -> None:
-    """Measure what standard input names, line by line, until it ends."""
+    """Measure each case that standard input names, one per line, until it ends."""
     measures = timed(cases)
     print(json.dumps(list(measures)), flush=True)
     for line in sys.stdin:
@@ -86,7 +85,7 @@ def main() -> None:
     now, before = Side(sys.executable, options.only), Side(options.python, options.only)
     for name in now.names:
         if name not in before.names:
-            print(f"{name}: not in the earlier one")
+            print(f"{name}: not in the earlier version")
             continue
         pairs = []
         for turn in range(options.repeats + 1):

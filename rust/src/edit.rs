@@ -101,7 +101,7 @@ pub(crate) struct Reference {
     last: u64,
 }
 
-/// Makes a vector as long as asked: an error, not an abort, if there is no room. New memory takes its time.
+/// Resizes a vector; too little memory is an error, not an abort. Asks `stop`, because filling new memory takes time.
 fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop: &Stop<'_>) -> Result<()> {
     let more = length.saturating_sub(values.len());
     values.try_reserve(more).map_err(|_| Error::Memory { numbers: length as u128 })?;

@@ -1,8 +1,8 @@
-//! For tests: the instruction sets that functions are compiled for, each by itself, whichever is the best one here.
+//! For tests: runs functions with each instruction set that they are compiled for, not only with the processor's best.
 
 use std::io::Write;
 
-/// Runs what the processor has the instructions for, or says that it was not run, past the capture of test output.
+/// Runs a test if the processor has the instructions, else says so on standard error, which tests do not capture.
 pub(crate) fn run_or_say(instructions: &str, available: bool, run: impl FnOnce()) {
     if available {
         run();

@@ -141,7 +141,7 @@ pub struct Ngrams {
     patience: Patience,
 }
 
-/// What a token costs, in additions, roughly.
+/// The rough cost of a token, in additions.
 const TOKEN: usize = 64;
 
 /// Calls `take` with every token that `tokens` has, until told to stop.

@@ -40,8 +40,8 @@ impl Run<'_> {
         body(&mut Run { threads: *threads, watch: &mut |_| watch(0) })
     }
 
-    /// Does work that is not cut into blocks, on this thread alone. `body` asks [`Stop`] now and then, and says in the
-    /// cell how many items are finished.
+    /// Does work that is not divided into blocks, on this thread alone. `body` asks [`Stop`] now and then and keeps the
+    /// number of finished items in the cell.
     ///
     /// # Errors
     /// What `watch` returned, or what `body` did.
@@ -55,7 +55,7 @@ impl Run<'_> {
     }
 }
 
-/// Looks for the calling thread whether its caller wants to stop.
+/// Lets the calling thread check whether its caller wants to stop.
 struct Watcher<'a> {
     watch: RefCell<&'a mut dyn FnMut(u64) -> Result<()>>,
     flag: &'a AtomicBool,
@@ -70,7 +70,7 @@ impl<'a> Watcher<'a> {
         Watcher { watch, flag, done, looked: Cell::new(Instant::now()), given_up }
     }
 
-    /// Looks if the last time is long enough ago.
+    /// Checks if the last check is long enough ago.
     fn look(&self) {
         if self.looked.get().elapsed() >= GLANCE {
             self.look_now();
@@ -137,7 +137,7 @@ impl Patience {
     }
 }
 
-/// The length of the pieces in which long sequences are gone through: less than some milliseconds, whatever is done.
+/// The length of the pieces in which long sequences are processed: a few milliseconds at most for any operation.
 pub(crate) const PIECE: usize = 1 << 16;
 
 /// Sorts as `sort_unstable_by`, but can be interrupted: pieces are sorted and then merged. Equal values may come in any

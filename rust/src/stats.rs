@@ -14,7 +14,8 @@ pub mod fixed {
         (count.abs() <= super::LIMIT as f64).then_some(count as i64)
     }
 
-    /// The decimals in which numbers that are right to `factor` half units cannot differ by more than one.
+    /// The number of decimals to which a number that is off by at most `factor` half units can be rounded and be off by at
+    /// most one in the last.
     pub fn decimals(factor: f64, bits: u32) -> u32 {
         -(factor / (1_u64 << bits) as f64).log10().ceil() as u32
     }

@@ -465,7 +465,7 @@ def test_a_reader_that_stops_reading_is_no_error(demo: Path, command: str) -> No
     assert done.stdout.count("\n") <= 1
 
 
-def test_bad_input_is_told_by_the_code_if_nobody_reads_the_sentence(demo: Path) -> None:
+def test_bad_input_sets_the_exit_code_even_if_nobody_reads_the_message(demo: Path) -> None:
     command = f"{{ sleep 0.5; {sys.executable} -m reshuffle score reference.txt nowhere.txt; }} 2>&1 | true"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=False, cwd=demo)
     assert done.returncode == 2

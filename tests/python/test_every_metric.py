@@ -158,7 +158,7 @@ def test_every_test_and_interval_works_and_identical_systems_do_not_differ(name:
     assert poor.difference == result.scores[1].score - result.scores[0].score
     assert 0 < poor.test.pvalue <= 1
     assert poor.test.signature.startswith(f"{result.metrics[0].signature}|test:")
-    # Replicates are told of where some were made at random, and only there.
+    # Signatures name the replicates where some are random, and only there.
     at_random = test in RESAMPLING and poor.test.scheme != "exact"
     assert (poor.test.seed is not None) == at_random
     assert ("|n:60|" in poor.test.signature) == at_random
@@ -837,7 +837,7 @@ def test_a_function_may_change_the_lists_it_is_given() -> None:
 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=2, max_size=40))
-def test_no_decimal_of_a_mean_is_told_that_the_unit_does_not_tell(pairs: list[tuple[float, float]]) -> None:
+def test_a_mean_has_no_more_decimals_than_the_unit_determines(pairs: list[tuple[float, float]]) -> None:
     columns = {name: list(column) for name, column in zip("ab", zip(*pairs, strict=True), strict=True)}
     try:
         rating = SegmentScores("rating", columns)
@@ -845,8 +845,8 @@ def test_no_decimal_of_a_mean_is_told_that_the_unit_does_not_tell(pairs: list[tu
         return
     result = compare(metrics=rating, n_resamples=20)
     exact = {name: sum(map(Fraction, column), Fraction(0)) / len(column) for name, column in columns.items()}
-    told = [(s.score, exact[s.system]) for s in result.scores]
-    told.append((result.comparisons[0].difference, exact["b"] - exact["a"]))
+    shown = [(s.score, exact[s.system]) for s in result.scores]
+    shown.append((result.comparisons[0].difference, exact["b"] - exact["a"]))
     intervals = [score.confidence_interval for score in result.scores]
     intervals += [pair.confidence_interval for pair in result.comparisons]
     ends = [(interval.low, interval.high) for interval in intervals if interval is not None]
@@ -855,10 +855,10 @@ def test_no_decimal_of_a_mean_is_told_that_the_unit_does_not_tell(pairs: list[tu
             assert rating.segment_scores(rating.counts[name]).tolist() == column
         return
     last = Fraction(10) ** -rating.decimals
-    for value, true in told:
+    for value, true in shown:
         # One in the last decimal, and what a float of that size cannot hold.
         assert abs(Fraction(value) - true) <= last + 2 * Fraction(math.ulp(max(map(abs, columns["a"] + columns["b"]))))
-    for value in (*(value for value, _ in told), *(end for both in ends for end in both)):
+    for value in (*(value for value, _ in shown), *(end for both in ends for end in both)):
         assert value == round(value, rating.decimals)
     # No more is left out than is needed: twice the largest error of a score lies in the next decimal.
     unit = Fraction(2) ** int(rating.signature().rsplit("^", 1)[1] if "^" in rating.signature() else 0)

@@ -405,7 +405,7 @@ def wmt_files(draw: st.DrawFn) -> str:
     text = st.sampled_from(["", "x", "y z", "a & b", "Ä"])
     parts = ['<dataset id="t">']
     for document in range(draw(st.integers(1, 4))):
-        # The first is none: a file whose references are all of test suites is one of systems alone to us.
+        # The first is no test suite: if all were, the file would have no references for reshuffle.
         testsuite = draw(st.sampled_from(["", "", ' testsuite="s"', ' testsuite=""'][: 4 if document else 1]))
         parts.append(f'<doc id="d{document}" origlang="en"{testsuite}>')
         numbers = draw(st.permutations([1, 2, 10, 3]))[: draw(st.integers(0, 4))]
@@ -477,7 +477,7 @@ def test_a_reference_that_lacks_segments_is_empty_there_with_a_warning() -> None
     # No reference at all: the segment is left out.
     assert corpus.references == [["ref:A 1", "ref:A 2", "ref:A 1"], ["ref:B 1", "", ""]]
     assert corpus.systems["s"] == ["s 1", "s 2", "s 1"]
-    # Who does not ask for it is not bothered.
+    # There is no warning if only reference A is used.
     assert read_corpus([f"{path}#A"], [f"{path}#s"]).n_segments == 3
 
 

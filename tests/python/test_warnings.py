@@ -103,11 +103,11 @@ def test_a_byte_order_mark_and_nul_get_a_warning_with_the_file(tmp_path: Path, m
         ": save the file without it",
         "nul.txt, line 2 contains a NUL character (U+0000): is the file UTF-8 text?",
     ]
-    # Text of Windows without a mark: nothing else tells.
+    # UTF-16 without a byte order mark: only the NUL characters show it.
     Path("utf16.tsv").write_bytes("a\tb\nx\ty\n".encode("utf-16-le")[:-1])
     with pytest.raises(InputError, match="utf16"), pytest.warns(InputWarning, match="utf16.tsv, line 1 contains a NUL"):
         read_corpus(["utf16.tsv#a"], ["utf16.tsv#b"])
-    # A mark elsewhere, or where a format says what a file begins with, is none of these.
+    # No warning for U+FEFF elsewhere, or in a format that allows a byte order mark.
     Path("in.txt").write_bytes(b"a\xef\xbb\xbf\n\xef\xbb\xbfb\n")
     Path("bom.tsv").write_bytes(b"\xef\xbb\xbfa\nx\ny\n")
     assert said(read_corpus, ["ref.txt"], ["in.txt", "bom.tsv"]) == []

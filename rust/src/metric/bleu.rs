@@ -58,10 +58,10 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     build: |options| Ok(Box::new(Bleu::new(options)?)),
 };
 
-/// As long as any segment is, as a rule.
+/// Few segments have more words.
 const MAX_ORDER: usize = 100;
 
-/// Products of so many counts are finite, whatever the counts; of more the logarithms are added up.
+/// The most counts whose product is always finite; for more of them logarithms are summed.
 const MAX_PRODUCT: usize = 16;
 
 /// What stands in for the precision of an order without a match.
@@ -96,7 +96,7 @@ pub struct Bleu {
     /// As NLTK, which counts at least one n-gram of every order in every segment, whether it can occur or not.
     nltk: bool,
     weights: Weights,
-    /// Is the score a root of products, with all orders weighing alike and few enough of them?
+    /// Is the score computed as a root of products? If the weights are equal and the orders few enough.
     is_root: bool,
 }
 
@@ -131,7 +131,7 @@ impl Bleu {
         })
     }
 
-    /// Are orders that a segment is too short for left out of its score?
+    /// Does the score of a segment leave out the orders for which the segment is too short?
     fn effective_order_of_segments(&self) -> bool {
         self.effective_order || !(self.mteval || self.nltk || self.smoothing == Smoothing::Mteval)
     }
@@ -209,7 +209,7 @@ impl Bleu {
         let (matches, possible, effective) = self.precisions::<MAX_ORDER>(totals, effective_order);
         let precisions = matches.iter().zip(&possible).take(self.order).map(|(matched, total)| {
             let precision = matched / total;
-            // NLTK has the smallest float there is for no match, which a small weight lifts well above 0.
+            // NLTK puts the smallest normal float in place of 0; raised to a small weight it is well above 0.
             if self.nltk && precision == 0.0 { f64::MIN_POSITIVE } else { precision }
         });
         100.0 * self.brevity_penalty(totals) * self.weights.product(precisions, totals[0], effective)

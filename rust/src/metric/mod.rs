@@ -160,7 +160,8 @@ impl<'a> References<'a> {
 /// So large that the count of 2^31 words stays far from the end of the 64-bit integers.
 const LARGEST_MULTIPLE: i64 = 1 << 31;
 
-/// The multiple below 2^31 of all numbers up to 22 that most others divide, too: 9 times their least common multiple.
+/// 9 times the least common multiple of all numbers up to 22: of its multiples below 2^31 the one that most other
+/// numbers divide.
 const FINEST: i64 = 2_095_133_040;
 
 /// How many units make a word.
@@ -168,13 +169,13 @@ const FINEST: i64 = 2_095_133_040;
 pub struct Units(i64);
 
 impl Units {
-    /// So many words.
+    /// A number of words, in units.
     pub fn words(self, words: usize) -> i64 {
         words as i64 * self.0
     }
 
-    /// The mean length of `references` references with so many words in all: exact if L is a common multiple, and else
-    /// the nearest unit, half of one below 2^-31 words away at most.
+    /// The mean length in units of `references` references with `words` words in all: exact if L is a common multiple,
+    /// else rounded to the nearest unit, by less than 2^-31 of a word.
     pub fn mean(self, words: usize, references: usize) -> i64 {
         let (total, n) = (i128::from(self.words(1)) * words as i128, references as i128);
         ((2 * total + n) / (2 * n)) as i64

@@ -67,8 +67,8 @@ pub struct Nist {
     /// with it is worth as much as a single word; and it lower-cases ASCII only, except under its own international
     /// tokenization.
     mteval: bool,
-    /// NLTK takes for every order the one reference in which the matches are worth most, of equals the longest, and its
-    /// length as the reference length of that order.
+    /// NLTK uses for every order the one reference whose matches have the most information, the longest of equals, and
+    /// its length as the reference length of that order.
     nltk: bool,
 }
 
@@ -144,7 +144,7 @@ impl Metric for Nist {
         details
     }
 
-    /// Each of the sums that are divided is of numbers of which each is right to half a unit.
+    /// The score is a sum over orders of mean information, each of them off by at most half a unit.
     fn decimals(&self) -> Option<u32> {
         Some(fixed::decimals(self.order as f64, BITS))
     }
@@ -249,7 +249,7 @@ impl Cut {
     }
 }
 
-/// What it costs to look an n-gram up, in additions, roughly.
+/// The rough cost of looking up an n-gram, in additions.
 const LOOK_UP: usize = 64;
 
 /// Stands for n-grams whose extensions are worth nothing.

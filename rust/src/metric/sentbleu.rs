@@ -98,7 +98,7 @@ impl Precisions {
     }
 }
 
-/// Behind the last order NLTK's smoothing 5 looks at this one.
+/// The order whose matches NLTK's smoothing 5 uses after the last order.
 const NLTK_ORDER: usize = 5;
 
 type Smoothing = fn(&SentBleu, &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1];

@@ -1,4 +1,4 @@
-//! How much each order of n-grams counts in a geometric mean of precisions, in NLTK's words.
+//! The weight of each order of n-grams in a geometric mean of precisions; options are named as in NLTK.
 
 use super::{Kind, OptionSpec, Options, Value};
 use crate::error::{Error, Result};
@@ -16,19 +16,19 @@ pub(super) const AUTO_REWEIGH: OptionSpec = OptionSpec {
     name: "auto_reweigh",
     kind: Kind::Flag,
     default: || Value::Flag(false),
-    about: "as NLTK: with fewer than four words in the hypotheses, use only that many orders; for the default orders and weights only",
+    about: "as NLTK: with fewer than four words, use only that many orders (default orders and weights only)",
 };
 
 /// The weights of the orders.
 pub(super) struct Weights {
-    /// None if all orders weigh alike.
+    /// None if all orders have the same weight.
     each: Option<Vec<f64>>,
     order: usize,
     auto_reweigh: bool,
 }
 
 impl Weights {
-    /// As [`WEIGHTS`] and [`AUTO_REWEIGH`] say.
+    /// From the options [`WEIGHTS`] and [`AUTO_REWEIGH`].
     ///
     /// # Errors
     /// [`Error::InvalidOption`] unless there is a weight for each order.
@@ -45,20 +45,20 @@ impl Weights {
         Ok(Weights { each, order, auto_reweigh: options.flag(AUTO_REWEIGH.name) })
     }
 
-    /// Do all orders weigh alike, however long the hypotheses are?
+    /// Do all orders have the same weight, however long the hypotheses are?
     pub(super) fn are_equal(&self) -> bool {
         self.each.is_none() && !self.auto_reweigh
     }
 
-    /// How many orders count, alike, for hypotheses of so many words, if that is not left to the weights.
+    /// The number of equally weighted orders for hypotheses of this length if they are reweighted, else None.
     #[inline]
     pub(super) fn reweighed(&self, hypothesis: i64) -> Option<usize> {
         let is_default = self.order == 4 && self.each.as_ref().is_none_or(|each| each.iter().all(|&w| w == 0.25));
         (self.auto_reweigh && is_default && hypothesis < 4).then_some(hypothesis.max(1) as usize)
     }
 
-    /// The product of the first so many precisions, each to the power of its weight. What the orders that are left out
-    /// weigh is shared by the others in proportion.
+    /// The product of the first `orders` precisions, each to the power of its weight. The weights of the other orders are
+    /// shared among these in proportion.
     pub(super) fn product(&self, precisions: impl Iterator<Item = f64>, hypothesis: i64, orders: usize) -> f64 {
         let reweighed = self.reweighed(hypothesis);
         let orders = reweighed.unwrap_or(orders);
@@ -83,7 +83,7 @@ impl Weights {
         (0..orders).map(move |n| each.map_or(1.0 / orders as f64, |each| each[n] * share))
     }
 
-    /// What the signature says of them.
+    /// Their entries in the signature.
     pub(super) fn signature(&self) -> impl Iterator<Item = (&'static str, String)> {
         let listed = |each: &Vec<f64>| each.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
         let weights = self.each.as_ref().map(|each| ("weights", listed(each)));
@@ -91,7 +91,7 @@ impl Weights {
     }
 }
 
-/// By how much the weights of the first so many orders grow if the others are left out.
+/// The factor by which the weights of the first `orders` orders grow if the others are left out.
 fn share(each: &[f64], orders: usize) -> f64 {
     let counted: f64 = each[..orders].iter().sum();
     if orders == each.len() || counted == 0.0 { 1.0 } else { each.iter().sum::<f64>() / counted }

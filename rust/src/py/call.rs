@@ -12,7 +12,7 @@ use crate::pool::{Run, Stop};
 /// More threads than any machine has, and few enough to be started.
 const MOST_THREADS: usize = 4096;
 
-/// Runs `body`, which tells of no progress, without the interpreter and on this thread.
+/// Runs `body`, which reports no progress, on this thread and with the interpreter released.
 pub(super) fn alone<T: Send>(py: Python<'_>, body: impl FnOnce(&Stop<'_>) -> Result<T> + Send) -> PyResult<T> {
     long(py, 1, None, ("", 0), |run| run.alone(|stop, _| body(stop)))
 }
@@ -52,8 +52,8 @@ pub(super) fn long<T: Send>(
     }
 }
 
-/// The Python exception for an error: its words are chosen in `reshuffle.errors`. What has no room is a `MemoryError`,
-/// as it is in numpy.
+/// The Python exception for an error: its words are chosen in `reshuffle.errors`. Too little memory is a `MemoryError`,
+/// as in numpy.
 pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
     if let Error::Memory { .. } = error {
         return PyMemoryError::new_err(error.to_string());

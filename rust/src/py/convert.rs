@@ -47,7 +47,7 @@ pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyRes
     Ok((words, replicates))
 }
 
-/// Has what the caller gives for every unit as many of them as the counts have?
+/// Does an argument with one entry per unit have as many units as the counts?
 pub(super) fn check_units(py: Python<'_>, what: &str, got: usize, segments: Option<usize>) -> PyResult<()> {
     match segments {
         Some(expected) if expected != got => {

@@ -28,7 +28,7 @@ fn with_metrics<'a>(py: Python<'_>, families: &'a Families<'_>) -> PyResult<Vec<
     families.iter().map(scored).collect()
 }
 
-/// How many segments the first counts have: that all have as many is the core's to check.
+/// The number of segments of the first counts; the core checks that the others have as many.
 fn segments_of(families: &Families<'_>) -> Option<usize> {
     families.first().map(|(_, counts)| counts.shape()[1])
 }
@@ -439,7 +439,7 @@ fn drawn<T: Send>(
     Ok((out, plan.1))
 }
 
-/// Sizes of strata for the core, to which none are no strata.
+/// Sizes of strata for the core, for which an empty list means no strata.
 fn sizes(py: Python<'_>, strata: Option<Vec<usize>>) -> PyResult<Vec<usize>> {
     match strata {
         Some(sizes) if sizes.is_empty() => Err(raise(py, Error::Empty { what: "strata".into() })),
@@ -463,14 +463,14 @@ fn stream(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<
     }
 }
 
-/// The words of a stream before it begins again.
+/// The length of a stream in words, after which it repeats.
 const WORDS: u64 = 1 << 33;
 
 fn check_words(py: Python<'_>, n: usize) -> PyResult<()> {
     if n as u64 <= WORDS {
         return Ok(());
     }
-    let expected = format!("at most {WORDS}, after which a stream begins again");
+    let expected = format!("at most {WORDS}, after which a stream repeats");
     Err(raise(py, Error::InvalidOption { option: "n".into(), expected, got: n.to_string() }))
 }
 

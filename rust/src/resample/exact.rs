@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Run, Stop};
 use crate::stats::SuffStats;
 
-/// For each pair in how many units it differs, and in which column if it is but one.
+/// For each pair the number of units in which it differs, and the only column that differs, or None.
 ///
 /// Stops counting when `most` units and more than one column are passed, so that a pair that differs much costs little.
 ///
@@ -81,7 +81,7 @@ pub fn law(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
     Ok(law)
 }
 
-/// One more coin: the law of the sum with the step and that without, half of each. `next` gets its values from `from` on.
+/// One more fair flip: the mean of the distributions with and without the step. Sets the values of `next` from `from` on.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn toss(law: &[f64], step: usize, from: usize, next: &mut [f64]) {
     toss_inline(law, step, from, next);

@@ -182,7 +182,7 @@ fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>
     for equal in order.chunk_by(|&a, &b| extreme[a] == extreme[b]) {
         above += equal.len() as u64;
         for piece in equal.chunks(PIECE) {
-            patience.spend(4 * piece.len(), stop)?; // places all over the memory
+            patience.spend(4 * piece.len(), stop)?; // random access to memory
             for &place in piece {
                 ranks[place] = above + u64::from(observed >= extreme[place]);
             }

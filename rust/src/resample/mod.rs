@@ -153,7 +153,7 @@ pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>> {
     Ok(out)
 }
 
-/// Is there a replicate at all, and a number for each of them?
+/// Is there at least one replicate, and do the numbers of all fit 64 bits?
 fn check_replicates(first: u64, n: usize) -> Result<()> {
     if n == 0 {
         return Err(Error::Empty { what: "replicates".into() });
@@ -213,7 +213,7 @@ fn replicates<K: Kernel + ?Sized, T: Send>(
                 finish(&Sums { design, columns, stride, replicates, rows: kernel.rows() }, stop)
             });
             match done {
-                // Whoever fails keeps the others from going on.
+                // After a failure the other workers stop.
                 Ok(done) => failed.get().is_none().then_some(done),
                 Err(Error::Interrupted) => None,
                 Err(error) => {

@@ -79,8 +79,9 @@ impl<'a> Scheme<'a> {
 /// # Errors
 /// [`Error::OutOfRange`] for a pair of systems that are not there, [`Error::LengthMismatch`] if `thresholds` does not
 /// hold a number for every metric and pair or a given plan is too short, [`Error::Empty`] without metrics or replicates,
-/// [`Error::InvalidOption`] if a threshold is NaN or the last replicate has no number, [`Error::Overflow`] if by codes
-/// and the differences between systems would sum up to 2^62, [`Error::Memory`], and what the pool returns.
+/// [`Error::InvalidOption`] if a threshold is NaN or the last replicate's number exceeds 64 bits, [`Error::Overflow`] if
+/// flips come as codes and the differences between systems would sum up to 2^62, [`Error::Memory`], and what the pool
+/// returns.
 pub fn tally<'s>(
     scored: &[Scored<'_>],
     pairs: &[Pair],

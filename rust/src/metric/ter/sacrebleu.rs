@@ -144,7 +144,7 @@ impl Band {
             let from = middle.saturating_sub(width);
             let to = if i == rows { columns } else { columns.min(middle + width) };
             self.patience.spend(to - from, stop)?;
-            // The band of a reference that is much longer is wide.
+            // The band is wide if the reference is much longer, so memory may not suffice.
             let numbers = self.cells.len() + to - from;
             self.cells.try_reserve(to - from).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
             let (above, above_columns) = self.rows[i - 1].clone();

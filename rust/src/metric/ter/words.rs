@@ -11,10 +11,10 @@
 //!
 //! Tercom (`ter.core.Normalizer` of 0.10.0; of 7.25, but for `asian_support`) differs in four things, all kept in the
 //! variant that has its name. White space is Java's `\s`: of ASCII, and not U+001C to U+001F. `<skipped>` is dropped, and
-//! hyphens at the end of a line are rather than those at the beginning. Runs of kana become words. And Java's `split`
-//! keeps an empty string before white space at the beginning, which punctuation leaves there that is dropped: `, x y`
-//! has three words, the first of them empty. Not kept is how Java finds the end of a word for a final sigma, which
-//! differs from Unicode's rule beside digits, ideographs and the like.
+//! hyphens are dropped at the end of a line rather than at the beginning. Runs of kana become words. And Java's `split`
+//! keeps an empty string before white space at the beginning, where dropped punctuation can leave some: `, x y` has
+//! three words, the first of them empty. Java's rule for a final sigma, which differs from Unicode's beside digits,
+//! ideographs and the like, is not reproduced.
 
 use crate::metric::error_rate::Cut;
 use crate::metric::text::cased;
@@ -59,7 +59,7 @@ impl Cut for TerWords {
 }
 
 impl TerWords {
-    // Both go from the last step to the first.
+    // Both define the last step first, since each step passes its words to the next.
 
     fn sacrebleus(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
@@ -85,7 +85,7 @@ impl TerWords {
 
     fn tercoms(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
-        // Its reader trims segments, as `String.trim` does.
+        // Tercom's reader trims segments with `String.trim`.
         let line = cased(line.trim_matches(|c| c <= ' '), !*case_sensitive, lower);
         if line.is_empty() {
             return;
@@ -115,7 +115,7 @@ impl TerWords {
         } else {
             line.split(is_javas_space).filter(|word| !word.is_empty()).for_each(&mut finish);
         }
-        // Of nothing at all Java's `split` makes an empty string, of nothing but white space it makes nothing.
+        // Java's `split` makes one empty string of an empty line, and nothing of white space alone.
         if n_words == 0 || n_words == 1 && first_is_empty {
             emit("");
         }
@@ -176,7 +176,7 @@ fn without_punctuation<'w>(word: &'w str, asian: bool, rest: &'w mut String) -> 
     rest
 }
 
-/// Of which alphabet of kana a character is.
+/// The kana alphabet of a character.
 #[derive(Clone, Copy, PartialEq)]
 enum Kana {
     None,
