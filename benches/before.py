@@ -2,7 +2,7 @@
 
     python benches/before.py PYTHON [--repeats N] [--only CASE ...]
 
-PYTHON is the interpreter of another virtual environment, with the earlier reshuffle. Both run the benchmark code next to
+PYTHON is the interpreter of a virtual environment with the earlier reshuffle. Both run the benchmark code next to
 this file, each in one long-lived process. Ratios are between neighbouring turns, so that a temporary slowdown of the
 machine affects both sides; above 1 this reshuffle is faster. The interquartile range of the ratios shows the noise.
 """
