@@ -75,7 +75,7 @@ pub enum Error {
         len: usize,
     },
     /// What does not fit the memory; of a segment it is [`Error::LongSegment`].
-    #[error("{numbers} numbers are too large for the memory: ask for fewer replicates, systems or metrics at a time")]
+    #[error("cannot allocate {numbers} numbers: ask for fewer replicates, systems or metrics at a time")]
     Memory {
         /// How many numbers were to be kept.
         numbers: u128,

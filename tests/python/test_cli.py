@@ -234,7 +234,7 @@ BAD = {
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
     "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
-    "n beyond memory": ((*COMPARE[1:5], "-n", "9" * 15), "too large for the memory"),
+    "n beyond memory": ((*COMPARE[1:5], "-n", "9" * 15), "numbers: ask for fewer replicates"),
     "output empty": ((*COMPARE[1:], "-o", ""), "-o takes the name of a file, got an empty one"),
     "n no number": ((*COMPARE[1:5], "-n", "many"), "'many' is not a valid integer"),
     "confidence": ((*COMPARE[1:], "--confidence", "95"), "--confidence must lie strictly between 0 and 1, got 95"),
