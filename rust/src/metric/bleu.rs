@@ -338,6 +338,11 @@ fn brevity_penalty(hypothesis: i64, reference: i64) -> f64 {
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn any_zero(counts: &[i64]) -> bool {
+    any_zero_inline(counts)
+}
+
+#[inline(always)]
+fn any_zero_inline(counts: &[i64]) -> bool {
     counts.iter().fold(false, |any, &count| any | (count <= 0))
 }
 
@@ -345,6 +350,11 @@ fn any_zero(counts: &[i64]) -> bool {
 /// by column. In the words of [`Bleu::score_with`], so that the numbers are the same to the last bit.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn plain_scores(order: usize, totals: &[i64], out: &mut [f64]) {
+    plain_scores_inline(order, totals, out);
+}
+
+#[inline(always)]
+fn plain_scores_inline(order: usize, totals: &[i64], out: &mut [f64]) {
     let n = out.len();
     let (lengths, ngrams) = totals.split_at(2 * n);
     let (matches, possible) = ngrams.split_at(order * n);
@@ -419,6 +429,7 @@ impl Counter for BleuCounter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instructions::instruction_sets;
     use crate::metric::{count_segment, metric};
     use proptest::prelude::*;
 
@@ -583,6 +594,42 @@ mod tests {
             bleu.scores(&columns, &mut scores);
             let expected: Vec<f64> = rows.iter().map(|row| bleu.score(row)).collect();
             prop_assert_eq!(expected, scores);
+        }
+
+        #[test]
+        fn all_instructions_find_what_is_not_positive(
+            (length, changed) in (0..200usize, 0..250usize),
+            count in -1..=1i64,
+        ) {
+            let mut counts = vec![1; length];
+            counts.get_mut(changed).into_iter().for_each(|place| *place = count);
+            for (set, any_zero) in instruction_sets!(any_zero_inline, fn(counts: &[i64]) -> bool) {
+                prop_assert_eq!(counts.iter().any(|&count| count <= 0), any_zero(&counts), "{}", set);
+            }
+        }
+
+        #[test]
+        fn all_instructions_score_the_same_to_the_last_bit(
+            order in 1..=MAX_PRODUCT,
+            rows in prop::collection::vec(
+                prop::collection::vec(prop_oneof![1..300i64, 1..1i64 << 61], 2 + 2 * MAX_PRODUCT),
+                1..80,
+            ),
+            // A row whose hypotheses have no word: the exponent of its brevity penalty is infinite.
+            empty in 0..100usize,
+        ) {
+            let mut rows: Vec<_> = rows.iter().map(|row| row[..2 + 2 * order].to_vec()).collect();
+            rows.get_mut(empty).into_iter().for_each(|row| row[0] = 0);
+            let bleu = bleu(&[("max_ngram_order", Value::Integer(order as i64))]);
+            let expected: Vec<u64> = rows.iter().map(|row| bleu.score(row).to_bits()).collect();
+            let columns: Vec<i64> =
+                (0..2 + 2 * order).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
+            let sets = instruction_sets!(plain_scores_inline, fn(order: usize, totals: &[i64], out: &mut [f64]));
+            for (set, scores) in sets {
+                let mut got = vec![9.0; rows.len()];
+                scores(order, &columns, &mut got);
+                prop_assert_eq!(&expected, &got.into_iter().map(f64::to_bits).collect::<Vec<_>>(), "{}", set);
+            }
         }
     }
 }

@@ -182,6 +182,17 @@ fn add_flipped<T: Lane>(
     units: Range<usize>,
     words: &[u64],
     replicates: usize,
+    out: (&mut [i64], usize),
+) {
+    add_flipped_inline(tile, units, words, replicates, out);
+}
+
+#[inline(always)]
+fn add_flipped_inline<T: Lane>(
+    tile: &Tile<T>,
+    units: Range<usize>,
+    words: &[u64],
+    replicates: usize,
     (out, stride): (&mut [i64], usize),
 ) {
     let mut tables = [[T::default(); LANES]; 512];
@@ -221,8 +232,13 @@ fn subset_sums<T: Lane>(rows: &[Row<T>], table: &mut [Row<T>]) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
+    use crate::instructions::instruction_sets;
     use crate::stats::SuffStats;
+    use crate::stream::{Purpose, Stream};
+    use proptest::prelude::*;
 
     #[test]
     fn columns_go_to_the_narrowest_lane_that_holds_a_group() {
@@ -248,5 +264,82 @@ mod tests {
             ("wide", vec![3, 4], bounds(1 << 40)),
         ];
         assert_eq!(expected.as_slice(), seen);
+    }
+
+    /// What [`Tiles::add`] adds to the sums, unit by unit.
+    fn obvious(
+        stats: &SuffStats<'_>,
+        first: usize,
+        words: &[u64],
+        replicates: usize,
+        (out, stride): (&mut [i64], usize),
+    ) {
+        for (i, word) in words.iter().enumerate() {
+            for unit in (0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| 64 * (first + i / replicates) + bit) {
+                if unit < stats.segments() {
+                    for (out, count) in out[i % replicates..].iter_mut().step_by(stride).zip(stats.row(0, unit)) {
+                        *out += count;
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn all_instructions_add_the_same(
+            units in 1..400usize,
+            (first, count) in (0..3usize, 1..5usize),
+            // Groups of units that just fit a lane and that do not, in one tile of a width or in two.
+            sizes in prop::collection::vec(
+                prop::sample::select(vec![0, 9, 2047, 2048, (1 << 27) - 1, 1 << 27, 1 << 45]),
+                1..40,
+            ),
+            // Behind the replicates are places that are not written.
+            (replicates, beyond) in (1..70usize, 0..3usize),
+            seed in any::<u64>(),
+        ) {
+            let mut random = Stream::new(seed, Purpose::Draw, 0).words();
+            let mut sign = || [1, 1, -1, 0][random.next().unwrap() as usize % 4];
+            let counts: Vec<i64> =
+                sizes.iter().cycle().take(units * sizes.len()).map(|size| size * sign()).collect();
+            let all = [SuffStats::new(&counts, 1, units, sizes.len()).unwrap()];
+            let cells = Cells::new(&all, false);
+            let columns = Columns { dense: (0..sizes.len()).collect(), exceptions: Vec::new(), rules: Vec::new() };
+            let tiles = Tiles::new(&cells, &columns, &Stop::never()).unwrap();
+            let first = first.min(units.div_ceil(64) - 1);
+            let words: Vec<u64> = random.take(count.min(units.div_ceil(64) - first) * replicates).collect();
+            let of_words = 64 * first..64 * (first + words.len() / replicates);
+            let stride = replicates + beyond;
+            let before = || vec![7; stride * sizes.len()];
+            let mut expected = before();
+            obvious(&all[0], first, &words, replicates, (&mut expected, stride));
+            let mut of_sets: HashMap<&str, Vec<i64>> = HashMap::new();
+            macro_rules! add_by_all {
+                ($tile:expr, $lane:ty) => {
+                    for (set, add) in instruction_sets!(
+                        add_flipped_inline::<$lane>,
+                        fn(tile: &Tile<$lane>, units: Range<usize>, words: &[u64], n: usize, out: (&mut [i64], usize))
+                    ) {
+                        let out = of_sets.entry(set).or_insert_with(before);
+                        add($tile, of_words.clone(), &words, replicates, (out, stride));
+                    }
+                };
+            }
+            for tile in &tiles.0 {
+                match tile {
+                    AnyTile::Narrow(tile) => add_by_all!(tile, i16),
+                    AnyTile::Middle(tile) => add_by_all!(tile, i32),
+                    AnyTile::Wide(tile) => add_by_all!(tile, i64),
+                }
+            }
+            for (set, got) in of_sets {
+                prop_assert_eq!(&expected, &got, "{}", set);
+            }
+            let mut dispatched = before();
+            (0..tiles.len()).for_each(|tile| tiles.add(tile, first, &words, replicates, (&mut dispatched, stride)));
+            prop_assert_eq!(expected, dispatched);
+        }
     }
 }
