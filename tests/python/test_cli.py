@@ -234,7 +234,6 @@ BAD = {
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
     "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
-    "n beyond memory": ((*COMPARE[1:5], "-n", "9" * 15), "numbers: ask for fewer replicates"),
     "output empty": ((*COMPARE[1:], "-o", ""), "-o takes the name of a file, got an empty one"),
     "n no number": ((*COMPARE[1:5], "-n", "many"), "'many' is not a valid integer"),
     "confidence": ((*COMPARE[1:], "--confidence", "95"), "--confidence must lie strictly between 0 and 1, got 95"),
@@ -278,6 +277,13 @@ def test_bad_input_gets_one_sentence_and_code_2(demo: Path, run: Any, args: tupl
     assert outcome.err.count("\n") == 1
     assert message in outcome.err
     assert before == {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()}
+
+
+def test_more_replicates_than_memory_holds_get_one_sentence_and_code_3(demo: Path, run: Any) -> None:
+    outcome = run(*COMPARE[:5], "-n", "9" * 15)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (3, "", 1)
+    assert outcome.err.startswith("reshuffle: error: not enough memory: ")
+    assert "too large for the memory" in outcome.err
 
 
 def test_a_report_is_written_whole_and_keeps_the_files_permissions(demo: Path, run: Any) -> None:

@@ -75,7 +75,7 @@ def bleu_twin(order: int, method: str, amount: float, effective: bool, weights: 
             if t.real == 0:
                 if method == "mteval":
                     continue  # a precision of 1
-                if not effective:
+                if not effective and (weights is None or any(weights[n:])):
                     return 0
                 break
             orders = n + 1 if effective else order
@@ -121,6 +121,13 @@ def test_of_bleu(
         options["weights"] = weights
     m = metric("bleu", smooth_method=method, max_ngram_order=order, effective_order=effective, **options)
     assert_right(m, bleu_twin(order, method, amount, effective, weights), totals)
+
+
+def test_orders_without_ngrams_that_weigh_nothing_are_left_out() -> None:
+    totals = [1, 0, 1, 0, 0, 1, 0, 0]
+    m = metric("bleu", smooth_method="none", max_ngram_order=3, weights=[0.1, 0, 0])
+    assert m.score(totals) == 100
+    assert_right(m, bleu_twin(3, "none", 0, False, [0.1, 0, 0]), totals)
 
 
 def test_at_the_kink_of_the_brevity_penalty_it_is_the_mean_of_both_sides() -> None:

@@ -89,7 +89,7 @@ def test_a_document_scores_as_a_corpus_of_its_segments() -> None:
         expected = [s.score for s in score(of[1], of[0], "bleu").scores]  # type: ignore[arg-type]
         np.testing.assert_array_equal(expected, table.scores["BLEU"][:, number])
     np.testing.assert_array_equal([[2.5, 2], [3, 3]], table.scores["rating"])
-    np.testing.assert_array_equal([[6, 1], [6, 2]], table.scores["words"])
+    np.testing.assert_array_equal([[7, 0], [6, 2]], table.scores["words"])
     (first, *_), (header, *_) = ("".join(render_segments(table, fmt)).splitlines() for fmt in ("jsonl", "tsv"))
     assert (list(json.loads(first))[:2], json.loads(first)["document"]) == (["document", "system"], "x")
     assert header.split("\t") == ["document", "system", "BLEU", "rating", "words"]
