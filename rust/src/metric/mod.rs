@@ -17,7 +17,7 @@ mod weights;
 mod wer;
 
 use crate::error::{Error, Result};
-use crate::pool::{self, Blocks, Patience, Run, Stop};
+use crate::pool::{self, Blocks, Run, Stop};
 use crate::stats::SuffStats;
 
 pub use bleu::Bleu;
@@ -296,11 +296,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     )?;
     failed.map_or(Ok(()), Err)?;
     // So that scores are never of sums that have wrapped around, and what can be scored can be resampled.
-    run.alone(|stop, done| {
-        done.set(segments as u64);
-        let mut patience = Patience::default();
-        SuffStats::watched(&out, [n_systems, segments, width], |cost| patience.spend(cost, stop)).map(drop)
-    })?;
+    SuffStats::new(&out, n_systems, segments, width)?;
     Ok(out)
 }
 
