@@ -1,6 +1,11 @@
 //! Sufficient statistics: what every later step works on.
 
+use std::convert::Infallible;
+
 use crate::error::{Error, Result};
+
+/// How many rows are gone through between two looks whether to go on.
+const ROWS: usize = 1 << 12;
 
 /// Sums of counts stay below this, with room for a difference of two of them.
 const LIMIT: i128 = 1 << 62;
@@ -42,6 +47,16 @@ impl<'a> SuffStats<'a> {
     /// [`Error::Empty`] if a dimension is 0, [`Error::LengthMismatch`] if the dimensions do not multiply to the
     /// length, [`Error::Overflow`] if S times the largest count of a column passes 2^62.
     pub fn new(counts: &'a [i64], systems: usize, segments: usize, columns: usize) -> Result<Self> {
+        Self::watched(counts, [systems, segments, columns], |_| Ok(()))
+    }
+
+    /// The same for many counts: says now and then to `spend` how many more it is about to look at, and ends with its
+    /// error.
+    pub(crate) fn watched(
+        counts: &'a [i64],
+        [systems, segments, columns]: [usize; 3],
+        mut spend: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Self> {
         for (what, length) in [("systems", systems), ("segments", segments), ("columns", columns)] {
             if length == 0 {
                 return Err(Error::Empty { what: what.into() });
@@ -52,8 +67,11 @@ impl<'a> SuffStats<'a> {
             return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
         }
         let mut largest = vec![0; columns];
-        for row in counts.chunks_exact(columns) {
-            largest.iter_mut().zip(row).for_each(|(largest, count)| *largest = count.unsigned_abs().max(*largest));
+        for rows in counts.chunks(columns * ROWS) {
+            spend(rows.len())?;
+            for row in rows.chunks_exact(columns) {
+                largest.iter_mut().zip(row).for_each(|(largest, count)| *largest = count.unsigned_abs().max(*largest));
+            }
         }
         if let Some(column) = largest.iter().position(|&l| i128::from(l) * segments as i128 > LIMIT) {
             return Err(Error::Overflow { column });
@@ -85,13 +103,28 @@ impl<'a> SuffStats<'a> {
 
     /// The sums over all segments: k × K.
     pub fn totals(&self) -> Vec<i64> {
+        match self.totals_watched(|_| Ok::<_, Infallible>(())) {
+            Ok(totals) => totals,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The same, watched as [`SuffStats::watched`].
+    pub(crate) fn totals_watched<E>(
+        &self,
+        mut spend: impl FnMut(usize) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Vec<i64>, E> {
         let mut totals = vec![0; self.systems * self.columns];
         for (system, totals) in totals.chunks_exact_mut(self.columns).enumerate() {
-            for segment in 0..self.segments {
-                totals.iter_mut().zip(self.row(system, segment)).for_each(|(total, count)| *total += count);
+            for first in (0..self.segments).step_by(ROWS) {
+                let segments = first..self.segments.min(first + ROWS);
+                spend(segments.len() * self.columns)?;
+                for segment in segments {
+                    totals.iter_mut().zip(self.row(system, segment)).for_each(|(total, count)| *total += count);
+                }
             }
         }
-        totals
+        Ok(totals)
     }
 }
 

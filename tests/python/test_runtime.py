@@ -95,6 +95,11 @@ STRETCHES = {
         "_core.shuffle_tally([(m, c)], p, 'less', t, n=10**6, seed=1, progress=progress)",
     ),
     "differing units": ("c = np.zeros((2, 10**6, 10), np.int64)", "_core.differing_units(c, [(0, 1)] * 10**4, most=1)"),
+    # Three gigabytes of results, of which no page is touched before it is needed.
+    "room for results": (
+        "c = rng.integers(1, 30, size=(2, 64, 10))",
+        "_core.draw_sums([c], n=2 * 10**7, seed=1)",
+    ),
     "limits": ("r = _core.StoppingRule.gandy(0.05, 0.001)", "r.limits(10**7)"),
     # Interrupted when all shuffles are made, and their ranks are found.
     "ranks of minP": (

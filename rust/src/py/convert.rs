@@ -28,7 +28,11 @@ pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
 /// The counts of k systems: a C-contiguous (k, S, K) array of int64.
 pub(super) fn suff_stats<'a>(py: Python<'_>, counts: &'a PyReadonlyArray3<'_, i64>) -> PyResult<SuffStats<'a>> {
     let &[systems, segments, columns] = counts.shape() else { unreachable!("the array has three dimensions") };
-    SuffStats::new(in_order(counts)?, systems, segments, columns).map_err(|e| raise(py, e))
+    let counts = in_order(counts)?;
+    alone(py, |stop| {
+        let mut patience = Patience::default();
+        SuffStats::watched(counts, [systems, segments, columns], |cost| patience.spend(cost, stop))
+    })
 }
 
 /// (R, S) booleans as words of flips.

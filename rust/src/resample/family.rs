@@ -34,7 +34,7 @@ pub fn spreads(
     (plan, n): (Plan<'_, u64>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
-    let shuffles = Shuffles::new(scored, pairs)?;
+    let shuffles = Shuffles::new(scored, pairs, run)?;
     let mut sums = vec![0.0; shuffles.series()];
     shuffles.run(
         (plan, n),
@@ -71,7 +71,7 @@ pub fn max_t(
     (plan, n): (Plan<'_, u64>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
-    let shuffles = Shuffles::new(scored, pairs)?;
+    let shuffles = Shuffles::new(scored, pairs, run)?;
     shuffles.check("scales", scales)?;
     shuffles.check("thresholds", thresholds)?;
     let families: Vec<_> =
@@ -132,7 +132,7 @@ pub fn min_p(
     (plan, n): (Plan<'_, u64>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
-    let shuffles = Shuffles::new(scored, pairs)?;
+    let shuffles = Shuffles::new(scored, pairs, run)?;
     shuffles.check("thresholds", thresholds)?;
     shuffles.check_length("ranks", ranks.len())?;
     check_replicates(0, n)?;

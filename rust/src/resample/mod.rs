@@ -138,12 +138,51 @@ impl Sums<'_> {
 }
 
 /// Zeros for results of the size that a caller asked for: an error, not an abort, if there is no room.
-pub(crate) fn zeros<T: Copy + Default>(factors: &[usize]) -> Result<Vec<T>> {
+///
+/// Memory comes from the system as zeros, page by page when it is first written to: however much it is, this takes no
+/// time, during which a call could not be interrupted.
+pub(crate) fn zeros<T: Zero>(factors: &[usize]) -> Result<Vec<T>> {
     let numbers = factors.iter().fold(1, |product: u128, &factor| product.saturating_mul(factor as u128));
     let length = usize::try_from(numbers).map_err(|_| Error::Memory { numbers })?;
-    let mut out = reserved(length)?;
-    out.resize(length, T::default());
-    Ok(out)
+    zeroed::vector(length).ok_or(Error::Memory { numbers })
+}
+
+pub(crate) use zeroed::Zero;
+
+#[allow(unsafe_code)]
+mod zeroed {
+    use std::alloc::{Layout, alloc_zeroed};
+
+    /// What is 0 if all of its bits are.
+    ///
+    /// # Safety
+    /// All bits 0 have to be a value.
+    pub unsafe trait Zero: Copy {}
+
+    macro_rules! zero {
+        ($($number:ty),*) => {$(
+            // SAFETY: all bits 0 are the number 0.
+            unsafe impl Zero for $number {}
+        )*};
+    }
+
+    zero!(u8, u32, u64, i64, f64);
+
+    // SAFETY: all bits 0 are so many times 0.
+    unsafe impl<T: Zero, const N: usize> Zero for [T; N] {}
+
+    /// None if there is no room.
+    pub fn vector<T: Zero>(length: usize) -> Option<Vec<T>> {
+        const { assert!(size_of::<T>() > 0) };
+        if length == 0 {
+            return Some(Vec::new());
+        }
+        let layout = Layout::array::<T>(length).ok()?;
+        // SAFETY: neither the length nor the size of a value is 0.
+        let memory = unsafe { alloc_zeroed(layout) };
+        // SAFETY: the global allocator gave it, for this layout, and all bits 0 are a value of every place.
+        (!memory.is_null()).then(|| unsafe { Vec::from_raw_parts(memory.cast(), length, length) })
+    }
 }
 
 /// An empty vector with room: an error, not an abort, if there is none.

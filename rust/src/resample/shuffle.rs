@@ -89,7 +89,7 @@ pub fn tally<'s>(
     (scheme, n): (impl Into<Scheme<'s>>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
-    let shuffles = Shuffles::new(scored, pairs)?;
+    let shuffles = Shuffles::new(scored, pairs, run)?;
     let expected = shuffles.series();
     shuffles.check("thresholds", thresholds)?;
     let mut counts = zeros(&[expected])?;
@@ -120,7 +120,7 @@ pub fn statistics<'s>(
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
     let mut out: Vec<f64> = zeros(&[scored.len(), pairs.len(), n])?;
-    Shuffles::new(scored, pairs)?.run(
+    Shuffles::new(scored, pairs, run)?.run(
         (scheme, n),
         run,
         |pairs, sums, stop| {
@@ -167,7 +167,7 @@ pub(super) struct Shuffles<'a> {
 const BATCH: usize = 64;
 
 impl<'a> Shuffles<'a> {
-    pub fn new(scored: &'a [Scored<'a>], pairs: &'a [Pair]) -> Result<Self> {
+    pub fn new(scored: &'a [Scored<'a>], pairs: &'a [Pair], run: &mut Run<'_>) -> Result<Self> {
         if scored.is_empty() {
             return Err(Error::Empty { what: "metrics".into() });
         }
@@ -178,7 +178,11 @@ impl<'a> Shuffles<'a> {
                 return Err(Error::OutOfRange { what: "system".into(), index, len });
             }
         }
-        let totals = all.iter().map(SuffStats::totals).collect();
+        let totals = run.alone(|stop, _| {
+            let mut patience = Patience::default();
+            let mut spend = |cost| patience.spend(cost, stop);
+            all.iter().map(|stats| stats.totals_watched(&mut spend)).collect()
+        })?;
         Ok(Shuffles { scored, pairs, all, totals })
     }
 

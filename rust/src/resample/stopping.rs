@@ -173,7 +173,8 @@ impl Sequential {
     /// # Errors
     /// [`Error::Memory`] if there is no room for so many tests.
     pub fn new(rule: Rule, tests: usize) -> Result<Self> {
-        let (outcomes, mut running) = (zeros(&[tests])?, reserved(tests)?);
+        let (mut outcomes, mut running) = (reserved(tests)?, reserved(tests)?);
+        outcomes.resize(tests, Outcome::default());
         running.extend(0..tests);
         Ok(Sequential { boundaries: rule.limits(), outcomes, running })
     }
@@ -236,7 +237,7 @@ pub fn tally(
     (plan, n): (Plan<'_, u64>, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<Outcome>> {
-    let shuffles = Shuffles::new(scored, pairs)?;
+    let shuffles = Shuffles::new(scored, pairs, run)?;
     let tests = shuffles.series();
     shuffles.check("thresholds", thresholds)?;
     let mut sequential = Sequential::new(rule.checked()?, tests)?;

@@ -13,7 +13,7 @@
 
 use std::ops::{Add, BitXor, Range, Sub};
 
-use super::{Design, Kernel};
+use super::{Design, Kernel, reserved};
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Stop};
 use crate::stream::{Purpose, Stream};
@@ -173,17 +173,24 @@ enum AnyColumn {
 
 impl AnyColumn {
     /// # Errors
-    /// [`Error::Overflow`] if the values, all taken with one sign, reach 2^62: twice that has to fit.
-    fn new(place: usize, values: impl Iterator<Item = (u64, i64)>) -> Result<Self> {
-        let (codes, values): (Vec<u64>, Vec<i64>) = values.filter(|(_, value)| *value != 0).unzip();
+    /// [`Error::Overflow`] if the values, all taken with one sign, reach 2^62: twice that has to fit. [`Error::Memory`].
+    fn new(place: usize, values: impl Iterator<Item = (u64, i64)> + Clone) -> Result<Self> {
+        let values = values.filter(|(_, value)| *value != 0);
+        let units = values.clone().count();
+        let mut codes = reserved(units)?;
+        codes.extend(values.clone().map(|(code, _)| code));
+        let mut all: Vec<i64> = reserved(units)?;
+        all.extend(values.map(|(_, value)| value));
+        let values = all;
         let largest: u128 = values.iter().map(|value| u128::from(value.unsigned_abs())).sum();
         if largest >= 1 << 62 {
             return Err(Error::Overflow { column: place });
         }
         let total = values.iter().sum();
         Ok(if largest <= i32::MAX as u128 {
-            let values = values.into_iter().map(|value| value as i32).collect();
-            AnyColumn::Narrow(Column { codes, values, total })
+            let mut narrow = reserved(units)?;
+            narrow.extend(values.into_iter().map(|value| value as i32));
+            AnyColumn::Narrow(Column { codes, values: narrow, total })
         } else {
             AnyColumn::Wide(Column { codes, values, total })
         })

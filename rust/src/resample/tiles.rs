@@ -266,6 +266,19 @@ mod tests {
         assert_eq!(expected.as_slice(), seen);
     }
 
+    #[test]
+    fn sums_of_groups_that_are_one_too_large_for_a_lane_together_are_exact() {
+        for (largest, rest) in [(2047, 1), ((1 << 27) - 1, 1)] {
+            let counts = [[largest; 16], [rest; 16]].concat();
+            let all = [SuffStats::new(&counts, 1, 32, 1).unwrap()];
+            let columns = Columns { dense: vec![0], exceptions: Vec::new(), rules: Vec::new() };
+            let tiles = Tiles::new(&Cells::new(&all, false), &columns, &Stop::never()).unwrap();
+            let mut sums = [0];
+            tiles.add(0, 0, &[u64::MAX], 1, (&mut sums, 1));
+            assert_eq!([16 * (largest + rest)], sums);
+        }
+    }
+
     /// What [`Tiles::add`] adds to the sums, unit by unit.
     fn obvious(
         stats: &SuffStats<'_>,

@@ -510,6 +510,12 @@ mod tests {
     }
 
     #[test]
+    fn totals_beyond_32_bits_do_not_wrap() {
+        let bytes = vec![u8::MAX; (1 << 24) + (1 << 17)];
+        assert_eq!(255 * bytes.len(), total(&bytes));
+    }
+
+    #[test]
     fn what_is_missing_is_drawn_from_the_stream_of_the_stratum_that_is_there_for_it() {
         let mut later = 0;
         for (units, stratum, replicate) in

@@ -150,6 +150,20 @@ fn the_flips_are_a_group_and_pairwise_independent() {
 }
 
 #[test]
+fn sums_that_just_fit_32_bits_and_that_just_do_not_are_exact() {
+    for total in [(1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32] {
+        for sign in [1, -1] {
+            let counts = [0, 0, sign * (total - 5), sign * 5];
+            let stats = [SuffStats::new(&counts, 2, 2, 1).unwrap()];
+            let scheme = Scheme::Codes { codes: &[1, 2], first: 0 };
+            let sums = with_run(1, |run| shuffle::sums(&stats, (scheme, 4), run)).unwrap();
+            let of_second: Vec<_> = sums.chunks(2).map(|sums| sign * sums[1]).collect();
+            assert_eq!(vec![0, total - 5, 5, total], of_second);
+        }
+    }
+}
+
+#[test]
 fn codes_and_counts_that_do_not_fit_are_refused() {
     let counts = [1 << 60, 0, 0, 1 << 60, 1, 1, 1, 1];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
