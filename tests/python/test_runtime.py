@@ -699,7 +699,7 @@ main(sys.argv[1:-2])
 def test_a_report_goes_to_its_file_while_a_bar_is_on_the_terminal(tmp_path: Path) -> None:
     import pexpect
 
-    compare = shlex.join(long_comparison(tmp_path)[3:]).replace(str(10**12), "300000")
+    compare = shlex.join(long_comparison(tmp_path)[3:]).replace(str(10**12), "3000000")
     command = compare.replace("compare", "score").replace(" --scheme iid", "")
     shell = f"{sys.executable} -m reshuffle {command.replace('delta', 'percentile')} > report"
     child = pexpect.spawn("bash", ["-c", shell], cwd=str(tmp_path), dimensions=(24, 100), timeout=60, encoding="utf-8")
