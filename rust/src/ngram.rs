@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
-use crate::pool::{Patience, Stop};
+use crate::pool::{PIECE, Patience, Stop};
 
 /// A token's number, in the order of first appearance.
 pub(crate) type Token = u32;
@@ -164,6 +164,15 @@ pub(crate) fn each_token(
     if stopped { Err(Error::Interrupted) } else { Ok(()) }
 }
 
+/// Asks whether to stop, once for every [`PIECE`] of a long text: most texts are shorter, and do not ask.
+///
+/// # Errors
+/// [`Error::Interrupted`] if told to stop.
+#[inline(always)]
+fn look(at: usize, stop: &Stop<'_>) -> Result<()> {
+    if at % PIECE == PIECE - 1 && stop.requested() { Err(Error::Interrupted) } else { Ok(()) }
+}
+
 impl Ngrams {
     /// Forgets the segment.
     pub fn clear(&mut self) {
@@ -209,7 +218,7 @@ impl Ngrams {
             self.texts += 1;
             let reference = &self.tokens[start..end];
             for i in 0..reference.len() {
-                self.patience.spend(TOKEN * order, stop)?;
+                look(i, stop)?;
                 let mut node = reference[i];
                 for n in 0..order {
                     let seen = self.nodes[node as usize].bump(self.texts);
@@ -263,7 +272,7 @@ impl Ngrams {
         each_token(tokens, (patience, stop), |token| hypothesis.push(vocabulary.find(token)))?;
         self.texts += 1;
         for i in 0..self.hypothesis.len() {
-            self.patience.spend(TOKEN * order, stop)?;
+            look(i, stop)?;
             let mut node = self.hypothesis[i];
             if node == UNSEEN {
                 continue;

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 from sacrebleu.metrics.chrf import CHRF

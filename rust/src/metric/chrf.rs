@@ -10,7 +10,7 @@ use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
 use crate::ngram::Ngrams;
-use crate::pool::{self, PIECE, Patience, Run, Stop};
+use crate::pool::{self, PIECE, Run, Stop};
 use crate::tokenize::{self, is_space};
 
 pub(super) const CHRF: MetricSpec = MetricSpec {
@@ -368,8 +368,8 @@ impl Characters {
         let reference: Vec<char> = characters.collect();
         // 0 stands for no character, so one number less is left than the bits could tell apart.
         let room = (1 << self.bits) - 1;
-        for piece in reference.chunks(PIECE) {
-            if stop.requested() {
+        for (number, piece) in reference.chunks(PIECE).enumerate() {
+            if number > 0 && stop.requested() {
                 return Err(Error::Interrupted);
             }
             for &c in piece {
@@ -443,8 +443,8 @@ fn sort_windows(
     // The bits of `order` characters; what is shifted out below them has left the window.
     let window = u64::MAX << (u64::BITS - bits * order as u32);
     let mut word = 0;
-    for piece in text.rchunks(PIECE) {
-        if stop.requested() {
+    for (number, piece) in text.rchunks(PIECE).enumerate() {
+        if number > 0 && stop.requested() {
             return Err(Error::Interrupted);
         }
         for &c in piece.iter().rev() {
@@ -466,7 +466,7 @@ fn overlap_of_sorted(
     matches: &mut [i64],
     stop: &Stop<'_>,
 ) -> Result<()> {
-    let mut patience = Patience::default();
+    let mut piece_end = PIECE;
     // How often the n-gram at hand has been seen on each side; index 0 stands for no character at all.
     let mut seen = [[0_u32; 2]; MAX_ORDER + 1];
     let order = matches.len();
@@ -479,7 +479,12 @@ fn overlap_of_sorted(
     let mut word = next(h, r);
     while let Some(at) = word {
         let (begin_h, begin_r) = (h, r);
-        patience.spend(8, stop)?;
+        if h + r >= piece_end {
+            piece_end = h + r + PIECE;
+            if stop.requested() {
+                return Err(Error::Interrupted);
+            }
+        }
         while hypothesis.get(h) == Some(&at) {
             h += 1;
         }
