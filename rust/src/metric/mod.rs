@@ -139,7 +139,7 @@ impl<'a> References<'a> {
     /// L is the least common multiple of the numbers of references that segments have: 1 with one reference, 8 with eight
     /// of them everywhere, 6 if some segments have two and some three. What is a mean over references stays an integer
     /// if it is counted L times, and a ratio of two such counts does not see L. With fewer than 23 references L is never
-    /// too large. If it would be, it is [`FINEST`], and means are rounded to that: see [`Units::mean`].
+    /// too large. If it would be, it is `FINEST`, and means are rounded to that: see [`Units::mean`].
     pub fn units(&self) -> Units {
         let mut multiple = 1;
         let mut seen = 0;
