@@ -7,9 +7,11 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::flips::{Flips, Path};
-use super::subgroup::Subgroup;
-use super::{Design, Kernel, Plan, Scored, Sums, all_sums, check_replicates, replicates, zeros};
+use super::design::Design;
+use super::kernel::flips::{Flips, Path};
+use super::kernel::subgroup::Subgroup;
+use super::kernel::{Kernel, Sums, all_sums, replicates};
+use super::{Plan, Scored, check_replicates, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{Patience, Run, Stop};
 use crate::stats::SuffStats;

@@ -1,4 +1,4 @@
-use super::super::lanes;
+use super::super::kernel::lanes;
 use super::*;
 use crate::instructions::{instruction_sets, run_or_say};
 use crate::metric::{Metric, metric};

@@ -4,22 +4,22 @@
 //! instruction looks up the flips of 64 replicates. Sums that do not fit are cut into digits of eight bits, a table for
 //! each. Bytes are added up as long as they cannot overflow, then 16-bit numbers are.
 
-use super::columns::{Cells, Columns};
-use super::reserved;
 use crate::error::Result;
 use crate::pool::{Patience, Stop};
+use crate::resample::design::columns::{Cells, Columns};
+use crate::resample::reserved;
 
 /// Replicates to a register.
-pub(super) const LANES: usize = 64;
+pub(in crate::resample) const LANES: usize = 64;
 
 /// Units whose subsets have a table.
 const SIX: usize = 6;
 
 /// Tables for the units of a word: ten of six units, and one of the four that are left.
-pub(super) const TABLES: usize = 11;
+pub(in crate::resample) const TABLES: usize = 11;
 
 /// Words of flips looked at together: then 242 tables are, and so many bytes fit 16 bits.
-pub(super) const WORDS: usize = 22;
+pub(in crate::resample) const WORDS: usize = 22;
 
 /// Columns, and registers of replicates, whose sums are made together.
 const COLUMNS: usize = 4;
@@ -158,7 +158,7 @@ fn runs(largest: impl Iterator<Item = u8>) -> Vec<Vec<usize>> {
 }
 
 /// Are the instructions there?
-pub(super) fn available() -> bool {
+pub(in crate::resample) fn available() -> bool {
     vbmi::available()
 }
 

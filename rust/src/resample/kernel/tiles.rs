@@ -6,10 +6,10 @@
 
 use std::ops::{Add, Range};
 
-use super::columns::{Cells, Columns};
-use super::reserved;
 use crate::error::Result;
 use crate::pool::{PIECE, Patience, Stop};
+use crate::resample::design::columns::{Cells, Columns};
+use crate::resample::reserved;
 
 /// Columns per tile: a row of 16-bit lanes is half a cache line.
 const LANES: usize = 16;

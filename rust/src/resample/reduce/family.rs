@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use super::shuffle::{Alternative, Pair, Shuffles, statistics};
-use super::{Plan, Scored, check_replicates, reserved, zeros};
 use crate::error::Result;
 use crate::pool::{self, PIECE, Patience, Run, Stop};
+use crate::resample::shuffle::{Alternative, Pair, Shuffles, statistics};
+use crate::resample::{Plan, Scored, check_replicates, reserved, zeros};
 
 impl Alternative {
     /// How extreme a statistic is: the larger the number, the more.
@@ -27,7 +27,7 @@ impl Alternative {
 /// pair.
 ///
 /// # Errors
-/// As [`super::shuffle::tally`].
+/// As [`crate::resample::shuffle::tally`].
 pub fn spreads(
     scored: &[Scored<'_>],
     pairs: &[Pair],
@@ -63,7 +63,7 @@ pub fn spreads(
 /// then, both metric by metric, pair by pair.
 ///
 /// # Errors
-/// As [`super::shuffle::tally`].
+/// As [`crate::resample::shuffle::tally`].
 pub fn max_t(
     scored: &[Scored<'_>],
     pairs: &[Pair],
@@ -124,7 +124,7 @@ const HELD: usize = 1 << 25;
 /// `ranks` are the ranks of what was observed, c + 1.
 ///
 /// # Errors
-/// As [`super::shuffle::tally`].
+/// As [`crate::resample::shuffle::tally`].
 pub fn min_p(
     scored: &[Scored<'_>],
     pairs: &[Pair],

@@ -9,7 +9,7 @@ use crate::pool::{PIECE, Patience, Stop};
 use crate::stats::SuffStats;
 
 /// The counts of all systems under all metrics as a matrix: a row for each unit, a column for each cell.
-pub(super) struct Cells<'a> {
+pub(in crate::resample) struct Cells<'a> {
     all: &'a [SuffStats<'a>],
     /// Are rows taken relative to the first system?
     relative: bool,
@@ -71,7 +71,7 @@ impl<'a> Cells<'a> {
 
 /// How the sums of a cell follow from what is added up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Rule {
+pub(in crate::resample) struct Rule {
     /// The column that it is, but for the rest.
     pub dense: Option<usize>,
     /// What every unit has on top.
@@ -81,10 +81,10 @@ pub(super) struct Rule {
 }
 
 /// A unit and what a cell has there on top of its rule.
-pub(super) type Exception = (usize, i64);
+pub(in crate::resample) type Exception = (usize, i64);
 
 /// What is to be added up.
-pub(super) struct Columns {
+pub(in crate::resample) struct Columns {
     /// The cell that each column is.
     pub dense: Vec<usize>,
     pub exceptions: Vec<Vec<Exception>>,

@@ -16,9 +16,9 @@
 //! Of strata each has its own law and its own streams, so their draws are independent; that of the first is the draw of
 //! as many units without strata.
 
-use super::{reserved, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Run, Stop};
+use crate::resample::{reserved, zeros};
 use crate::stream::{Halves, Purpose, Stream};
 
 /// The largest weight of step 1.

@@ -7,11 +7,13 @@ use std::ops::Range;
 
 use super::product::{Digits, Path, TOGETHER};
 use super::weights::Strata;
-use super::{Design, Kernel, Plan, STRIDE, Scored, Sums, all_sums, check_replicates, replicates, zeros};
+use super::{Kernel, STRIDE, Sums, all_sums, replicates};
 
 pub use super::weights::draw_weights;
 use crate::error::{Error, Result};
 use crate::pool::{Patience, Run, Stop};
+use crate::resample::design::Design;
+use crate::resample::{Plan, Scored, check_replicates, zeros};
 use crate::stats::SuffStats;
 
 /// The score of every system on every draw: metric by metric, system by system, replicate by replicate.

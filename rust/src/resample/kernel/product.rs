@@ -4,10 +4,10 @@
 //! of two small matrices of bytes, for which processors have instructions. Sums of digits are exact in 32 bits for a
 //! stretch of units, and are put together in 64.
 
-use super::columns::{Cells, Columns};
-use super::zeros;
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Stop};
+use crate::resample::design::columns::{Cells, Columns};
+use crate::resample::zeros;
 
 /// Digits side by side: 32-bit sums that fill the widest register.
 const LANES: usize = 16;

@@ -13,9 +13,11 @@
 
 use std::ops::{Add, BitXor, Range, Sub};
 
-use super::{Design, Kernel, reserved};
+use super::Kernel;
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Stop};
+use crate::resample::design::Design;
+use crate::resample::reserved;
 use crate::stream::{Purpose, Stream};
 
 /// Replicates side by side. Their lowest bits are never transformed: units are added with the signs of all of them.
@@ -198,7 +200,7 @@ impl AnyColumn {
 }
 
 /// The columns of a design by the codes of its units.
-pub(super) struct Subgroup {
+pub(in crate::resample) struct Subgroup {
     columns: Vec<AnyColumn>,
     first: u64,
     units: usize,

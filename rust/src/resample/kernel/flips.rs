@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use super::tiles::Tiles;
-use super::{Design, Kernel, Plan, lanes};
+use super::{Kernel, lanes};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
+use crate::resample::Plan;
+use crate::resample::design::Design;
 use crate::stream::{Purpose, Stream, words_by_replicate};
 
 /// Words of flips looked at together: the words of a block of replicates stay in the second-level cache, and memory does
@@ -13,7 +15,7 @@ use crate::stream::{Purpose, Stream, words_by_replicate};
 const CHUNK: usize = lanes::WORDS;
 
 /// The flips of replicates, and what is added for them.
-pub(super) struct Flips<'a> {
+pub(in crate::resample) struct Flips<'a> {
     design: &'a Design<'a>,
     plan: Plan<'a, u64>,
     words: usize,
@@ -30,7 +32,7 @@ enum Adder {
 
 /// How to add up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Path {
+pub(in crate::resample) enum Path {
     Tiles,
     Lanes,
 }

@@ -7,10 +7,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::shuffle::{Alternative, Pair, Shuffles};
-use super::{Plan, Scored, reserved, zeros};
 use crate::error::{Error, Result};
 use crate::pool::Run;
+use crate::resample::shuffle::{Alternative, Pair, Shuffles};
+use crate::resample::{Plan, Scored, reserved, zeros};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -228,7 +228,7 @@ impl Sequential {
 /// Shuffles until a rule stops every test, or `n` times: how far each came, metric by metric, pair by pair.
 ///
 /// # Errors
-/// As [`super::shuffle::tally`], and of [`Rule::checked`].
+/// As [`crate::resample::shuffle::tally`], and of [`Rule::checked`].
 pub fn tally(
     scored: &[Scored<'_>],
     pairs: &[Pair],

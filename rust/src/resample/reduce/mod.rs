@@ -1,0 +1,4 @@
+//! What is kept of replicates.
+
+pub mod family;
+pub mod stopping;
