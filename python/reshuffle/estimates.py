@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
+from . import _former as _core
 from .errors import InputError
 from .given import CorpusFunction
 from .lazy import lazy

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
+from . import _former as _core
 from ._core import Progress
 from .errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer
 from .given import CorpusFunction, SegmentScores
