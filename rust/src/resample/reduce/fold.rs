@@ -101,7 +101,8 @@ impl Fold {
         self.nodes.push(node);
         while let [.., left, right] = self.nodes[..] {
             let same_leaf = left.level == 0 && right.level == 0 && left.index == right.index;
-            let halves = left.is_whole() && right.is_whole() && left.level == right.level && left.index ^ 1 == right.index;
+            let halves =
+                left.is_whole() && right.is_whole() && left.level == right.level && left.index ^ 1 == right.index;
             if !same_leaf && !(halves && left.index < right.index) {
                 break;
             }
