@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sacrebleu.significance
@@ -15,6 +15,7 @@ from races import Contender, Race, call
 from reshuffle import (
     FromCounts,
     InputError,
+    Metric,
     SegmentScores,
     approximate_randomization,
     compare,
@@ -29,6 +30,8 @@ __all__ = ["auto", "delta", "maxt", "pairs"]
 
 SMALL = 500
 MANY_SYSTEMS = 100
+
+Problem: TypeAlias = tuple[Array, Array, Metric]
 
 
 def counted(texts: Texts, key: str) -> dict[str, Array]:
@@ -117,7 +120,9 @@ def auto(texts: Texts) -> list[Race]:
     b[:, [c for c in range(b.shape[1]) if c != column]] = np.delete(a, column, axis=1)
     ratings = np.round(np.random.default_rng(SEED).normal(80, 15, (2, SMALL)).clip(0, 100), 1)
     given = SegmentScores("ratings", list(ratings))
-    for what, problem in (("BLEU", (a, b, metric("bleu"))), ("ratings", (*given.counts.values(), given))):
+    x, y = given.counts.values()
+    problems: list[tuple[str, Problem]] = [("BLEU", (a, b, metric("bleu"))), ("ratings", (x, y, given))]
+    for what, problem in problems:
         for n in (999, SHUFFLES):
             schemes = [
                 Contender(f"{ONE_THREAD}, iid", call(of_one_pair(problem, "iid", n))),
@@ -128,7 +133,7 @@ def auto(texts: Texts) -> list[Race]:
     return races
 
 
-def of_one_pair(problem: tuple[Array, Array, Any], scheme: str, n: int) -> Callable[[], Outcome]:
+def of_one_pair(problem: Problem, scheme: str, n: int) -> Callable[[], Outcome]:
     """Approximate randomization of a, b under a metric by a scheme."""
     options: dict[str, Any] = {"scheme": scheme, "n_resamples": n, "seed": SEED, "threads": 1}
 
