@@ -12,6 +12,7 @@ from .errors import (
     MAX_SEED,
     MAX_THREADS,
     InputError,
+    Option,
     check_integer,
     check_level,
     check_name,
@@ -29,7 +30,7 @@ from .inputs import (
     split_name,
 )
 from .metrics import NativeMetric, metric
-from .options import flag, flags, known_case, with_flags
+from .options import flag, flags, known_case
 from .specs import metric_specs
 
 __all__ = ["Job"]
@@ -242,8 +243,7 @@ def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
     try:
         return metric(name, **options)
     except InputError as error:
-        names = [option.name for spec in metric_specs() if spec.name == name for option in spec.options]
-        raise InputError(with_flags(str(error), names)) from None
+        raise error.worded(Option, flag) from None
 
 
 def _check_numbers(options: dict[str, Any]) -> None:
