@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core, signature
 from .corpus import Corpus, Lines, missing, named_columns, numbered
-from .errors import InputError, listed, quoted
+from .errors import IN_SEGMENT, InputError, listed, quoted
 from .metrics import (
     Counts,
     Formula,
@@ -149,9 +149,9 @@ class SegmentScores(GivenCounts):
             )
         bad = np.flatnonzero(~np.isfinite(array))
         if bad.size:
-            raise InputError(
-                f"{self.name}, system {system}, segment {bad[0] + 1}: expected a finite number, got {array[bad[0]]}"
-            )
+            problem = f"expected a finite number, got {array[bad[0]]}"
+            what, segment = f"{self.name}, system {system}", int(bad[0]) + 1
+            raise InputError(IN_SEGMENT, what=what, system=system, segment=segment, problem=problem)
         return array
 
     def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
@@ -459,7 +459,8 @@ def _check_present(what: str, values: Any) -> None:
     gone = missing(values)
     if gone is not None and gone.any():
         segment = int(np.flatnonzero(gone.reshape(len(gone), -1).any(axis=1))[0]) + 1
-        raise InputError(f"{what}, segment {segment}: the value is missing: expected a number for every segment")
+        problem = "the value is missing: expected a number for every segment"
+        raise InputError(IN_SEGMENT, what=what, segment=segment, problem=problem)
 
 
 def _same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .corpus import Corpus, check_order, read_corpus, system_names
-from .errors import InputError, check_name
+from .errors import InputError, Option, check_name
 from .files import STDIN, display_name
 from .given import GivenCounts, OwnTexts, SegmentScores
 from .inputs import (
@@ -21,7 +21,7 @@ from .inputs import (
     split_name,
 )
 from .metrics import NativeMetric, metric
-from .options import flag, flags, known_case, with_flags
+from .options import flag, flags, known_case
 from .settings import Resampling, Units
 from .specs import metric_specs
 
@@ -242,8 +242,7 @@ def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
     try:
         return metric(name, **options)
     except InputError as error:
-        names = [option.name for spec in metric_specs() if spec.name == name for option in spec.options]
-        raise InputError(with_flags(str(error), names)) from None
+        raise error.worded(Option, flag) from None
 
 
 def _resampling(options: dict[str, Any]) -> Resampling:

@@ -7,7 +7,6 @@ summed counts is a metric too.
 from __future__ import annotations
 
 import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core, signature
 from ._core import Progress
 from .corpus import listed_segments, numbered, reference_columns
-from .errors import MAX_THREADS, InputError, check_integer, check_name, quoted
+from .errors import IN_SEGMENT, MAX_THREADS, InputError, Option, System, check_integer, check_name, quoted
 from .mteval import SpacedText
 from .specs import MetricSpec, OptionSpec, TokenizerSpec, metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
@@ -196,9 +195,8 @@ class NativeMetric(Metric):
             tokenized = columns if self._cut is None else _tokenized(self._cut, *columns, progress)
             return self.core.count(*tokenized, threads=thread_count(threads), progress=progress)
         except InputError as error:  # of the core, which numbers the systems
-            place = re.compile(r"^(segment \d+, )(system \d+)\b")
-            by_name = dict(zip(numbered(columns[0]), named, strict=True))
-            raise InputError(place.sub(lambda found: found[1] + by_name[found[2]], str(error))) from None
+            names = list(named)
+            raise error.worded(System, lambda system: names[system - 1]) from None
         except (TypeError, UnicodeError) as error:
             raise _explain(list(named), *columns, error) from None
 
@@ -366,7 +364,7 @@ def _checked_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for option in options if known else ():
         check_name(f"option of {key}", option, list(known))
         if option == "tokenize" and isinstance(options[option], str):
-            check_name(option, options[option], known[option].choices)
+            check_name(Option(option), options[option], known[option].choices)
     return {option.name: option.default for option in known.values()}
 
 
@@ -381,7 +379,12 @@ def _external(name: object, model: object) -> LoadedTokenizer | None:
     """The tokenizer of another package, or None for one of the core or none at all."""
     tokenizer = EXTERNAL.get(name) if isinstance(name, str) else None
     if model is not None and (tokenizer is None or not tokenizer.takes_model):
-        raise InputError(f"tokenizer_model applies only if tokenize is {model_takers()}: leave it out")
+        raise InputError(
+            "{option} applies only if {other} is {takers}: leave it out",
+            option=Option("tokenizer_model"),
+            other=Option("tokenize"),
+            takers=model_takers(),
+        )
     return None if tokenizer is None else load(tokenizer.name, model)
 
 
@@ -480,7 +483,7 @@ def _explain(
                 continue
             problem = _no_text(line)
             if problem is not None:
-                return InputError(f"{what}, segment {segment}: {problem}")
+                return InputError(IN_SEGMENT, what=what, segment=segment, problem=problem)
     return InputError(str(error))
 
 

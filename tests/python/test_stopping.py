@@ -293,7 +293,7 @@ def test_identical_systems_stop_at_once_with_p_1() -> None:
         ({"stopping": "besag-clifford", "test": "t-test"}, "stopping is for test 'ar', not for 't-test'"),
         (
             {"stopping": Gandy(0.01)},
-            r"Gandy decides at level 0.01, the comparison at alpha = 0.05, by default 1 - confidence_level: leave it out",
+            r"at level 0.01, the comparison at alpha = 0.05, by default 1 - confidence_level: leave it out",
         ),
         *(
             (
