@@ -363,7 +363,7 @@ print(peak() - before)
 
 def _pvalue(seed: int) -> float:
     a, b = counts()
-    return approximate_randomization(a, b, BLEU, n_resamples=20_000, seed=seed, threads=2).pvalue
+    return float(approximate_randomization(a, b, BLEU, n_resamples=20_000, seed=seed, threads=2).pvalue)
 
 
 @POSIX

@@ -126,3 +126,31 @@ class Resampler:
         for reduction in reductions:
             reduction.run(self, {"n": n, "seed": seed, "codes": codes, "threads": threads, "progress": progress})
         return list(reductions)
+
+
+def shuffle_many(
+    metric: _core.Metric,
+    counts: Counts,
+    alternative: str,
+    thresholds: Scores,
+    *,
+    n: int,
+    seeds: NDArray[np.uint64],
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> NDArray[np.uint64]:
+    return np.array(
+        [
+            _core.shuffle_tally(
+                [(metric, np.ascontiguousarray(one))],
+                [(0, 1)],
+                alternative,
+                np.array([[threshold]]),
+                n=n,
+                seed=int(seed),
+                threads=threads,
+                progress=progress,
+            )[0, 0]
+            for one, threshold, seed in zip(counts, thresholds, seeds, strict=True)
+        ]
+    )

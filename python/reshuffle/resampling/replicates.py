@@ -55,7 +55,7 @@ class Replicates:
         self.n_resamples = check_integer("n_resamples", n_resamples, 1, MAX_RESAMPLES)
         self.seed = check_integer("seed", seed, 0, MAX_SEED)
         self.progress = progress
-        self._threads = thread_count(threads)
+        self.threads = thread_count(threads)
         self._codes: Codes | None = None
         self._prepared: dict[str, engine.Resampler] = {}
         if self.n_units < 2:
@@ -126,7 +126,7 @@ class Replicates:
                 n=self.n_resamples,
                 seed=self.seed,
                 codes=self._codes,
-                threads=self._threads,
+                threads=self.threads,
                 progress=self.progress,
             )
             sizes = [len(counts) for _, counts in native.values()]
@@ -151,7 +151,7 @@ class Replicates:
                 native,
                 kind=kind,
                 strata=sizes_of(self.strata) if kind == "draws" else None,
-                threads=self._threads,
+                threads=self.threads,
                 progress=self.progress,
             )
         return self._prepared[kind]
@@ -182,7 +182,7 @@ class Replicates:
         first, size = 0, min(largest, size or largest)
         while first < self.n_resamples:
             n = min(size, self.n_resamples - first)
-            yield Batch(self.seed, first, n, self._threads, self._codes)
+            yield Batch(self.seed, first, n, self.threads, self._codes)
             first, size = first + n, min(largest, 2 * size)
             progress.update(first)
 

@@ -223,11 +223,11 @@ class CountSample(ABC):
         object.__setattr__(self, "counts", counts)
 
     @staticmethod
-    def of(metric: Metric, counts: Counts) -> CountSample:
+    def of(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
         """From (k, S, K) counts, scored where the metric's formula is."""
         if metric.core is None:
-            return FormulaSample(metric, counts)
-        return NativeSample(metric, counts, core=metric.core)
+            return FormulaSample(metric, counts, unit, strata)
+        return NativeSample(metric, counts, unit, strata, core=metric.core)
 
     @staticmethod
     def of_arrays(
