@@ -29,7 +29,7 @@ from .errors import InputError
 from .inference.hypotheses import NONE
 from .lazy import lazy
 from .metrics import Scores
-from .resampling import Column, Pairs, Reduction, Replicates, Sample, SequentialTally, Series, Tally, engine, reached
+from .resampling import Column, Pairs, Reduction, Replicates, Sample, SequentialTally, Series, Tally, reached
 from .stopping import AnyRule
 
 __all__ = ["SCHEMES", "Shuffled", "Shuffling", "null_distribution", "shuffle"]
@@ -295,7 +295,7 @@ def shuffle_each(
     of_pairs = counts.reshape(-1, 2, *counts.shape[1:])
 
     def by_coins(others: list[int]) -> NDArray[np.int64]:
-        found = engine.shuffle_many(
+        found = _core.shuffle_many(
             metric,
             of_pairs if len(others) == len(of_pairs) else of_pairs[others],
             alternative,

@@ -13,7 +13,6 @@ from ..lazy import lazy
 from ..metrics import Counts, Scores, thread_count
 from ..settings import Resampling
 from ..units import Strata
-from . import engine
 from .reductions import Draws, Kept, Reduction
 from .samples import Batch, Codes, Pairs, Sample, sizes_of
 
@@ -57,7 +56,7 @@ class Replicates:
         self.progress = progress
         self.threads = thread_count(threads)
         self._codes: Codes | None = None
-        self._prepared: dict[str, engine.Resampler] = {}
+        self._prepared: dict[str, _core.Resampler] = {}
         if self.n_units < 2:
             raise InputError("one segment only: there is nothing to shuffle or draw, at least 2 segments are needed")
 
@@ -144,10 +143,10 @@ class Replicates:
             for reduction, by_metric in zip(reductions, rows, strict=True)
         ]
 
-    def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, Counts]]) -> engine.Resampler:
+    def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, Counts]]) -> _core.Resampler:
         """The native samples, prepared once for each kind."""
         if kind not in self._prepared:
-            self._prepared[kind] = engine.Resampler(
+            self._prepared[kind] = _core.Resampler(
                 native,
                 kind=kind,
                 strata=sizes_of(self.strata) if kind == "draws" else None,

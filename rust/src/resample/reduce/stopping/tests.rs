@@ -1,6 +1,6 @@
-use super::super::shuffle;
 use super::*;
 use crate::metric::metric;
+use crate::resample::shuffle;
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
