@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use super::call::{Progress, alone, long, raise};
 use super::convert::{in_order, options, shaped, to_python};
 use crate::conllu;
-use crate::error::Error;
+use crate::error::{Error, Place};
 use crate::metric::{self as core, Formula, Kind, METRICS};
 use crate::ngram::each_token;
 use crate::pool::Patience;
@@ -118,7 +118,7 @@ impl Metric {
         progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray3<i64>>> {
         let Some(metric) = &self.counting else {
-            let (place, expected) = (self.formula.name().into(), "scores of segments".into());
+            let (place, expected) = (Place::default(), "scores of segments".into());
             return Err(raise(py, Error::Malformed { place, expected, got: "texts, which it cannot score".into() }));
         };
         let segments = references.first().map_or(0, Vec::len);
