@@ -12,6 +12,7 @@ use reshuffle::metric;
 use reshuffle::pool::Run;
 use reshuffle::resample::shuffle::Alternative;
 use reshuffle::resample::{Plan, Scored, draw, shuffle};
+use reshuffle::simd::Simd;
 use reshuffle::stats::SuffStats;
 use reshuffle::stream::{Purpose, Stream, words_by_replicate};
 
@@ -95,7 +96,8 @@ fn main() {
         });
     let mut words = vec![0; 512 * 48];
     let stream = Stream::new(1, Purpose::Shuffle, 0);
-    let drawn = 8.0 * words.len() as f64 / best(|| words_by_replicate(black_box(stream), 512, 0, &mut words));
+    let drawn =
+        8.0 * words.len() as f64 / best(|| words_by_replicate(Simd::best(), black_box(stream), 512, 0, &mut words));
     println!(
         "bytes per second: read from the first-level cache and added {:.0} G, added (and xored) in registers {:.0} G, drawn {:.1} G\n",
         read / 1e9,

@@ -38,6 +38,7 @@ __all__ = [
     "shuffle_sums",
     "shuffle_tally",
     "shuffle_until",
+    "simd",
     "stream_indices",
     "stream_words",
     "tokenize",
@@ -420,6 +421,13 @@ def draw_weights(
     seed: int, replicate: int, segments: int, *, strata: Sequence[int] | None = None
 ) -> NDArray[np.uint32]:
     """How often a draw takes each of S segments: (S,), summing to S, and to its size in each of the ``strata``."""
+
+def simd() -> str:
+    """Which instructions are in use: ``portable``, ``avx2`` or ``avx512``. All give the same results.
+
+    It is the best that the processor has, or what the environment variable ``RESHUFFLE_SIMD`` named at the first call of
+    a function that takes long. A name that cannot be followed is an :class:`reshuffle.InputError` there and here.
+    """
 
 def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
     """The first n random words of a replicate; ``purpose`` is ``shuffle``, ``draw`` or ``code``.

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
+use crate::simd::Simd;
 
 /// More threads than any machine has, and few enough to be started.
 const MOST_THREADS: usize = 4096;
@@ -25,6 +26,8 @@ pub(super) fn long<T: Send>(
     (stage, total): (&str, usize),
     body: impl FnOnce(&mut Run<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    // Before any kernel asks which path to take, and gets the best one if the wish cannot be followed.
+    Simd::chosen().map_err(|error| raise(py, error))?;
     if threads > MOST_THREADS {
         let (expected, got) = (format!("at most {MOST_THREADS}"), threads.to_string());
         return Err(raise(py, Error::InvalidOption { option: "threads".into(), expected, got }));
@@ -50,6 +53,11 @@ pub(super) fn long<T: Send>(
         (Ok(value), None) => Ok(value),
         (Err(error), None) => Err(raise(py, error)),
     }
+}
+
+#[pyfunction]
+pub fn simd(py: Python<'_>) -> PyResult<&'static str> {
+    Simd::chosen().map(Simd::name).map_err(|error| raise(py, error))
 }
 
 /// The Python exception for an error: its words are chosen in `reshuffle.errors`. Too little memory is a `MemoryError`,

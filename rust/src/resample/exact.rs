@@ -3,6 +3,7 @@
 use super::shuffle::Pair;
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Run, Stop};
+use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 
 /// For each pair the number of units in which it differs, and the only column that differs, or None.
@@ -66,12 +67,12 @@ pub fn law(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
     law[0] = 1.0;
     run.alone(|stop, done| {
         let mut patience = Patience::default();
-        let mut end = 1;
+        let (mut end, simd) = (1, Simd::best());
         for (tossed, &step) in (1..).zip(&steps) {
             end += step;
             for (from, next) in (0..).step_by(PIECE).zip(next[..end].chunks_mut(PIECE)) {
                 patience.spend(next.len(), stop)?;
-                toss(&law[..end], step, from, next);
+                toss(simd, &law[..end], step, from, next);
             }
             std::mem::swap(&mut law, &mut next);
             done.set(tossed);
@@ -81,10 +82,10 @@ pub fn law(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
     Ok(law)
 }
 
-/// One more fair flip: the mean of the distributions with and without the step. Sets the values of `next` from `from` on.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn toss(law: &[f64], step: usize, from: usize, next: &mut [f64]) {
-    toss_inline(law, step, from, next);
+dispatch! {
+    /// One more fair flip: the mean of the distributions with and without the step. Sets the values of `next` from
+    /// `from` on.
+    fn toss(law: &[f64], step: usize, from: usize, next: &mut [f64]) = toss_inline;
 }
 
 #[inline(always)]
@@ -102,7 +103,6 @@ fn toss_inline(law: &[f64], step: usize, from: usize, next: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instructions::instruction_sets;
     use proptest::prelude::*;
 
     fn law_of(steps: &[u64]) -> Vec<f64> {
@@ -165,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_toss_is_the_same_by_all_instructions_and_in_pieces(
+        fn a_toss_is_the_same_on_all_paths_and_in_pieces(
             law in prop::collection::vec(0.0..1.0f64, 1..300),
             step in 0..350usize,
             piece in 1..200usize,
@@ -175,12 +175,12 @@ mod tests {
             let expected: Vec<f64> =
                 (0..length).map(|j| 0.5 * (old(j) + j.checked_sub(step).map_or(0.0, old))).collect();
             let padded = [law.clone(), vec![0.0; step]].concat();
-            for (set, toss) in instruction_sets!(toss_inline, fn(law: &[f64], step: usize, from: usize, next: &mut [f64])) {
+            for simd in Simd::tested() {
                 let mut got = vec![9.0; length];
                 for (from, next) in (0..).step_by(piece).zip(got.chunks_mut(piece)) {
-                    toss(&padded, step, from, next);
+                    toss(simd, &padded, step, from, next);
                 }
-                prop_assert_eq!(&expected, &got, "{}", set);
+                prop_assert_eq!(&expected, &got, "{:?}", simd);
             }
         }
 

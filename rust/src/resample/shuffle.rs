@@ -8,12 +8,13 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::design::Design;
-use super::kernel::flips::{Flips, Path};
+use super::kernel::flips::Flips;
 use super::kernel::subgroup::Subgroup;
 use super::kernel::{Kernel, Sums, all_sums, replicates};
 use super::{Plan, Scored, check_replicates, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{Patience, Run, Stop};
+use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 
 /// Which replicates count as at least as extreme as what was observed.
@@ -70,7 +71,7 @@ impl<'a> Scheme<'a> {
         };
         check_replicates(first, n)?;
         Ok(match self {
-            Scheme::Coins(plan) => Box::new(Flips::new(design, plan, n, Path::best(), stop)?),
+            Scheme::Coins(plan) => Box::new(Flips::new(design, plan, n, Simd::best(), stop)?),
             Scheme::Codes { codes, first } => Box::new(Subgroup::new(design, codes, first, stop)?),
         })
     }
@@ -251,7 +252,7 @@ impl<'a> Shuffles<'a> {
         mut each: impl FnMut(usize, usize, &[f64]),
     ) -> Result<()> {
         let mut patience = Patience::default();
-        let mut scores = [[0.0; BATCH]; 2];
+        let (mut scores, simd) = ([[0.0; BATCH]; 2], Simd::best());
         for (of, (scored, totals)) in self.scored.iter().zip(&self.totals).enumerate() {
             let (columns, cells) = (scored.stats.columns(), totals.len());
             let mut flipped = vec![0; cells * BATCH];
@@ -272,7 +273,7 @@ impl<'a> Shuffles<'a> {
                         let sums = &flipped[system * columns * batch..][..columns * batch];
                         (&totals[system * columns..][..columns], sums)
                     });
-                    swap(x, y, &mut to_x[..columns * batch], &mut to_y[..columns * batch]);
+                    swap(simd, x, y, &mut to_x[..columns * batch], &mut to_y[..columns * batch]);
                     for (scores, totals) in scores.iter_mut().zip(&shuffled) {
                         scored.metric.scores(&totals[..columns * batch], &mut scores[..batch]);
                     }
@@ -310,11 +311,10 @@ impl Kernel for Until<'_> {
     }
 }
 
-/// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
-/// after the swaps: column by column, like the sums.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) {
-    swap_inline(x, y, to_x, to_y);
+dispatch! {
+    /// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
+    /// after the swaps: column by column, like the sums.
+    fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) = swap_inline;
 }
 
 #[inline(always)]

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::product::{Digits, Path, TOGETHER};
+use super::product::{Digits, TOGETHER};
 use super::weights::Strata;
 use super::{Kernel, STRIDE, Sums, all_sums, replicates};
 
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::pool::{Patience, Run, Stop};
 use crate::resample::design::Design;
 use crate::resample::{Plan, Scored, check_replicates, zeros};
+use crate::simd::Simd;
 use crate::stats::SuffStats;
 
 /// The score of every system on every draw: metric by metric, system by system, replicate by replicate.
@@ -145,7 +146,7 @@ fn for_each_block<T: Send>(
 ) -> Result<()> {
     let all: Vec<_> = scored.iter().map(|s| s.stats).collect();
     let design = run.alone(|stop, _| Design::new(&all, false, stop))?;
-    let kernel = run.alone(|stop, _| Draws::new(&design, strata, (plan, n), Path::best(), stop))?;
+    let kernel = run.alone(|stop, _| Draws::new(&design, strata, (plan, n), Simd::best(), stop))?;
     let series: usize = all.iter().map(SuffStats::systems).sum();
     let finish = |sums: &Sums<'_>, stop: &Stop<'_>| {
         let mut patience = Patience::default();
@@ -181,7 +182,7 @@ pub fn sums(
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
     let design = run.alone(|stop, _| Design::new(all, false, stop))?;
-    let kernel = run.alone(|stop, _| Draws::new(&design, strata, (plan, n), Path::best(), stop))?;
+    let kernel = run.alone(|stop, _| Draws::new(&design, strata, (plan, n), Simd::best(), stop))?;
     all_sums((&design, &kernel), n, run)
 }
 
@@ -194,7 +195,6 @@ struct Draws<'a> {
     plan: Plan<'a, u32>,
     strata: Strata,
     digits: Digits,
-    path: Path,
 }
 
 /// Bytes of weights that a block of replicates makes, more or less: they stay in the second-level cache.
@@ -205,7 +205,7 @@ impl<'a> Draws<'a> {
         design: &'a Design<'a>,
         strata: &[usize],
         (plan, n): (Plan<'a, u32>, usize),
-        path: Path,
+        simd: Simd,
         stop: &Stop<'_>,
     ) -> Result<Self> {
         let units = design.units();
@@ -222,9 +222,9 @@ impl<'a> Draws<'a> {
                 return Err(Error::OutOfRange { what: "unit".into(), index: index as usize, len: units });
             }
         }
-        let strata = Strata::new(units, strata)?;
-        let digits = Digits::new(&design.cells, &design.columns, stop)?;
-        Ok(Draws { design, plan, strata, digits, path })
+        let strata = Strata::new(units, strata, simd)?;
+        let digits = Digits::new(&design.cells, &design.columns, simd, stop)?;
+        Ok(Draws { design, plan, strata, digits })
     }
 
     /// The bytes of a row of weights: whole quads of units.
@@ -246,7 +246,7 @@ impl<'a> Draws<'a> {
             self.strata.draw(seed, first.wrapping_add(replicate), weights, stop)?;
         }
         let (dense, exceptional) = out.split_at_mut(self.design.columns.dense.len() * stride);
-        self.digits.sums(self.path, weights, self.padded(), (dense, stride, place), stop)?;
+        self.digits.sums(weights, self.padded(), (dense, stride, place), stop)?;
         let mut patience = Patience::default();
         for (exceptions, out) in self.design.columns.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
             for (out, weights) in out[place..].iter_mut().zip(weights.chunks_exact(self.padded())) {

@@ -2,17 +2,18 @@
 
 use std::ops::Range;
 
+use super::Kernel;
 use super::tiles::Tiles;
-use super::{Kernel, lanes};
+#[cfg(target_arch = "x86_64")]
+use super::{STRIDE, lanes::Tables};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
 use crate::resample::Plan;
 use crate::resample::design::Design;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512};
+use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, words_by_replicate};
-
-/// Words of flips looked at together: the words of a block of replicates stay in the second-level cache, and memory does
-/// not grow with the number of units.
-const CHUNK: usize = lanes::WORDS;
 
 /// The flips of replicates, and what is added for them.
 pub(in crate::resample) struct Flips<'a> {
@@ -20,32 +21,36 @@ pub(in crate::resample) struct Flips<'a> {
     plan: Plan<'a, u64>,
     words: usize,
     adder: Adder,
+    simd: Simd,
 }
 
-/// The two ways to add up; both give the same sums.
+/// The ways to add up; all give the same sums.
 enum Adder {
     /// Columns side by side.
     Tiles(Tiles),
     /// Replicates side by side.
-    Lanes(lanes::Tables),
+    #[cfg(target_arch = "x86_64")]
+    Fours(Avx2, Tables<4>),
+    #[cfg(target_arch = "x86_64")]
+    Sixes(Avx512, Tables<6>),
 }
 
-/// How to add up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::resample) enum Path {
-    Tiles,
-    Lanes,
-}
-
-impl Path {
-    /// The fastest one here.
-    pub fn best() -> Self {
-        if lanes::available() { Path::Lanes } else { Path::Tiles }
+impl Adder {
+    /// Words of flips looked at together, an even number: the words of a block of replicates stay in the second-level
+    /// cache, and memory does not grow with the number of units.
+    fn chunk(&self) -> usize {
+        match self {
+            Adder::Tiles(_) => 22,
+            #[cfg(target_arch = "x86_64")]
+            Adder::Fours(..) => Tables::<4>::WORDS,
+            #[cfg(target_arch = "x86_64")]
+            Adder::Sixes(..) => Tables::<6>::WORDS,
+        }
     }
 }
 
 impl<'a> Flips<'a> {
-    pub fn new(design: &'a Design<'a>, plan: Plan<'a, u64>, n: usize, path: Path, stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(design: &'a Design<'a>, plan: Plan<'a, u64>, n: usize, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let words = design.units().div_ceil(64);
         if let Plan::Given(given) = plan
             && Some(given.len()) != n.checked_mul(words)
@@ -53,11 +58,15 @@ impl<'a> Flips<'a> {
             let expected = n.saturating_mul(words);
             return Err(Error::LengthMismatch { what: "words of flips".into(), expected, got: given.len() });
         }
-        let adder = match path {
-            Path::Tiles => Adder::Tiles(Tiles::new(&design.cells, &design.columns, stop)?),
-            Path::Lanes => Adder::Lanes(lanes::Tables::new(&design.cells, &design.columns, stop)?),
+        let (cells, columns) = (&design.cells, &design.columns);
+        let adder = match simd {
+            Simd::Portable => Adder::Tiles(Tiles::new(cells, columns, stop)?),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2(token) => Adder::Fours(token, Tables::new(cells, columns, stop)?),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512(token) => Adder::Sixes(token, Tables::new(cells, columns, stop)?),
         };
-        Ok(Flips { design, plan, words, adder })
+        Ok(Flips { design, plan, words, adder, simd })
     }
 
     /// Writes the flips of the words `from`… word by word, `stride` apart: all replicates' first, then all replicates'
@@ -66,7 +75,7 @@ impl<'a> Flips<'a> {
         match self.plan {
             Plan::Seeded { seed, first } => {
                 let first = Stream::new(seed, Purpose::Shuffle, first.wrapping_add(replicates.start as u64));
-                words_by_replicate(first, stride, (from / 2) as u32, out);
+                words_by_replicate(self.simd, first, stride, (from / 2) as u32, out);
             }
             Plan::Given(given) => {
                 for (words, i) in
@@ -85,9 +94,7 @@ impl<'a> Flips<'a> {
             let start = exceptions.partition_point(|(unit, _)| *unit < units.start);
             for (unit, value) in exceptions[start..].iter().take_while(|(unit, _)| *unit < units.end) {
                 let words = &words[(unit / 64 - from) * stride..][..stride];
-                for (out, word) in out.iter_mut().zip(words) {
-                    *out += value * (word >> (unit % 64) & 1) as i64;
-                }
+                add_flipped(self.simd, *value, words, unit % 64, out);
             }
         }
     }
@@ -105,10 +112,13 @@ impl Kernel for Flips<'_> {
     }
 
     fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Result<()> {
+        #[cfg(target_arch = "x86_64")]
         let mut codes = Vec::new();
-        let mut words = vec![0; CHUNK.min(self.words) * stride];
-        for (chunk, from) in (0..self.words).step_by(CHUNK).enumerate() {
-            let words = &mut words[..CHUNK.min(self.words - from) * stride];
+        let at_once = self.adder.chunk();
+        let mut words = vec![0; at_once.min(self.words) * stride];
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
+        for (chunk, from) in (0..self.words).step_by(at_once).enumerate() {
+            let words = &mut words[..at_once.min(self.words - from) * stride];
             self.fill(range.clone(), from, (words, stride));
             let (dense, exceptional) = out.split_at_mut(self.design.columns.dense.len() * stride);
             match &self.adder {
@@ -120,7 +130,14 @@ impl Kernel for Flips<'_> {
                         tiles.add(tile, from, words, stride, (dense, stride));
                     }
                 }
-                Adder::Lanes(tables) => tables.add(chunk, words, stride / lanes::LANES, &mut codes, (dense, stride)),
+                #[cfg(target_arch = "x86_64")]
+                Adder::Fours(token, tables) => {
+                    tables.add((*token, self.simd), chunk, words, stride / STRIDE, &mut codes, (dense, stride));
+                }
+                #[cfg(target_arch = "x86_64")]
+                Adder::Sixes(token, tables) => {
+                    tables.add((*token, self.simd), chunk, words, stride / STRIDE, &mut codes, (dense, stride));
+                }
             }
             self.add_exceptions(from, words, (exceptional, stride));
             if stop.requested() {
@@ -128,5 +145,18 @@ impl Kernel for Flips<'_> {
             }
         }
         Ok(())
+    }
+}
+
+dispatch! {
+    /// Adds the value where a bit of the word is set.
+    fn add_flipped(value: i64, words: &[u64], bit: usize, out: &mut [i64]) = add_flipped_inline;
+}
+
+#[inline(always)]
+fn add_flipped_inline(value: i64, words: &[u64], bit: usize, out: &mut [i64]) {
+    for (out, word) in out.iter_mut().zip(words) {
+        // All bits or none: vectors of 64-bit numbers are slow to multiply.
+        *out += value & -((word >> bit & 1) as i64);
     }
 }

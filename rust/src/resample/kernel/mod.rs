@@ -2,7 +2,8 @@
 
 pub mod draw;
 pub(super) mod flips;
-pub(super) mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod product;
 pub mod subgroup;
 mod tiles;
@@ -84,7 +85,7 @@ pub(super) trait Kernel: Sync {
 }
 
 /// Replicates come in multiples of this, some of them for nothing.
-const STRIDE: usize = lanes::LANES;
+const STRIDE: usize = 64;
 
 /// Runs a kernel over `n` replicates; `finish` makes of a block what `sink` then gets in replicate order.
 pub(super) fn replicates<K: Kernel + ?Sized, T: Send>(

@@ -1,6 +1,4 @@
-use super::super::kernel::lanes;
 use super::*;
-use crate::instructions::{instruction_sets, run_or_say};
 use crate::metric::{Metric, metric};
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -165,13 +163,13 @@ fn all_paths_give_the_same_sums() {
         let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
         let design = Design::new(&stats, true, &Stop::never()).unwrap();
-        let of = |path, n, threads| {
-            let flips = Flips::new(&design, Plan::Seeded { seed: 8, first: 3 }, n, path, &Stop::never()).unwrap();
+        let of = |simd, n, threads| {
+            let flips = Flips::new(&design, Plan::Seeded { seed: 8, first: 3 }, n, simd, &Stop::never()).unwrap();
             with_run(threads, |run| all_sums((&design, &flips), n, run)).unwrap()
         };
         for n in [1, 64, 200, 1100] {
-            let expected = of(Path::Tiles, n, 1);
-            run_or_say("AVX-512 VBMI", lanes::available(), || assert_eq!(expected, of(Path::Lanes, n, 3)));
+            let expected = of(Simd::Portable, n, 1);
+            Simd::tested().into_iter().for_each(|simd| assert_eq!(expected, of(simd, n, 3), "{simd:?}"));
             for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
                 let flip = flips_of(8, 3 + replicate as u64);
                 let sum = |column: usize| -> i64 {
@@ -203,10 +201,10 @@ fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
         let design = Design::new(&stats, true, &Stop::never()).unwrap();
         let words = segments.div_ceil(64);
         let all = vec![u64::MAX; words];
-        for path in [Path::Tiles, Path::best()] {
-            let flips = Flips::new(&design, Plan::Given(&all), 1, path, &Stop::never()).unwrap();
+        for simd in Simd::tested() {
+            let flips = Flips::new(&design, Plan::Given(&all), 1, simd, &Stop::never()).unwrap();
             let sums = with_run(1, |run| all_sums((&design, &flips), 1, run)).unwrap();
-            assert_eq!(stats[0].totals()[4..], sums[4..], "{path:?} {sign}");
+            assert_eq!(stats[0].totals()[4..], sums[4..], "{simd:?} {sign}");
         }
     }
 }
@@ -259,7 +257,7 @@ fn pairs_and_plans_that_do_not_fit_are_refused() {
 
 proptest! {
     #[test]
-    fn all_instructions_swap_the_same(
+    fn all_paths_swap_the_same(
         columns in prop::collection::vec([-(1i64 << 40)..1 << 40, -(1i64 << 40)..1 << 40], 1..12),
         batch in 1..=BATCH,
         seed in any::<u64>(),
@@ -269,15 +267,11 @@ proptest! {
         let totals = [0, 1].map(|x: usize| columns.iter().map(|both| both[x]).collect::<Vec<_>>());
         let swapped = |x: usize, i: usize| totals[x][i / batch] - of[x][i] + of[1 - x][i];
         let expected = [0, 1].map(|x| (0..columns.len() * batch).map(|i| swapped(x, i)).collect::<Vec<_>>());
-        let sets = instruction_sets!(
-            swap_inline,
-            fn(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64])
-        );
-        for (set, swap) in sets {
+        for simd in Simd::tested() {
             let mut got = [of[0].clone(), of[0].clone()];
             let [to_x, to_y] = &mut got;
-            swap((&totals[0], &of[0]), (&totals[1], &of[1]), to_x, to_y);
-            prop_assert_eq!(&expected, &got, "{}", set);
+            swap(simd, (&totals[0], &of[0]), (&totals[1], &of[1]), to_x, to_y);
+            prop_assert_eq!(&expected, &got, "{:?}", simd);
         }
     }
 

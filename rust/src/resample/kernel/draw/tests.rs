@@ -163,14 +163,14 @@ fn all_paths_give_the_same_sums() {
         let counts = awkward(segments);
         let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
         let design = Design::new(&stats, false, &Stop::never()).unwrap();
-        let of = |path, n, threads| {
+        let of = |simd, n, threads| {
             let draws =
-                Draws::new(&design, &[], (Plan::Seeded { seed: 8, first: 3 }, n), path, &Stop::never()).unwrap();
+                Draws::new(&design, &[], (Plan::Seeded { seed: 8, first: 3 }, n), simd, &Stop::never()).unwrap();
             with_run(threads, |run| all_sums((&design, &draws), n, run)).unwrap()
         };
         for n in [1, 17, 200] {
-            let expected = of(Path::Portable, n, 1);
-            assert_eq!(expected, of(Path::best(), n, 3));
+            let expected = of(Simd::Portable, n, 1);
+            Simd::tested().into_iter().for_each(|simd| assert_eq!(expected, of(simd, n, 3), "{simd:?}"));
             for replicate in (0..n).step_by(16) {
                 let indices = indices_of(8, 3 + replicate as u64, segments);
                 assert_eq!(added(&stats[0], 0, &indices), expected[7 * replicate..][..7]);
