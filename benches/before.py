@@ -3,8 +3,10 @@
     python benches/before.py PYTHON [--repeats N] [--only CASE ...]
 
 PYTHON is the interpreter of a virtual environment with the earlier reshuffle. Both run the benchmark code next to
-this file, each in one long-lived process. Ratios are between neighbouring turns, so that a temporary slowdown of the
-machine affects both sides; above 1 this reshuffle is faster. The interquartile range of the ratios shows the noise.
+this file. Every turn starts a new process on each side: where memory happens to lie makes the same code up to a third
+faster or slower for as long as a process lives. Ratios are between measurements that follow one another, so that a
+temporary slowdown of the machine affects both sides; above 1 this reshuffle is faster. The interquartile range of the
+ratios shows the noise.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ import sys
 from collections.abc import Callable, Sequence
 from statistics import median, quantiles
 from time import sleep
+
+from rich.console import Console
+from rich.progress import track
 
 from data import Texts, find
 from races import REST_SECONDS, Contender, Measurement
@@ -56,10 +61,15 @@ class Side:
 
     def measure(self, name: str) -> float:
         """The seconds of one turn."""
+        sleep(REST_SECONDS)
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(name) + "\n")
         self.process.stdin.flush()
         return float(self._answer())
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.communicate()
 
     def _answer(self) -> str:
         assert self.process.stdout is not None
@@ -82,23 +92,25 @@ def main() -> None:
         return
     if options.repeats < 2:
         parser.error(f"--repeats must be at least 2, got {options.repeats}")
-    now, before = Side(sys.executable, options.only), Side(options.python, options.only)
-    for name in now.names:
-        if name not in before.names:
-            print(f"{name}: not in the earlier version")
-            continue
-        pairs = []
-        for turn in range(options.repeats + 1):
-            seconds = []
-            for side in (now, before) if turn % 2 else (before, now):
-                sleep(REST_SECONDS)
-                seconds.append(side.measure(name))
-            if turn:  # the first one warms caches
-                pairs.append(seconds if turn % 2 else seconds[::-1])
+    measured: dict[str, list[list[float]]] = {}
+    for turn in track(range(options.repeats), "turns", console=Console(stderr=True)):
+        now, before = Side(sys.executable, options.only), Side(options.python, options.only)
+        order = (now, before) if turn % 2 else (before, now)
+        for name in now.names:
+            if name in before.names:
+                for side in order:
+                    side.measure(name)  # warms caches
+                seconds = {side: side.measure(name) for side in order}
+                measured.setdefault(name, []).append([seconds[now], seconds[before]])
+            elif not turn:
+                print(f"{name}: not in the earlier version")
+        now.close()
+        before.close()
+    for name, pairs in measured.items():
         ratios = [earlier / later for later, earlier in pairs]
         low, _, high = quantiles(ratios, n=4)
         times = " / ".join(duration(median(side)) for side in zip(*pairs, strict=True))
-        print(f"{name}: {median(ratios):.3f} ({low:.3f} to {high:.3f}), now / before {times}", flush=True)
+        print(f"{name}: {median(ratios):.3f} ({low:.3f} to {high:.3f}), now / before {times}")
 
 
 if __name__ == "__main__":

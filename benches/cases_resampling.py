@@ -17,10 +17,9 @@ from agreement import Array, Outcome, same_outcomes
 from data import BASELINE, OTHER, Texts
 from races import Contender, Race, call
 from reshuffle import SegmentScores, approximate_randomization, bootstrap_test, metric
-from reshuffle.resampling import Family, Replicates
 from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU, name
 
-__all__ = ["SHUFFLES", "ar", "bootstrap", "pairs", "scipys", "vectorised"]
+__all__ = ["SEED", "SHUFFLES", "ar", "bootstrap", "contenders", "pair", "sacrebleu_test", "scipys", "vectorised"]
 
 # What rivals do, and what reshuffle does in about as many milliseconds as these take seconds; times are per replicate.
 SHUFFLES, OUR_SHUFFLES = 10_000, 100_000
@@ -180,30 +179,6 @@ def bootstrap(texts: Texts) -> list[Race]:
     rival = Contender(SACREBLEU, call(theirs), things=DRAWS)
     ours = partial(reshuffle_bootstrap, a, b)
     return [Race("one pair, BLEU, per draw", contenders(rival, ours, OUR_DRAWS, 150), same_outcomes)]
-
-
-def pairs(texts: Texts) -> list[Race]:
-    """All 120 pairs of sixteen systems with 10,000 shuffles, BLEU, time per pair and shuffle: one set of flips and one
-    sum per system serve all of them. sacreBLEU has one pair at a time; its time for one stands for each."""
-    systems = [texts.systems[OTHER], texts.systems[BASELINE]]
-    systems += [lines for name, lines in texts.systems.items() if name not in (OTHER, BASELINE)]
-    counts = metric("bleu").suff_stats(systems, texts.references)
-    all_pairs = [(x, y) for y in range(len(systems)) for x in range(y)]
-    theirs = sacrebleu_test(sacrebleu.significance._paired_ar_test, counts[0], counts[1], SHUFFLES)
-
-    def ours(threads: int | None = None) -> Callable[[], Outcome]:
-        def run() -> Outcome:
-            replicates = Replicates([Family(metric("bleu"), counts)], n_resamples=SHUFFLES, seed=SEED, threads=threads)
-            scores = replicates.families[0].scores
-            observed = np.array([[abs(scores[x] - scores[y]) for x, y in all_pairs]])
-            reached = replicates.tally(all_pairs, observed, "two-sided")[0, 0]
-            return Outcome(float(scores[0] - scores[1]), (reached + 1) / (SHUFFLES + 1), SHUFFLES)
-
-        return run
-
-    rival = Contender(SACREBLEU, call(theirs), at_most=3, things=SHUFFLES)
-    what = f"{len(all_pairs)} pairs, {SHUFFLES:,} shuffles, per pair and shuffle"
-    return [Race(what, contenders(rival, ours, SHUFFLES * len(all_pairs), 5000), same_outcomes)]
 
 
 def scipys(texts: Texts) -> list[Race]:

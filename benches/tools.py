@@ -16,8 +16,10 @@ from pathlib import Path
 
 from cases_commands import million, whole_command
 from cases_counting import chrf, count, nist, sentbleu, ter
+from cases_pairs import auto, delta, maxt, pairs
 from cases_peers import peers
-from cases_resampling import ar, bootstrap, pairs, scipys, vectorised
+from cases_resampling import ar, bootstrap, scipys, vectorised
+from cases_small import small
 from data import MissingDataError, Texts, find
 from races import Race, Skipped, run
 from report import READING, circumstances, plain_table, record, rows
@@ -31,7 +33,11 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "peers": peers,
     "ar": ar,
     "bootstrap": bootstrap,
+    "small": small,
     "pairs": pairs,
+    "auto": auto,
+    "maxt": maxt,
+    "delta": delta,
     "scipy": scipys,
     "numpy": vectorised,
     "command": whole_command,

@@ -363,8 +363,9 @@ def shuffle_sums(
 
 def differing_units(
     counts: NDArray[np.int64], pairs: Sequence[tuple[int, int]], *, most: int
-) -> list[tuple[int, int | None]]:
-    """For each pair the number of segments in which it differs, and the column in which it does if that is but one.
+) -> list[tuple[int, int | None, int]]:
+    """For each pair the number of segments in which it differs, the column in which it does if that is but one, and how
+    far apart the least and the largest sum of the differences there are, in units of their greatest common divisor.
 
     A pair that differs in several columns is looked at until ``most`` segments are passed. ``counts``: (k, S, K).
     """
@@ -372,7 +373,7 @@ def differing_units(
 def coin_law(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
     """The probabilities of all sums from 0 to Σ of those steps whose coins show heads: (Σ + 1,).
 
-    Less than n·Σ additions on one thread; each of the n steps adds a relative error of 2⁻⁵³ at most.
+    Less than n·Σ/2 additions on one thread; each of the n steps adds a relative error of 2⁻⁵³ at most.
     """
 
 def draw_scores(

@@ -1,16 +1,43 @@
-"""The exception and the warning that users see, and how their messages are worded."""
+"""The exception and the warning that users see, and how their messages are worded.
+
+An error is raised where something is found to be wrong, and that is often not where its words are known: the core
+numbers systems that a user has named, and a metric's option is a flag on the command line. So a message may be a
+template, and what it is about fields. Whoever catches the error and knows better puts other words in the place of a
+field (:meth:`InputError.worded`); no text is searched for what may stand in it.
+"""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
-__all__ = ["InputError", "InputWarning", "unknown_name", "warn"]
+__all__ = ["InputError", "InputWarning", "Option", "System", "unknown_name", "warn"]
 
 MAX_SEED = 2**64 - 1
 MAX_THREADS = 4096
 MAX_RESAMPLES = 2**53  # beyond that (c + 1)/(R + 1) is no longer exact
+
+
+T = TypeVar("T")
+
+
+class System(int):
+    """The number of a system, from 1, in a message: its name until another is known.
+
+    >>> f"{System(2)}"
+    'system 2'
+    """
+
+    def __str__(self) -> str:
+        return f"system {int(self)}"
+
+
+class Option(str):
+    """The name of an option of a metric, or of another argument, in a message."""
+
+    __slots__ = ()
 
 
 class InputError(ValueError):
@@ -18,7 +45,44 @@ class InputError(ValueError):
 
     The message says what is wrong, what came, what was expected and, where it helps, what to do. The command line
     prints it and exits with code 2.
+
+    Parameters
+    ----------
+    message : str
+        With fields, a template in which ``{name}`` stands for the field of that name; else as it is.
+    **fields
+        What the message is about.
+
+    Attributes
+    ----------
+    fields : mapping of str to object
+        For programs that handle errors: for example ``segment`` and ``system``, numbers from 1, or ``option``, a name.
+        Empty for messages without fields.
+
+    Examples
+    --------
+    >>> error = InputError("segment {segment}, {system}: {problem}", segment=3, system=System(1), problem="too long")
+    >>> print(error, error.fields["segment"], error.worded(System, lambda system: ["Moses"][system - 1]), sep="; ")
+    segment 3, system 1: too long; 3; segment 3, Moses: too long
     """
+
+    fields: Mapping[str, Any]
+
+    def __init__(self, message: str, /, **fields: Any) -> None:
+        super().__init__(message.format_map(fields) if fields else message)
+        self.fields = fields
+        self._template = message
+
+    def worded(self, kind: type[T], words: Callable[[T], str]) -> InputError:
+        """The same with other words for the fields of a kind: :class:`System`, :class:`Option`."""
+        fields = {name: words(value) if isinstance(value, kind) else value for name, value in self.fields.items()}
+        return InputError(self._template, **fields)
+
+
+# The message for a value of a segment, from 1: of a system, a column of references, documents …
+IN_SEGMENT = "{what}, segment {segment}: {problem}"
+# For a line of a file, from 1.
+IN_FILE = "{file}, line {line}: {problem}"
 
 
 class InputWarning(UserWarning):
@@ -85,7 +149,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     known = list(known)
     nearest = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"did you mean {quoted(nearest[0])}? Known:" if nearest else "known are"
-    return InputError(f"unknown {kind} {quoted(name)}: {hint} {listed(known)}")
+    fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
+    return InputError("unknown {kind} {name}: {hint} {known}", **fields)
 
 
 def check_name(kind: str, name: str, known: Sequence[str]) -> None:

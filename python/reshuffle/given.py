@@ -16,9 +16,9 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
+from . import _core, signature
 from .corpus import Corpus, Lines, missing, named_columns, numbered
-from .errors import InputError, listed, quoted
+from .errors import IN_SEGMENT, InputError, listed, quoted
 from .metrics import (
     Counts,
     Formula,
@@ -59,9 +59,9 @@ class GivenCounts(Metric):
             )
         return np.stack([self.counts[name] for name in names])
 
-    def segment_scores_of(self, names: Sequence[str]) -> Scores:
-        """The score of every segment of these systems by itself: (k, S)."""
-        return self.segment_scores(self.counts_of(names))
+    def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
+        """See :meth:`Metric.segment_scores_of`: in full, as the given counts are."""
+        return self.segment_scores(counts)
 
 
 @dataclass(frozen=True, eq=False)  # a comparison of arrays is no truth value
@@ -149,16 +149,15 @@ class SegmentScores(GivenCounts):
             )
         bad = np.flatnonzero(~np.isfinite(array))
         if bad.size:
-            raise InputError(
-                f"{self.name}, system {system}, segment {bad[0] + 1}: expected a finite number, got {array[bad[0]]}"
-            )
+            problem = f"expected a finite number, got {array[bad[0]]}"
+            what, segment = f"{self.name}, system {system}", int(bad[0]) + 1
+            raise InputError(IN_SEGMENT, what=what, system=system, segment=segment, problem=problem)
         return array
 
-    def segment_scores_of(self, names: Sequence[str]) -> Scores:
-        """See :meth:`GivenCounts.segment_scores_of`: the scores that the user gave, unchanged."""
+    def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
+        """See :meth:`Metric.segment_scores_of`: the scores that the user gave, unchanged."""
         if not self._rounded:
-            return super().segment_scores_of(names)
-        self.counts_of(names)  # raises the error for an unknown system
+            return super().segment_scores_of(names, counts)
         return np.stack([self._rounded[name] for name in names])
 
     def _too_coarse(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
@@ -185,7 +184,7 @@ class SegmentScores(GivenCounts):
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. References are none of its business."""
-        return "|".join([self.name, *(f"{name}:{value}" for name, value in self.core.signature)])
+        return signature.of_metric(self.name, self.core.signature)
 
 
 def _scale(scores: Scores, segments: int) -> float:
@@ -301,9 +300,9 @@ class FromCounts(_WithFormula):
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`: the formula's, if it has one. References were counted elsewhere."""
-        if isinstance(self.formula, Formula):
-            return f"{self.name}|counts:given"
-        return f"{self.name}|counts:given|{self.formula.signature()}"
+        return signature.of_given_counts(
+            self.name, None if isinstance(self.formula, Formula) else self.formula.signature()
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,7 +425,7 @@ class CorpusFunction:
 
     def signature(self, n_references: str | None = None) -> str:
         """The name; a function has no options that could be told."""
-        return self.name if n_references is None else f"{self.name}|nrefs:{n_references}"
+        return signature.of_metric(self.name, n_references=n_references)
 
     segment_signature = signature
 
@@ -460,7 +459,8 @@ def _check_present(what: str, values: Any) -> None:
     gone = missing(values)
     if gone is not None and gone.any():
         segment = int(np.flatnonzero(gone.reshape(len(gone), -1).any(axis=1))[0]) + 1
-        raise InputError(f"{what}, segment {segment}: the value is missing: expected a number for every segment")
+        problem = "the value is missing: expected a number for every segment"
+        raise InputError(IN_SEGMENT, what=what, segment=segment, problem=problem)
 
 
 def _same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _core
-from .errors import InputError, check_name, listed, quoted, shortened, unknown_name, warn
+from .errors import IN_FILE, InputError, check_name, listed, quoted, shortened, unknown_name, warn
 from .files import MAX_INPUT, STDIN, decoded, display_name, read_bytes, split_lines, uncompressed
 from .mteval import Translations, read_sgm, read_xml
 
@@ -97,7 +97,9 @@ class Source:
 
     def fail(self, message: str, line: int | None = None) -> NoReturn:
         """Raise :class:`InputError` for a line of the file."""
-        raise InputError(f"{self.name}: {message}" if line is None else f"{self.name}, line {line}: {message}")
+        if line is None:
+            raise InputError("{file}: {problem}", file=self.name, problem=message)
+        raise InputError(IN_FILE, file=self.name, line=line, problem=message)
 
 
 Names = Sequence["str | None"]
@@ -197,7 +199,7 @@ def _jsonl(source: Source, names: Names) -> list[Column]:
             elif not isinstance(value, dict):
                 source.fail(f"expected an object with the key {quoted(key)}, got {_shown(value)}", number)
             elif key not in value:
-                raise InputError(f"{source.name}, line {number}: {unknown_name('key', key, value)}")
+                source.fail(str(unknown_name("key", key, value)), number)
             else:
                 column.append(value[key])
     return [

@@ -7,7 +7,6 @@ summed counts is a metric too.
 from __future__ import annotations
 
 import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +16,10 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
+from . import _core, signature
 from ._core import Progress
 from .corpus import listed_segments, numbered, reference_columns
-from .errors import MAX_THREADS, InputError, check_integer, check_name, quoted
+from .errors import IN_SEGMENT, MAX_THREADS, InputError, Option, System, check_integer, check_name, quoted
 from .mteval import SpacedText
 from .specs import MetricSpec, OptionSpec, TokenizerSpec, metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
@@ -68,6 +67,11 @@ class Metric(ABC):
     def segment_scores(self, counts: ArrayLike) -> Scores:
         """The scores of segments, each by itself: shape (…, K) in, shape (…) out. The corpus formula by default."""
         return self.score(counts)
+
+    def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
+        """The same of systems of these names, with (k, S, K) counts, to be shown: (k, S)."""
+        scores = self.segment_scores(counts)
+        return scores if self.decimals is None else scores.round(self.decimals)
 
     def details(self, totals: Counts) -> Mapping[str, float]:
         """The parts that make up the score of one (K,) row of summed counts."""
@@ -191,9 +195,8 @@ class NativeMetric(Metric):
             tokenized = columns if self._cut is None else _tokenized(self._cut, *columns, progress)
             return self.core.count(*tokenized, threads=thread_count(threads), progress=progress)
         except InputError as error:  # of the core, which numbers the systems
-            place = re.compile(r"^(segment \d+, )(system \d+)\b")
-            by_name = dict(zip(numbered(columns[0]), named, strict=True))
-            raise InputError(place.sub(lambda found: found[1] + by_name[found[2]], str(error))) from None
+            names = list(named)
+            raise error.worded(System, lambda system: names[system - 1]) from None
         except (TypeError, UnicodeError) as error:
             raise _explain(list(named), *columns, error) from None
 
@@ -244,8 +247,9 @@ class NativeMetric(Metric):
         return self._tell(self.core.segment_signature, n_references)
 
     def _tell(self, options: Sequence[tuple[str, str]], n_references: str | None) -> str:
-        nrefs = [] if n_references is None else [f"nrefs:{n_references}"]
-        return "|".join([self.name, *nrefs, *(f"{name}:{self._told.get(name, value)}" for name, value in options)])
+        return signature.of_metric(
+            self.name, [(name, self._told.get(name, value)) for name, value in options], n_references
+        )
 
 
 @dataclass(frozen=True)
@@ -294,7 +298,7 @@ class Formula(Metric):
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`; a function has no options that could be told."""
-        return self.name if n_references is None else f"{self.name}|nrefs:{n_references}"
+        return signature.of_metric(self.name, n_references=n_references)
 
 
 def metric(name: str, **options: Any) -> NativeMetric:
@@ -360,7 +364,7 @@ def _checked_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for option in options if known else ():
         check_name(f"option of {key}", option, list(known))
         if option == "tokenize" and isinstance(options[option], str):
-            check_name(option, options[option], known[option].choices)
+            check_name(Option(option), options[option], known[option].choices)
     return {option.name: option.default for option in known.values()}
 
 
@@ -375,7 +379,12 @@ def _external(name: object, model: object) -> LoadedTokenizer | None:
     """The tokenizer of another package, or None for one of the core or none at all."""
     tokenizer = EXTERNAL.get(name) if isinstance(name, str) else None
     if model is not None and (tokenizer is None or not tokenizer.takes_model):
-        raise InputError(f"tokenizer_model applies only if tokenize is {model_takers()}: leave it out")
+        raise InputError(
+            "{option} applies only if {other} is {takers}: leave it out",
+            option=Option("tokenizer_model"),
+            other=Option("tokenize"),
+            takers=model_takers(),
+        )
     return None if tokenizer is None else load(tokenizer.name, model)
 
 
@@ -474,7 +483,7 @@ def _explain(
                 continue
             problem = _no_text(line)
             if problem is not None:
-                return InputError(f"{what}, segment {segment}: {problem}")
+                return InputError(IN_SEGMENT, what=what, segment=segment, problem=problem)
     return InputError(str(error))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
-from .errors import InputError, quoted, shortened, warn
+from .errors import IN_FILE, InputError, quoted, shortened, warn
 
 __all__ = ["Segment", "SpacedText", "Translations", "read_sgm", "read_xml"]
 
@@ -90,7 +90,7 @@ class Sets:
         self.unclosed: list[Element] = []
 
     def fail(self, line: int, message: str) -> NoReturn:
-        raise InputError(f"{self.name}, line {line}: {message}")
+        raise InputError(IN_FILE, file=self.name, line=line, problem=message)
 
     def open(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
         """A start tag."""

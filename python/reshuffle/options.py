@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .specs import OptionSpec, metric_specs
 
-__all__ = ["Flag", "about_option", "flag", "flags", "known_case", "with_flags"]
+__all__ = ["Flag", "about_option", "flag", "flags", "known_case"]
 
 
 def flag(option: str) -> str:
@@ -20,18 +20,14 @@ def flag(option: str) -> str:
     return "--" + option.replace("_", "-")
 
 
-def with_flags(text: str, options: Iterable[str]) -> str:
-    """A text in which names of options are replaced by their flags.
-
-    >>> with_flags("smooth_value must be a number: --lowercase", ["smooth_value", "lowercase"])
-    '--smooth-value must be a number: --lowercase'
-    """
-    return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
-
-
 def about_option(text: str) -> str:
-    """The help of an option, with flags for names of options; one-word names stay, since they may be plain words."""
-    return with_flags(text, [o.name for spec in metric_specs() for o in spec.options if "_" in o.name])
+    """The description of an option with flags for names of options; one-word names stay, since they may be plain words.
+
+    >>> about_option("like smooth_value: --lowercase")
+    'like --smooth-value: --lowercase'
+    """
+    options = [o.name for spec in metric_specs() for o in spec.options if "_" in o.name]
+    return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
 
 
 def known_case(name: str, known: Sequence[str]) -> str:

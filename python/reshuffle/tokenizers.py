@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError, quoted, warn
+from .errors import InputError, Option, quoted, warn
 
 __all__ = ["EXTERNAL", "LANGUAGES", "ExternalTokenizer", "LoadedTokenizer", "for_language", "load", "model_takers"]
 
@@ -52,7 +52,8 @@ def load(name: str, model: object = None) -> LoadedTokenizer:
         If a package, dictionary or model is missing or another than it should be, with what to do.
     """
     if model is not None and not isinstance(model, str | os.PathLike):
-        raise InputError(f"tokenizer_model must be the name of a file, got {quoted(model)}")
+        option = Option("tokenizer_model")
+        raise InputError("{option} must be the name of a file, got {got}", option=option, got=quoted(model))
     return EXTERNAL[name].load(None if model is None else os.fspath(model))
 
 
@@ -105,8 +106,12 @@ def _pieces(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
         kept = cache / "models" / url.rsplit("/", 1)[1]
         if model is None and not kept.exists():
             raise InputError(
-                f"the tokenizer {name} needs its model: fetch {url} and name the file by tokenizer_model, "
-                f"or save it as {kept}, where sacreBLEU keeps it"
+                "the tokenizer {tokenizer} needs its model: fetch {url} and name the file by {option}, or save it as "
+                "{kept}, where sacreBLEU keeps it",
+                tokenizer=name,
+                url=url,
+                option=Option("tokenizer_model"),
+                kept=kept,
             )
         path = kept if model is None else Path(model)
         try:
@@ -209,7 +214,10 @@ def for_language(code: object, chosen: object = None) -> object:
     ('ja-mecab', None, 'flores200')
     """
     if not (isinstance(code, str) and re.fullmatch("[A-Za-z]{2,3}", code)):
-        raise InputError(f"trg_lang must be the code of one language, such as de or zh, got {code!r}")
+        option = Option("trg_lang")
+        raise InputError(
+            "{option} must be the code of one language, such as de or zh, got {got}", option=option, got=quoted(code)
+        )
     language = LANGUAGES.get(code.lower())
     if language is None or chosen is None:
         return language.tokenizer if language else chosen

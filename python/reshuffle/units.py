@@ -11,19 +11,16 @@ import math
 import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError, quoted
+from .errors import IN_SEGMENT, InputError, quoted
 from .lazy import lazy
 from .metrics import Counts, Scores
+from .settings import DocumentIds, StratumIds
 
 __all__ = ["DocumentIds", "Documents", "Strata", "StratumIds", "design_effect", "intraclass_correlation"]
-
-DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
-StratumIds: TypeAlias = DocumentIds
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +205,8 @@ def _checked(what: str, id_: object, segment: int) -> str:
     """An id as text: 7 and "7" are one."""
     is_id = isinstance(id_, str | numbers.Integral) and not isinstance(id_, bool)
     if not is_id or not str(id_).strip():
-        raise InputError(f"{what}, segment {segment}: expected a string or an integer, got {quoted(id_)}")
+        problem = f"expected a string or an integer, got {quoted(id_)}"
+        raise InputError(IN_SEGMENT, what=what, segment=segment, problem=problem)
     return str(id_)
 
 
@@ -259,7 +257,8 @@ def _checked_values(values: ArrayLike, documents: DocumentIds) -> tuple[Scores, 
         raise InputError(f"values: expected a number for each segment, got shape {array.shape}")
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        raise InputError(f"values, segment {bad[0] + 1}: expected a finite number, got {array[bad[0]]}")
+        problem = f"expected a finite number, got {array[bad[0]]}"
+        raise InputError(IN_SEGMENT, what="values", segment=int(bad[0]) + 1, problem=problem)
     return array, Documents.of(documents, len(array))
 
 

@@ -3,7 +3,7 @@
 //! A segment is a block of lines: one sentence, or several with blank lines between them. Comments, multiword tokens
 //! and empty nodes are read over.
 
-use crate::error::Error;
+use crate::error::{Error, Place};
 
 /// A line that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Broken {
 impl From<Broken> for Error {
     fn from(broken: Broken) -> Self {
         let Broken { line, expected, got } = broken;
-        Error::Malformed { place: format!("line {line}"), expected, got }
+        Error::Malformed { place: Place { line: Some(line), ..Place::default() }, expected, got }
     }
 }
 

@@ -1,13 +1,12 @@
-//! What can go wrong, as facts. The words shown to a Python user are chosen at the border (`py/`), the words
-//! below are for users of the crate.
+//! What can go wrong: facts, and a message with places for them. Who knows more than the core, as the names of systems
+//! or how an option is written on a command line, puts that in the place of a fact (`reshuffle.errors`).
 
-use thiserror::Error;
+use std::fmt;
 
 /// Everything the core refuses to do, with what came and what was expected.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Error {
     /// Two things that must be equally long are not.
-    #[error("{what}: expected {expected}, got {got}")]
     LengthMismatch {
         /// What was compared, for example `segments of system "b"`.
         what: String,
@@ -17,7 +16,6 @@ pub enum Error {
         got: usize,
     },
     /// A name that no registry holds.
-    #[error("unknown {kind} {name:?}; known: {}", known.join(", "))]
     UnknownName {
         /// The kind of thing looked up: `metric`, `tokenizer` …
         kind: String,
@@ -26,46 +24,62 @@ pub enum Error {
         /// The names that would have been found.
         known: Vec<String>,
     },
-    /// An option with a value it cannot take.
-    #[error("{option} must be {expected}, got {got}")]
-    InvalidOption {
+    /// The same of what an option of a metric takes.
+    UnknownChoice {
         /// The option's name.
+        option: String,
+        /// The name that came.
+        name: String,
+        /// The names that would have been found.
+        known: Vec<String>,
+    },
+    /// An argument with a value it cannot take.
+    InvalidOption {
+        /// The argument's name.
         option: String,
         /// What it takes, in words.
         expected: String,
         /// The value that came.
         got: String,
     },
+    /// The same of an option of a metric: options of several metrics have the same name, and not always the same range.
+    InvalidMetricOption {
+        /// The metric's name.
+        metric: String,
+        /// The option's name.
+        option: String,
+        /// What it takes, in words, with `{other}` for another option's name.
+        expected: String,
+        /// The other option.
+        other: Option<&'static str>,
+        /// The value that came.
+        got: String,
+    },
     /// A text that is not what it should be.
-    #[error("{place}: expected {expected}, got {got}")]
     Malformed {
-        /// Where: a line, a segment.
-        place: String,
+        /// Where it stands.
+        place: Place,
         /// What should stand there.
         expected: String,
         /// What stands there.
         got: String,
     },
     /// Nothing to work on.
-    #[error("{what}: nothing given, at least one is needed")]
     Empty {
         /// What there is none of.
         what: String,
     },
     /// A segment without a single reference.
-    #[error("segment {segment} has no reference; every segment needs at least one (an empty line counts as one)")]
     NoReference {
         /// The segment's number, from 1.
         segment: usize,
     },
     /// Counts so large that their sums would leave the 64-bit integers.
-    #[error("the counts of column {column} are too large: their sum would pass 2^62")]
     Overflow {
         /// The column's number, from 0.
         column: usize,
     },
     /// An index outside the thing it indexes.
-    #[error("{what} {index} is out of range: there are {len}")]
     OutOfRange {
         /// What was indexed.
         what: String,
@@ -75,13 +89,11 @@ pub enum Error {
         len: usize,
     },
     /// What does not fit the memory; of a segment it is [`Error::LongSegment`].
-    #[error("cannot allocate {numbers} numbers: ask for fewer replicates, systems or metrics at a time")]
     Memory {
         /// How many numbers were to be kept.
         numbers: u128,
     },
     /// A segment whose tables do not fit the memory.
-    #[error("segment {segment} is too long: a table of {numbers} numbers does not fit the memory; cut the segment")]
     LongSegment {
         /// The segment's number, from 1.
         segment: usize,
@@ -89,7 +101,6 @@ pub enum Error {
         numbers: u128,
     },
     /// The operating system did not give the threads.
-    #[error("cannot start {threads} threads: {reason}")]
     Threads {
         /// How many were asked for.
         threads: usize,
@@ -97,22 +108,252 @@ pub enum Error {
         reason: String,
     },
     /// The caller asked to stop.
-    #[error("interrupted")]
     Interrupted,
 }
 
+/// Where a text stands, as far as that is known. All numbers are from 1.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The segment.
+    pub segment: Option<usize>,
+    /// Whose text it is.
+    pub column: Option<Column>,
+    /// The line within the text.
+    pub line: Option<usize>,
+}
+
+/// The texts of a system or the references of a column, by their number from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    /// A system.
+    System(usize),
+    /// A column of references.
+    Reference(usize),
+}
+
+/// A fact in a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fact {
+    /// What is counted, or the number of a thing.
+    Number(u128),
+    /// Words, names, values.
+    Text(String),
+    /// The number of a system, from 1.
+    System(usize),
+    /// The name of an option.
+    Option(String),
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fact::Number(number) => write!(f, "{number}"),
+            Fact::Text(text) | Fact::Option(text) => f.write_str(text),
+            Fact::System(number) => write!(f, "system {number}"),
+        }
+    }
+}
+
 impl Error {
-    /// The same with the segment (from 1): put in front of the place, or as what did not fit the memory.
+    /// The message, with `{name}` where the fact of that name stands.
+    pub fn template(&self) -> String {
+        match self {
+            Error::LengthMismatch { .. } => "{what}: expected {expected}, got {got}".into(),
+            Error::UnknownName { .. } => "unknown {kind} {name}; known: {known}".into(),
+            Error::UnknownChoice { .. } => "unknown {option} {name}; known: {known}".into(),
+            Error::InvalidOption { .. } => "{option} must be {expected}, got {got}".into(),
+            Error::InvalidMetricOption { expected, .. } => {
+                format!("{{metric}}: {{option}} must be {expected}, got {{got}}")
+            }
+            Error::Malformed { place, .. } => {
+                let column = place.column.map(|column| match column {
+                    Column::System(_) => "{system}",
+                    Column::Reference(_) => "reference {reference}",
+                });
+                let known = [place.segment.map(|_| "segment {segment}"), column, place.line.map(|_| "line {line}")];
+                let known: Vec<&str> = known.into_iter().flatten().collect();
+                let colon = if known.is_empty() { "" } else { ": " };
+                format!("{}{colon}expected {{expected}}, got {{got}}", known.join(", "))
+            }
+            Error::Empty { .. } => "{what}: nothing given, at least one is needed".into(),
+            Error::NoReference { .. } => {
+                "segment {segment} has no reference; every segment needs at least one (an empty line counts as one)"
+                    .into()
+            }
+            Error::Overflow { .. } => "the counts of column {column} are too large: their sum would pass 2^62".into(),
+            Error::OutOfRange { .. } => "{what} {index} is out of range: there are {len}".into(),
+            Error::Memory { .. } => {
+                "cannot allocate {numbers} numbers: ask for fewer replicates, systems or metrics at a time".into()
+            }
+            Error::LongSegment { .. } => {
+                "segment {segment} is too long: a table of {numbers} numbers does not fit the memory; cut the segment"
+                    .into()
+            }
+            Error::Threads { .. } => "cannot start {threads} threads: {reason}".into(),
+            Error::Interrupted => "interrupted".into(),
+        }
+    }
+
+    /// The facts by their names.
+    pub fn facts(&self) -> Vec<(&'static str, Fact)> {
+        let number = |n: usize| Fact::Number(n as u128);
+        let text = |text: &str| Fact::Text(text.into());
+        match self {
+            Error::LengthMismatch { what, expected, got } => {
+                vec![("what", text(what)), ("expected", number(*expected)), ("got", number(*got))]
+            }
+            Error::UnknownName { kind, name, known } => {
+                vec![
+                    ("kind", text(kind)),
+                    ("name", Fact::Text(format!("{name:?}"))),
+                    ("known", Fact::Text(known.join(", "))),
+                ]
+            }
+            Error::UnknownChoice { option, name, known } => {
+                let (name, known) = (Fact::Text(format!("{name:?}")), Fact::Text(known.join(", ")));
+                vec![("option", Fact::Option(option.clone())), ("name", name), ("known", known)]
+            }
+            Error::InvalidOption { option, expected, got } => {
+                vec![("option", Fact::Option(option.clone())), ("expected", text(expected)), ("got", text(got))]
+            }
+            Error::InvalidMetricOption { metric, option, other, got, .. } => {
+                let other = other.map(|other| ("other", Fact::Option(other.into())));
+                let facts = [("metric", text(metric)), ("option", Fact::Option(option.clone())), ("got", text(got))];
+                facts.into_iter().chain(other).collect()
+            }
+            Error::Malformed { place, expected, got } => {
+                let column = place.column.map(|column| match column {
+                    Column::System(system) => ("system", Fact::System(system)),
+                    Column::Reference(reference) => ("reference", number(reference)),
+                });
+                let segment = place.segment.map(|segment| ("segment", number(segment)));
+                let line = place.line.map(|line| ("line", number(line)));
+                let facts = [segment, column, line, Some(("expected", text(expected))), Some(("got", text(got)))];
+                facts.into_iter().flatten().collect()
+            }
+            Error::Empty { what } => vec![("what", text(what))],
+            Error::NoReference { segment } => vec![("segment", number(*segment))],
+            Error::Overflow { column } => vec![("column", number(*column))],
+            Error::OutOfRange { what, index, len } => {
+                vec![("what", text(what)), ("index", number(*index)), ("len", number(*len))]
+            }
+            Error::Memory { numbers } => vec![("numbers", Fact::Number(*numbers))],
+            Error::LongSegment { segment, numbers } => {
+                vec![("segment", number(*segment)), ("numbers", Fact::Number(*numbers))]
+            }
+            Error::Threads { threads, reason } => vec![("threads", number(*threads)), ("reason", text(reason))],
+            Error::Interrupted => vec![],
+        }
+    }
+
+    /// The same with the segment (from 1): as part of the place, or as what did not fit the memory.
     pub(crate) fn in_segment(self, segment: usize) -> Self {
         match self {
             Error::Malformed { place, expected, got } => {
-                Error::Malformed { place: format!("segment {segment}, {place}"), expected, got }
+                Error::Malformed { place: Place { segment: Some(segment), ..place }, expected, got }
             }
             Error::Memory { numbers } => Error::LongSegment { segment, numbers },
             other => other,
         }
     }
+
+    /// The same with whose text it is as part of the place.
+    pub(crate) fn in_column(self, column: Column) -> Self {
+        match self {
+            Error::Malformed { place, expected, got } => {
+                Error::Malformed { place: Place { column: Some(column), ..place }, expected, got }
+            }
+            other => other,
+        }
+    }
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (template, facts) = (self.template(), self.facts());
+        let mut pieces = template.split('{');
+        f.write_str(pieces.next().unwrap_or_default())?;
+        for piece in pieces {
+            let (name, words) = piece.split_once('}').unwrap_or((piece, ""));
+            match facts.iter().find(|(known, _)| *known == name) {
+                Some((_, fact)) => write!(f, "{fact}{words}")?,
+                None => write!(f, "{{{piece}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
 
 /// A result with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn malformed(place: Place) -> Error {
+        Error::Malformed { place, expected: "a number".into(), got: "{segment}".into() }
+    }
+
+    #[test]
+    fn a_message_is_a_template_with_its_facts() {
+        let name = || "a".to_owned();
+        let all = [
+            (Error::LengthMismatch { what: name(), expected: 1, got: 2 }, "a: expected 1, got 2"),
+            (
+                Error::UnknownName { kind: name(), name: "b".into(), known: vec!["c".into(), "d".into()] },
+                "unknown a \"b\"; known: c, d",
+            ),
+            (
+                Error::UnknownChoice { option: name(), name: "b".into(), known: vec!["c".into()] },
+                "unknown a \"b\"; known: c",
+            ),
+            (Error::InvalidOption { option: name(), expected: "b".into(), got: "c".into() }, "a must be b, got c"),
+            (
+                Error::InvalidMetricOption {
+                    metric: name(),
+                    option: "b".into(),
+                    expected: "1 if {other} is 0".into(),
+                    other: Some("c"),
+                    got: "d".into(),
+                },
+                "a: b must be 1 if c is 0, got d",
+            ),
+            (malformed(Place::default()), "expected a number, got {segment}"),
+            (malformed(Place { line: Some(3), ..Place::default() }), "line 3: expected a number, got {segment}"),
+            (Error::Empty { what: name() }, "a: nothing given, at least one is needed"),
+            (
+                Error::NoReference { segment: 4 },
+                "segment 4 has no reference; every segment needs at least one (an empty line counts as one)",
+            ),
+            (Error::Overflow { column: 5 }, "the counts of column 5 are too large: their sum would pass 2^62"),
+            (Error::OutOfRange { what: name(), index: 2, len: 1 }, "a 2 is out of range: there are 1"),
+            (
+                Error::Memory { numbers: 6 },
+                "cannot allocate 6 numbers: ask for fewer replicates, systems or metrics at a time",
+            ),
+            (
+                Error::Memory { numbers: 6 }.in_segment(7),
+                "segment 7 is too long: a table of 6 numbers does not fit the memory; cut the segment",
+            ),
+            (Error::Threads { threads: 8, reason: name() }, "cannot start 8 threads: a"),
+            (Error::Interrupted, "interrupted"),
+        ];
+        for (error, message) in all {
+            assert_eq!(message, error.to_string());
+        }
+    }
+
+    #[test]
+    fn a_place_is_told_from_the_outside_in() {
+        let place = || malformed(Place { line: Some(3), ..Place::default() });
+        for (column, told) in [(Column::System(1), "system 1"), (Column::Reference(2), "reference 2")] {
+            let message = format!("segment 5, {told}, line 3: expected a number, got {{segment}}");
+            assert_eq!(message, place().in_column(column).in_segment(5).to_string());
+        }
+        let system = ("system", Fact::System(1));
+        assert!(place().in_column(Column::System(1)).facts().contains(&system));
+    }
+}

@@ -101,6 +101,13 @@ impl<'a> SuffStats<'a> {
         &self.counts[start..start + self.columns]
     }
 
+    /// The counts of all segments of one system, one after the other.
+    #[inline]
+    pub fn rows(&self, system: usize) -> &'a [i64] {
+        let length = self.segments * self.columns;
+        &self.counts[system * length..][..length]
+    }
+
     /// The sums over all segments: k × K.
     pub fn totals(&self) -> Vec<i64> {
         match self.totals_watched(|_| Ok::<_, Infallible>(())) {

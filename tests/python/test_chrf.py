@@ -135,7 +135,7 @@ def test_an_order_that_the_reference_lacks_counts_nothing() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"char_order": 0}, "char_order must be at least 1 when word_order is 0, got 0"),
+        ({"char_order": 0}, "chrf: char_order must be at least 1 when word_order is 0, got 0"),
         ({"beta": -1}, "chrf: beta must be a number from 0 to 1000000, got -1"),
         ({"char_ordr": 6}, "unknown option of chrf 'char_ordr': did you mean 'char_order'"),
         ({"tokenize": "13a"}, "unknown option of chrf 'tokenize'"),

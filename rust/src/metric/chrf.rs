@@ -88,12 +88,17 @@ pub struct Chrf {
 
 impl Chrf {
     /// # Errors
-    /// [`Error::InvalidOption`] if both orders are 0.
+    /// [`Error::InvalidMetricOption`] if both orders are 0.
     pub fn new(options: &Options) -> Result<Self> {
         let (char_order, word_order) = (options.integer("char_order"), options.integer("word_order"));
         if char_order + word_order == 0 {
-            let expected = "at least 1 when word_order is 0".into();
-            return Err(Error::InvalidOption { option: "char_order".into(), expected, got: "0".into() });
+            return Err(Error::InvalidMetricOption {
+                metric: "chrf".into(),
+                option: "char_order".into(),
+                expected: "at least 1 when {other} is 0".into(),
+                other: Some("word_order"),
+                got: "0".into(),
+            });
         }
         let beta = options.real("beta").expect("beta has a default");
         Ok(Chrf {
@@ -572,7 +577,7 @@ mod tests {
     #[test]
     fn without_any_order_there_is_nothing_to_count() {
         let error = metric("chrf", &[("char_order".into(), Value::Integer(0))]).err().unwrap();
-        assert_eq!("char_order must be at least 1 when word_order is 0, got 0", error.to_string());
+        assert_eq!("chrf: char_order must be at least 1 when word_order is 0, got 0", error.to_string());
     }
 
     #[test]

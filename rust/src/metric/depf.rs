@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::conllu;
-use crate::error::{Error, Result};
+use crate::error::{Column, Result};
 use crate::pool::{Patience, Run, Stop};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -161,22 +161,16 @@ struct DepFCounter<'a> {
 
 impl Counter for DepFCounter<'_> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        let at = |what: &str, number: usize| {
-            let what = format!("{what} {}", number + 1);
-            move |error| match error {
-                Error::Malformed { place, expected, got } => {
-                    Error::Malformed { place: format!("{what}, {place}"), expected, got }
-                }
-                other => other,
-            }
-        };
         let of_references: Vec<Relations> = references
             .iter()
             .enumerate()
-            .map(|(i, block)| self.depf.relations(block, stop).map_err(at("reference", i)))
+            .map(|(i, block)| {
+                self.depf.relations(block, stop).map_err(|error| error.in_column(Column::Reference(i + 1)))
+            })
             .collect::<Result<_>>()?;
         for (i, (block, best)) in hypotheses.iter().zip(rows.chunks_exact_mut(3)).enumerate() {
-            let hypothesis = self.depf.relations(block, stop).map_err(at("system", i))?;
+            let hypothesis =
+                self.depf.relations(block, stop).map_err(|error| error.in_column(Column::System(i + 1)))?;
             for (first, reference) in of_references.iter().enumerate() {
                 let common = |(triple, &count): (_, &i64)| count.min(reference.get(triple).copied().unwrap_or(0));
                 let row = [hypothesis.iter().map(common).sum(), size(&hypothesis), size(reference)];

@@ -1,7 +1,7 @@
 //! The mean of numbers that came from elsewhere. Counts nothing itself, so it stands in no registry.
 
 use super::{Counters, Metric, References};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::pool::Run;
 
 /// A mean. A row is `[score, 1]`, the score in units of 1/`scale`.
@@ -41,7 +41,7 @@ impl Metric for Mean {
 
     fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         Err(Error::Malformed {
-            place: self.name.clone(),
+            place: Place::default(),
             expected: "scores of segments".into(),
             got: "texts, which it cannot score".into(),
         })

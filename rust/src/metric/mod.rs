@@ -223,8 +223,8 @@ pub static METRICS: &[MetricSpec] = &[
 /// Makes a metric from its name and the options given.
 ///
 /// # Errors
-/// [`Error::UnknownName`] for a metric, option or choice that does not exist, [`Error::InvalidOption`] for a value
-/// that an option cannot take.
+/// [`Error::UnknownName`] for a metric or option that does not exist, [`Error::UnknownChoice`] and
+/// [`Error::InvalidMetricOption`] for a value that an option cannot take.
 pub fn metric(name: &str, given: &[(String, Value)]) -> Result<Box<dyn Metric>> {
     let spec = METRICS.iter().find(|m| m.name == name).ok_or_else(|| Error::UnknownName {
         kind: "metric".into(),

@@ -63,38 +63,41 @@ pub struct OptionSpec {
 }
 
 impl OptionSpec {
-    fn invalid(&self, expected: String, got: &Value) -> Error {
-        Error::InvalidOption { option: self.name.into(), expected, got: got.to_string() }
+    fn invalid(&self, metric: &str, expected: String, got: &Value) -> Error {
+        let (metric, option, got) = (metric.into(), self.name.into(), got.to_string());
+        Error::InvalidMetricOption { metric, option, expected, other: None, got }
     }
 
-    fn check(&self, value: &Value) -> Result<Value> {
+    fn check(&self, metric: &str, value: &Value) -> Result<Value> {
         match (self.kind, value) {
             (_, Value::Unset) => Ok((self.default)()),
             (Kind::Flag, Value::Flag(_)) => Ok(value.clone()),
-            (Kind::Flag, _) => Err(self.invalid("true or false".into(), value)),
+            (Kind::Flag, _) => Err(self.invalid(metric, "true or false".into(), value)),
             (Kind::Integer(low, high), Value::Integer(i)) if (low..=high).contains(i) => Ok(value.clone()),
-            (Kind::Integer(low, high), _) => Err(self.invalid(format!("a whole number from {low} to {high}"), value)),
-            (Kind::Real(..), &Value::Integer(i)) => self.check(&Value::Real(i as f64)),
+            (Kind::Integer(low, high), _) => {
+                Err(self.invalid(metric, format!("a whole number from {low} to {high}"), value))
+            }
+            (Kind::Real(..), &Value::Integer(i)) => self.check(metric, &Value::Real(i as f64)),
             (Kind::Real(low, high), Value::Real(x)) if (low..=high).contains(x) => Ok(value.clone()),
-            (Kind::Real(low, high), _) => Err(self.invalid(format!("a number from {low} to {high}"), value)),
+            (Kind::Real(low, high), _) => Err(self.invalid(metric, format!("a number from {low} to {high}"), value)),
             (Kind::Reals(low, high), Value::Reals(all)) if all.iter().all(|x| (low..=high).contains(x)) => {
                 Ok(value.clone())
             }
-            (Kind::Reals(low, high), _) => Err(self.invalid(format!("numbers from {low} to {high}"), value)),
+            (Kind::Reals(low, high), _) => Err(self.invalid(metric, format!("numbers from {low} to {high}"), value)),
             // Names may be numbers, as those of smoothings are.
-            (Kind::Choice(_), Value::Integer(i)) => self.check(&Value::Name(i.to_string())),
+            (Kind::Choice(_), Value::Integer(i)) => self.check(metric, &Value::Name(i.to_string())),
             (Kind::Choice(names), Value::Name(name)) => {
                 let known = names();
                 if known.contains(&name.as_str()) {
                     return Ok(value.clone());
                 }
-                Err(Error::UnknownName {
-                    kind: self.name.into(),
+                Err(Error::UnknownChoice {
+                    option: self.name.into(),
                     name: name.clone(),
                     known: known.into_iter().map(Into::into).collect(),
                 })
             }
-            (Kind::Choice(names), _) => Err(self.invalid(format!("one of {}", names().join(", ")), value)),
+            (Kind::Choice(names), _) => Err(self.invalid(metric, format!("one of {}", names().join(", ")), value)),
         }
     }
 }
@@ -107,8 +110,8 @@ impl Options {
     /// Checks what was given against the description and fills in the defaults.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for an option or choice that does not exist, [`Error::InvalidOption`] for a value of
-    /// the wrong type or outside its range.
+    /// [`Error::UnknownName`] for an option that does not exist, [`Error::UnknownChoice`] and
+    /// [`Error::InvalidMetricOption`] for a value that it does not take.
     pub fn resolve(metric: &str, specs: &[OptionSpec], given: &[(String, Value)]) -> Result<Self> {
         if let Some((stranger, _)) = given.iter().find(|(name, _)| specs.iter().all(|s| s.name != name)) {
             return Err(Error::UnknownName {
@@ -118,13 +121,7 @@ impl Options {
             });
         }
         let value_of = |spec: &OptionSpec| given.iter().rev().find(|(name, _)| spec.name == name).map(|(_, v)| v);
-        let resolve = |spec: &OptionSpec| match spec.check(value_of(spec).unwrap_or(&Value::Unset)) {
-            // Options of several metrics have the same name, and not always the same range.
-            Err(Error::InvalidOption { option, expected, got }) => {
-                Err(Error::InvalidOption { option: format!("{metric}: {option}"), expected, got })
-            }
-            checked => Ok((spec.name, checked?)),
-        };
+        let resolve = |spec: &OptionSpec| Ok((spec.name, spec.check(metric, value_of(spec).unwrap_or(&Value::Unset))?));
         specs.iter().map(resolve).collect::<Result<_>>().map(Options)
     }
 

@@ -31,14 +31,16 @@ impl Weights {
     /// From the options [`WEIGHTS`] and [`AUTO_REWEIGH`].
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] unless there is a weight for each order.
+    /// [`Error::InvalidMetricOption`] unless there is a weight for each order.
     pub(super) fn new(metric: &str, options: &Options) -> Result<Self> {
         let order = options.integer("max_ngram_order");
         let each = options.reals(WEIGHTS.name).map(<[f64]>::to_vec);
         if let Some(each) = each.as_ref().filter(|each| each.len() != order) {
-            return Err(Error::InvalidOption {
-                option: format!("{metric}: {}", WEIGHTS.name),
-                expected: format!("{order} numbers, one for each order up to max_ngram_order"),
+            return Err(Error::InvalidMetricOption {
+                metric: metric.into(),
+                option: WEIGHTS.name.into(),
+                expected: format!("{order} numbers, one for each order up to {{other}}"),
+                other: Some("max_ngram_order"),
                 got: format!("{}: {each:?}", each.len()),
             });
         }

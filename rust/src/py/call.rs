@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Fact, Result};
 use crate::pool::{Run, Stop};
 use crate::simd::Simd;
 
@@ -60,7 +61,8 @@ pub fn simd(py: Python<'_>) -> PyResult<&'static str> {
     Simd::chosen().map(Simd::name).map_err(|error| raise(py, error))
 }
 
-/// The Python exception for an error: its words are chosen in `reshuffle.errors`. Too little memory is a `MemoryError`,
+/// The Python exception for an error: its words are chosen from the facts, by whoever knows more than the core. Too
+/// little memory is a `MemoryError`,
 /// as in numpy.
 pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
     if let Error::Memory { .. } = error {
@@ -68,9 +70,29 @@ pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
     }
     let raised = py.import("reshuffle.errors").and_then(|errors| match error {
         Error::UnknownName { kind, name, known } => errors.call_method1("unknown_name", (kind, name, known)),
-        error => errors.call_method1("InputError", (error.to_string(),)),
+        Error::UnknownChoice { option, name, known } => {
+            let option = to_python(&errors, Fact::Option(option))?;
+            errors.call_method1("unknown_name", (option, name, known))
+        }
+        error => {
+            let facts = PyDict::new(py);
+            for (name, fact) in error.facts() {
+                facts.set_item(name, to_python(&errors, fact)?)?;
+            }
+            errors.call_method("InputError", (error.template(),), Some(&facts))
+        }
     });
     raised.map_or_else(|failed| failed, PyErr::from_value)
+}
+
+/// A fact as `reshuffle.errors` has it.
+fn to_python<'py>(errors: &Bound<'py, PyModule>, fact: Fact) -> PyResult<Bound<'py, PyAny>> {
+    match fact {
+        Fact::Number(number) => Ok(number.into_pyobject(errors.py())?.into_any()),
+        Fact::Text(text) => Ok(text.into_pyobject(errors.py())?.into_any()),
+        Fact::System(number) => errors.call_method1("System", (number,)),
+        Fact::Option(name) => errors.call_method1("Option", (name,)),
+    }
 }
 
 /// How far a long call has come, to be read from another thread.

@@ -1,0 +1,209 @@
+"""Cases of many pairs of systems, through the public calls: whole comparisons of counts that are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import sacrebleu.significance
+
+from agreement import Array, Outcome, same_outcomes, same_pvalues, same_scores
+from cases_resampling import SEED, SHUFFLES, contenders, pair, sacrebleu_test
+from data import BASELINE, OTHER, Texts
+from races import Contender, Race, call
+from reshuffle import (
+    FromCounts,
+    InputError,
+    Metric,
+    SegmentScores,
+    approximate_randomization,
+    compare,
+    intervals,
+    metric,
+    standard_error,
+)
+from reshuffle.results import Comparison
+from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU
+
+__all__ = ["auto", "delta", "maxt", "pairs"]
+
+SMALL = 500
+MANY_SYSTEMS = 100
+
+Problem: TypeAlias = tuple[Array, Array, Metric]
+
+
+def counted(texts: Texts, key: str) -> dict[str, Array]:
+    """The counts of all systems, the two whose difference is chance as likely as not before the others."""
+    names = [OTHER, BASELINE, *(name for name in texts.systems if name not in (OTHER, BASELINE))]
+    counts = metric(key).suff_stats([texts.systems[name] for name in names], texts.references)
+    return dict(zip(names, counts, strict=True))
+
+
+def all_pairs(key: str, counts: Mapping[str, Array], **options: Any) -> Callable[[], Comparison]:
+    """A comparison of all pairs with nothing but tests, unless the options say otherwise."""
+    given = FromCounts(key, counts, key)
+    asked = {
+        "scheme": "iid",
+        "interval": no_interval(),
+        "n_resamples": SHUFFLES,
+        "seed": SEED,
+        "all_pairs": True,
+        **options,
+    }
+    return lambda: compare(metrics=given, **asked)
+
+
+def no_interval() -> str | None:
+    """What to ask for when no intervals are wanted. The earliest builds always make some: they get one that costs
+    nothing, in the way in which any interval is added."""
+    try:
+        compare(metrics=SegmentScores("score", [[0, 1], [0, 1]]), n_resamples=1, interval=None)
+    except InputError:
+        free: Any = intervals.Interval("none", "none", "none", "none", lambda *_: (0.0, 0.0), draws=False)
+        registry: Any = intervals.INTERVALS
+        registry["none"] = free
+        return "none"
+    return None
+
+
+def pairs(texts: Texts) -> list[Race]:
+    """All 120 pairs of sixteen systems with 10,000 shuffles, BLEU, time per pair and shuffle: one set of flips and one
+    sum per system serve all of them. sacreBLEU has one pair at a time; its time for one stands for each."""
+    counts = counted(texts, "bleu")
+    theirs = sacrebleu_test(sacrebleu.significance._paired_ar_test, counts[OTHER], counts[BASELINE], SHUFFLES)
+    n_pairs = len(counts) * (len(counts) - 1) // 2
+
+    def ours(threads: int | None = None) -> Callable[[], Outcome]:
+        run = all_pairs("bleu", counts, threads=threads)
+
+        def outcome() -> Outcome:
+            first = run().comparisons[0].test  # of BASELINE and OTHER, in this order
+            return Outcome(-first.statistic, first.pvalue, SHUFFLES)
+
+        return outcome
+
+    rival = Contender(SACREBLEU, call(theirs), at_most=3, things=SHUFFLES)
+    what = f"{n_pairs} pairs, {SHUFFLES:,} shuffles, per pair and shuffle"
+    return [Race(what, contenders(rival, ours, SHUFFLES * n_pairs, 5000), same_outcomes)]
+
+
+def same_comparisons(expected: Comparison, *others: Comparison) -> None:
+    """The same differences and, within Monte Carlo error, the same p-values; adjusted ones are another matter."""
+    for actual in others:
+        for one, other in zip(expected.comparisons, actual.comparisons, strict=True):
+            same_scores(one.difference, other.difference)
+            same_pvalues(one.test.pvalue, SHUFFLES, other.test.pvalue, SHUFFLES)
+
+
+def auto(texts: Texts) -> list[Race]:
+    """What ``auto``, the default scheme, costs beside ``iid``, which it means to save: of 120 pairs by TER, which
+    differ in one column, and of one pair of 500 segments that differs in one column. Close to 1× is the aim: an exact p
+    is worth having, not worth waiting for."""
+    counts = counted(texts, "ter")
+    n_pairs = len(counts) * (len(counts) - 1) // 2
+    races = [
+        Race(
+            f"{n_pairs} pairs, TER, {name.removeprefix(RESHUFFLE).lstrip(', ') or 'all cores'}",
+            [
+                Contender(f"{name}, iid", call(all_pairs("ter", counts, threads=threads))),
+                Contender(f"{name}, auto", call(all_pairs("ter", counts, scheme="auto", threads=threads)), target=0.9),
+            ],
+            same_comparisons,
+        )
+        for name, threads in ((RESHUFFLE, None), (ONE_THREAD, 1))
+    ]
+    # One column of BLEU, and human ratings in tenths of a point: the law of a sum has 160 times as many values there.
+    a, b = (counts[:SMALL].copy() for counts in pair(texts))
+    column = metric("bleu").columns.index("match_2")
+    b[:, [c for c in range(b.shape[1]) if c != column]] = np.delete(a, column, axis=1)
+    ratings = np.round(np.random.default_rng(SEED).normal(80, 15, (2, SMALL)).clip(0, 100), 1)
+    given = SegmentScores("ratings", list(ratings))
+    x, y = given.counts.values()
+    problems: list[tuple[str, Problem]] = [("BLEU", (a, b, metric("bleu"))), ("ratings", (x, y, given))]
+    for what, problem in problems:
+        for n in (999, SHUFFLES):
+            schemes = [
+                Contender(f"{ONE_THREAD}, iid", call(of_one_pair(problem, "iid", n))),
+                Contender(f"{ONE_THREAD}, auto", call(of_one_pair(problem, "auto", n)), target=0.9),
+            ]
+            one = f"one pair of {SMALL} segments that differs in one column, {what}, R = {n:,}"
+            races.append(Race(one, schemes, same_outcomes))
+    return races
+
+
+def of_one_pair(problem: Problem, scheme: str, n: int) -> Callable[[], Outcome]:
+    """Approximate randomization of a, b under a metric by a scheme."""
+    options: dict[str, Any] = {"scheme": scheme, "n_resamples": n, "seed": SEED, "threads": 1}
+
+    def run() -> Outcome:
+        result = approximate_randomization(*problem, **options)
+        return Outcome(result.statistic, result.pvalue, n)
+
+    return run
+
+
+def maxt(texts: Texts) -> list[Race]:
+    """p adjusted by maxT for all 120 pairs of sixteen systems, BLEU, 10,000 shuffles, beside p that nothing adjusts: a
+    second pass over the shuffles compares each statistic with what the first found of its spread."""
+    counts = counted(texts, "bleu")
+    n_pairs = len(counts) * (len(counts) - 1) // 2
+    return [
+        Race(
+            f"{n_pairs} pairs, BLEU, {SHUFFLES:,} shuffles",
+            [
+                Contender(f"{RESHUFFLE}, p alone", call(all_pairs("bleu", counts))),
+                Contender(f"{RESHUFFLE}, maxT", call(all_pairs("bleu", counts, adjust="maxt"))),
+                Contender(f"{ONE_THREAD}, p alone", call(all_pairs("bleu", counts, threads=1))),
+                Contender(f"{ONE_THREAD}, maxT", call(all_pairs("bleu", counts, adjust="maxt", threads=1))),
+            ],
+            same_comparisons,
+        )
+    ]
+
+
+def made_up(counts: Mapping[str, Array], n: int) -> dict[str, Array]:
+    """n systems that differ pairwise: real ones, and mixtures in which every m-th segment is that of the next one."""
+    real = list(counts.values())
+    segments = np.arange(len(real[0]))
+    mixed = (
+        np.where((segments % (i // len(real) + 1) == 0)[:, None], real[(i + 1) % len(real)], real[i % len(real)])
+        for i in range(len(real), n)
+    )
+    return {f"system {i}": rows for i, rows in enumerate([*real, *mixed], 1)}
+
+
+def delta(texts: Texts) -> list[Race]:
+    """Intervals by the delta method for all 4,950 pairs of 100 systems, BLEU, one thread, time per pair: first those
+    of 99 pairs one by one, then whole comparisons with one shuffle, with and without intervals. What is between the
+    last two is the price of the intervals."""
+    counts = made_up(counted(texts, "bleu"), MANY_SYSTEMS)
+    first, *rest = counts.values()
+    bleu = metric("bleu")
+    n_pairs = MANY_SYSTEMS * (MANY_SYSTEMS - 1) // 2
+
+    def one_by_one() -> list[float]:
+        return [standard_error(other, bleu, b=first, threads=1) for other in rest]
+
+    # The comparison itself makes the intervals' ends from standard errors and adds them to its records.
+    options: dict[str, Any] = {"n_resamples": 1, "threads": 1}
+    intervals = all_pairs("bleu", counts, interval="delta", **options)
+
+    def errors_of_the_first() -> list[float]:
+        reach = 1.959963984540054  # the .975 quantile of the normal distribution
+        found = [pair.confidence_interval for pair in intervals().comparisons[: len(rest)]]
+        return [(interval.high - interval.low) / 2 / reach for interval in found if interval is not None]
+
+    def nothing() -> None:
+        all_pairs("bleu", counts, **options)()
+
+    def same(expected: list[float], actual: list[float], _: None) -> None:
+        same_scores(expected, actual)
+
+    rows = [
+        Contender(f"{ONE_THREAD}, pair by pair", call(one_by_one), at_most=3, things=len(rest)),
+        Contender(f"{ONE_THREAD}, a comparison with intervals", call(errors_of_the_first), things=n_pairs),
+        Contender(f"{ONE_THREAD}, without intervals", call(nothing), things=n_pairs),
+    ]
+    return [Race(f"{n_pairs:,} pairs, per pair", rows, same)]
