@@ -127,10 +127,9 @@ pub fn law(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
     let mut steps: Vec<usize> = steps.iter().map(|&step| usize::try_from(step).unwrap_or(usize::MAX)).collect();
     steps.sort_unstable();
     let length = steps.iter().fold(1, |sum: usize, &step| sum.saturating_add(step));
-    // The lower half of the law, that of the next one, and room for all of it at the end.
-    let half = length.div_ceil(2);
+    // Room for all of the law at the end; the lower half of it, and that of the next one.
+    let (mut whole, half): (Vec<f64>, usize) = (super::zeros(&[length])?, length.div_ceil(2));
     let (mut law, mut next): (Vec<f64>, Vec<f64>) = (super::zeros(&[half])?, super::zeros(&[half])?);
-    let mut whole: Vec<f64> = super::zeros(&[length])?;
     law[0] = 1.0;
     run.alone(|stop, done| {
         let mut patience = Patience::default();
