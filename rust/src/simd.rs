@@ -13,7 +13,7 @@
 //! what the path is for.
 //!
 //! [`Simd`] can only be had here, so that whoever holds one of its variants knows that the instructions are there.
-//! [`dispatch!`] compiles a function for each path; modules of intrinsics take a token ([`Avx2`], [`Avx512`]) instead.
+//! `dispatch!` compiles a function for each path; modules of intrinsics take a token ([`Avx2`], [`Avx512`]) instead.
 
 use std::env;
 use std::ffi::OsStr;
@@ -146,6 +146,8 @@ fn choose(name: Option<&OsStr>, here: &[Simd]) -> Result<Simd> {
 }
 
 /// A function that takes the path first, and is compiled for each of them; the body has to be `inline(always)`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! dispatch {
     (
         $(#[$meta:meta])*
@@ -181,7 +183,8 @@ macro_rules! dispatch {
     };
 }
 
-pub(crate) use dispatch;
+#[doc(hidden)]
+pub use crate::dispatch;
 
 #[cfg(test)]
 mod tests {

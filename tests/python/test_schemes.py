@@ -210,11 +210,15 @@ def test_auto_takes_the_law_if_it_costs_no_more_than_the_shuffles() -> None:
     schemes = {n: approximate_randomization(a, b, MEAN, n_resamples=n).scheme for n in (20, 200, 5_000, 10_000)}
     assert schemes == {20: "iid", 200: "iid", 5_000: "exact", 10_000: "exact"}
     # Far apart, so that the law has very many values: shuffles do not care.
-    assert approximate_randomization(1000 * a, 1000 * b, MEAN, n_resamples=10_000).scheme == "exact", "multiples of 1000"
-    assert approximate_randomization(1000 * a + rng.integers(2, size=a.shape), b, MEAN, n_resamples=10_000).scheme == "iid"
+    assert approximate_randomization(1000 * a, 1000 * b, MEAN, n_resamples=10_000).scheme == "exact", (
+        "multiples of 1000"
+    )
+    assert (
+        approximate_randomization(1000 * a + rng.integers(2, size=a.shape), b, MEAN, n_resamples=10_000).scheme == "iid"
+    )
     # Many pairs share flips and sums: those of sixteen systems on 3,000 segments have each a small part of them.
     few, many = (
-        compare(metrics=SegmentScores("x", scores), n_resamples=10_000, baseline=None)
+        compare(metrics=SegmentScores("x", scores), n_resamples=10_000, all_pairs=True)
         for scores in (systems(rng, 2), systems(rng, 16))
     )
     assert {pair.test.scheme for pair in few.comparisons} == {"exact"}
