@@ -17,7 +17,7 @@ first each is independent of all before, so that a rule may stop them (:mod:`res
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -278,17 +278,59 @@ def shuffle(
     if shuffling.scheme == "iid":
         counts, *kept = replicates.run([Tally(alternative, thresholds), *besides], pairs)
         return Shuffled.all_alike("iid", counts, replicates.n_resamples), kept
-    return _exact(replicates, pairs, thresholds, alternative, shuffling.scheme), []
+
+    def by_coins(others: list[int]) -> NDArray[np.int64]:
+        (counts,) = replicates.run([Tally(alternative, thresholds[:, others])], [pairs[p] for p in others])
+        return np.asarray(counts)
+
+    return _exact_or(by_coins, replicates, pairs, thresholds, alternative, shuffling.scheme), []
 
 
-def _exact(replicates: Replicates, pairs: Pairs, thresholds: Scores, alternative: str, scheme: str) -> Shuffled:
-    """All that can be tested exactly, the other pairs by coins."""
+def shuffle_each(
+    replicates: Replicates, thresholds: Scores, alternative: str, scheme: str, seeds: NDArray[np.uint64]
+) -> Shuffled | None:
+    """Shuffle the systems of one sample two by two, each pair by a seed of its own: exactly or by coins.
+
+    ``thresholds``: (1, pairs). None if the core does not score the sample.
+    """
+    (sample,) = replicates.samples
+    native = sample.native("shuffles")
+    if native is None:
+        return None
+    metric, counts = native
+    of_pairs = counts.reshape(-1, 2, *counts.shape[1:])
+
+    def by_coins(others: list[int]) -> NDArray[np.int64]:
+        found = _core.shuffle_many(
+            metric,
+            of_pairs if len(others) == len(of_pairs) else of_pairs[others],
+            alternative,
+            thresholds[0, others],
+            n=replicates.n_resamples,
+            seeds=seeds[others],
+            threads=replicates.threads,
+            progress=replicates.progress,
+        )
+        return found.astype(np.int64)[None]
+
+    pairs = [(2 * p, 2 * p + 1) for p in range(len(of_pairs))]
+    return _exact_or(by_coins, replicates, pairs, thresholds, alternative, scheme)
+
+
+def _exact_or(
+    by_coins: Callable[[list[int]], NDArray[np.int64]],
+    replicates: Replicates,
+    pairs: Pairs,
+    thresholds: Scores,
+    alternative: str,
+    scheme: str,
+) -> Shuffled:
+    """All that can be tested exactly; what is left is counted ``by_coins``."""
     exact = [exact_tests(replicates, metric, pairs, scheme) for metric in range(len(replicates.samples))]
     others = [p for p in range(len(pairs)) if any(of_metric[p] is None for of_metric in exact)]
     counts = np.zeros(thresholds.shape, dtype=np.int64)
     if others:
-        tally = Tally(alternative, thresholds[:, others])
-        (counts[:, others],) = replicates.run([tally], [pairs[p] for p in others])
+        counts[:, others] = by_coins(others)
     out = Shuffled.all_alike("iid", counts, replicates.n_resamples)
     for m, of_metric in enumerate(exact):
         for p, test in enumerate(of_metric):

@@ -29,7 +29,6 @@ from ..lazy import lazy
 from ..metrics import Counts, Metric, MetricLike, Scores, check_sums, counts_array, resolve
 from ..settings import Units
 from ..units import Documents, Strata, document_effect, paired_influences
-from . import engine
 
 __all__ = [
     "Batch",
@@ -76,10 +75,10 @@ class Batch:
             common = common ^ common >> np.uint64(shift)
         return (common & np.uint64(1)).astype(np.intp)
 
-    def sums(self, prepared: engine.Resampler) -> Counts:
+    def sums(self, prepared: _core.Resampler) -> Counts:
         """The sums of these replicates over the swapped or drawn units: (n, cells)."""
         (sums,) = prepared.run(
-            [engine.Sums()], n=self.n, seed=self.seed, first=self.first, codes=self.codes, threads=self.threads
+            [_core.Sums()], n=self.n, seed=self.seed, first=self.first, codes=self.codes, threads=self.threads
         )
         return np.asarray(sums.sums)
 
@@ -197,9 +196,9 @@ class Sample(Protocol):
         """The score of every system on every draw: (k, n)."""
 
 
-def prepared(kind: str, counts: Counts, strata: Strata | None = None) -> engine.Resampler:
+def prepared(kind: str, counts: Counts, strata: Strata | None = None) -> _core.Resampler:
     """Counts that are to be summed in the core, and scored here: (k, S, K)."""
-    return engine.Resampler([(None, np.ascontiguousarray(counts))], kind=kind, strata=sizes_of(strata))
+    return _core.Resampler([(None, np.ascontiguousarray(counts))], kind=kind, strata=sizes_of(strata))
 
 
 def sizes_of(strata: Strata | None) -> list[int] | None:
@@ -224,11 +223,11 @@ class CountSample(ABC):
         object.__setattr__(self, "counts", counts)
 
     @staticmethod
-    def of(metric: Metric, counts: Counts) -> CountSample:
+    def of(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
         """From (k, S, K) counts, scored where the metric's formula is."""
         if metric.core is None:
-            return FormulaSample(metric, counts)
-        return NativeSample(metric, counts, core=metric.core)
+            return FormulaSample(metric, counts, unit, strata)
+        return NativeSample(metric, counts, unit, strata, core=metric.core)
 
     @staticmethod
     def of_arrays(
@@ -347,11 +346,11 @@ class CountSample(ABC):
         """See :meth:`Sample.native`."""
 
     @lazy
-    def _to_shuffle(self) -> engine.Resampler:
+    def _to_shuffle(self) -> _core.Resampler:
         return prepared("shuffles", self.counts)
 
     @lazy
-    def _to_draw(self) -> engine.Resampler:
+    def _to_draw(self) -> _core.Resampler:
         return prepared("draws", self.to_draw, self.strata)
 
     def shuffled(self, pairs: Pairs, batch: Batch) -> Scores:

@@ -1,6 +1,6 @@
 //! What exact tests need to know: where a pair differs, and the law of a sum of coins.
 
-use super::shuffle::Pair;
+use super::Pair;
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Run, Stop};
 use crate::simd::{Simd, dispatch};
@@ -42,7 +42,8 @@ fn differing_of(
         return Err(Error::OutOfRange { what: "system".into(), index, len });
     }
     let columns = stats.columns();
-    let (of_x, of_y) = (stats.rows(x), stats.rows(y));
+    let all = 0..stats.segments();
+    let (of_x, of_y) = (stats.rows(x, all.clone()), stats.rows(y, all));
     let mut differs = vec![0; columns * ABREAST];
     let simd = Simd::best();
     let (mut first, mut several) = (None, false);

@@ -1,58 +1,53 @@
-//! Replicates: rows chosen by a stream, added up exactly, scored, tallied.
+//! Replicates: rows chosen by a stream, added up exactly, scored, reduced.
 //!
-//! A kernel (`kernel/`) adds up the columns of a design (`design/`) and fills a block of replicates with sums of integer rows. What is made of the
-//! sums (an exceedance count, a score, the sums themselves) is a function from a block to a result, run by the same
-//! thread while the block is warm; results meet in replicate order. So nothing depends on threads or block sizes, and
-//! memory is the packed counts, a block per thread, and what the caller asked to keep.
+//! A [`Resampler`] is prepared once: its counts are checked, packed and cut down to the columns that say something new
+//! (`design/`). Then it runs ranges of replicates, which are pure functions of a seed and their number: a kernel
+//! (`kernel/`) fills blocks of them with sums of integer rows, the formulas score these, and [reductions](Reduction)
+//! (`reduce/`) keep of the scores what was asked for, all in one pass, while a block is warm. So nothing depends on
+//! threads or blocks, and memory is the packed counts, a block per thread, and what the caller asked to keep.
 
 mod design;
 pub mod exact;
 mod kernel;
-mod reduce;
-pub mod shuffle;
+pub mod many;
+pub mod reduce;
+mod resampler;
+mod score;
+
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::metric::Metric;
+use crate::metric::Formula;
 use crate::stats::SuffStats;
 
-pub use kernel::{draw, subgroup};
-pub use reduce::{family, stopping};
+pub use kernel::subgroup::random_codes;
+pub use kernel::weights::draw_weights;
+pub use reduce::{Alternative, Pair, Reduction};
+pub use resampler::{Kind, Plan, Resampler, replicates};
 
-/// Where the choices of the replicates come from.
-#[derive(Debug, Clone, Copy)]
-pub enum Plan<'a, T> {
-    /// Replicates `first`, `first` + 1 … of a seed.
-    Seeded {
-        /// The seed.
-        seed: u64,
-        /// The number of the first replicate.
-        first: u64,
-    },
-    /// Choices given by the caller, replicate by replicate: words of flips (bit u % 64 of word u / 64 swaps unit u)
-    /// or indices of units.
-    Given(&'a [T]),
+/// The counts of some systems and the formula that scores their sums.
+#[derive(Clone)]
+pub struct Sample<'a> {
+    formula: Option<Arc<dyn Formula>>,
+    stats: SuffStats<'a>,
 }
 
-/// The counts of some systems and the metric that scores their sums.
-#[derive(Clone, Copy)]
-pub struct Scored<'a> {
-    /// The metric.
-    pub metric: &'a dyn Metric,
-    /// The counts.
-    pub stats: SuffStats<'a>,
-}
-
-impl<'a> Scored<'a> {
-    /// Pairs a metric with counts of its width.
+impl<'a> Sample<'a> {
+    /// Pairs a formula with counts of its width.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the counts have not as many columns as the metric.
-    pub fn new(metric: &'a dyn Metric, stats: SuffStats<'a>) -> Result<Self> {
-        let (expected, got) = (metric.columns().len(), stats.columns());
+    /// [`Error::LengthMismatch`] if the counts have not as many columns as the formula.
+    pub fn new(formula: Arc<dyn Formula>, stats: SuffStats<'a>) -> Result<Self> {
+        let (expected, got) = (formula.columns().len(), stats.columns());
         if expected != got {
-            return Err(Error::LengthMismatch { what: format!("columns of {}", metric.name()), expected, got });
+            return Err(Error::LengthMismatch { what: format!("columns of {}", formula.name()), expected, got });
         }
-        Ok(Scored { metric, stats })
+        Ok(Sample { formula: Some(formula), stats })
+    }
+
+    /// Counts whose sums someone else scores: of them [`reduce::Sums`] can be had.
+    pub fn without_formula(stats: SuffStats<'a>) -> Self {
+        Sample { formula: None, stats }
     }
 }
 
@@ -111,14 +106,10 @@ pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>> {
     Ok(out)
 }
 
-/// Is there at least one replicate, and do the numbers of all fit 64 bits?
-fn check_replicates(first: u64, n: usize) -> Result<()> {
-    if n == 0 {
-        return Err(Error::Empty { what: "replicates".into() });
-    }
-    if first.checked_add(n as u64).is_none() {
-        let expected = format!("at most {} for {n} replicates", u64::MAX - n as u64);
-        return Err(Error::InvalidOption { option: "the first replicate".into(), expected, got: first.to_string() });
-    }
+/// Makes a buffer that is used again so long; what is new are zeros.
+pub(crate) fn resize<T: Zero + Default>(buffer: &mut Vec<T>, length: usize) -> Result<()> {
+    let more = length.saturating_sub(buffer.len());
+    buffer.try_reserve(more).map_err(|_| Error::Memory { numbers: length as u128 })?;
+    buffer.resize(length, T::default());
     Ok(())
 }

@@ -2,30 +2,38 @@
 
 use std::ops::Range;
 
-use super::Kernel;
 use super::tiles::Tiles;
 #[cfg(target_arch = "x86_64")]
 use super::{STRIDE, lanes::Tables};
+use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
-use crate::resample::Plan;
 use crate::resample::design::Design;
+use crate::resample::design::packed::Packed;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, words_by_replicate};
 
-/// The flips of replicates, and what is added for them.
-pub(in crate::resample) struct Flips<'a> {
-    design: &'a Design<'a>,
-    plan: Plan<'a, u64>,
-    words: usize,
-    adder: Adder,
-    simd: Simd,
+/// Where flips come from: bit u % 64 of word u / 64 of a replicate swaps unit u.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::resample) enum Coins<'a> {
+    /// The streams of a seed.
+    Seeded(u64),
+    /// Words of replicates `first`, `first` + 1 …
+    Given { words: &'a [u64], first: u64 },
 }
 
-/// The ways to add up; all give the same sums.
-enum Adder {
+/// The flips of replicates, and what is added for them.
+pub(in crate::resample) struct Flips<'a> {
+    design: &'a Design,
+    coins: Coins<'a>,
+    adder: &'a Adder,
+    words: usize,
+}
+
+/// What is to be added up, for one of the paths. All give the same sums.
+pub(in crate::resample) enum Adder {
     /// Columns side by side.
     Tiles(Tiles),
     /// Replicates side by side.
@@ -36,6 +44,31 @@ enum Adder {
 }
 
 impl Adder {
+    /// Makes the tables.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], and [`Error::Interrupted`] if told to stop.
+    pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
+        Ok(match simd {
+            Simd::Portable => Adder::Tiles(Tiles::new(packed, stop)?),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2(token) => Adder::Fours(token, Tables::new(packed, stop)?),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512(token) => Adder::Sixes(token, Tables::new(packed, stop)?),
+        })
+    }
+
+    /// The path that it is for.
+    fn simd(&self) -> Simd {
+        match self {
+            Adder::Tiles(_) => Simd::Portable,
+            #[cfg(target_arch = "x86_64")]
+            Adder::Fours(token, _) => Simd::Avx2(*token),
+            #[cfg(target_arch = "x86_64")]
+            Adder::Sixes(token, _) => Simd::Avx512(*token),
+        }
+    }
+
     /// Words of flips looked at together, an even number: the words of a block of replicates stay in the second-level
     /// cache, and memory does not grow with the number of units.
     fn chunk(&self) -> usize {
@@ -50,37 +83,32 @@ impl Adder {
 }
 
 impl<'a> Flips<'a> {
-    pub fn new(design: &'a Design<'a>, plan: Plan<'a, u64>, n: usize, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
-        let words = design.units().div_ceil(64);
-        if let Plan::Given(given) = plan
+    /// The flips of `n` replicates.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the given ones are not as many.
+    pub fn new(design: &'a Design, adder: &'a Adder, coins: Coins<'a>, n: usize) -> Result<Self> {
+        let words = design.units.div_ceil(64);
+        if let Coins::Given { words: given, .. } = coins
             && Some(given.len()) != n.checked_mul(words)
         {
             let expected = n.saturating_mul(words);
             return Err(Error::LengthMismatch { what: "words of flips".into(), expected, got: given.len() });
         }
-        let (cells, columns) = (&design.cells, &design.columns);
-        let adder = match simd {
-            Simd::Portable => Adder::Tiles(Tiles::new(cells, columns, stop)?),
-            #[cfg(target_arch = "x86_64")]
-            Simd::Avx2(token) => Adder::Fours(token, Tables::new(cells, columns, stop)?),
-            #[cfg(target_arch = "x86_64")]
-            Simd::Avx512(token) => Adder::Sixes(token, Tables::new(cells, columns, stop)?),
-        };
-        Ok(Flips { design, plan, words, adder, simd })
+        Ok(Flips { design, coins, adder, words })
     }
 
     /// Writes the flips of the words `from`… word by word, `stride` apart: all replicates' first, then all replicates'
     /// second …
-    fn fill(&self, replicates: Range<usize>, from: usize, (out, stride): (&mut [u64], usize)) {
-        match self.plan {
-            Plan::Seeded { seed, first } => {
-                let first = Stream::new(seed, Purpose::Shuffle, first.wrapping_add(replicates.start as u64));
-                words_by_replicate(self.simd, first, stride, (from / 2) as u32, out);
+    fn fill(&self, replicates: Range<u64>, from: usize, (out, stride): (&mut [u64], usize)) {
+        match self.coins {
+            Coins::Seeded(seed) => {
+                let first = Stream::new(seed, Purpose::Shuffle, replicates.start);
+                words_by_replicate(self.adder.simd(), first, stride, (from / 2) as u32, out);
             }
-            Plan::Given(given) => {
-                for (words, i) in
-                    given[replicates.start * self.words..].chunks_exact(self.words).zip(0..replicates.len())
-                {
+            Coins::Given { words: given, first } => {
+                let [start, end] = [replicates.start, replicates.end].map(|r| (r - first) as usize * self.words);
+                for (i, words) in given[start..end].chunks_exact(self.words).enumerate() {
                     out[i..].iter_mut().step_by(stride).zip(&words[from..]).for_each(|(out, word)| *out = *word);
                 }
             }
@@ -90,11 +118,12 @@ impl<'a> Flips<'a> {
     /// Adds what the units of some words have on top of their cells' rules.
     fn add_exceptions(&self, from: usize, words: &[u64], (out, stride): (&mut [i64], usize)) {
         let units = 64 * from..64 * (from + words.len() / stride);
-        for (exceptions, out) in self.design.columns.exceptions.iter().zip(out.chunks_exact_mut(stride)) {
+        for (exceptions, out) in self.design.exceptions.iter().zip(out.chunks_exact_mut(stride)) {
+            let exceptions = &exceptions.units;
             let start = exceptions.partition_point(|(unit, _)| *unit < units.start);
             for (unit, value) in exceptions[start..].iter().take_while(|(unit, _)| *unit < units.end) {
                 let words = &words[(unit / 64 - from) * stride..][..stride];
-                add_flipped(self.simd, *value, words, unit % 64, out);
+                add_flipped(self.adder.simd(), *value, words, unit % 64, out);
             }
         }
     }
@@ -108,20 +137,26 @@ impl Kernel for Flips<'_> {
     }
 
     fn cost(&self) -> u64 {
-        (self.words * (2 + 3 * self.design.columns.dense.len())) as u64
+        (self.words * (2 + 3 * self.design.packed.len())) as u64
     }
 
-    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Result<()> {
-        #[cfg(target_arch = "x86_64")]
-        let mut codes = Vec::new();
+    fn sums(
+        &self,
+        range: Range<u64>,
+        scratch: &mut Scratch,
+        (out, stride): (&mut [i64], usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
+        let Scratch { words, bytes } = scratch;
         let at_once = self.adder.chunk();
-        let mut words = vec![0; at_once.min(self.words) * stride];
+        words.resize(at_once.min(self.words) * stride, 0);
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         for (chunk, from) in (0..self.words).step_by(at_once).enumerate() {
             let words = &mut words[..at_once.min(self.words - from) * stride];
             self.fill(range.clone(), from, (words, stride));
-            let (dense, exceptional) = out.split_at_mut(self.design.columns.dense.len() * stride);
-            match &self.adder {
+            let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
+            match self.adder {
                 Adder::Tiles(tiles) => {
                     for tile in 0..tiles.len() {
                         if stop.requested() {
@@ -132,11 +167,13 @@ impl Kernel for Flips<'_> {
                 }
                 #[cfg(target_arch = "x86_64")]
                 Adder::Fours(token, tables) => {
-                    tables.add((*token, self.simd), chunk, words, stride / STRIDE, &mut codes, (dense, stride));
+                    let paths = (*token, Simd::Avx2(*token));
+                    tables.add(paths, chunk, words, stride / STRIDE, bytes, (dense, stride));
                 }
                 #[cfg(target_arch = "x86_64")]
                 Adder::Sixes(token, tables) => {
-                    tables.add((*token, self.simd), chunk, words, stride / STRIDE, &mut codes, (dense, stride));
+                    let paths = (*token, Simd::Avx512(*token));
+                    tables.add(paths, chunk, words, stride / STRIDE, bytes, (dense, stride));
                 }
             }
             self.add_exceptions(from, words, (exceptional, stride));

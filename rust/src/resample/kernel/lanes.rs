@@ -11,7 +11,7 @@ mod avx512;
 use super::STRIDE as LANES;
 use crate::error::Result;
 use crate::pool::{Patience, Stop};
-use crate::resample::design::columns::{Cells, Columns};
+use crate::resample::design::packed::Packed;
 use crate::resample::reserved;
 use crate::simd::{Simd, dispatch};
 
@@ -25,10 +25,10 @@ type Sums = [[[u16; LANES]; REGISTERS]; COLUMNS];
 /// Some tables, one after the other, in a line of the cache: loads that cross lines take twice as long.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Line([u8; 64]);
+pub(in crate::resample) struct Line([u8; 64]);
 
 /// Instructions that look bytes up in the tables of so many units.
-pub(super) trait LookUp<const UNITS: usize>: Copy {
+pub(in crate::resample) trait LookUp<const UNITS: usize>: Copy {
     /// Cuts words into codes of `UNITS` bits: of each word as many rows of codes as it has tables, `lanes` codes to a row.
     fn codes(self, words: &[u64], lanes: usize, codes: &mut [u8]);
 
@@ -54,8 +54,16 @@ struct Digit {
     largest: Vec<u8>,
 }
 
+impl Digit {
+    /// The `group`-th table.
+    fn table<const UNITS: usize>(&mut self, group: usize) -> &mut [u8] {
+        let Line(line) = &mut self.tables[(group << UNITS) / 64];
+        &mut line[(group << UNITS) % 64..][..1 << UNITS]
+    }
+}
+
 /// The tables of all columns, each of so many units, one at the end of a word perhaps of fewer.
-pub(super) struct Tables<const UNITS: usize> {
+pub(in crate::resample) struct Tables<const UNITS: usize> {
     digits: Vec<Digit>,
     /// What tables leave out, so that their entries are not negative: for each chunk of words and column.
     below: Vec<Vec<i64>>,
@@ -73,45 +81,50 @@ impl<const UNITS: usize> Tables<UNITS> {
 
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
-    pub fn new(cells: &Cells<'_>, columns: &Columns, stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(columns: &Packed, stop: &Stop<'_>) -> Result<Self> {
         const { assert!(LANES.is_multiple_of(Self::SIZE) && (Self::OF_WORD * Self::SIZE).is_multiple_of(64)) };
         let mut patience = Patience::default();
-        let words = cells.units().div_ceil(64);
-        let groups = words * Self::OF_WORD;
-        let mut below = vec![vec![0i64; columns.dense.len()]; words.div_ceil(Self::WORDS)];
+        let words = columns.units().div_ceil(64);
+        let (groups, lines) = (words * Self::OF_WORD, words * Self::OF_WORD * Self::SIZE / 64);
+        let mut below = vec![vec![0i64; columns.len()]; words.div_ceil(Self::WORDS)];
         let mut digits: Vec<Digit> = Vec::new();
-        for (column, &cell) in columns.dense.iter().enumerate() {
+        for (index, column) in columns.iter().enumerate() {
             let first_digit = digits.len();
-            for group in 0..groups {
-                patience.spend(Self::SIZE, stop)?;
-                let first = group / Self::OF_WORD * 64 + group % Self::OF_WORD * UNITS;
-                let end = cells.units().min(group / Self::OF_WORD * 64 + 64);
-                let mut values = [0; UNITS];
-                for (value, unit) in values.iter_mut().zip(first..end) {
-                    *value = cells.value(cell, unit);
-                }
-                let negative = values.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value.min(&0)));
-                let range = values.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs()));
-                let of_chunk = &mut below[group / (Self::WORDS * Self::OF_WORD)][column];
-                *of_chunk = of_chunk.wrapping_add(negative);
-                let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values);
-                let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
-                for digit in 0..used {
-                    if digits.len() == first_digit + digit {
+            for (word, units) in columns.pieces(64).enumerate() {
+                patience.spend(Self::OF_WORD * Self::SIZE / 8, stop)?;
+                // Behind the last ones a table may ask for a few more.
+                let mut values = [0; 64 + 8];
+                column.copy(units.start, &mut values[..units.len()]);
+                let of_chunk = &mut below[word / Self::WORDS][index];
+                for of_word in 0..Self::OF_WORD {
+                    let group = word * Self::OF_WORD + of_word;
+                    let values: [i64; UNITS] = std::array::from_fn(|i| values[of_word * UNITS + i]);
+                    let negative = values.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value.min(&0)));
+                    let range = values.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs()));
+                    *of_chunk = of_chunk.wrapping_add(negative);
+                    let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
+                    for digit in digits.len()..first_digit + used {
                         // Of zeros, for the groups before, and those that will not have this digit.
-                        let mut tables = reserved((groups * Self::SIZE).div_ceil(64))?;
-                        tables.resize((groups * Self::SIZE).div_ceil(64), Line([0; 64]));
+                        let mut tables = reserved(lines)?;
+                        tables.resize(lines, Line([0; 64]));
                         let mut largest = reserved(groups)?;
                         largest.resize(groups, 0);
-                        digits.push(Digit { column, shift: 8 * digit as u32, tables, largest });
+                        digits.push(Digit { column: index, shift: 8 * (digit - first_digit) as u32, tables, largest });
                     }
-                    let of_digit = &mut digits[first_digit + digit];
-                    let Line(line) = &mut of_digit.tables[group * Self::SIZE / 64];
-                    let table = &mut line[group * Self::SIZE % 64..][..Self::SIZE];
-                    for (entry, sum) in table.iter_mut().zip(sums) {
-                        *entry = (sum >> (8 * digit)) as u8;
+                    let of_column = &mut digits[first_digit..first_digit + used];
+                    if let [low] = of_column {
+                        // Nearly always: then bytes hold all sums, and the largest one is all that the units can make.
+                        let sums = subset_sums(negative.wrapping_neg() as u8, values.map(|value| value as u8));
+                        low.table::<UNITS>(group).copy_from_slice(&sums[..Self::SIZE]);
+                        low.largest[group] = range as u8;
+                        continue;
                     }
-                    of_digit.largest[group] = table.iter().copied().max().unwrap_or(0);
+                    let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values.map(i64::cast_unsigned));
+                    for (digit, of_digit) in of_column.iter_mut().enumerate() {
+                        let table = of_digit.table::<UNITS>(group);
+                        table.iter_mut().zip(sums).for_each(|(entry, sum)| *entry = (sum >> (8 * digit)) as u8);
+                        of_digit.largest[group] = table.iter().copied().max().unwrap_or(0);
+                    }
                 }
             }
         }
@@ -171,14 +184,34 @@ fn widen_inline(sums: &[u16], shift: u32, out: &mut [i64]) {
     }
 }
 
-/// The sums of all subsets of the values, and `base` on top of each.
-fn subset_sums<const UNITS: usize>(base: u64, values: [i64; UNITS]) -> [u64; 64] {
+/// The sums of all subsets of the values, and `base` on top of each; then nothing of use.
+#[inline(always)]
+fn subset_sums<T: Wrapping, const UNITS: usize>(base: T, values: [T; UNITS]) -> [T; 64] {
     let mut sums = [base; 64];
     for (bit, value) in values.into_iter().enumerate() {
         let (without, with) = sums.split_at_mut(1 << bit);
-        with.iter_mut().zip(without).for_each(|(with, without)| *with = without.wrapping_add(value.cast_unsigned()));
+        with.iter_mut().zip(without).for_each(|(with, without)| *with = without.plus(value));
     }
     sums
+}
+
+/// An integer of which only the lowest bits of a sum are wanted.
+trait Wrapping: Copy {
+    fn plus(self, other: Self) -> Self;
+}
+
+impl Wrapping for u8 {
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+}
+
+impl Wrapping for u64 {
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
 }
 
 /// Tables that are not zero, in runs whose largest entries fit a byte together.

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Stop};
-use crate::resample::design::columns::{Cells, Columns};
+use crate::resample::design::packed::Packed;
 use crate::resample::zeros;
 use crate::simd::Simd;
 
@@ -31,8 +31,11 @@ struct Digit {
     shift: u32,
 }
 
+/// Values of a column that are widened at a time: whole quads.
+const COPIED: usize = 256;
+
 /// All columns, in digits.
-pub(super) struct Digits {
+pub(in crate::resample) struct Digits {
     simd: Simd,
     units: usize,
     /// The smallest count of each column.
@@ -45,17 +48,18 @@ pub(super) struct Digits {
 impl Digits {
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
-    pub fn new(cells: &Cells<'_>, columns: &Columns, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let mut patience = Patience::default();
-        let units = cells.units();
-        let pieces = || (0..units).step_by(PIECE).map(|first| first..units.min(first + PIECE));
+        let units = packed.units();
+        let mut values = [0; COPIED];
         let mut ranges = Vec::new();
-        for &cell in &columns.dense {
+        for column in packed.iter() {
             let mut range = (i64::MAX, i64::MIN);
-            for piece in pieces() {
+            for piece in packed.pieces(COPIED) {
                 patience.spend(piece.len(), stop)?;
-                let values = piece.map(|unit| cells.value(cell, unit));
-                range = values.fold(range, |(low, high), value| (low.min(value), high.max(value)));
+                let values = &mut values[..piece.len()];
+                column.copy(piece.start, values);
+                range = values.iter().fold(range, |(low, high), &value| (low.min(value), high.max(value)));
             }
             ranges.push(range);
         }
@@ -68,12 +72,15 @@ impl Digits {
         let smallest: Vec<_> = ranges.into_iter().map(|(low, _)| low).collect();
         let tile = |digits: &[Digit]| {
             let mut quads: Vec<Quad> = zeros(&[units.div_ceil(QUAD)])?;
-            for piece in pieces() {
+            for piece in packed.pieces(COPIED) {
                 patience.spend(piece.len() * digits.len(), stop)?;
-                for unit in piece {
-                    for (lane, Digit { column, shift }) in quads[unit / QUAD].iter_mut().zip(digits) {
-                        let value = cells.value(columns.dense[*column], unit).wrapping_sub(smallest[*column]);
-                        lane[unit % QUAD] = (value >> shift) as u8 & mask;
+                for (lane, Digit { column, shift }) in digits.iter().enumerate() {
+                    let values = &mut values[..piece.len()];
+                    packed.column(*column).copy(piece.start, values);
+                    for (quad, values) in quads[piece.start / QUAD..].iter_mut().zip(values.chunks(QUAD)) {
+                        for (digit, value) in quad[lane].iter_mut().zip(values) {
+                            *digit = (value.wrapping_sub(smallest[*column]) >> shift) as u8 & mask;
+                        }
                     }
                 }
             }

@@ -45,7 +45,7 @@ const ATTEMPT_BITS: u32 = 8;
 const MOST_STRATA: usize = 1 << (24 - ATTEMPT_BITS);
 
 /// Groups of units, one after the other, of each of which as many are drawn as it has.
-pub(super) struct Strata {
+pub(in crate::resample) struct Strata {
     laws: Vec<Law>,
 }
 
