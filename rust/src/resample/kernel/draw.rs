@@ -156,6 +156,3 @@ impl Kernel for Draws<'_> {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

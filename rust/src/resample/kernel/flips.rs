@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::tiles::Tiles;
+use super::{Kernel, Scratch};
 #[cfg(target_arch = "x86_64")]
 use super::{STRIDE, lanes::Tables};
-use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
 use crate::resample::design::Design;
