@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::design::Design;
-use super::kernel::draw::{Choices, Digits, Draws, Path as DrawPath};
-use super::kernel::flips::{Adder, Coins, Flips, Path as FlipPath};
+use super::kernel::draw::{Choices, Digits, Draws};
+use super::kernel::flips::{Adder, Coins, Flips};
 use super::kernel::subgroup::Subgroup;
 use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, STRIDE, Scratch};
@@ -16,6 +16,7 @@ use super::{Sample, resize};
 use crate::error::{Error, Result};
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop};
+use crate::simd::Simd;
 
 /// What replicates are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,8 +108,8 @@ impl Resampler {
                     let (what, len) = ("unit".into(), u32::MAX as usize);
                     return Err(Error::OutOfRange { what, index: design.units, len });
                 }
-                let strata = Strata::new(design.units, strata)?;
-                Sampler::Draws { strata, digits: run.alone(|stop, _| Digits::new(&design.packed, stop))? }
+                let strata = Strata::new(design.units, strata, Simd::best())?;
+                Sampler::Draws { strata, digits: run.alone(|stop, _| Digits::new(&design.packed, Simd::best(), stop))? }
             }
         };
         Ok(Resampler { design, formulas, shape, sampler })
@@ -229,11 +230,11 @@ impl Resampler {
                 Box::new(Flips::new(design, self.adder(adder, stop)?, Coins::Given { words, first }, n)?)
             }
             (Sampler::Draws { strata, digits }, Plan::Seeded(seed)) => {
-                Box::new(Draws::new(design, (strata, digits), (Choices::Seeded(seed), n), DrawPath::best(), stop)?)
+                Box::new(Draws::new(design, (strata, digits), (Choices::Seeded(seed), n), stop)?)
             }
             (Sampler::Draws { strata, digits }, Plan::Indices(indices)) => {
                 let given = Choices::Given { indices, first };
-                Box::new(Draws::new(design, (strata, digits), (given, n), DrawPath::best(), stop)?)
+                Box::new(Draws::new(design, (strata, digits), (given, n), stop)?)
             }
             (Sampler::Shuffles(_), Plan::Indices(_)) => return Err(other_kind("a plan", "of shuffles", "indices")),
             (Sampler::Draws { .. }, Plan::Flips(_)) => return Err(other_kind("a plan", "of draws", "masks")),
@@ -247,7 +248,7 @@ impl Resampler {
             Some(adder) => Ok(adder),
             // Of two threads that come at once, both make them, and one's are kept.
             None => {
-                let made = Adder::new(&self.design.packed, FlipPath::best(), stop)?;
+                let made = Adder::new(&self.design.packed, Simd::best(), stop)?;
                 Ok(adder.get_or_init(|| made))
             }
         }

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Stop};
 use crate::resample::design::Design;
 use crate::resample::{reserved, zeros};
+use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
 /// Replicates side by side. Their lowest bits are never transformed: units are added with the signs of all of them.
@@ -145,26 +146,14 @@ fn piece_length(next: u64, end: u64, most: usize) -> usize {
     length
 }
 
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
-fn narrow_sums(
-    column: &Column<i32>,
-    replicates: Range<u64>,
-    piece: usize,
-    out: &mut [i64],
-    stop: &Stop<'_>,
-) -> Result<()> {
-    column.sums(replicates, piece, out, stop)
-}
-
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
-fn wide_sums(
-    column: &Column<i64>,
-    replicates: Range<u64>,
-    piece: usize,
-    out: &mut [i64],
-    stop: &Stop<'_>,
-) -> Result<()> {
-    column.sums(replicates, piece, out, stop)
+dispatch! {
+    fn sums<T: Number>(
+        column: &Column<T>,
+        replicates: Range<u64>,
+        piece: usize,
+        out: &mut [i64],
+        stop: &Stop<'_>,
+    ) -> Result<()> = Column::sums;
 }
 
 /// A column whose sums fit 32 bits, or one whose do not.
@@ -252,11 +241,12 @@ impl Kernel for Subgroup {
         (out, stride): (&mut [i64], usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
+        let simd = Simd::best();
         for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(stride)) {
             let out = &mut out[..(replicates.end - replicates.start) as usize];
             match column {
-                AnyColumn::Narrow(column) => narrow_sums(column, replicates.clone(), self.piece, out, stop)?,
-                AnyColumn::Wide(column) => wide_sums(column, replicates.clone(), self.piece, out, stop)?,
+                AnyColumn::Narrow(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,
+                AnyColumn::Wide(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,
             }
         }
         Ok(())
