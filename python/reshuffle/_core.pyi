@@ -42,6 +42,7 @@ __all__ = [
     "stream_words",
     "tokenize",
     "tokenizers",
+    "totals",
 ]
 
 GENERATOR: Final[str]
@@ -367,6 +368,9 @@ def differing_units(
 
     A pair that differs in several columns is looked at until ``most`` segments are passed. ``counts``: (k, S, K).
     """
+
+def totals(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sums of (k, S, K) counts over all segments: (k, K)."""
 
 def coin_law(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
     """The probabilities of all sums from 0 to Σ of those steps whose coins show heads: (Σ + 1,).

@@ -166,6 +166,8 @@ def check_integer(what: str, value: object, minimum: int, maximum: int | None = 
     Traceback (most recent call last):
     reshuffle.errors.InputError: threads must be a whole number of at least 1, got 0
     """
+    if type(value) is int and value >= minimum and (maximum is None or value <= maximum):
+        return value
     import numbers
 
     allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
