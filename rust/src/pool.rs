@@ -378,7 +378,13 @@ mod tests {
                     assert_ne!(culprit, range.start, "this panic is part of the test");
                     Some(())
                 };
-                run(Blocks { items: usize::MAX / 2, size: 1, cost: LARGE, lead: 0 }, &mut run_, || (), work, |_, (), _| {})
+                run(
+                    Blocks { items: usize::MAX / 2, size: 1, cost: LARGE, lead: 0 },
+                    &mut run_,
+                    || (),
+                    work,
+                    |_, (), _| {},
+                )
             });
             assert!(outcome.is_err());
         }
@@ -479,7 +485,8 @@ mod tests {
                 Ok(())
             };
             let mut run_ = Run { threads: 2, watch: &mut watch };
-            run(Blocks { items: 100, size: 9, cost, lead: 0 }, &mut run_, || (), |(), _, _| Some(()), |_, (), _| {}).unwrap();
+            run(Blocks { items: 100, size: 9, cost, lead: 0 }, &mut run_, || (), |(), _, _| Some(()), |_, (), _| {})
+                .unwrap();
             assert_eq!(100, seen);
         }
     }

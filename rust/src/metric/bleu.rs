@@ -435,7 +435,7 @@ mod tests {
     use crate::metric::{count_segment, metric};
     use proptest::prelude::*;
 
-    fn bleu(options: &[(&str, Value)]) -> Arc<dyn Metric> {
+    fn bleu(options: &[(&str, Value)]) -> std::sync::Arc<dyn Metric> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         metric("bleu", &options).unwrap()
     }

@@ -524,7 +524,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn chrf(options: &[(&str, Value)]) -> Arc<dyn Metric> {
+    fn chrf(options: &[(&str, Value)]) -> std::sync::Arc<dyn Metric> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         metric("chrf", &options).unwrap()
     }

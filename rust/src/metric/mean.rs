@@ -1,6 +1,6 @@
 //! The mean of numbers that came from elsewhere. Counts nothing itself, so it stands in no registry.
 
-use super::{Formula};
+use super::Formula;
 
 /// A mean. A row is `[score, 1]`, the score in units of 1/`scale`.
 pub struct Mean {

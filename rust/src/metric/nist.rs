@@ -428,7 +428,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn nist(quirks: bool, order: usize) -> Arc<dyn Metric> {
+    fn nist(quirks: bool, order: usize) -> std::sync::Arc<dyn Metric> {
         let options = [
             ("mteval_quirks".into(), Value::Flag(quirks)),
             ("tokenize".into(), Value::Name("none".into())),

@@ -18,8 +18,8 @@ mod _core {
     use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers};
     #[pymodule_export]
     use super::reduce::{
-        Draws, MaxT, MinP, Moments, Ranks, Reduction, Resampler, SequentialTally, Series, Spread, Sums, Tally, draw_many,
-        shuffle_many,
+        Draws, MaxT, MinP, Moments, Ranks, Reduction, Resampler, SequentialTally, Series, Spread, Sums, Tally,
+        draw_many, shuffle_many,
     };
     #[pymodule_export]
     use super::resample::{

@@ -2,8 +2,8 @@
 
 use numpy::ndarray::{ArrayView, Dimension, IntoDimension};
 use numpy::{
-    PyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyReadonlyArray4,
-    PyArrayMethods, PyUntypedArrayMethods,
+    PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+    PyReadonlyArray4, PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 

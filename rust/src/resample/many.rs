@@ -109,11 +109,13 @@ pub fn shuffles(
 pub fn draws(problems: &Problems<'_>, strata: &[usize], n: usize, run: &mut Run<'_>) -> Result<Vec<f64>> {
     let [systems, ..] = problems.shape;
     let mut scores = zeros(&[problems.seeds.len(), systems, n])?;
-    problems.each((Kind::Draws(strata), n), run, |_| Draws::default(), |problem, draws| {
-        scores[problem * systems * n..][..systems * n].copy_from_slice(draws.scores());
-    })?;
+    problems.each(
+        (Kind::Draws(strata), n),
+        run,
+        |_| Draws::default(),
+        |problem, draws| {
+            scores[problem * systems * n..][..systems * n].copy_from_slice(draws.scores());
+        },
+    )?;
     Ok(scores)
 }
-
-#[cfg(test)]
-mod tests;

@@ -113,3 +113,6 @@ pub(crate) fn resize<T: Zero + Default>(buffer: &mut Vec<T>, length: usize) -> R
     buffer.resize(length, T::default());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,10 @@ pub struct Resampler {
 enum Sampler {
     /// Tables for coins, made when they are first tossed: codes need none.
     Shuffles(OnceLock<Adder>),
-    Draws { strata: Strata, digits: Digits },
+    Draws {
+        strata: Strata,
+        digits: Digits,
+    },
 }
 
 /// The work of a thread, and what it scribbles in.
@@ -128,9 +131,7 @@ impl Resampler {
 
     /// The sums over all units: k × K for each sample.
     pub fn totals(&self) -> impl Iterator<Item = &[i64]> {
-        let of = |place: &super::design::Place| {
-            &self.design.totals[place.cell..][..place.systems * place.columns]
-        };
+        let of = |place: &super::design::Place| &self.design.totals[place.cell..][..place.systems * place.columns];
         self.design.places.iter().map(of)
     }
 

@@ -151,4 +151,34 @@ fn swap_inline(
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::instructions::instruction_sets;
+    use crate::stream::{Purpose, Stream};
+    use proptest::prelude::*;
+
+    proptest! {
+    #[test]
+    fn all_instructions_swap_the_same(
+        columns in prop::collection::vec([-(1i64 << 40)..1 << 40, -(1i64 << 40)..1 << 40], 1..12),
+        batch in 1..=BLOCK,
+        seed in any::<u64>(),
+    ) {
+        let random = |replicate| Stream::new(seed, Purpose::Draw, replicate).words().map(|w| w as i64 >> 20);
+        let of = [0, 1].map(|x| random(x).take(columns.len() * batch).collect::<Vec<_>>());
+        let totals = [0, 1].map(|x: usize| columns.iter().map(|both| both[x]).collect::<Vec<_>>());
+        let swapped = |x: usize, i: usize| totals[x][i / batch] - of[x][i] + of[1 - x][i];
+        let expected = [0, 1].map(|x| (0..columns.len() * batch).map(|i| swapped(x, i)).collect::<Vec<_>>());
+        let sets = instruction_sets!(
+            swap_inline,
+            fn(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64])
+        );
+        for (set, swap) in sets {
+            let mut got = [of[0].clone(), of[0].clone()];
+            let [to_x, to_y] = &mut got;
+            swap((&totals[0], &of[0]), (&totals[1], &of[1]), to_x, to_y);
+            prop_assert_eq!(&expected, &got, "{}", set);
+        }
+    }
+    }
+}

@@ -153,6 +153,3 @@ impl Design {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -104,6 +104,13 @@ impl Packed {
         Packed { units, columns }
     }
 
+    /// For tests: all columns of the first system.
+    #[cfg(test)]
+    pub fn of_rows(stats: &crate::stats::SuffStats<'_>) -> Self {
+        let column = |column| (0..stats.segments()).map(|unit| stats.row(0, unit)[column]).collect();
+        Self::of(&(0..stats.columns()).map(column).collect::<Vec<_>>())
+    }
+
     /// One more column.
     pub fn push(&mut self, column: Column) {
         self.columns.push(column);

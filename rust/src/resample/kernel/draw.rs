@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-pub(in crate::resample) use super::product::{Digits, Path};
 use super::product::TOGETHER;
+pub(in crate::resample) use super::product::{Digits, Path};
 use super::weights::Strata;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
@@ -158,6 +158,3 @@ impl Kernel for Draws<'_> {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

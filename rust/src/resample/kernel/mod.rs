@@ -32,13 +32,7 @@ pub(super) trait Kernel: Sync {
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`] if told to stop, [`crate::Error::Memory`].
-    fn sums(
-        &self,
-        range: Range<u64>,
-        scratch: &mut Scratch,
-        out: (&mut [i64], usize),
-        stop: &Stop<'_>,
-    ) -> Result<()>;
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, out: (&mut [i64], usize), stop: &Stop<'_>) -> Result<()>;
 }
 
 /// Replicates come in multiples of this, some of them for nothing.

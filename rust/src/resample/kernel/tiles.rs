@@ -250,9 +250,7 @@ mod tests {
         let sizes = [2047, 2048, 1 << 26, 1 << 27, 1 << 40];
         let counts: Vec<i64> = (0..40).flat_map(|unit| sizes.map(|size| size * [1, -1][unit * 7 % 3 % 2])).collect();
         let all = [SuffStats::new(&counts, 1, 40, 5).unwrap()];
-        let cells = Cells::new(&all, false);
-        let columns = Columns { dense: (0..5).collect(), exceptions: Vec::new(), rules: Vec::new() };
-        let seen: Vec<_> = Tiles::new(&cells, &columns, &Stop::never())
+        let seen: Vec<_> = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never())
             .unwrap()
             .0
             .iter()
@@ -276,8 +274,7 @@ mod tests {
         for (largest, rest) in [(2047, 1), ((1 << 27) - 1, 1)] {
             let counts = [[largest; 16], [rest; 16]].concat();
             let all = [SuffStats::new(&counts, 1, 32, 1).unwrap()];
-            let columns = Columns { dense: vec![0], exceptions: Vec::new(), rules: Vec::new() };
-            let tiles = Tiles::new(&Cells::new(&all, false), &columns, &Stop::never()).unwrap();
+            let tiles = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never()).unwrap();
             let mut sums = [0];
             tiles.add(0, 0, &[u64::MAX], 1, (&mut sums, 1));
             assert_eq!([16 * (largest + rest)], sums);
@@ -323,9 +320,7 @@ mod tests {
             let counts: Vec<i64> =
                 sizes.iter().cycle().take(units * sizes.len()).map(|size| size * sign()).collect();
             let all = [SuffStats::new(&counts, 1, units, sizes.len()).unwrap()];
-            let cells = Cells::new(&all, false);
-            let columns = Columns { dense: (0..sizes.len()).collect(), exceptions: Vec::new(), rules: Vec::new() };
-            let tiles = Tiles::new(&cells, &columns, &Stop::never()).unwrap();
+            let tiles = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never()).unwrap();
             let first = first.min(units.div_ceil(64) - 1);
             let words: Vec<u64> = random.take(count.min(units.div_ceil(64) - first) * replicates).collect();
             let of_words = 64 * first..64 * (first + words.len() / replicates);

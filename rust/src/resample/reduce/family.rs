@@ -8,9 +8,7 @@ use std::ops::Range;
 
 use super::fold::Fold;
 use super::series::Kept;
-use super::{
-    Alternative, BLOCK, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared,
-};
+use super::{Alternative, BLOCK, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
 use crate::error::{Error, Result};
 use crate::pool::{self, PIECE, Patience, Run, Stop};
 use crate::resample::{Plan, Resampler, reserved, zeros};
@@ -288,7 +286,12 @@ impl MinP {
     ///
     /// # Errors
     /// As [`Resampler::run`].
-    pub fn run(&mut self, resampler: &Resampler, (plan, range): (Plan<'_>, Range<u64>), run: &mut Run<'_>) -> Result<()> {
+    pub fn run(
+        &mut self,
+        resampler: &Resampler,
+        (plan, range): (Plan<'_>, Range<u64>),
+        run: &mut Run<'_>,
+    ) -> Result<()> {
         self.of.begin(resampler.shape())?;
         self.of.check("thresholds", &self.thresholds)?;
         self.of.check_length("ranks", self.ranks.len())?;

@@ -101,8 +101,9 @@ impl Fold {
         self.nodes.push(node);
         while let [.., left, right] = self.nodes[..] {
             let same_leaf = left.level == 0 && right.level == 0 && left.index == right.index;
-            let halves = left.is_whole() && right.is_whole() && left.level == right.level && left.index ^ 1 == right.index;
-            if !same_leaf && !(halves && left.index < right.index) {
+            let halves =
+                left.is_whole() && right.is_whole() && left.level == right.level && left.index ^ 1 == right.index;
+            if !(same_leaf || halves && left.index < right.index) {
                 break;
             }
             let (before, of_right) = self.values.split_at_mut((self.nodes.len() - 1) * self.width);

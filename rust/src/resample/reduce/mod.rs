@@ -46,7 +46,7 @@ pub enum Alternative {
 
 impl Alternative {
     #[inline(always)]
-    fn reached(self, statistic: f64, threshold: f64) -> bool {
+    pub(super) fn reached(self, statistic: f64, threshold: f64) -> bool {
         match self {
             Alternative::TwoSided => statistic.abs() >= threshold,
             Alternative::Greater => statistic >= threshold,
@@ -276,6 +276,3 @@ impl Pairs {
         if got == expected { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
     }
 }
-
-#[cfg(test)]
-mod tests;

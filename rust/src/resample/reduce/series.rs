@@ -52,7 +52,9 @@ impl Kept {
             for of in [&*self, later] {
                 let here = of.values.len() / self.series;
                 let (front, back) = out.split_at_mut(here);
-                for (out, values) in front.chunks_mut(super::BLOCK << 10).zip(of.values[series * here..].chunks(super::BLOCK << 10)) {
+                for (out, values) in
+                    front.chunks_mut(super::BLOCK << 10).zip(of.values[series * here..].chunks(super::BLOCK << 10))
+                {
                     patience.spend(out.len(), stop)?;
                     out.copy_from_slice(&values[..out.len()]);
                 }

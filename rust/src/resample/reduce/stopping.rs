@@ -375,11 +375,7 @@ impl Reduction for SequentialTally {
         let first = self.span.0.as_ref().map_or(0, |all| all.start);
         // Nothing stops what is only looked at later.
         let stopped: Arc<[AtomicBool]> = (0..tests).map(|_| AtomicBool::new(false)).collect();
-        let keep = Exceeding {
-            alternative: self.alternative,
-            thresholds: &self.thresholds,
-            stopped: stopped.clone(),
-        };
+        let keep = Exceeding { alternative: self.alternative, thresholds: &self.thresholds, stopped: stopped.clone() };
         let words = self.span.0.as_ref().map_or(0, length).div_ceil(64);
         let state = &mut self.state;
         let add = move |part: &Part| {

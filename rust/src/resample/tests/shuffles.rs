@@ -1,0 +1,291 @@
+//! Shuffles.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::error::Error;
+use crate::instructions::run_or_say;
+use crate::metric::metric;
+use crate::pool::Stop;
+use crate::resample::design::Design;
+use crate::resample::kernel::flips::{Adder, Coins, Flips, Path};
+use crate::resample::kernel::lanes;
+use crate::stream::{Purpose, Stream};
+use proptest::prelude::*;
+
+/// The slow, obvious way: walk the units, swap the rows whose bit is set.
+fn swapped_totals(stats: &SuffStats<'_>, (x, y): Pair, flip: impl Fn(usize) -> bool) -> [Vec<i64>; 2] {
+    let mut totals = [vec![0; stats.columns()], vec![0; stats.columns()]];
+    for unit in 0..stats.segments() {
+        let (to_x, to_y) = if flip(unit) { (y, x) } else { (x, y) };
+        for (totals, system) in totals.iter_mut().zip([to_x, to_y]) {
+            totals.iter_mut().enumerate().for_each(|(column, total)| *total += stats.row(system, unit)[column]);
+        }
+    }
+    totals
+}
+
+fn bit(words: &[u64], unit: usize) -> bool {
+    words[unit / 64] >> (unit % 64) & 1 == 1
+}
+
+/// The columns of one sample, relative to its first system.
+fn designed(stats: SuffStats<'_>) -> Design {
+    with_run(1, |run| Design::new(&[Sample::without_formula(stats)], true, run)).unwrap()
+}
+
+fn flips_of(seed: u64, replicate: u64) -> impl Fn(usize) -> bool {
+    let words: Vec<u64> = Stream::new(seed, Purpose::Shuffle, replicate).words().take(1000).collect();
+    move |unit| bit(&words, unit)
+}
+
+/// Counts of a plausible BLEU system, and of magnitudes that need wider lanes.
+fn counts(segments: usize, systems: usize, scale: i64) -> Vec<i64> {
+    let mut words = Stream::new(99, Purpose::Draw, scale as u64).words();
+    (0..systems * segments * 10)
+        .map(|i| {
+            let word = words.next().unwrap();
+            let small = (word % 30) as i64;
+            if i % 7 == 3 { small * scale } else { small }
+        })
+        .collect()
+}
+
+#[test]
+fn statistics_equal_those_of_swapping_rows_one_by_one() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let pairs = [(0, 1), (1, 0), (2, 1), (0, 2), (1, 1)];
+    // 5,000 units are more than a chunk of words; the scales reach every width of lane.
+    for (segments, scale) in
+        [(1, 1), (15, 1), (16, 1), (17, 1), (64, 1), (65, 700), (200, 1 << 25), (130, 1 << 45), (5000, 1)]
+    {
+        let counts = counts(segments, 3, scale);
+        let stats = SuffStats::new(&counts, 3, segments, 10).unwrap();
+        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let n = 530; // more than a block
+        let got = with_run(2, |run| statistics(&scored, &pairs, seeded(5, 3, n), run)).unwrap();
+        for (p, &pair) in pairs.iter().enumerate() {
+            for r in (0..n).step_by(37) {
+                let [x, y] = swapped_totals(&stats, pair, flips_of(5, 3 + r as u64));
+                assert_eq!(bleu.score(&x) - bleu.score(&y), got[p * n + r], "{segments} {scale} {pair:?} {r}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_statistics_and_tallies_agree() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let (systems, segments, n) = (4, 100, 700);
+    let counts = counts(segments, systems, 1);
+    let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
+    let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
+    let pairs = [(0, 1), (2, 3)];
+    let plan = || seeded(1, 0, n);
+    let statistics = with_run(2, |run| statistics(&scored, &pairs, plan(), run)).unwrap();
+    let thresholds = [0.1, -0.1, 0.3, 0.2];
+    for alternative in [Alternative::TwoSided, Alternative::Greater, Alternative::Less] {
+        let got = with_run(2, |run| tally(&scored, &pairs, (alternative, &thresholds), plan(), run)).unwrap();
+        let expected: Vec<u64> = statistics
+            .chunks(n)
+            .zip(thresholds)
+            .map(|(series, threshold)| series.iter().filter(|&&t| alternative.reached(t, threshold)).count() as u64)
+            .collect();
+        assert_eq!(expected, got);
+    }
+
+    let sums = with_run(1, |run| shuffle_sums(&[stats, stats], plan(), run)).unwrap();
+    let totals = stats.totals();
+    for (r, sums) in sums.chunks(2 * systems * 10).enumerate() {
+        assert_eq!(sums[..systems * 10], sums[systems * 10..]);
+        for (&(x, y), series) in pairs.iter().zip(statistics.chunks(n)) {
+            let total = |x: usize, y: usize| -> Vec<i64> {
+                (0..10).map(|c| totals[x * 10 + c] - sums[x * 10 + c] + sums[y * 10 + c]).collect()
+            };
+            assert_eq!(bleu.score(&total(x, y)) - bleu.score(&total(y, x)), series[r]);
+        }
+    }
+}
+
+#[test]
+fn all_shuffles_of_a_few_units_are_enumerated() {
+    let bleu = metric("bleu", &[]).unwrap();
+    for segments in 1..=12 {
+        let counts = counts(segments, 2, 1);
+        let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
+        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let masks: Vec<u64> = (0..1 << segments).collect();
+        let observed = bleu.score(&stats.totals()[..10]) - bleu.score(&stats.totals()[10..]);
+        let expected = masks
+            .iter()
+            .filter(|&&mask| {
+                let [x, y] = swapped_totals(&stats, (0, 1), |unit| mask >> unit & 1 == 1);
+                (bleu.score(&x) - bleu.score(&y)).abs() >= observed.abs()
+            })
+            .count() as u64;
+        let thresholds = [observed.abs()];
+        let threshold = (Alternative::TwoSided, thresholds.as_slice());
+        let plan = flips(&masks, masks.len());
+        let got = with_run(2, |run| tally(&scored, &[(0, 1)], threshold, plan, run)).unwrap();
+        assert_eq!([expected], got.as_slice());
+        assert!(expected >= 2, "no flip and all flips reach what was observed");
+    }
+}
+
+#[test]
+fn equal_systems_have_no_columns_to_add_and_a_statistic_of_0() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let one = counts(50, 1, 1);
+    let counts = [one.clone(), one].concat();
+    let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 50, 10).unwrap()).unwrap()];
+    let plan = seeded(1, 0, 100);
+    assert_eq!(vec![0.0; 100], with_run(1, |run| statistics(&scored, &[(0, 1)], plan, run)).unwrap());
+}
+
+#[test]
+fn results_are_the_same_for_any_number_of_threads() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts(3000, 3, 1);
+    let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 3, 3000, 10).unwrap()).unwrap()];
+    let of =
+        |threads| with_run(threads, |run| statistics(&scored, &[(0, 1), (1, 2)], seeded(2, 0, 1500), run)).unwrap();
+    let expected = of(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(expected, of(threads));
+    }
+}
+
+#[test]
+fn all_paths_give_the_same_sums() {
+    for segments in [1, 6, 63, 64, 65, 1407, 1408, 1409, 3004] {
+        // Columns of all widths, some of them equal in both systems but for a few units.
+        let mut words = Stream::new(96, Purpose::Draw, segments as u64).words();
+        let row = |_| {
+            let word = words.next().unwrap();
+            [
+                (word % 30) as i64 - 9,
+                word as i64 >> 30,
+                (word % 900) as i64,
+                i64::from(word.is_multiple_of(99)) << 50,
+                5,
+            ]
+        };
+        let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
+        let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
+        let design = designed(stats[0]);
+        let of = |path, n, blocks| {
+            let adder = Adder::new(&design.packed, path, &Stop::never()).unwrap();
+            let flips = Flips::new(&design, &adder, Coins::Seeded(8), n).unwrap();
+            all_sums(&design, &flips, 3..3 + n as u64, blocks)
+        };
+        for n in [1, 64, 200, 1100] {
+            let expected = of(Path::Tiles, n, 512);
+            run_or_say("AVX-512 VBMI", lanes::available(), || assert_eq!(expected, of(Path::Lanes, n, 64)));
+            for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
+                let flip = flips_of(8, 3 + replicate as u64);
+                let sum = |column: usize| -> i64 {
+                    let units = (0..segments).filter(|&unit| flip(unit));
+                    units.map(|unit| stats[0].row(1, unit)[column] - stats[0].row(0, unit)[column]).sum()
+                };
+                assert_eq!([0; 5], sums[..5]);
+                assert_eq!((0..5).map(sum).collect::<Vec<_>>(), sums[5..]);
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
+    // Where six units' subsets reach 255 and all are taken, a chunk's tables fill the 16 bits that they are added up in;
+    // sixteen units of 2,047, of 2,048 or of 2^27 reach what tiles' lanes of 16, 16 and 32 bits hold.
+    let segments = 5 * 1408 + 70;
+    let row = |unit: usize| {
+        let of_word = unit % 64;
+        let of_six = if of_word < 60 { [43, 43, 43, 42, 42, 42][of_word % 6] } else { [64, 64, 64, 63][of_word % 4] };
+        [of_six, 2047 + (unit % 2) as i64, 255 << 8, (1 << 27) - (unit % 3) as i64]
+    };
+    let zeros = vec![0; 4 * segments];
+    for sign in [1, -1] {
+        let rows = (0..segments).flat_map(row).map(|count| sign * count);
+        let counts: Vec<i64> = zeros.iter().copied().chain(rows).collect();
+        let stats = [SuffStats::new(&counts, 2, segments, 4).unwrap()];
+        let design = designed(stats[0]);
+        let words = segments.div_ceil(64);
+        let all = vec![u64::MAX; words];
+        for path in [Path::Tiles, Path::best()] {
+            let adder = Adder::new(&design.packed, path, &Stop::never()).unwrap();
+            let flips = Flips::new(&design, &adder, Coins::Given { words: &all, first: 0 }, 1).unwrap();
+            let sums = all_sums(&design, &flips, 0..1, 64);
+            assert_eq!(stats[0].totals()[4..], sums[4..], "{path:?} {sign}");
+        }
+    }
+}
+
+/// Two systems that differ by 3 in the first unit and by 1 in the second, under a mean: statistics are ±4 and ±2 over 2.
+const TIED: [i64; 8] = [3, 1, 1, 1, 0, 1, 0, 1];
+
+#[test]
+fn a_statistic_that_equals_its_threshold_reaches_it_by_any_scheme() {
+    let mean = crate::metric::Mean::new("x".into(), 1.0, true);
+    let scored = [Sample::new(Arc::new(mean), SuffStats::new(&TIED, 2, 2, 2).unwrap()).unwrap()];
+    // No flip, the first, the second, both.
+    let (masks, codes) = ([0b00, 0b01, 0b10, 0b11], [0b01, 0b10]);
+    let statistics = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(&masks, 4), run)).unwrap();
+    assert_eq!(vec![2.0, -1.0, 1.0, -2.0], statistics);
+    for (alternative, threshold, expected) in [
+        (Alternative::TwoSided, 2.0, 2),
+        (Alternative::TwoSided, 1.0, 4),
+        (Alternative::Greater, 2.0, 1),
+        (Alternative::Greater, 1.0, 2),
+        (Alternative::Greater, -1.0, 3),
+        (Alternative::Less, -2.0, 1),
+        (Alternative::Less, 1.0, 3),
+    ] {
+        let criterion = (alternative, [threshold]);
+        let schemes = [flips(&masks, 4), coded(&codes, 0, 4)];
+        for scheme in schemes {
+            let label = format!("{alternative:?} {threshold} {scheme:?}");
+            let got = with_run(1, |run| tally(&scored, &[(0, 1)], (criterion.0, &criterion.1), scheme, run));
+            assert_eq!(vec![expected], got.unwrap(), "{label}");
+        }
+    }
+}
+
+#[test]
+fn pairs_and_plans_that_do_not_fit_are_refused() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts(70, 2, 1);
+    let stats = SuffStats::new(&counts, 2, 70, 10).unwrap();
+    let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+    let error = with_run(1, |run| statistics(&scored, &[(0, 2)], seeded(0, 0, 1), run)).unwrap_err();
+    assert_eq!(Error::OutOfRange { what: "system".into(), index: 2, len: 2 }, error);
+    let error = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(&[0; 3], 2), run)).unwrap_err();
+    assert_eq!(Error::LengthMismatch { what: "words of flips".into(), expected: 4, got: 3 }, error);
+    assert!(Sample::new(metric("bleu", &[]).unwrap(), SuffStats::new(&[1], 1, 1, 1).unwrap()).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_masks_give_what_swapping_gives(
+        segments in 1..150usize,
+        words in prop::collection::vec(any::<u64>(), 30),
+        scale in prop::sample::select(vec![1i64, 100, 1 << 20, 1 << 40]),
+    ) {
+        let bleu = metric("bleu", &[]).unwrap();
+        let counts = counts(segments, 2, scale);
+        let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
+        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let per_replicate = segments.div_ceil(64);
+        let n = 10;
+        let masks = &words[..n * per_replicate];
+        let got = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(masks, n), run)).unwrap();
+        let expected: Vec<f64> = masks
+            .chunks(per_replicate)
+            .map(|mask| {
+                let [x, y] = swapped_totals(&stats, (0, 1), |unit| bit(mask, unit));
+                bleu.score(&x) - bleu.score(&y)
+            })
+            .collect();
+        prop_assert_eq!(expected, got);
+    }
+}
