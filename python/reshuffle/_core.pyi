@@ -526,9 +526,6 @@ def draw_weights(
 ) -> NDArray[np.uint32]:
     """How often a draw takes each of S segments: (S,), summing to S, and to its size in each of the ``strata``."""
 
-def derive(seed: int, kind: str, index: int) -> int:
-    """A seed for one of many: ``kind`` is ``test-set``, ``simulation``, ``run`` or ``restart``."""
-
 def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
     """The first n random words of a replicate; ``purpose`` is ``shuffle``, ``draw`` or ``code``.
 
