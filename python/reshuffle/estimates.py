@@ -19,7 +19,7 @@ from . import _core
 from .errors import InputError
 from .given import CorpusFunction
 from .lazy import lazy
-from .metrics import Counts, Metric, Scores
+from .metrics import LARGEST_SUM, Counts, Metric, Scores
 from .resampling import BATCH_CELLS, AnyFamily, Family, Replicates, Replication
 from .units import Strata
 
@@ -237,7 +237,8 @@ def _small(rows: Counts, segments: int) -> tuple[Counts, NDArray[np.float64]]:
     Counts of words stay as they are. Of fixed-point numbers the leading bits are kept, 20 or more for a million
     segments: the standard error changes by less than one part in a million.
     """
-    bits = (61 - segments.bit_length()) // 2
+    # Half of the largest sum: rounding may carry into one bit more.
+    bits = ((LARGEST_SUM // 2).bit_length() - 1 - segments.bit_length()) // 2
     largest = np.abs(rows).max(axis=0)
     units = np.array([2.0 ** max(0, int(x).bit_length() - bits) for x in largest])
     return np.rint(rows / units).astype(np.int64), units

@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 /// How many rows are gone through between two looks whether to go on.
 const ROWS: usize = 1 << 12;
 
-/// Sums of counts stay below this, with room for a difference of two of them.
-const LIMIT: i128 = 1 << 62;
+/// The largest sum of counts, in absolute value: with room for a difference of two of them in 64 bits.
+pub const LARGEST_SUM: i64 = 1 << 62;
 
 /// Real numbers among the counts are fixed-point: whole multiples of 2^-`bits`. Their sums are exact and do not depend
 /// on the order, as those of all counts.
@@ -16,7 +16,7 @@ pub mod fixed {
     /// The multiple of 2^-`bits` that is nearest to `x`; none if that is too large for a count, or `x` for a number.
     pub fn from_real(x: f64, bits: u32) -> Option<i64> {
         let count = (x * (1_u64 << bits) as f64).round_ties_even();
-        (count.abs() <= super::LIMIT as f64).then_some(count as i64)
+        (count.abs() <= super::LARGEST_SUM as f64).then_some(count as i64)
     }
 
     /// The number of decimals to which a number that is off by at most `factor` half units can be rounded and be off by at
@@ -45,7 +45,7 @@ impl<'a> SuffStats<'a> {
     ///
     /// # Errors
     /// [`Error::Empty`] if a dimension is 0, [`Error::LengthMismatch`] if the dimensions do not multiply to the
-    /// length, [`Error::Overflow`] if S times the largest count of a column passes 2^62.
+    /// length, [`Error::Overflow`] if S times the largest count of a column passes [`LARGEST_SUM`].
     pub fn new(counts: &'a [i64], systems: usize, segments: usize, columns: usize) -> Result<Self> {
         Self::watched(counts, [systems, segments, columns], |_| Ok(()))
     }
@@ -73,7 +73,7 @@ impl<'a> SuffStats<'a> {
                 largest.iter_mut().zip(row).for_each(|(largest, count)| *largest = count.unsigned_abs().max(*largest));
             }
         }
-        if let Some(column) = largest.iter().position(|&l| i128::from(l) * segments as i128 > LIMIT) {
+        if let Some(column) = largest.iter().position(|&l| i128::from(l) * segments as i128 > i128::from(LARGEST_SUM)) {
             return Err(Error::Overflow { column });
         }
         Ok(SuffStats { counts, systems, segments, columns })

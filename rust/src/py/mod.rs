@@ -25,6 +25,8 @@ mod _core {
     #[pymodule_export]
     const GENERATOR: &str = crate::stream::GENERATOR;
     #[pymodule_export]
+    const LARGEST_SUM: i64 = crate::stats::LARGEST_SUM;
+    #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_init]
