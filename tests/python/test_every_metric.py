@@ -754,12 +754,13 @@ TOO_LARGE = r"the counts of column 0 are too large: their sum would pass 2\^62"
 def test_given_counts_may_be_as_large_as_any() -> None:
     edge = _core.LARGEST_SUM // 2
     for sign in (1, -1):
-        given = FromCounts("x", {"a": [[sign * edge]] * 2, "b": [[0], [sign]]}, lambda totals: totals[..., 0] / 1e9)
+        counts = {"a": np.array([[sign * edge]] * 2), "b": np.array([[0], [sign]])}
+        given = FromCounts("x", counts, lambda totals: totals[..., 0] / 1e9)
         (test,) = (pair.test for pair in compare(metrics=given, n_resamples=9, interval=None).comparisons)
         assert (test.pvalue, test.statistic) == (0.5, (sign - sign * 2 * edge) / 1e9)
         for beyond in ([[sign * (edge + 1)], [0]], [[0], [sign * (edge + 1)]]):
             with pytest.raises(InputError, match=TOO_LARGE):
-                FromCounts("x", {"a": beyond}, lambda totals: totals[..., 0])
+                FromCounts("x", {"a": np.array(beyond)}, lambda totals: totals[..., 0])
             with pytest.raises(InputError, match=TOO_LARGE):
                 approximate_randomization(beyond, beyond, lambda totals: totals[..., 0])
             with pytest.raises(InputError, match=TOO_LARGE):
