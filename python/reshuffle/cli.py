@@ -8,6 +8,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
@@ -327,7 +328,7 @@ Examples:
     "--stopping",
     type=Name("stopping rule", get_args(types.Stopping)),
     help="Of test ar: no more shuffles than each test needs, -n at most. 'besag-clifford': stop at 20 that reach the "
-    "difference; 'gandy': stop when p <= 1 - confidence or not is decided, with an error of at most 0.001.",
+    "difference; 'gandy': stop when p <= alpha or not is decided, with an error of at most 0.001.",
 )
 @click.option(
     "--alternative",
@@ -355,12 +356,18 @@ Examples:
 @click.option(
     "--confidence", "confidence_level", type=float, default=0.95, show_default=True, help="Level of the intervals."
 )
+@click.option(
+    "--alpha", type=float, help="Level of the tests: p of at most this has a star.  [default: 1 - confidence]"
+)
 @_shared_options
 @_format_option(get_args(types.Format), "text")
 def compare_command(
     reference: str | None,
     systems: tuple[str, ...],
     baseline: str | None,
+    interval: str,
+    confidence_level: float,
+    alpha: float | None,
     fmt: str | None,
     output: str | None,
     **options: Any,
@@ -373,18 +380,19 @@ def compare_command(
     baseline, the first one unless --baseline names another. p is the probability of a difference as large as the one
     observed if it made no difference which system produced which output.
     """
-    from .compare import compare
-    from .job import Job
+    from .compare import Data, compared
+    from .job import CALLED, Job
     from .output import destination, progress_bar
+    from .settings import Comparing, Levels
 
+    levels = Levels.of(interval, confidence_level, alpha, called=CALLED)
     job = Job.of(reference, systems, options, at_least=2)
     with destination(output, job.files) as write:
-        texts, metrics, documents, strata = job.read()
-        baseline = job.system(baseline)
+        given, units = job.read()
+        testing = Comparing(baseline=job.system(baseline), **options)
         with progress_bar() as progress:
-            comparison = compare(
-                *texts, metrics, baseline=baseline, progress=progress, documents=documents, strata=strata, **options
-            )
+            resampling = replace(job.resampling, progress=progress)
+            comparison = compared(Data.of(*given), units, testing, levels, resampling)
         write(comparison, fmt or "text")
 
 
@@ -422,6 +430,8 @@ Examples:
 def score_command(
     reference: str | None,
     systems: tuple[str, ...],
+    interval: str | None,
+    confidence_level: float | None,
     segments: bool,
     fmt: str | None,
     output: str | None,
@@ -431,39 +441,41 @@ def score_command(
 
     Files are as for 'reshuffle compare'.
     """
-    from .compare import score, segment_scores
-    from .job import Job
+    from .compare import Data, scored, segment_scores
+    from .job import CALLED, Job
     from .output import Result, destination, progress_bar
+    from .settings import Levels
 
+    levels = Levels.asked(interval, confidence_level, called=CALLED)
     job = Job.of(reference, systems, options, at_least=1)
-    fmt = _score_format(fmt, segments, options)
+    fmt = _score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
         if segments and of == "documents":
             continue
-        if path is not None and options["confidence_level"] is None and options["interval"] is None:
+        if path is not None and levels is None:
             among = ", or add --segments for scores of documents" if of == "documents" else ""
             raise InputError(
                 f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
             )
     result: Result
     with destination(output, job.files) as write:
-        texts, metrics, documents, strata = job.read()
+        given, units = job.read()
         with progress_bar() as progress:
+            resampling = replace(job.resampling, progress=progress)
             if segments:
-                result = segment_scores(
-                    *texts, metrics, documents=documents, threads=options["threads"], progress=progress
-                )
+                threads = resampling.threads
+                result = segment_scores(*given, documents=units.documents, threads=threads, progress=progress)
             else:
-                result = score(*texts, metrics, documents=documents, strata=strata, progress=progress, **options)
+                result = scored(Data.of(*given), units, levels, resampling)
         write(result, fmt)
     if segments:  # neither tsv nor jsonl has a place for it
         click.echo(f"Signature: {result.signature}", err=True)
 
 
-def _score_format(fmt: str | None, segments: bool, options: dict[str, Any]) -> str:
+def _score_format(fmt: str | None, segments: bool, of_intervals: dict[str, Any]) -> str:
     """The format of scores, or an error for one that is not for segments if these are asked for, or the other way."""
-    for name, option in (("interval", "--interval"), ("confidence_level", "--confidence")):
-        if segments and options[name] is not None:
+    for option, value in of_intervals.items():
+        if segments and value is not None:
             raise InputError(f"--segments gives no intervals: leave out {option}")
     fmt = fmt or ("tsv" if segments else "text")
     of_segments, others = get_args(types.SegmentFormat), get_args(types.Format)

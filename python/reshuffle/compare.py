@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from itertools import combinations
 from operator import methodcaller
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from . import _core
+from . import _core, signature
 from ._core import Progress
 from .corpus import Corpus, Lines
-from .errors import InputError, check_level, unknown_name, warn
+from .errors import InputError, unknown_name, warn
 from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
+from .inference.hypotheses import Hypotheses
 from .intervals import Interval, check_interval
 from .lazy import lazy
-from .metrics import Metric, NativeMetric, Scores, metric
-from .multiplicity import check_adjustment, experimentwise_error
-from .resampling import AnyFamily, Family, Pairs, Replicates, TextFamily
-from .results import Comparison, ConfidenceInterval, PairedDifference, SegmentTable, SystemScore, UsedMetric, UsedTest
-from .schemes import scheme_name
-from .significance import check_shuffling, check_test, run_signature, run_test
+from .metrics import NativeMetric, metric
+from .multiplicity import experimentwise_error
+from .resampling import CountSample, Pairs, Replicates, Sample, TextSample
+from .results import (
+    Comparison,
+    ConfidenceInterval,
+    PairedDifference,
+    SegmentTable,
+    SignificanceResult,
+    SystemScore,
+    UsedMetric,
+)
+from .settings import Comparing, Levels, Resampling, Units
+from .significance import Plan, records, run_of, run_tests
 from .stopping import AnyRule
-from .units import DocumentIds, Documents, Strata, StratumIds, document_effect, paired_influences
+from .units import DocumentIds, Documents, Strata, StratumIds
 
 __all__ = ["compare", "score", "segment_scores"]
 
@@ -51,6 +60,7 @@ def compare(
     adjust: str | None = None,
     interval: str | None = "percentile",
     confidence_level: float = 0.95,
+    alpha: float | None = None,
     seed: int = 12345,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -86,7 +96,7 @@ def compare(
     stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
         Of test ``ar``, by ``iid``: look at no more shuffles than each pair needs under each metric, and at
         ``n_resamples`` at most. :class:`~reshuffle.BesagClifford` stops at 20 exceedances, :class:`~reshuffle.Gandy` as
-        soon as it is decided, with an error of at most .001, whether p ≤ 1 − ``confidence_level``.
+        soon as it is decided, with an error of at most .001, whether p ≤ ``alpha``.
     n_resamples : int
         Shuffles for the test and draws for the intervals.
     baseline : str, optional
@@ -101,7 +111,9 @@ def compare(
     interval : str or None
         A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences; None for no intervals.
     confidence_level : float
-        Of the intervals; 1 − the level at which p-values are called significant.
+        Of the intervals.
+    alpha : float, optional
+        The level of the tests: p-values of at most this are called significant. 1 − ``confidence_level`` by default.
     seed : int
         0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
     threads : int, optional
@@ -141,57 +153,10 @@ def compare(
     >>> comparison.unit, comparison.n_units
     ('document', 2)
     """
-    confidence_level = check_level("confidence_level", confidence_level)
-    data = _Data.of(references, systems, metrics)
-    chosen = check_test(test, alternative, *data.metrics)
-    adjustment = check_adjustment(adjust, chosen.name, chosen.replicates == "shuffles")
-    shuffling = check_shuffling(scheme, stopping, chosen, adjustment, round(1 - confidence_level, 12))
-    used = None if interval is None else check_interval(interval, *data.metrics)
-    names = data.names
-    if len(names) < 2:
-        raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
-    if all_pairs and baseline is not None:
-        raise InputError("a baseline and all pairs exclude each other: leave one of them out")
-    if baseline is not None and baseline not in names:
-        raise unknown_name("baseline", baseline, names)
-    if not all_pairs:
-        baseline = names[0] if baseline is None else baseline
-        names = (baseline, *(name for name in names if name != baseline))
-
-    units = None if documents is None else Documents.of(documents, data.n_segments)
-    groups = None if strata is None else Strata.of(strata, data.n_segments, units)
-    by_segment = data.count(names, threads, progress)
-    families = _resampled_by(by_segment, units, groups)
-    replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
-    # Pairs are (system, baseline): a positive difference means that the system scores higher.
-    pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if all_pairs or x == 0]
-    if used is not None and used.draws:
-        _ = replicates.draws  # first: if they do not fit in memory, that should show before the tests are run
-    results = run_test(chosen, replicates, pairs, alternative, adjustment, shuffling, data.labels, data.n_references)
-    effects = [_document_effects(family, units, pairs) for family in by_segment]
-    comparisons = [
-        PairedDifference(
-            baseline=names[b],
-            system=names[a],
-            metric=label,
-            test=replace(result, statistic=_known(data.metrics[m], result.statistic)),
-            confidence_interval=_interval(used, replicates, confidence_level, m, a, b),
-            intraclass_correlation=correlation,
-            design_effect=effect,
-        )
-        for m, (label, of_metric, effects_of_metric) in enumerate(zip(data.labels, results, effects, strict=True))
-        for (a, b), result, (correlation, effect) in zip(pairs, of_metric, effects_of_metric, strict=True)
-    ]
-    record = UsedTest(
-        chosen.name,
-        chosen.title,
-        alternative,
-        chosen.replicates,
-        adjustment=None if adjustment is None else adjustment.name,
-        adjustment_title=None if adjustment is None else adjustment.title,
-        stopping=None if shuffling.stopping is None else shuffling.stopping.signature,
-    )
-    return _comparison(data, names, families, replicates, used, confidence_level, baseline, record, comparisons)
+    levels = Levels.of(interval, confidence_level, alpha)
+    testing = Comparing(test, scheme, stopping, alternative, adjust, baseline, all_pairs)
+    resampling = Resampling(n_resamples, seed, threads, progress)
+    return compared(Data.of(references, systems, metrics), Units(documents, strata), testing, levels, resampling)
 
 
 def score(
@@ -230,20 +195,9 @@ def score(
     >>> round(result.scores[0].score, 2)
     53.73
     """
-    data = _Data.of(references, systems, metrics)
-    names = data.names
-    if interval is None and confidence_level is None:
-        for name, ids in (("documents", documents), ("strata", strata)):
-            if ids is not None:
-                raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
-        return _comparison(data, names, data.count(names, threads, progress))
-    used = check_interval("percentile" if interval is None else interval, *data.metrics)
-    confidence_level = check_level("confidence_level", 0.95 if confidence_level is None else confidence_level)
-    units = None if documents is None else Documents.of(documents, data.n_segments)
-    groups = None if strata is None else Strata.of(strata, data.n_segments, units)
-    families = _resampled_by(data.count(names, threads, progress), units, groups)
-    replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
-    return _comparison(data, names, families, replicates, used, confidence_level)
+    levels = Levels.asked(interval, confidence_level)
+    resampling = Resampling(n_resamples, seed, threads, progress)
+    return scored(Data.of(references, systems, metrics), Units(documents, strata), levels, resampling)
 
 
 def segment_scores(
@@ -281,80 +235,101 @@ def segment_scores(
     >>> table.scores["BLEU"].round(2)
     array([[ 53.73, 100.  ]])
     """
-    data = _Data.of(references, systems, metrics)
-    units, names = (None, None) if documents is None else Documents.named(documents, data.n_segments)
-    families = data.count(data.names, threads, progress)
+    data = Data.of(references, systems, metrics)
+    units, ids = (None, None) if documents is None else Documents.named(documents, data.n_segments)
+    samples = data.count(data.names, Resampling(threads=threads, progress=progress))
     nrefs = data.n_references
-    signatures = [(f.metric.segment_signature if units is None else f.metric.signature)(nrefs) for f in families]
+    signatures = [(m.segment_signature if units is None else m.signature)(nrefs) for m in data.metrics]
     used = tuple(
-        UsedMetric(label, signature, f.metric.higher_is_better)
-        for label, signature, f in zip(data.labels, signatures, families, strict=True)
+        UsedMetric(label, line, m.higher_is_better)
+        for label, line, m in zip(data.labels, signatures, data.metrics, strict=True)
     )
-
-    def scored(m: AnyMetric, family: AnyFamily) -> Scores:
-        if units is not None:
-            return family.document_scores(units)
-        if isinstance(m, GivenCounts):
-            return m.segment_scores_of(data.names)
-        return family.segment_scores if m.decimals is None else family.segment_scores.round(m.decimals)
-
-    scores = [scored(m, f) for m, f in zip(data.metrics, families, strict=True)]
+    scores = [s.segment_scores(data.names) if units is None else s.document_scores(units) for s in samples]
     return SegmentTable(
         systems=data.names,
         metrics=used,
         scores=dict(zip(data.labels, scores, strict=True)),
-        signature="|".join([*signatures, f"version:reshuffle-{_core.VERSION}"]),
+        signature=signature.joined([*signatures, signature.version()]),
         version=_core.VERSION,
-        documents=names,
+        documents=ids,
     )
 
 
+@singledispatch
+def sampled(m: object, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+    """The outputs of these systems under a metric."""
+    raise _no_metric(m)
+
+
+@sampled.register
+def _(m: GivenCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+    return CountSample.of(m, m.counts_of(names))
+
+
+@sampled.register
+def _(m: NativeMetric, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+    texts = _texts(m, corpus)
+    outputs = {name: texts.systems[name] for name in names}
+    threads, progress = resampling.threads, resampling.progress
+    return CountSample.of(m, m.suff_stats(outputs, texts.references, threads=threads, progress=progress))
+
+
+@sampled.register
+def _(m: CorpusFunction, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+    texts = _texts(m, corpus)
+    return TextSample(m, [texts.systems[name] for name in names], texts.references)
+
+
+def _no_metric(m: object) -> InputError:
+    return InputError(
+        f"a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts, OwnTexts or CorpusFunction, got {m!r}"
+    )
+
+
+def _texts(m: AnyMetric, corpus: Corpus | None) -> Corpus:
+    """The texts, which a metric needs."""
+    if corpus is None:
+        raise _without_texts([m.name])
+    return corpus
+
+
+def _without_texts(metrics: Sequence[str]) -> InputError:
+    return InputError(f"{', '.join(metrics)} needs texts: give references and systems")
+
+
 @dataclass(frozen=True)
-class _Data:
+class Data:
     """What is to be scored: metrics, and texts unless all metrics bring their counts along."""
 
     corpus: Corpus | None
     metrics: Sequence[AnyMetric]
     names: tuple[str, ...]
+    n_segments: int
 
     @classmethod
-    def of(cls, references: References, systems: Systems, metrics: Metrics) -> _Data:
-        chosen = list(metrics) if isinstance(metrics, Sequence) and not isinstance(metrics, str) else [metrics]
-        resolved: list[Any] = [metric(m) if isinstance(m, str) else m for m in chosen]
-        if not resolved:
-            raise InputError("no metrics: at least one is needed")
-        for m in resolved:
-            if not isinstance(m, NativeMetric | GivenCounts | CorpusFunction):
-                raise InputError(
-                    "a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts, OwnTexts or "
-                    f"CorpusFunction, got {m!r}"
-                )
-        signatures = [m.signature() for m in resolved]
-        if len(set(signatures)) < len(signatures):
-            raise InputError(f"the same metric is given twice: {', '.join(signatures)}")
-        for m in resolved:
-            # Two native ones are told apart by their options.
-            if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
-                raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
+    def of(cls, references: References, systems: Systems, metrics: Metrics) -> Data:
+        """From what a caller gave; :class:`InputError` for what does not go together."""
+        resolved = _resolved(metrics)
         if references is not None and systems is not None:
             corpus = Corpus.of(references, systems)
             corpus.check()
             _check_detokenized(corpus, resolved)
-            return cls(corpus, resolved, tuple(corpus.systems))
+            return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
             raise InputError(f"{there} without {missing}: give both, or neither if all scores are given")
         needy = [m.name for m in resolved if not isinstance(m, GivenCounts)]
         if needy:
-            raise InputError(f"{', '.join(needy)} needs texts: give references and systems")
-        return cls(None, resolved, tuple(resolved[0].counts))
+            raise _without_texts(needy)
+        counts = resolved[0].counts
+        return cls(None, resolved, tuple(counts), len(next(iter(counts.values()))))
 
     @lazy
     def labels(self) -> list[str]:
         """What to call the metrics: their names, and what tells those of one name apart.
 
         >>> bleus = [metric("bleu"), metric("bleu", lowercase=True, tokenize="intl"), metric("chrf")]
-        >>> _Data.of(["a"], [["a"]], bleus).labels
+        >>> Data.of(["a"], [["a"]], bleus).labels
         ['BLEU case:mixed tok:13a', 'BLEU case:lc tok:intl', 'chrF2']
         """
         parts = [m.signature().split("|")[1:] for m in self.metrics]
@@ -365,38 +340,40 @@ class _Data:
         return labels
 
     @property
-    def n_segments(self) -> int:
-        """S, by the texts or else by the first metric."""
-        if self.corpus is not None:
-            return self.corpus.n_segments
-        assert isinstance(self.metrics[0], GivenCounts)  # of() has seen to it
-        return len(next(iter(self.metrics[0].counts.values())))
-
-    @property
     def n_references(self) -> str | None:
         """References per segment as signatures give them."""
         return None if self.corpus is None else self.corpus.n_references
 
-    def count(self, names: Sequence[str], threads: int | None, progress: Progress | None) -> list[AnyFamily]:
+    def count(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
         """The counts of these systems under every metric."""
-        families = [self._family(m, names, threads, progress) for m in self.metrics]
-        for family in families:
-            if family.n_units != self.n_segments:
-                other = families[0].metric.name if self.corpus is None else "the texts"
+        samples = [sampled(m, names, self.corpus, resampling) for m in self.metrics]
+        for sample in samples:
+            if sample.n_units != self.n_segments:
+                other = samples[0].metric.name if self.corpus is None else "the texts"
                 raise InputError(
-                    f"{family.metric.name} has {family.n_units:,} segments, {other} {self.n_segments:,}: they must be "
+                    f"{sample.metric.name} has {sample.n_units:,} segments, {other} {self.n_segments:,}: they must be "
                     "the same"
                 )
-        return families
+        return samples
 
-    def _family(self, m: AnyMetric, names: Sequence[str], threads: int | None, progress: Progress | None) -> AnyFamily:
-        if isinstance(m, GivenCounts):
-            return Family(m, m.counts_of(names))
-        assert self.corpus is not None  # of() has seen to it
-        outputs = {name: self.corpus.systems[name] for name in names}
-        if isinstance(m, CorpusFunction):
-            return TextFamily(m, list(outputs.values()), self.corpus.references)
-        return Family(m, m.suff_stats(outputs, self.corpus.references, threads=threads, progress=progress))
+
+def _resolved(metrics: Metrics) -> list[Any]:
+    """Metrics that can be told apart, by name or as they are."""
+    chosen = list(metrics) if isinstance(metrics, Sequence) and not isinstance(metrics, str) else [metrics]
+    resolved: list[Any] = [metric(m) if isinstance(m, str) else m for m in chosen]
+    if not resolved:
+        raise InputError("no metrics: at least one is needed")
+    for m in resolved:
+        if not isinstance(m, NativeMetric | GivenCounts | CorpusFunction):
+            raise _no_metric(m)
+    signatures = [m.signature() for m in resolved]
+    if len(set(signatures)) < len(signatures):
+        raise InputError(f"the same metric is given twice: {', '.join(signatures)}")
+    for m in resolved:
+        # Two native ones are told apart by their options.
+        if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
+            raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
+    return resolved
 
 
 # As sacreBLEU 2.6.0 counts them (sacrebleu/metrics/base.py).
@@ -421,113 +398,192 @@ def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
             )
 
 
-def _resampled_by(families: list[AnyFamily], documents: Documents | None, strata: Strata | None) -> list[AnyFamily]:
-    """The same with documents as the unit, and with draws within strata of the units."""
-    if documents is not None:
-        families = [family.by(documents) for family in families]
-    return families if strata is None else [family.within(strata) for family in families]
+class Resampled(NamedTuple):
+    """The replicates of some systems, and their outputs by segment even if documents are the unit."""
+
+    names: tuple[str, ...]
+    by_segment: Sequence[Sample]
+    documents: Documents | None
+    replicates: Replicates
+
+    @classmethod
+    def of(cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling) -> Resampled:
+        """Count these systems, and add up what is swapped and drawn together."""
+        documents = None if units.documents is None else Documents.of(units.documents, data.n_segments)
+        strata = None if units.strata is None else Strata.of(units.strata, data.n_segments, documents)
+        samples = by_segment = data.count(names, resampling)
+        if documents is not None:
+            samples = [sample.by(documents) for sample in samples]
+        if strata is not None:
+            samples = [sample.within(strata) for sample in samples]
+        return cls(names, by_segment, documents, Replicates.of(samples, resampling))
+
+    def effects(self, pairs: Pairs) -> list[tuple[float | None, float | None]]:
+        """Intraclass correlation and design effect, metric by metric, pair by pair; None without documents."""
+        if self.documents is None:
+            return [(None, None)] * (len(self.by_segment) * len(pairs))
+        return [effect for sample in self.by_segment for effect in sample.document_effects(self.documents, pairs)]
 
 
-def _document_effects(
-    family: AnyFamily, documents: Documents | None, pairs: Pairs
-) -> list[tuple[float | None, float | None]]:
-    """Intraclass correlation and design effect of each pair, None where they are not defined or not known."""
-    if documents is None or isinstance(family, TextFamily):
-        return [(None, None)] * len(pairs)
-    effects = (
-        document_effect(values, documents) for values in paired_influences(family.scores, family.leave_one_out, pairs)
-    )
-    return [
-        (None if math.isnan(correlation) else correlation, None if math.isnan(effect) else effect)
-        for correlation, effect in effects
+class Inferred(NamedTuple):
+    """What was found out beyond the scores."""
+
+    replicates: Replicates
+    levels: Levels
+    interval: Interval | None
+    plan: Plan | None = None
+    baseline: str | None = None
+    comparisons: Sequence[PairedDifference] = ()
+
+    @property
+    def resampled(self) -> bool:
+        """Does anything depend on chance?"""
+        of_draws = self.interval is not None and self.interval.draws
+        return of_draws or any(pair.test.seed is not None for pair in self.comparisons)
+
+    @property
+    def run(self) -> signature.Run:
+        """What signatures tell of it."""
+        tests = [pair.test for pair in self.comparisons]
+        seed = self.replicates.seed if self.resampled else None
+        strata = self.replicates.strata
+        run = signature.Run() if self.plan is None else run_of(self.plan, self.replicates, _schemes(tests), seed)
+        return replace(
+            run,
+            interval=None
+            if self.interval is None
+            else signature.of_interval(self.interval.name, self.levels.confidence_level),
+            strata=None if strata is None else strata.n_strata,
+            unit=self.replicates.unit,
+            units=self.replicates.n_units,
+            n=self.replicates.n_resamples,
+            seed=seed,
+        )
+
+    def interval_of(self, m: int, a: int, b: int | None = None) -> ConfidenceInterval | None:
+        """That of a system's score or of a difference, if intervals were asked for."""
+        if self.interval is None:
+            return None
+        found = self.interval.of(Estimate(self.replicates, m, a, b), self.levels.confidence_level)
+        known = self.replicates.samples[m].known
+        return replace(found, low=known(found.low), high=known(found.high))
+
+
+def compared(data: Data, units: Units, testing: Comparing, levels: Levels, resampling: Resampling) -> Comparison:
+    """Test whether systems differ: see :func:`compare`."""
+    plan = Plan.of(testing, *data.metrics, alpha=levels.alpha)
+    interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics)
+    names, baseline = _in_order(data.names, testing)
+    resampled = Resampled.of(data, names, units, resampling)
+    replicates = resampled.replicates
+    # Pairs are (system, baseline): a positive difference means that the system scores higher.
+    pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if baseline is None or x == 0]
+    if interval is not None and interval.draws:
+        _ = replicates.draws  # first: if they do not fit in memory, that should show before the tests are run
+    hypotheses = Hypotheses.of_pairs(pairs, len(data.metrics))
+    outcome = run_tests(plan, [replicates], hypotheses)
+    tests = records(plan, [replicates], hypotheses, outcome, data.labels, data.n_references)
+    found = Inferred(replicates, levels, interval, plan, baseline)
+    places = zip(hypotheses.metric.tolist(), hypotheses.a.tolist(), hypotheses.b.tolist(), strict=True)
+    comparisons = [
+        PairedDifference(
+            baseline=names[b],
+            system=names[a],
+            metric=data.labels[m],
+            test=replace(test, statistic=replicates.samples[m].known(test.statistic)),
+            confidence_interval=found.interval_of(m, a, b),
+            intraclass_correlation=correlation,
+            design_effect=effect,
+        )
+        for (m, a, b), test, (correlation, effect) in zip(places, tests, resampled.effects(pairs), strict=True)
     ]
+    return _comparison(data, names, replicates.samples, found._replace(comparisons=comparisons))
 
 
-def _known(m: AnyMetric | Metric, value: float) -> float:
-    """A score or difference, rounded to the decimals that its unit determines."""
-    return value if m.decimals is None else round(value, m.decimals)
+def _in_order(names: tuple[str, ...], testing: Comparing) -> tuple[tuple[str, ...], str | None]:
+    """The systems with the baseline first, and the baseline; None if every pair is compared."""
+    baseline = testing.baseline
+    if len(names) < 2:
+        raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
+    if testing.all_pairs and baseline is not None:
+        raise InputError("a baseline and all pairs exclude each other: leave one of them out")
+    if testing.all_pairs:
+        return names, None
+    baseline = names[0] if baseline is None else baseline
+    if baseline not in names:
+        raise unknown_name("baseline", baseline, names)
+    return (baseline, *(name for name in names if name != baseline)), baseline
 
 
-def _interval(
-    used: Interval | None, replicates: Replicates | None, level: float | None, m: int, a: int, b: int | None = None
-) -> ConfidenceInterval | None:
-    """The interval of a system's score or of a difference, if intervals were asked for."""
-    if used is None or replicates is None or level is None:
-        return None
-    found = used.of(Estimate(replicates, m, a, b), level)
-    of_metric = replicates.families[m].metric
-    return replace(found, low=_known(of_metric, found.low), high=_known(of_metric, found.high))
+def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampling) -> Comparison:
+    """Score systems, with intervals if there are levels: see :func:`score`."""
+    if levels is None or levels.interval is None:
+        for name, ids in (("documents", units.documents), ("strata", units.strata)):
+            if ids is not None:
+                raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
+        return _comparison(data, data.names, data.count(data.names, resampling))
+    interval = check_interval(levels.interval, *data.metrics)
+    replicates = Resampled.of(data, data.names, units, resampling).replicates
+    return _comparison(data, data.names, replicates.samples, Inferred(replicates, levels, interval))
 
 
-def _schemes(comparisons: Sequence[PairedDifference]) -> str | None:
+def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
     """The schemes of all tests, as a signature names them."""
-    schemes = {(test.scheme, test.n_resamples) for test in (pair.test for pair in comparisons)}
+    schemes = {(test.scheme, test.n_resamples) for test in tests}
     # A subgroup is the same for all. Exact tests differ in their numbers of patterns, and there may be many of them.
-    names = {scheme_name(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
+    names = {signature.of_scheme(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
     return "+".join(sorted(names)) if names - {"iid"} else None
 
 
 def _comparison(
-    data: _Data,
-    names: tuple[str, ...],
-    families: Sequence[AnyFamily],
-    replicates: Replicates | None = None,
-    used: Interval | None = None,
-    confidence_level: float | None = None,
-    baseline: str | None = None,
-    test: UsedTest | None = None,
-    comparisons: Sequence[PairedDifference] = (),
+    data: Data, names: tuple[str, ...], samples: Sequence[Sample], found: Inferred | None = None
 ) -> Comparison:
-    nrefs = data.n_references
+    """The record of everything."""
     scores = [
         SystemScore(
             system=name,
-            metric=data.labels[m],
-            score=_known(family.metric, float(family.scores[s])),
-            confidence_interval=_interval(used, replicates, confidence_level, m, s),
-            details=family.details(s),
+            metric=label,
+            score=sample.known(float(sample.scores[s])),
+            confidence_interval=None if found is None else found.interval_of(m, s),
+            details=sample.details(s),
         )
-        for m, family in enumerate(families)
+        for m, (label, sample) in enumerate(zip(data.labels, samples, strict=True))
         for s, name in enumerate(names)
     ]
     metrics = [
-        UsedMetric(
-            label,
-            f.metric.signature(nrefs),
-            f.metric.higher_is_better,
-            f.calls if isinstance(f, TextFamily) else None,
-        )
-        for label, f in zip(data.labels, families, strict=True)
+        UsedMetric(label, m.signature(data.n_references), m.higher_is_better, sample.evaluations)
+        for label, m, sample in zip(data.labels, data.metrics, samples, strict=True)
     ]
-    resampled = (used is not None and used.draws) or any(pair.test.seed is not None for pair in comparisons)
-    made = replicates if resampled else None
-    tested = None
-    if test is not None:
-        tested = test.name, test.alternative, test.adjustment, _schemes(comparisons), test.stopping
-    strata = None if replicates is None else replicates.strata
-    run = run_signature(replicates, tested, strata, resampled)
-    if used is not None:
-        run = f"interval:{used.name}[{confidence_level:g}]|{run}"
-    error = None
-    if comparisons and confidence_level is not None:
-        error = experimentwise_error(round(1 - confidence_level, 12), len(comparisons))
-    return Comparison(
+    base = Comparison(
         systems=names,
         metrics=tuple(metrics),
         scores=tuple(scores),
-        comparisons=tuple(comparisons),
-        baseline=baseline,
-        test=test,
-        interval=None if used is None else used.used,
-        experimentwise_error=error,
         n_segments=data.n_segments,
         n_references=0 if data.corpus is None else len(data.corpus.references),
-        unit=families[0].unit,
-        n_units=families[0].n_units,
-        n_strata=None if strata is None else strata.n_strata,
-        n_resamples=None if made is None else made.n_resamples,
-        confidence_level=confidence_level,
-        seed=None if made is None else made.seed,
-        signature="|".join([*(m.signature for m in metrics), run]),
+        unit=samples[0].unit,
+        n_units=samples[0].n_units,
+        signature=signature.joined(
+            [*(m.signature for m in metrics), (signature.Run() if found is None else found.run).line]
+        ),
         version=_core.VERSION,
+    )
+    return base if found is None else _with_inference(base, found)
+
+
+def _with_inference(scores: Comparison, found: Inferred) -> Comparison:
+    """The record of scores with that of intervals and tests."""
+    strata = found.replicates.strata
+    n_tests = len(found.comparisons)
+    return replace(
+        scores,
+        comparisons=tuple(found.comparisons),
+        baseline=found.baseline,
+        test=None if found.plan is None else found.plan.used,
+        interval=None if found.interval is None else found.interval.used,
+        experimentwise_error=experimentwise_error(found.levels.alpha, n_tests) if n_tests else None,
+        n_strata=None if strata is None else strata.n_strata,
+        n_resamples=found.replicates.n_resamples if found.resampled else None,
+        confidence_level=found.levels.confidence_level,
+        alpha=found.levels.alpha,
+        seed=found.replicates.seed if found.resampled else None,
     )

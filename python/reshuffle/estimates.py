@@ -15,15 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
 from .errors import InputError
 from .given import CorpusFunction
 from .lazy import lazy
 from .metrics import LARGEST_SUM, Counts, Metric, Scores
-from .resampling import BATCH_CELLS, AnyFamily, Family, Replicates, Replication
+from .resampling import Batch, CountSample, Replicates, Sample, prepared
+from .resampling.samples import BATCH_CELLS
 from .units import Strata
 
-__all__ = ["ANY", "MEANS", "SUMS", "Estimate", "check_kind", "segment_values"]
+__all__ = ["ANY", "MEANS", "SUMS", "Estimate", "check_kind"]
 
 # What a method may need of a metric.
 ANY, SUMS, MEANS = "any", "sums", "means"
@@ -45,24 +45,6 @@ def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction],
         else:
             continue
         raise InputError(f"{what} {needs}, and {m.name} {has}: use {' or '.join(instead)}")
-
-
-def segment_values(family: Family, a: int, b: int | None = None) -> Scores:
-    """For metrics that are means, the values whose mean is the score of a or, with ``b``, score(a) − score(b): (S,).
-
-    Differences are taken of integers, so that those that are equal stay so.
-    """
-    if family.unit != "segment" or family.strata is not None:
-        units = "strata" if family.strata is not None else f"{family.unit}s"
-        raise InputError(
-            f"{family.metric.name}: t intervals and t, Wilcoxon and sign tests take segments for independent; with "
-            f"{units} use 'ar' or 'bootstrap', and an interval from draws"
-        )
-    rows = family.counts[a]
-    if b is not None:
-        rows = rows.copy()
-        rows[:, 0] -= family.counts[b][:, 0]
-    return family.metric.segment_scores(rows)
 
 
 def gradient(metric: Metric, counts: Counts, totals: Counts) -> Scores:
@@ -108,14 +90,12 @@ class Estimate:
     b: int | None = None
 
     @property
-    def _family(self) -> AnyFamily:
-        return self.replicates.families[self.family]
+    def _family(self) -> Sample:
+        return self.replicates.samples[self.family]
 
     @property
-    def _sums(self) -> Family:
-        family = self._family
-        assert isinstance(family, Family)  # check_kind has seen to it
-        return family
+    def _sums(self) -> CountSample:
+        return self._family.sums()
 
     @lazy
     def _counts(self) -> Counts:
@@ -158,8 +138,8 @@ class Estimate:
 
     @lazy
     def segment_values(self) -> Scores:
-        """See :func:`segment_values`."""
-        return segment_values(self._sums, self.a, self.b)
+        """See :meth:`reshuffle.resampling.Sample.values`."""
+        return self._family.values(self.a, self.b)
 
     @lazy
     def delta_error(self) -> float:
@@ -201,10 +181,11 @@ class Estimate:
         metric, counts = self._sums.metric, self._counts
         errors = np.empty(self.replicates.n_resamples)
         size = BATCH_CELLS // max(i.size, counts.shape[0] * counts.shape[2] ** 2)
+        of_counts, of_rows = prepared("draws", counts), prepared("draws", rows[None])
         for batch in self.replicates.batches(max(1, size), "drawing"):
-            totals = batch.of(_core.draw_sums, counts).reshape(batch.n, *counts[:, 0].shape)
+            totals = batch.sums(of_counts).reshape(batch.n, *counts[:, 0].shape)
             slopes = self._slopes(gradient(metric, counts, totals).swapaxes(0, 1)) * units
-            first = (slopes * batch.of(_core.draw_sums, rows[None])).sum(axis=1)
+            first = (slopes * batch.sums(of_rows)).sum(axis=1)
             terms = twice * slopes[:, i] * slopes[:, j] * _sums_of_products(batch, rows, i, j)
             second = terms.sum(axis=1)
             squared = second - first**2 / self.n_units
@@ -244,10 +225,10 @@ def _small(rows: Counts, segments: int) -> tuple[Counts, NDArray[np.float64]]:
     return np.rint(rows / units).astype(np.int64), units
 
 
-def _sums_of_products(batch: Replication, rows: Counts, i: NDArray[np.intp], j: NDArray[np.intp]) -> Counts:
+def _sums_of_products(batch: Batch, rows: Counts, i: NDArray[np.intp], j: NDArray[np.intp]) -> Counts:
     """Σ x_i x_j over the segments drawn, for pairs of columns: (n, pairs)."""
     step = max(1, PRODUCT_CELLS // len(rows))
     blocks = [slice(at, at + step) for at in range(0, i.size, step)]
-    return np.concatenate(
-        [batch.of(_core.draw_sums, (rows[:, i[block]] * rows[:, j[block]])[None]) for block in blocks], axis=1
-    )
+    # Not prepared once for all batches: of many segments these are too many.
+    products = (np.ascontiguousarray(rows[:, i[block]] * rows[:, j[block]])[None] for block in blocks)
+    return np.concatenate([batch.sums(prepared("draws", of_block)) for of_block in products], axis=1)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
+from . import _core, signature
 from .corpus import Corpus, Lines, missing, named_columns, numbered
 from .errors import IN_SEGMENT, InputError, listed, quoted
 from .metrics import (
@@ -61,9 +61,9 @@ class GivenCounts(Metric):
             )
         return np.stack([self.counts[name] for name in names])
 
-    def segment_scores_of(self, names: Sequence[str]) -> Scores:
-        """The score of every segment of these systems by itself: (k, S)."""
-        return self.segment_scores(self.counts_of(names))
+    def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
+        """See :meth:`Metric.segment_scores_of`: in full, as the given counts are."""
+        return self.segment_scores(counts)
 
 
 @dataclass(frozen=True, eq=False)  # a comparison of arrays is no truth value
@@ -156,11 +156,10 @@ class SegmentScores(GivenCounts):
             raise InputError(IN_SEGMENT, what=what, system=system, segment=segment, problem=problem)
         return array
 
-    def segment_scores_of(self, names: Sequence[str]) -> Scores:
-        """See :meth:`GivenCounts.segment_scores_of`: the scores that the user gave, unchanged."""
+    def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
+        """See :meth:`Metric.segment_scores_of`: the scores that the user gave, unchanged."""
         if not self._rounded:
-            return super().segment_scores_of(names)
-        self.counts_of(names)  # raises the error for an unknown system
+            return super().segment_scores_of(names, counts)
         return np.stack([self._rounded[name] for name in names])
 
     def _too_coarse(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
@@ -187,7 +186,7 @@ class SegmentScores(GivenCounts):
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. References are none of its business."""
-        return "|".join([self.name, *(f"{name}:{value}" for name, value in self.core.signature)])
+        return signature.of_metric(self.name, self.core.signature)
 
 
 def _scale(scores: Scores, segments: int) -> float:
@@ -299,9 +298,9 @@ class FromCounts(_WithFormula):
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`: the formula's, if it has one. References were counted elsewhere."""
-        if isinstance(self.formula, Formula):
-            return f"{self.name}|counts:given"
-        return f"{self.name}|counts:given|{self.formula.signature()}"
+        return signature.of_given_counts(
+            self.name, None if isinstance(self.formula, Formula) else self.formula.signature()
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -424,7 +423,7 @@ class CorpusFunction:
 
     def signature(self, n_references: str | None = None) -> str:
         """The name; a function has no options that could be told."""
-        return self.name if n_references is None else f"{self.name}|nrefs:{n_references}"
+        return signature.of_metric(self.name, n_references=n_references)
 
     segment_signature = signature
 

@@ -17,8 +17,9 @@ from .errors import InputError, check_level, check_name
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 from .given import CorpusFunction
 from .metrics import Metric, MetricLike, Scores
-from .resampling import Family, Replicates
+from .resampling import CountSample, Replicates
 from .results import ConfidenceInterval, UsedInterval
+from .settings import Resampling, Units
 from .units import DocumentIds, StratumIds
 
 __all__ = ["INTERVALS", "STANDARD_ERRORS", "Interval", "bootstrap_interval", "check_interval", "standard_error"]
@@ -227,19 +228,10 @@ def check_interval(name: str, *metrics: Metric | CorpusFunction) -> Interval:
 
 
 def _estimate(
-    a: ArrayLike,
-    b: ArrayLike | None,
-    documents: DocumentIds | None,
-    strata: StratumIds | None,
-    metric: MetricLike | None,
-    n_resamples: int,
-    seed: int,
-    threads: int | None,
-    progress: Progress | None,
+    a: ArrayLike, b: ArrayLike | None, metric: MetricLike | None, units: Units, resampling: Resampling
 ) -> Estimate:
-    families = [Family.of(metric, a, b, documents, strata)]
-    replicates = Replicates(families, n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
-    return Estimate(replicates, 0, 0, None if b is None else 1)
+    sample = CountSample.of_arrays(metric, a, b, units)
+    return Estimate(Replicates.of([sample], resampling), 0, 0, None if b is None else 1)
 
 
 def bootstrap_interval(
@@ -320,8 +312,9 @@ def bootstrap_interval(
     """
     confidence_level = check_level("confidence_level", confidence_level)
     check_name("interval", method, list(INTERVALS))
-    estimate = _estimate(a, b, documents, strata, metric, n_resamples, seed, threads, progress)
-    interval = check_interval(method, *(family.metric for family in estimate.replicates.families))
+    resampling = Resampling(n_resamples, seed, threads, progress)
+    estimate = _estimate(a, b, metric, Units(documents, strata), resampling)
+    interval = check_interval(method, *(sample.metric for sample in estimate.replicates.samples))
     return interval.of(estimate, confidence_level)
 
 
@@ -382,5 +375,6 @@ def standard_error(
     0.144338
     """
     check_name("standard error", method, list(STANDARD_ERRORS))
-    estimate = _estimate(a, b, documents, strata, metric, n_resamples, seed, threads, progress)
+    resampling = Resampling(n_resamples, seed, threads, progress)
+    estimate = _estimate(a, b, metric, Units(documents, strata), resampling)
     return STANDARD_ERRORS[method](estimate)

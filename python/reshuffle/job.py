@@ -7,16 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .corpus import Corpus, check_order, read_corpus, system_names
-from .errors import (
-    MAX_RESAMPLES,
-    MAX_SEED,
-    MAX_THREADS,
-    InputError,
-    Option,
-    check_integer,
-    check_level,
-    check_name,
-)
+from .errors import InputError, Option, check_name
 from .files import STDIN, display_name
 from .given import GivenCounts, OwnTexts, SegmentScores
 from .inputs import (
@@ -31,9 +22,19 @@ from .inputs import (
 )
 from .metrics import NativeMetric, metric
 from .options import flag, flags, known_case
+from .settings import Resampling, Units
 from .specs import metric_specs
 
-__all__ = ["Job"]
+__all__ = ["CALLED", "Job"]
+
+# What the command line calls the options of the records.
+CALLED = {
+    "n_resamples": "-n",
+    "seed": "--seed",
+    "threads": "--threads",
+    "confidence_level": "--confidence",
+    "alpha": "--alpha",
+}
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Job:
     strata: str | None
     input_format: str | None
     max_input: int
-    threads: int | None
+    resampling: Resampling
 
     @classmethod
     def of(cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], at_least: int) -> Job:
@@ -73,7 +74,7 @@ class Job:
             check_name("scores", name, list(scores))
         names = options.pop("metrics") or (["bleu"] if reference is not None else [])
         metrics = _metrics(names, options)
-        _check_numbers(options)
+        resampling = _resampling(options)
         if reference is None:
             if refs:
                 raise InputError("no REF: --refs takes every file up to the next option, so put it last")
@@ -91,8 +92,8 @@ class Job:
         if parses:
             _check_parses(reference, metrics)
         ids = options.pop("documents"), options.pop("strata")
-        input_format, max_input, threads = options.pop("input_format"), options.pop("max_input"), options["threads"]
-        return cls(reference, refs, systems, parses, metrics, scores, lower, *ids, input_format, max_input, threads)
+        reading = options.pop("input_format"), options.pop("max_input")
+        return cls(reference, refs, systems, parses, metrics, scores, lower, *ids, *reading, resampling=resampling)
 
     @property
     def files(self) -> list[str]:
@@ -116,10 +117,8 @@ class Job:
             return name
         return dict(zip(self.systems, self.names, strict=True)).get(name, name)
 
-    def read(
-        self,
-    ) -> tuple[tuple[Any, Any], list[NativeMetric | GivenCounts], Sequence[str] | None, Sequence[str] | None]:
-        """References and systems, None without texts; the metrics; the ids of documents and of strata, if asked for."""
+    def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | GivenCounts]], Units]:
+        """References and systems, None without texts, and metrics; the ids of documents and of strata."""
         if self.files.count(STDIN) > 1:
             raise InputError("standard input (-) can be read only once")
         texts: tuple[Any, Any] = (None, None)
@@ -144,7 +143,7 @@ class Job:
             SegmentScores(name, self._scores(name, files), higher_is_better=name not in self.lower_is_better)
             for name, files in self.scores.items()
         ]
-        return texts, [*metrics, *given], documents, strata
+        return (*texts, [*metrics, *given]), Units(documents, strata)
 
     def _ids(self, read: Callable[..., Sequence[str]], path: str | None) -> Sequence[str] | None:
         """Ids beside scores from elsewhere; the format given is theirs if they stand in the same file."""
@@ -172,7 +171,7 @@ class Job:
             for column, parsed in zip(corpus.references, parses[:n], strict=True)
         ]
         systems = dict(zip(corpus.systems, (parsed.lines for parsed in parses[n:]), strict=True))
-        return OwnTexts(m, references, systems, self.threads)
+        return OwnTexts(m, references, systems, self.resampling.threads)
 
     def _scores(self, name: str, files: Sequence[str]) -> dict[str, list[float]]:
         """Scores of segments by system: from a file for each, or from one that names the systems itself."""
@@ -246,14 +245,11 @@ def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
         raise error.worded(Option, flag) from None
 
 
-def _check_numbers(options: dict[str, Any]) -> None:
-    """Before any file is read: a mistyped number should not cost a wait."""
-    check_integer("-n", options["n_resamples"], 1, MAX_RESAMPLES)
-    check_integer("--seed", options["seed"], 0, MAX_SEED)
-    if options["threads"] is not None:
-        check_integer("--threads", options["threads"], 1, MAX_THREADS)
-    if options["confidence_level"] is not None:
-        check_level("--confidence", options["confidence_level"])
+def _resampling(options: dict[str, Any]) -> Resampling:
+    """Takes its numbers out of ``options``, before any file is read: a mistyped one should not cost a wait."""
+    given = Resampling(*(options.pop(name) for name in ("n_resamples", "seed", "threads")))
+    given.check(CALLED)
+    return given
 
 
 def _check_systems(systems: Sequence[str], refs: Sequence[str], at_least: int) -> None:

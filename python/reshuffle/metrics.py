@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
+from . import _core, signature
 from ._core import Progress
 from .corpus import listed_segments, numbered, reference_columns
 from .errors import IN_SEGMENT, MAX_THREADS, InputError, Option, System, check_integer, check_name, quoted
@@ -68,6 +68,11 @@ class Metric(ABC):
     def segment_scores(self, counts: ArrayLike) -> Scores:
         """The scores of segments, each by itself: shape (…, K) in, shape (…) out. The corpus formula by default."""
         return self.score(counts)
+
+    def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
+        """The same of systems of these names, with (k, S, K) counts, to be shown: (k, S)."""
+        scores = self.segment_scores(counts)
+        return scores if self.decimals is None else scores.round(self.decimals)
 
     def details(self, totals: Counts) -> Mapping[str, float]:
         """The parts that make up the score of one (K,) row of summed counts."""
@@ -243,8 +248,9 @@ class NativeMetric(Metric):
         return self._tell(self.core.segment_signature, n_references)
 
     def _tell(self, options: Sequence[tuple[str, str]], n_references: str | None) -> str:
-        nrefs = [] if n_references is None else [f"nrefs:{n_references}"]
-        return "|".join([self.name, *nrefs, *(f"{name}:{self._told.get(name, value)}" for name, value in options)])
+        return signature.of_metric(
+            self.name, [(name, self._told.get(name, value)) for name, value in options], n_references
+        )
 
 
 @dataclass(frozen=True)
@@ -293,7 +299,7 @@ class Formula(Metric):
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`; a function has no options that could be told."""
-        return self.name if n_references is None else f"{self.name}|nrefs:{n_references}"
+        return signature.of_metric(self.name, n_references=n_references)
 
 
 def metric(name: str, **options: Any) -> NativeMetric:

@@ -7,17 +7,20 @@ most α, whichever of the pairs differ in truth. A new adjustment is a function 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError, check_name
+from .inference.hypotheses import Hypotheses, Outcome
+from .inference.pvalues import pvalue
 from .metrics import Scores
-from .resampling import Pairs, Replicates, extremeness
+from .resampling import MaxT, MinP, Reduction, Replicates, Spread, extremeness
 
-__all__ = ["ADJUSTMENTS", "Adjustment", "FamilyTests", "check_adjustment", "experimentwise_error"]
+__all__ = ["ADJUSTMENTS", "Adjustment", "Unadjusted", "check_adjustment", "experimentwise_error"]
 
 
 def experimentwise_error(level: float, n_tests: int) -> float:
@@ -31,16 +34,15 @@ def experimentwise_error(level: float, n_tests: int) -> float:
     return -math.expm1(n_tests * math.log1p(-level))
 
 
-@dataclass(frozen=True)
-class FamilyTests:
-    """The tests of all families: every array has shape (metrics, pairs). ``thresholds`` and counts are of shuffles."""
+@dataclass(frozen=True, eq=False)
+class Unadjusted:
+    """The tests of the hypotheses about one test set. ``thresholds``, (H,), are what shuffles had to reach."""
 
     replicates: Replicates
-    pairs: Pairs
+    hypotheses: Hypotheses
     alternative: str
-    pvalues: Scores
     thresholds: Scores
-    exceedances: NDArray[np.int64] | None
+    outcome: Outcome
 
 
 def _stepped(order: NDArray[np.intp], pvalues: Scores) -> Scores:
@@ -71,44 +73,52 @@ def holm(pvalues: Scores) -> Scores:
     return _stepped(order, factors * pvalues)
 
 
-def _each(adjust: Callable[[Scores], Scores]) -> Callable[[FamilyTests], Scores]:
+def _each(adjust: Callable[[Scores], Scores]) -> Callable[[Unadjusted], Scores]:
     """Apply an adjustment of p-values to every family."""
-    return lambda tested: np.array([adjust(pvalues) for pvalues in tested.pvalues])
+
+    def adjusted(tested: Unadjusted) -> Scores:
+        return np.concatenate([adjust(tested.outcome.pvalue[family]) for family in tested.hypotheses.families()])
+
+    return adjusted
 
 
-def max_t(tested: FamilyTests) -> Scores:
-    """Step-down maxT, each statistic in units of its own spread over the shuffles: (metrics, pairs).
+def max_t(tested: Unadjusted) -> Scores:
+    """Step-down maxT, each statistic in units of its own spread over the shuffles: (H,).
 
     p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1), then the running maximum, the most extreme first. Westfall
     & Young 1993, algorithm 4.1. It knows how the tests depend on one another, and loses the less power for it.
     """
-    replicates, pairs = tested.replicates, tested.pairs
-    spreads = replicates.spreads(pairs)
+    (spreads,) = tested.outcome.kept
     # Systems that are equal have no spread: whatever comes, comes as far as they do, and p is 1.
     scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
-    thresholds = _eased(tested) * scales
-    counts = replicates.max_t(pairs, tested.alternative, scales, thresholds)
-    adjusted = (counts + 1) / (replicates.n_resamples + 1)
-    index = np.arange(len(pairs))
-    return np.array([_stepped(np.lexsort((index, -t)), p) for t, p in zip(thresholds, adjusted, strict=True)])
+    thresholds = tested.hypotheses.table(_eased(tested)) * scales
+    (counts,) = tested.replicates.run([MaxT(tested.alternative, scales, thresholds)], tested.hypotheses.pairs)
+    return _step_down(tested, counts, -thresholds)
 
 
-def min_p(tested: FamilyTests) -> Scores:
+def min_p(tested: Unadjusted) -> Scores:
     """Step-down minP: as maxT, with the p of a shuffle among all shuffles in the place of its statistic.
 
     Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. Every test has the
     same weight, whatever its null distribution looks like; many tests need many shuffles, for p comes in steps of
     1/(R + 1).
     """
-    assert tested.exceedances is not None  # check_adjustment has seen to it
-    replicates, ranks = tested.replicates, tested.exceedances + 1
-    counts = replicates.min_p(tested.pairs, tested.alternative, tested.thresholds, ranks)
-    adjusted = (counts + 1) / (replicates.n_resamples + 1)
-    index = np.arange(len(tested.pairs))
-    return np.array([_stepped(np.lexsort((index, rank)), p) for rank, p in zip(ranks, adjusted, strict=True)])
+    table = tested.hypotheses.table
+    ranks = table(tested.outcome.exceedances) + 1
+    asked = MinP(tested.alternative, table(tested.thresholds), ranks)
+    (counts,) = tested.replicates.run([asked], tested.hypotheses.pairs)
+    return _step_down(tested, counts, ranks)
 
 
-def _eased(tested: FamilyTests) -> Scores:
+def _step_down(tested: Unadjusted, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
+    """Adjusted p from how many shuffles reach each step; steps are in ascending order of ``keys``: (H,)."""
+    adjusted = pvalue(counts, tested.replicates.n_resamples)
+    index = np.arange(len(tested.hypotheses.pairs))
+    orders = (np.lexsort((index, key)) for key in keys)
+    return np.concatenate([_stepped(order, p) for order, p in zip(orders, adjusted, strict=True)])
+
+
+def _eased(tested: Unadjusted) -> Scores:
     """How extreme a replicate has to be; an absolute value is never below 0."""
     if tested.alternative == "two-sided":
         return np.maximum(tested.thresholds, 0)
@@ -117,14 +127,19 @@ def _eased(tested: FamilyTests) -> Scores:
 
 @dataclass(frozen=True)
 class Adjustment:
-    """An adjustment as the registry knows it: from all tests to their adjusted p-values, (metrics, pairs)."""
+    """An adjustment as the registry knows it: from all tests to their adjusted p-values, (H,).
+
+    ``of_shuffles`` tells whether it is made from shuffles, and ``besides`` what it needs of those that the test goes
+    through.
+    """
 
     name: str
     title: str
     about: str
     source: str
-    adjust: Callable[[FamilyTests], Scores]
+    adjust: Callable[[Unadjusted], Scores]
     of_shuffles: bool = False
+    besides: Sequence[Reduction[Any, Any]] = ()
 
 
 ADJUSTMENTS: Mapping[str, Adjustment] = {
@@ -151,6 +166,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "Westfall & Young 1993",
             max_t,
             of_shuffles=True,
+            besides=(Spread(),),
         ),
         Adjustment(
             "minp",

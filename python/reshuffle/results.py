@@ -324,7 +324,7 @@ class Comparison:
         None if there are no intervals.
     experimentwise_error : float or None
         If no systems differed, the tests kept their level and were independent: the chance of at least one p of at
-        most 1 − confidence_level.
+        most alpha.
     n_segments, n_references : int
         Segments per system; columns of references.
     unit : str
@@ -337,7 +337,9 @@ class Comparison:
         None if nothing was resampled at random, for example if all tests are exact and there are no draws. Tests with
         a stopping rule have their own number of shuffles.
     confidence_level : float or None
-        Of the intervals; 1 − the level of the tests. None if there are neither.
+        Of the intervals. None if there are no intervals and no tests.
+    alpha : float or None
+        The level of the tests: p-values of at most this are called significant. Without tests, 1 − confidence_level.
     signature : str
         One line that tells a reader how to repeat it.
     version : str
@@ -347,29 +349,22 @@ class Comparison:
     systems: tuple[str, ...]
     metrics: tuple[UsedMetric, ...]
     scores: tuple[SystemScore, ...]
-    comparisons: tuple[PairedDifference, ...]
-    baseline: str | None
-    test: UsedTest | None
-    interval: UsedInterval | None
-    experimentwise_error: float | None
     n_segments: int
     n_references: int
     unit: str
     n_units: int
-    n_strata: int | None
-    n_resamples: int | None
-    confidence_level: float | None
-    seed: int | None
     signature: str
     version: str
-
-    @property
-    def level(self) -> float | None:
-        """1 − confidence_level, without rounding errors: p-values of at most this are called significant.
-
-        None if there are no tests and no intervals.
-        """
-        return None if self.confidence_level is None else round(1 - self.confidence_level, 12)
+    comparisons: tuple[PairedDifference, ...] = ()
+    baseline: str | None = None
+    test: UsedTest | None = None
+    interval: UsedInterval | None = None
+    experimentwise_error: float | None = None
+    n_strata: int | None = None
+    n_resamples: int | None = None
+    confidence_level: float | None = None
+    alpha: float | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,18 +17,19 @@ first each is independent of all before, so that a rule may stop them (:mod:`res
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
 from .errors import InputError
+from .inference.hypotheses import NONE
 from .lazy import lazy
 from .metrics import Scores
-from .resampling import AnyFamily, Family, Pairs, Replicates, reached
-from .results import UsedStopping
+from .resampling import Column, Pairs, Reduction, Replicates, Sample, SequentialTally, Series, Tally, reached
 from .stopping import AnyRule
 
 __all__ = ["SCHEMES", "Shuffled", "Shuffling", "null_distribution", "shuffle"]
@@ -46,11 +47,6 @@ COST_OF_SCORES = 100
 LONGEST_LAW = 1 << 25
 
 
-def scheme_name(scheme: str, bits: int) -> str:
-    """A scheme and the number of its shuffles, a power of two, as signatures name them."""
-    return f"{scheme}[2^{bits}]"
-
-
 @dataclass(frozen=True)
 class Shuffling:
     """How a test goes through its shuffles: the scheme and, if it is ``iid``, the rule that stops them, if any."""
@@ -59,43 +55,63 @@ class Shuffling:
     stopping: AnyRule | None = None
 
 
-@dataclass(frozen=True)
-class Shuffled:
-    """What the shuffles of one pair under one metric gave.
+class Shuffled(NamedTuple):
+    """What shuffles gave, each array (metrics, pairs).
 
-    ``n_resamples`` and ``exceedances`` are None where nothing was counted one by one; if a rule could stop the
-    shuffles, they are of those that were looked at.
+    ``exceedances`` of ``n_resamples`` shuffles were counted, NONE where nothing was counted one by one: there
+    ``probability`` is p. ``includes_observed`` tells whether what was observed is one of them. A scheme whose number of
+    shuffles is a power of two has ``bits``. If a rule could stop the shuffles, they are those that were looked at, and
+    ``by_rule`` tells whether it did.
     """
 
-    pvalue: float
-    exceedances: int | None
-    n_resamples: int | None
-    scheme: str
-    bits: int | None = None
-    stopping: UsedStopping | None = None
+    scheme: NDArray[np.str_]
+    exceedances: NDArray[np.int64]
+    n_resamples: NDArray[np.int64]
+    includes_observed: NDArray[np.bool_]
+    bits: NDArray[np.int64]
+    by_rule: NDArray[np.bool_]
+    probability: Scores
 
     @classmethod
-    def by_coins(cls, exceedances: int, n_resamples: int) -> Shuffled:
-        """p = (c + 1)/(R + 1): Riezler & Maxwell 2005 (W05-0908), Fig. 1, last line."""
-        return cls((exceedances + 1) / (n_resamples + 1), exceedances, n_resamples, "iid")
+    def all_alike(
+        cls,
+        scheme: str,
+        exceedances: NDArray[np.int64],
+        n_resamples: int | NDArray[np.int64],
+        *,
+        includes_observed: bool | NDArray[np.bool_] = False,
+        bits: int = NONE,
+        by_rule: bool | NDArray[np.bool_] = False,
+    ) -> Shuffled:
+        """All pairs by one scheme."""
+        shape = exceedances.shape
+        values = (n_resamples, includes_observed, bits, by_rule, np.nan)
+        return cls(np.full(shape, scheme, dtype="<U8"), exceedances, *(np.full(shape, value) for value in values))
 
-    @classmethod
-    def by_group(cls, exceedances: int, bits: int, scheme: str) -> Shuffled:
-        """p = c/2^bits: what was observed is one of the shuffles that were counted.
+    def put(self, place: tuple[int, int], one: Enumerated) -> None:
+        """Write down what an exact test of one pair gave."""
+        values: tuple[Any, ...] = ("exact", one.exceedances, one.n_resamples, True, one.bits, False, one.probability)
+        for array, value in zip(self, values, strict=True):
+            array[place] = value
 
-        >>> Shuffled.by_group(2, 4, "exact").pvalue
-        0.125
-        """
-        return cls(exceedances / 2**bits, exceedances, 2**bits, scheme, bits)
 
-    @property
-    def name(self) -> str | None:
-        """The scheme and the number of its shuffles as signatures name them, None for what goes without saying.
+class Enumerated(NamedTuple):
+    """What an exact test of one pair gave: see :class:`Shuffled`."""
 
-        >>> Shuffled.by_coins(2, 99).name, Shuffled.by_group(2, 4, "exact").name
-        (None, 'exact[2^4]')
-        """
-        return None if self.bits is None else scheme_name(self.scheme, self.bits)
+    bits: int
+    exceedances: int = NONE
+    n_resamples: int = NONE
+    probability: float = np.nan
+
+
+class Exact(Protocol):
+    """An exact test of one pair."""
+
+    def shuffled(self, threshold: float, alternative: str) -> Enumerated:
+        """How much of the null distribution reaches the threshold."""
+
+    def distribution(self) -> tuple[Scores, Scores | None]:
+        """The values of the statistic, and their probabilities if they are not equally likely."""
 
 
 @dataclass(frozen=True)
@@ -103,35 +119,36 @@ class Patterns:
     """All patterns of swaps of the units in which a pair differs."""
 
     replicates: Replicates
-    family: AnyFamily
+    sample: Sample
     pair: tuple[int, int]
 
     @classmethod
-    def of(cls, replicates: Replicates, family: AnyFamily, pair: tuple[int, int]) -> Patterns:
+    def of(cls, replicates: Replicates, sample: Sample, pair: tuple[int, int]) -> Patterns:
         """Without the other systems."""
-        return cls(replicates, *family.of_pair(pair))
+        return cls(replicates, *sample.of_pair(pair))
 
     @lazy
     def _units(self) -> NDArray[np.intp]:
-        return self.family.differing_units(self.pair)
+        return self.sample.differing_units(self.pair)
 
     def _first(self, n: int) -> Replicates:
         # With a bit of its own for each unit, replicate g swaps the units whose bits g has.
-        codes = np.zeros(self.family.n_units, dtype=np.uint64)
+        codes = np.zeros(self.sample.n_units, dtype=np.uint64)
         codes[self._units] = np.uint64(1) << np.arange(len(self._units), dtype=np.uint64)
-        return self.replicates.grouped(codes, n, [self.family])
+        return self.replicates.alone(self.sample).grouped(codes, n)
 
-    def shuffled(self, threshold: float, alternative: str) -> Shuffled:
+    def shuffled(self, threshold: float, alternative: str) -> Enumerated:
         """The share of patterns that reach the threshold."""
         bits = len(self._units)
         # A pattern and its complement have opposite statistics, so that for a two-sided test one half will do.
         times = 2 if alternative == "two-sided" and bits else 1
-        count = self._first(2**bits // times).tally([self.pair], np.array([[threshold]]), alternative)
-        return Shuffled.by_group(times * int(count[0, 0]), bits, "exact")
+        (counts,) = self._first(2**bits // times).run([Tally(alternative, np.array([[threshold]]))], [self.pair])
+        return Enumerated(bits, times * int(counts[0, 0]), 2**bits)
 
     def distribution(self) -> tuple[Scores, None]:
         """The statistic of every pattern."""
-        return self._first(2 ** len(self._units)).shuffles([self.pair])[0, 0], None
+        (statistics,) = self._first(2 ** len(self._units)).run([Series()], [self.pair])
+        return statistics[0, 0], None
 
 
 @dataclass(frozen=True)
@@ -144,16 +161,13 @@ class Law:
     """
 
     replicates: Replicates
-    family: Family
-    pair: tuple[int, int]
-    column: int
+    column: Column
     differences: NDArray[np.int64]
 
     @classmethod
-    def of(cls, replicates: Replicates, family: Family, pair: tuple[int, int], column: int) -> Law:
+    def of(cls, replicates: Replicates, column: Column) -> Law:
         """With those differences of the pair in the column that are not 0."""
-        x, y = (family.counts[system, :, column] for system in pair)
-        return cls(replicates, family, pair, column, (x - y)[x != y])
+        return cls(replicates, column, column.differences)
 
     @property
     def unit(self) -> int:
@@ -170,14 +184,14 @@ class Law:
         """In additions, roughly."""
         return self.span * (len(self.differences) + COST_OF_SCORES)
 
-    def shuffled(self, threshold: float, alternative: str) -> Shuffled:
+    def shuffled(self, threshold: float, alternative: str) -> Enumerated:
         """The probability of what reaches the threshold."""
         statistics, probabilities = self.distribution()
         extreme = reached(statistics, threshold, alternative)
         # The law is symmetric. Both ends together make the same sum for (x, y) and (y, x), to the last bit.
         weights = np.where(extreme, probabilities, 0.0)
         p = 1.0 if extreme.all() else 0.5 * float((weights + weights[::-1]).sum())
-        return Shuffled(min(max(p, sys.float_info.min), 1.0), None, None, "exact", len(self.differences))
+        return Enumerated(len(self.differences), probability=min(max(p, sys.float_info.min), 1.0))
 
     def distribution(self) -> tuple[Scores, Scores]:
         """The values of the statistic, some of which may be equal, and their probabilities."""
@@ -185,43 +199,36 @@ class Law:
         probabilities = _core.coin_law(steps, progress=self.replicates.progress)
         # Σ of the swapped d_s has the law of (Σ of the negative ones) + Σ of the |d_s| whose coin shows heads.
         least = int(self.differences[self.differences < 0].sum())
-        totals = self.family.totals[list(self.pair)]
         statistics = np.empty(len(probabilities))
-        for first in range(0, len(statistics), self.family.batch):
-            part = statistics[first : first + self.family.batch]
-            moved = least + self.unit * np.arange(first, first + len(part))
-            rows = np.repeat(totals[:, None], len(part), axis=1)
-            rows[0, :, self.column] -= moved
-            rows[1, :, self.column] += moved
-            part[:] = self.family.metric.score(rows[0]) - self.family.metric.score(rows[1])
+        size = self.column.sample.batch
+        for first in range(0, len(statistics), size):
+            part = statistics[first : first + size]
+            part[:] = self.column.statistics(least + self.unit * np.arange(first, first + len(part)))
         return statistics, probabilities
-
-
-Exact: TypeAlias = "Patterns | Law"
 
 
 def exact_tests(replicates: Replicates, metric: int, pairs: Pairs, scheme: str) -> list[Exact | None]:
     """For each pair how to test it exactly under a metric, None if it should not be."""
     if scheme not in ("auto", "exact"):
         return [None] * len(pairs)
-    family = replicates.families[metric]
+    sample = replicates.samples[metric]
     few = replicates.n_resamples.bit_length()  # 2^(d − 1) ≤ R
-    most = few if scheme == "auto" else family.n_units
+    most = few if scheme == "auto" else sample.n_units
     found: list[Exact | None] = []
-    for pair, (units, column) in zip(pairs, family.differing(pairs, most), strict=True):
-        law = Law.of(replicates, family, pair, column) if column is not None and isinstance(family, Family) else None
+    for pair, (units, column) in zip(pairs, sample.differing(pairs, most), strict=True):
+        law = None if column is None else Law.of(replicates, column)
         affordable = AUTOMATIC_COST if scheme == "auto" else LARGEST_COST
         if units <= few:
-            found.append(Patterns.of(replicates, family, pair))
+            found.append(Patterns.of(replicates, sample, pair))
         elif law is not None and law.cost <= affordable and law.span < LONGEST_LAW:
             found.append(law)
         elif scheme == "auto":
             found.append(None)
         elif units <= MOST_PATTERNS:
-            found.append(Patterns.of(replicates, family, pair))
+            found.append(Patterns.of(replicates, sample, pair))
         else:
             raise InputError(
-                f"{family.metric.name}: two systems differ in {units:,} {family.unit}s, too many for an exact test of "
+                f"{sample.metric.name}: two systems differ in {units:,} {sample.unit}s, too many for an exact test of "
                 f"2^{units} patterns of swaps (at most 2^{MOST_PATTERNS}, unless they differ in one column of small "
                 "counts): choose the scheme 'auto', 'iid' or 'subgroup'"
             )
@@ -238,48 +245,54 @@ def _bits(replicates: Replicates) -> int:
     return (replicates.n_resamples - 1).bit_length()
 
 
-def _until(
-    replicates: Replicates, pairs: Pairs, thresholds: Scores, alternative: str, rule: AnyRule
-) -> list[list[Shuffled]]:
-    """Shuffles by coins, until the rule stops them."""
-    found = replicates.tally_until(rule.core(), pairs, thresholds, alternative)
-    pvalues = rule.pvalues(found)
-
-    def shuffled(m: int, p: int) -> Shuffled:
-        used = rule.used(replicates.n_resamples, bool(found.by_rule[m, p]))
-        n, exceedances = int(found.shuffles[m, p]), int(found.exceedances[m, p])
-        return Shuffled(float(pvalues[m, p]), exceedances, n, "iid", stopping=used)
-
-    return [[shuffled(m, p) for p in range(len(pairs))] for m in range(len(pvalues))]
-
-
 def shuffle(
-    replicates: Replicates, pairs: Pairs, thresholds: Scores, alternative: str, shuffling: Shuffling
-) -> list[list[Shuffled]]:
-    """Shuffle every pair under every family: metric by metric, pair by pair. ``thresholds``: (metrics, pairs)."""
+    replicates: Replicates,
+    pairs: Pairs,
+    thresholds: Scores,
+    alternative: str,
+    shuffling: Shuffling,
+    besides: Sequence[Reduction[Any, Any]] = (),
+) -> tuple[Shuffled, list[Any]]:
+    """Shuffle every pair under every sample. ``thresholds``: (metrics, pairs).
+
+    ``besides`` is what else to keep of the shuffles, for ``iid`` that no rule stops; it comes second.
+    """
     if shuffling.stopping is not None:
-        return _until(replicates, pairs, thresholds, alternative, shuffling.stopping)
-    scheme = shuffling.scheme
-    exact = [exact_tests(replicates, metric, pairs, scheme) for metric in range(len(replicates.families))]
+        asked = SequentialTally(alternative, thresholds, shuffling.stopping.core())
+        found, *kept = replicates.run([asked, *besides], pairs)
+        includes = shuffling.stopping.includes_observed(found.by_rule)
+        return Shuffled.all_alike(
+            "iid", found.exceedances, found.shuffles, includes_observed=includes, by_rule=found.by_rule
+        ), kept
+    if shuffling.scheme == "subgroup":
+        group = _grouped(replicates)
+        counts, *kept = group.run([Tally(alternative, thresholds), *besides], pairs)
+        bits = _bits(replicates)
+        return Shuffled.all_alike("subgroup", counts, group.n_resamples, includes_observed=True, bits=bits), kept
+    if shuffling.scheme == "iid":
+        counts, *kept = replicates.run([Tally(alternative, thresholds), *besides], pairs)
+        return Shuffled.all_alike("iid", counts, replicates.n_resamples), kept
+    return _exact(replicates, pairs, thresholds, alternative, shuffling.scheme), []
+
+
+def _exact(replicates: Replicates, pairs: Pairs, thresholds: Scores, alternative: str, scheme: str) -> Shuffled:
+    """All that can be tested exactly, the other pairs by coins."""
+    exact = [exact_tests(replicates, metric, pairs, scheme) for metric in range(len(replicates.samples))]
     others = [p for p in range(len(pairs)) if any(of_metric[p] is None for of_metric in exact)]
     counts = np.zeros(thresholds.shape, dtype=np.int64)
     if others:
-        shuffles = _grouped(replicates) if scheme == "subgroup" else replicates
-        counts[:, others] = shuffles.tally([pairs[p] for p in others], thresholds[:, others], alternative)
-
-    def shuffled(m: int, p: int) -> Shuffled:
-        test = exact[m][p]
-        if test is not None:
-            return test.shuffled(float(thresholds[m, p]), alternative)
-        if scheme == "subgroup":
-            return Shuffled.by_group(int(counts[m, p]), _bits(replicates), scheme)
-        return Shuffled.by_coins(int(counts[m, p]), replicates.n_resamples)
-
-    return [[shuffled(m, p) for p in range(len(pairs))] for m in range(len(exact))]
+        tally = Tally(alternative, thresholds[:, others])
+        (counts[:, others],) = replicates.run([tally], [pairs[p] for p in others])
+    out = Shuffled.all_alike("iid", counts, replicates.n_resamples)
+    for m, of_metric in enumerate(exact):
+        for p, test in enumerate(of_metric):
+            if test is not None:
+                out.put((m, p), test.shuffled(float(thresholds[m, p]), alternative))
+    return out
 
 
 def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> tuple[Scores, Scores | None]:
-    """The statistic of a pair under the first family on every shuffle that :func:`shuffle` would go through.
+    """The statistic of a pair under the first sample on every shuffle that :func:`shuffle` would go through.
 
     The second array holds their probabilities if they are not equally likely.
     """
@@ -287,4 +300,5 @@ def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str
     if exact is not None:
         return exact.distribution()
     shuffles = _grouped(replicates) if scheme == "subgroup" else replicates
-    return shuffles.shuffles([pair])[0, 0], None
+    (statistics,) = shuffles.run([Series()], [pair])
+    return statistics[0, 0], None

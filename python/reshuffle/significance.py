@@ -9,25 +9,29 @@ replicates: their p comes from a distribution in closed form.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from . import _core
+from . import _core, signature
 from ._core import Progress
 from .errors import InputError, check_name
-from .estimates import ANY, MEANS, check_kind, segment_values
+from .estimates import ANY, MEANS, check_kind
 from .given import CorpusFunction
+from .inference.hypotheses import NONE, Hypotheses, Outcome
+from .inference.pvalues import pvalue, threshold
+from .lazy import lazy
 from .metrics import Metric, MetricLike, Scores
-from .multiplicity import Adjustment, FamilyTests
-from .resampling import Family, Pairs, Replicates, reached
-from .results import SignificanceResult
-from .schemes import SCHEMES, Shuffled, Shuffling, null_distribution, shuffle
+from .multiplicity import Adjustment, Unadjusted, check_adjustment
+from .resampling import CountSample, Reduction, Replicates, reached
+from .results import SignificanceResult, UsedTest
+from .schemes import SCHEMES, Shuffling, null_distribution, shuffle
+from .settings import Comparing, Resampling, Units
 from .stopping import AnyRule
 from .stopping import resolve as resolve_stopping
-from .units import DocumentIds, Strata, StratumIds
+from .units import DocumentIds, StratumIds
 
 __all__ = ["ALTERNATIVES", "TESTS", "SignificanceTest", "approximate_randomization", "bootstrap_test"]
 
@@ -40,87 +44,66 @@ MOST_EXACT_RANKS = 50
 MOST_EXACT_TIES = 13
 
 
-def pvalue(exceedances: ArrayLike, n_resamples: int) -> NDArray[np.float64]:
-    """p = (c + 1)/(R + 1): Riezler & Maxwell 2005 (W05-0908), Fig. 1, last line.
-
-    >>> pvalue([0, 499, 9999], 9999)
-    array([1.e-04, 5.e-02, 1.e+00])
-    """
-    return np.asarray((np.asarray(exceedances) + 1) / (n_resamples + 1))
-
-
-def threshold(statistic: Scores, scores_a: Scores, scores_b: Scores, alternative: str) -> Scores:
-    """What a replicate has to reach to count as at least as extreme as ``statistic``.
-
-    Equal sums give equal scores, so the usual ties are exact. Two different sums may have differences that are equal
-    in mathematics but not in floating point; the sixteen units in the last place of the larger score by which the
-    threshold is eased let these count as ties, as they should.
-    """
-    slack = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
-    if alternative == "two-sided":
-        return np.asarray(np.abs(statistic) - slack)
-    return np.asarray(statistic + slack if alternative == "less" else statistic - slack)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Observed:
-    """What was observed for some pairs under all families: each array has shape (metrics, pairs)."""
+    """What was observed about the hypotheses of one test set, and how to test them.
+
+    ``besides`` is what else an adjustment needs of the shuffles that the test goes through.
+    """
 
     replicates: Replicates
-    pairs: Pairs
-    scores_a: Scores
-    scores_b: Scores
+    hypotheses: Hypotheses
+    alternative: str
     shuffling: Shuffling
+    besides: Sequence[Reduction[Any, Any]] = ()
 
-    @classmethod
-    def of(cls, replicates: Replicates, pairs: Pairs, shuffling: Shuffling) -> Observed:
-        """Look the pairs' scores up."""
-        index = np.asarray(pairs, dtype=np.intp).reshape(-1, 2).T
-        of_a, of_b = (np.array([family.scores[side] for family in replicates.families]) for side in index)
-        return cls(replicates, pairs, of_a, of_b, shuffling)
+    @lazy
+    def _scores(self) -> tuple[Scores, Scores]:
+        """The scores of a and b: (H,) each."""
+        scores = np.array([sample.scores for sample in self.replicates.samples])
+        metric = self.hypotheses.metric
+        return scores[metric, self.hypotheses.a], scores[metric, self.hypotheses.b]
 
-    @property
+    @lazy
     def statistic(self) -> Scores:
-        """t = score(a) − score(b)."""
-        return self.scores_a - self.scores_b
+        """t = score(a) − score(b): (H,)."""
+        a, b = self._scores
+        return a - b
 
-    def threshold(self, alternative: str) -> Scores:
+    @lazy
+    def thresholds(self) -> Scores:
         """What replicates have to reach: see :func:`threshold`."""
-        return threshold(self.statistic, self.scores_a, self.scores_b, alternative)
+        return threshold(self.statistic, *self._scores, self.alternative)
 
-    def drawn(self, metric: int, pair: int) -> Scores:
-        """The difference of one pair under one metric on every draw: (R,)."""
-        a, b = self.pairs[pair]
-        scores = self.replicates.draws[metric]
-        return np.asarray(scores[a] - scores[b])
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a test found: p-values and, if it has replicates, how many are at least as extreme: (metrics, pairs).
-
-    If it has shuffles, ``shuffled`` tells pair by pair, metric by metric how they were gone through; then
-    ``exceedances`` are given if that is by coins for all.
-    """
-
-    pvalues: Scores
-    exceedances: NDArray[np.int64] | None = None
-    shuffled: Sequence[Sequence[Shuffled]] | None = None
-
-    @classmethod
-    def of(cls, exceedances: NDArray[np.int64], replicates: Replicates) -> Outcome:
-        """From counts of replicates."""
-        return cls(pvalue(exceedances, replicates.n_resamples), exceedances)
+    def drawn(self, hypothesis: int) -> Scores:
+        """The difference on every draw: (R,)."""
+        scores = self.replicates.draws[self.hypotheses.metric[hypothesis]]
+        return np.asarray(scores[self.hypotheses.a[hypothesis]] - scores[self.hypotheses.b[hypothesis]])
 
 
-def _approximate_randomization(observed: Observed, alternative: str) -> Outcome:
+def _approximate_randomization(observed: Observed) -> Outcome:
     """Shuffle the two outputs of each segment: Riezler & Maxwell 2005, Fig. 1."""
-    eased = observed.threshold(alternative)
-    shuffled = shuffle(observed.replicates, observed.pairs, eased, alternative, observed.shuffling)
-    pvalues = np.array([[one.pvalue for one in of_metric] for of_metric in shuffled])
-    if observed.shuffling.scheme != "iid":
-        return Outcome(pvalues, shuffled=shuffled)
-    return Outcome(pvalues, np.array([[one.exceedances for one in of_metric] for of_metric in shuffled]), shuffled)
+    hypotheses = observed.hypotheses
+    shuffled, kept = shuffle(
+        observed.replicates,
+        hypotheses.pairs,
+        hypotheses.table(observed.thresholds),
+        observed.alternative,
+        observed.shuffling,
+        observed.besides,
+    )
+    counted = pvalue(shuffled.exceedances, shuffled.n_resamples, shuffled.includes_observed)
+    pvalues = np.where(shuffled.n_resamples == NONE, shuffled.probability, counted)
+    return Outcome(
+        observed.statistic,
+        pvalues.ravel(),
+        shuffled.exceedances.ravel(),
+        shuffled.n_resamples.ravel(),
+        scheme=shuffled.scheme.ravel(),
+        bits=shuffled.bits.ravel(),
+        by_rule=shuffled.by_rule.ravel(),
+        kept=kept,
+    )
 
 
 def _shift(drawn: Scores, statistic: float, eased: float, alternative: str) -> int:
@@ -141,17 +124,18 @@ def _paired(drawn: Scores, statistic: float, eased: float, alternative: str) -> 
     return int((drawn * better <= 0).sum())
 
 
-def _on_draws(count: Callable[[Scores, float, float, str], int]) -> Callable[[Observed, str], Outcome]:
-    """Apply a test of one pair's differences on the draws to every pair under every metric."""
+def _on_draws(count: Callable[[Scores, float, float, str], int]) -> Callable[[Observed], Outcome]:
+    """Apply a test of one pair's differences on the draws to every hypothesis."""
 
-    def outcome(observed: Observed, alternative: str) -> Outcome:
-        statistic, eased = observed.statistic, observed.threshold(alternative)
-        out = np.empty(statistic.shape, dtype=np.int64)
-        for metric, pair in np.ndindex(out.shape):
-            out[metric, pair] = count(
-                observed.drawn(metric, pair), float(statistic[metric, pair]), float(eased[metric, pair]), alternative
-            )
-        return Outcome.of(out, observed.replicates)
+    def outcome(observed: Observed) -> Outcome:
+        exceedances, wins, ties = np.empty((3, len(observed.hypotheses)), dtype=np.int64)
+        for h, (statistic, eased) in enumerate(zip(observed.statistic, observed.thresholds, strict=True)):
+            drawn = observed.drawn(h)
+            exceedances[h] = count(drawn, float(statistic), float(eased), observed.alternative)
+            wins[h], ties[h] = (drawn > 0).sum(), (drawn == 0).sum()
+        n = np.full(len(exceedances), observed.replicates.n_resamples)
+        p = pvalue(exceedances, n)
+        return Outcome(observed.statistic, p, exceedances, n, wins=wins, ties=ties)
 
     return outcome
 
@@ -201,18 +185,18 @@ def _sign_test(differences: Scores, alternative: Any) -> float:
     return float(binomtest(wins, wins + losses, alternative=alternative).pvalue)
 
 
-def _on_segments(test: Callable[[Scores, str], float]) -> Callable[[Observed, str], Outcome]:
-    """Apply a test of one pair's differences on the segments to every pair under every metric, all of them means."""
+def _on_segments(test: Callable[[Scores, str], float]) -> Callable[[Observed], Outcome]:
+    """Apply a test of one pair's differences on the segments to every hypothesis, all of them about means."""
 
-    def outcome(observed: Observed, alternative: str) -> Outcome:
-        pvalues = np.ones((len(observed.replicates.families), len(observed.pairs)))
-        for metric, family in enumerate(observed.replicates.families):
-            assert isinstance(family, Family)  # check_test has seen to it
-            for index, (a, b) in enumerate(observed.pairs):
-                differences = segment_values(family, a, b)
-                if differences.any():  # nothing speaks against the null if no segment differs
-                    pvalues[metric, index] = test(differences, alternative)
-        return Outcome(pvalues)
+    def outcome(observed: Observed) -> Outcome:
+        hypotheses, samples = observed.hypotheses, observed.replicates.samples
+        pvalues = np.ones(len(hypotheses))
+        for h, (m, a, b) in enumerate(zip(hypotheses.metric, hypotheses.a, hypotheses.b, strict=True)):
+            differences = samples[m].values(a, b)
+            if differences.any():  # nothing speaks against the null if no segment differs
+                pvalues[h] = test(differences, observed.alternative)
+        none = np.full(len(hypotheses), NONE)
+        return Outcome(observed.statistic, pvalues, none, none)
 
     return outcome
 
@@ -221,15 +205,15 @@ def _on_segments(test: Callable[[Scores, str], float]) -> Callable[[Observed, st
 class SignificanceTest:
     """A test as the registry knows it.
 
-    ``outcome(observed, alternative)`` gives what it finds for all pairs under all metrics. ``replicates`` is what its
-    replicates are called, None if it has none; ``kind`` what it needs of a metric (:mod:`reshuffle.estimates`).
+    ``outcome(observed)`` gives what it finds for all hypotheses. ``replicates`` is what its replicates are called, None
+    if it has none; ``kind`` what it needs of a metric (:mod:`reshuffle.estimates`).
     """
 
     name: str
     title: str
     about: str
     source: str
-    outcome: Callable[[Observed, str], Outcome]
+    outcome: Callable[[Observed], Outcome]
     alternatives: tuple[str, ...] = ALTERNATIVES
     replicates: str | None = "shuffles"
     kind: str = ANY
@@ -316,19 +300,16 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
 
 
 def check_shuffling(
-    scheme: str,
-    stopping: str | AnyRule | None,
-    test: SignificanceTest,
-    adjustment: Adjustment | None = None,
-    level: float | None = None,
+    given: Comparing, test: SignificanceTest, adjustment: Adjustment | None = None, alpha: float | None = None
 ) -> Shuffling:
-    """How to go through the shuffles of tests at this level.
+    """How to go through the shuffles of tests, if alpha is given at this level.
 
     :class:`InputError` if there is no scheme or rule of that name, or if they are not for this test or this adjustment,
     or not for one another.
     """
+    scheme = given.scheme
     check_name("scheme", scheme, SCHEMES)
-    rule = resolve_stopping(stopping)
+    rule = resolve_stopping(given.stopping)
     if test.replicates != "shuffles":
         if rule is not None:
             raise InputError(f"stopping is for test 'ar', not for {test.name!r}: leave it out, or test by 'ar'")
@@ -360,102 +341,133 @@ def check_shuffling(
             f"stopping by {rule.name!r} decides at one level, and its p is an estimate that adjustment "
             f"{adjustment.name!r} cannot build on: stop by 'besag-clifford', or leave out one of the two"
         )
-    return Shuffling("iid", rule.at(level))
+    return Shuffling("iid", rule if alpha is None else rule.at(alpha))
 
 
-def run_test(
-    test: SignificanceTest,
-    replicates: Replicates,
-    pairs: Pairs,
-    alternative: str,
-    adjustment: Adjustment | None = None,
-    shuffling: Shuffling = BY_COINS,
-    labels: Sequence[str] | None = None,
-    n_references: str | None = None,
-) -> list[list[SignificanceResult]]:
-    """Test every pair under every family, all on the same replicates: metric by metric, pair by pair.
+@dataclass(frozen=True)
+class Plan:
+    """Which test, how it goes through shuffles, and how p is adjusted: all of them checked to go together."""
 
-    ``labels`` name the metrics in the results, by default as they are called; ``n_references`` is for signatures.
-    """
-    observed = Observed.of(replicates, pairs, shuffling)
-    outcome = test.outcome(observed, alternative)
-    adjusted = None
-    if adjustment is not None:
-        eased = observed.threshold(alternative)
-        tested = FamilyTests(replicates, pairs, alternative, outcome.pvalues, eased, outcome.exceedances)
-        adjusted = adjustment.adjust(tested)
-    resampled = test.replicates is not None
-    used = test.name, alternative, None if adjustment is None else adjustment.name
-    rule = None if shuffling.stopping is None else shuffling.stopping.signature
-    strata = replicates.strata if test.replicates == "draws" else None
+    test: SignificanceTest
+    alternative: str
+    shuffling: Shuffling = BY_COINS
+    adjustment: Adjustment | None = None
 
-    def result(m: int, p: int) -> SignificanceResult:
-        metric = replicates.families[m].metric
-        drawn = observed.drawn(m, p) if test.replicates == "draws" else None
-        exceedances = None if outcome.exceedances is None else int(outcome.exceedances[m, p])
-        n, scheme, name, stopping = replicates.n_resamples if resampled else None, None, None, None
-        if outcome.shuffled is not None:
-            shuffled = outcome.shuffled[m][p]
-            exceedances, n = shuffled.exceedances, shuffled.n_resamples
-            scheme, name, stopping = shuffled.scheme, shuffled.name, shuffled.stopping
-        at_random = resampled and scheme != "exact"
-        suffix = run_signature(replicates if resampled else None, (*used, name, rule), strata, at_random)
-        return SignificanceResult(
-            test=test.name,
-            metric=metric.name if labels is None else labels[m],
-            statistic=float(observed.statistic[m, p]),
-            pvalue=float(outcome.pvalues[m, p]),
-            alternative=alternative,
-            exceedances=exceedances,
-            n_resamples=n,
-            seed=replicates.seed if at_random else None,
-            signature=f"{metric.signature(n_references)}|{suffix}",
-            wins=None if drawn is None else int((drawn > 0).sum()),
-            ties=None if drawn is None else int((drawn == 0).sum()),
-            adjusted_pvalue=None if adjusted is None else float(adjusted[m, p]),
-            scheme=scheme,
-            stopping=stopping,
+    @classmethod
+    def of(cls, given: Comparing, *metrics: Metric | CorpusFunction, alpha: float | None = None) -> Plan:
+        """From what a caller chose, for these metrics; :class:`InputError` for what does not go together."""
+        test = check_test(given.test, given.alternative, *metrics)
+        adjustment = check_adjustment(given.adjust, test.name, test.replicates == "shuffles")
+        return cls(test, given.alternative, check_shuffling(given, test, adjustment, alpha), adjustment)
+
+    @property
+    def used(self) -> UsedTest:
+        """For the record."""
+        adjustment, rule = self.adjustment, self.shuffling.stopping
+        return UsedTest(
+            self.test.name,
+            self.test.title,
+            self.alternative,
+            self.test.replicates,
+            adjustment=None if adjustment is None else adjustment.name,
+            adjustment_title=None if adjustment is None else adjustment.title,
+            stopping=None if rule is None else rule.signature,
         )
 
-    return [[result(m, p) for p in range(len(pairs))] for m in range(len(replicates.families))]
+
+def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses) -> Outcome:
+    """Test hypotheses about one or more test sets, of each of which there are ``Replicates``."""
+    outcomes = [_of_set(plan, replicates, hypotheses.of_set(t)) for t, replicates in enumerate(sets)]
+    return outcomes[0] if len(outcomes) == 1 else Outcome.joined(outcomes)
 
 
-def run_signature(
-    replicates: Replicates | None,
-    test: tuple[str, str, str | None, str | None, str | None] | None,
-    strata: Strata | None = None,
-    resampled: bool = True,
-) -> str:
-    """The part of a signature that tells what was tested, and how replicates were made.
+def _of_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) -> Outcome:
+    """Test the hypotheses about one test set, all on the same replicates."""
+    adjustment = plan.adjustment
+    besides = () if adjustment is None else adjustment.besides
+    observed = Observed(replicates, hypotheses, plan.alternative, plan.shuffling, besides)
+    outcome = plan.test.outcome(observed)
+    if adjustment is None:
+        return outcome
+    tested = Unadjusted(replicates, hypotheses, plan.alternative, observed.thresholds, outcome)
+    return replace(outcome, adjusted=adjustment.adjust(tested))
 
-    ``test``: test, alternative, adjustment, scheme and stopping, None for what was not used or goes without saying;
-    ``strata`` are those within which units vary, if anything depends on them. Standard errors in closed form depend on
-    the units, too, and so do exact tests, where nothing is ``resampled`` at random.
+
+def records(
+    plan: Plan,
+    sets: Sequence[Replicates],
+    hypotheses: Hypotheses,
+    outcome: Outcome,
+    labels: Sequence[str] | None = None,
+    n_references: str | None = None,
+) -> list[SignificanceResult]:
+    """What was found about each hypothesis, for people.
+
+    ``labels`` name the metrics, by default as they are called; ``n_references`` is for signatures.
     """
-    parts = ("test", "alternative", "adjust", "scheme", "stopping")
-    used = [f"{part}:{name}" for part, name in zip(parts, test or (), strict=False) if name is not None]
-    used += [] if strata is None else [f"strata:{strata.n_strata}"]
-    made = []
-    if replicates is not None:
-        unit = [] if replicates.unit == "segment" else [f"unit:{replicates.unit}[{replicates.n_units}]"]
-        how = [f"n:{replicates.n_resamples}", f"seed:{replicates.seed}", f"rng:{_core.GENERATOR}"]
-        made = unit + (how if resampled else [])
-    return "|".join([*used, *made, f"version:reshuffle-{_core.VERSION}"])
+    columns = {f.name: getattr(outcome, f.name) for f in fields(Outcome) if f.name != "kept"}
+    lists: dict[str, list[Any]] = {
+        name: [None] * len(hypotheses) if column is None else column.tolist() for name, column in columns.items()
+    }
+    runs: dict[tuple[Any, ...], str] = {}  # their part of a signature, by what differs in it
+
+    def record(h: int) -> SignificanceResult:
+        found = {name: column[h] for name, column in lists.items()}
+        replicates = sets[hypotheses.test_set[h]]
+        metric = replicates.samples[hypotheses.metric[h]].metric
+        scheme, bits = found["scheme"], _known(found["bits"])
+        seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
+        key = (hypotheses.test_set[h], scheme, bits)
+        if key not in runs:
+            runs[key] = run_of(plan, replicates, None if bits is None else signature.of_scheme(scheme, bits), seed).line
+        rule = plan.shuffling.stopping
+        return SignificanceResult(
+            test=plan.test.name,
+            metric=metric.name if labels is None else labels[hypotheses.metric[h]],
+            statistic=found["statistic"],
+            pvalue=found["pvalue"],
+            alternative=plan.alternative,
+            exceedances=_known(found["exceedances"]),
+            n_resamples=_known(found["n_resamples"]),
+            seed=seed,
+            signature=signature.joined([metric.signature(n_references), runs[key]]),
+            wins=_known(found["wins"]),
+            ties=_known(found["ties"]),
+            adjusted_pvalue=found["adjusted"],
+            scheme=scheme,
+            stopping=None if rule is None else rule.used(replicates.n_resamples, found["by_rule"]),
+        )
+
+    return [record(h) for h in range(len(hypotheses))]
 
 
-def _two_systems(
-    a: ArrayLike,
-    b: ArrayLike,
-    metric: MetricLike | None,
-    documents: DocumentIds | None,
-    strata: StratumIds | None,
-    n_resamples: int,
-    seed: int,
-    threads: int | None,
-    progress: Progress | None,
-) -> Replicates:
-    family = Family.of(metric, a, b, documents, strata)
-    return Replicates([family], n_resamples=n_resamples, seed=seed, threads=threads, progress=progress)
+def _known(number: int | None) -> int | None:
+    return None if number == NONE else number
+
+
+def run_of(plan: Plan, replicates: Replicates, scheme: str | None, seed: int | None) -> signature.Run:
+    """What the signature of a test tells of it; of tests without replicates nothing of units."""
+    rule, strata = plan.shuffling.stopping, replicates.strata
+    resampled = plan.test.replicates is not None
+    return signature.Run(
+        test=plan.test.name,
+        alternative=plan.alternative,
+        adjust=None if plan.adjustment is None else plan.adjustment.name,
+        scheme=scheme,
+        stopping=None if rule is None else rule.signature,
+        strata=strata.n_strata if strata is not None and plan.test.replicates == "draws" else None,
+        unit=replicates.unit if resampled else None,
+        units=replicates.n_units,
+        n=replicates.n_resamples,
+        seed=seed,
+    )
+
+
+def _one_pair(plan: Plan, replicates: Replicates) -> SignificanceResult:
+    """The test of two systems."""
+    hypotheses = Hypotheses.of_pairs([(0, 1)])
+    outcome = run_tests(plan, [replicates], hypotheses)
+    return records(plan, [replicates], hypotheses, outcome)[0]
 
 
 def approximate_randomization(
@@ -583,15 +595,15 @@ def approximate_randomization(
     >>> round(result.statistic, 3), result.pvalue
     (0.035, 0.25)
     """
-    test = check_test("ar", alternative)
-    shuffling = check_shuffling(scheme, stopping, test)
-    replicates = _two_systems(a, b, metric, documents, None, n_resamples, seed, threads, progress)
-    result = run_test(test, replicates, [(0, 1)], alternative, shuffling=shuffling)[0][0]
+    plan = Plan.of(Comparing("ar", scheme, stopping, alternative))
+    resampling = Resampling(n_resamples, seed, threads, progress)
+    replicates = Replicates.of([CountSample.of_arrays(metric, a, b, Units(documents))], resampling)
+    result = _one_pair(plan, replicates)
     if not keep_null_distribution:
         return result
     if result.stopping is not None and result.n_resamples is not None:
         replicates = replicates.first(result.n_resamples)
-    values, probabilities = null_distribution(replicates, (0, 1), shuffling.scheme)
+    values, probabilities = null_distribution(replicates, (0, 1), plan.shuffling.scheme)
     return replace(result, null_distribution=values, null_probabilities=probabilities)
 
 
@@ -669,9 +681,10 @@ def bootstrap_test(
     (0.5, True)
     """
     check_name("method", method, list(BOOTSTRAP_METHODS))
-    test = check_test(BOOTSTRAP_METHODS[method], alternative)
-    replicates = _two_systems(a, b, metric, documents, strata, n_resamples, seed, threads, progress)
-    result = run_test(test, replicates, [(0, 1)], alternative)[0][0]
+    plan = Plan.of(Comparing(BOOTSTRAP_METHODS[method], alternative=alternative))
+    resampling = Resampling(n_resamples, seed, threads, progress)
+    replicates = Replicates.of([CountSample.of_arrays(metric, a, b, Units(documents, strata))], resampling)
+    result = _one_pair(plan, replicates)
     if not keep_null_distribution:
         return result
     (scores,) = replicates.draws

@@ -13,22 +13,12 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
+from . import _core, signature
 from .errors import MAX_RESAMPLES, InputError, check_integer, check_level, check_name
 from .results import UsedStopping
+from .settings import default_alpha
 
 __all__ = ["STOPPING", "AnyRule", "BesagClifford", "Gandy"]
-
-DEFAULT_LEVEL = 0.05
-
-
-@dataclass(frozen=True)
-class Stopped:
-    """How far each test came: arrays of shape (metrics, pairs)."""
-
-    shuffles: NDArray[np.int64]
-    exceedances: NDArray[np.int64]
-    by_rule: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -66,9 +56,9 @@ class BesagClifford:
     @property
     def signature(self) -> str:
         """As signatures name it."""
-        return f"{self.name}[{self.exceedances}]"
+        return signature.of_stopping(self.name, self.exceedances)
 
-    def at(self, level: float | None) -> BesagClifford:
+    def at(self, alpha: float) -> BesagClifford:
         """The rule for tests at this level: it serves all of them."""
         return self
 
@@ -76,10 +66,9 @@ class BesagClifford:
         """Its limits."""
         return _core.StoppingRule.besag_clifford(self.exceedances)
 
-    def pvalues(self, stopped: Stopped) -> NDArray[np.float64]:
-        """Besag & Clifford 1991, section 2."""
-        n, c = stopped.shuffles, stopped.exceedances
-        return np.asarray(np.where(stopped.by_rule, c / n, (c + 1) / (n + 1)))
+    def includes_observed(self, by_rule: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Where p = c/n, by whether the rule stopped a test: Besag & Clifford 1991, section 2."""
+        return by_rule
 
     def used(self, cap: int, by_rule: bool) -> UsedStopping:
         """The record of a test."""
@@ -99,7 +88,7 @@ class Gandy:
     Parameters
     ----------
     level : float, optional
-        α. By default 1 − confidence_level of a comparison, and .05 where there is none.
+        α. By default that of a comparison, and .05 where there is none.
     risk : float
         ε, more than 0, at most ¼.
 
@@ -132,31 +121,33 @@ class Gandy:
     @property
     def signature(self) -> str:
         """As signatures name it."""
-        return f"{self.name}[{self.level},{self.risk}]"
+        return signature.of_stopping(self.name, self._level, self.risk)
 
-    def at(self, level: float | None) -> Gandy:
-        """The rule for tests at this level, its own if there is no other."""
-        if level is None:
-            return Gandy(DEFAULT_LEVEL if self.level is None else self.level, self.risk)
-        if self.level not in (None, level):
+    def at(self, alpha: float) -> Gandy:
+        """The rule for tests at this level."""
+        if self.level not in (None, alpha):
             raise InputError(
-                f"Gandy decides at level {self.level}, the comparison at 1 - confidence_level = {level}: leave the "
-                "level out, or make them agree"
+                f"Gandy decides at level {self.level}, the comparison at alpha = {alpha}, by default "
+                "1 - confidence_level: leave it out, or make them agree"
             )
-        return Gandy(level, self.risk)
+        return Gandy(alpha, self.risk)
+
+    @property
+    def _level(self) -> float:
+        """The level of tests for which none was given."""
+        return default_alpha() if self.level is None else self.level
 
     def core(self) -> _core.StoppingRule:
         """Its limits."""
-        assert self.level is not None  # at() has seen to it
-        return _core.StoppingRule.gandy(self.level, self.risk)
+        return _core.StoppingRule.gandy(self._level, self.risk)
 
-    def pvalues(self, stopped: Stopped) -> NDArray[np.float64]:
-        """Gandy estimates p by c/n, which may be 0; here the observed arrangement counts, as everywhere."""
-        return np.asarray((stopped.exceedances + 1) / (stopped.shuffles + 1))
+    def includes_observed(self, by_rule: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Nowhere: Gandy estimates p by c/n, which may be 0; here the observed arrangement counts, as everywhere."""
+        return np.zeros_like(by_rule)
 
     def used(self, cap: int, by_rule: bool) -> UsedStopping:
         """The record of a test."""
-        return UsedStopping(self.name, cap, by_rule, level=self.level, risk=self.risk)
+        return UsedStopping(self.name, cap, by_rule, level=self._level, risk=self.risk)
 
 
 AnyRule: TypeAlias = BesagClifford | Gandy

@@ -11,7 +11,6 @@ import math
 import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import IN_SEGMENT, InputError, quoted
 from .lazy import lazy
 from .metrics import Counts, Scores
+from .settings import DocumentIds, StratumIds
 
 __all__ = ["DocumentIds", "Documents", "Strata", "StratumIds", "design_effect", "intraclass_correlation"]
-
-DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
-StratumIds: TypeAlias = DocumentIds
 
 
 @dataclass(frozen=True, eq=False)

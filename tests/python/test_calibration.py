@@ -26,12 +26,14 @@ from reshuffle import (
     metric,
 )
 from reshuffle.estimates import MEANS, Estimate
+from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.intervals import INTERVALS
 from reshuffle.metrics import Counts, Metric
 from reshuffle.multiplicity import ADJUSTMENTS
-from reshuffle.resampling import Family, Replicates
+from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import clopper_pearson
-from reshuffle.significance import TESTS, run_test
+from reshuffle.settings import Units
+from reshuffle.significance import TESTS, Plan, run_tests
 
 pytestmark = pytest.mark.slow
 
@@ -170,7 +172,7 @@ def test_intervals_cover_as_often_as_the_docs_say(pair: Counts, of: str, segment
     covered = {name: np.zeros(2) for name in INTERVALS if of == "mean" or INTERVALS[name].kind != MEANS}
     for simulation in range(SIMULATIONS_OF_INTERVALS):
         drawn = pair[:, rng.integers(pair.shape[1], size=segments)]
-        replicates = Replicates([Family(m, drawn)], n_resamples=999, seed=simulation)
+        replicates = Replicates([CountSample.of(m, drawn)], n_resamples=999, seed=simulation)
         of_score, of_difference = Estimate(replicates, 0, 0), Estimate(replicates, 0, 0, 1)
         for name, counts in covered.items():
             ends = [INTERVALS[name].of(estimate, 0.95) for estimate in (of_score, of_difference)]
@@ -249,10 +251,11 @@ def test_adjusted_p_values_keep_the_error_of_the_family(wmt17: Corpus, truth: st
         order = np.argsort(rng.random((alike, SEGMENTS)), axis=0)
         rows[:alike] = np.take_along_axis(rows[:alike], order[:, :, None], axis=0)
         given = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
-        replicates = Replicates([Family(given, rows)], n_resamples=999, seed=simulation)
+        replicates = Replicates([CountSample.of(given, rows)], n_resamples=999, seed=simulation)
         for name in wrong:
-            (results,) = run_test(TESTS["ar"], replicates, pairs, "two-sided", ADJUSTMENTS.get(name))
-            p = [r.pvalue if r.adjusted_pvalue is None else r.adjusted_pvalue for r in results]
+            plan = Plan(TESTS["ar"], "two-sided", adjustment=ADJUSTMENTS.get(name))
+            outcome = run_tests(plan, [replicates], Hypotheses.of_pairs(pairs))
+            p = outcome.pvalue if outcome.adjusted is None else outcome.adjusted
             wrong[name] += min(p[index] for index in true_nulls) <= 0.05
     rates = {name: count / SIMULATIONS_OF_FAMILIES for name, count in wrong.items()}
     print(f"familywise error at .05, {truth}: {', '.join(f'{name} {rate:.3f}' for name, rate in rates.items())}")
@@ -290,8 +293,8 @@ def test_intervals_within_strata_are_narrower_and_cover_if_strata_are_not_small(
         values = means + (rng.gamma(16, size=len(ids)) - 16) / 4
         scores = SegmentScores("score", {"a": np.round(values, 3)})
         for strata in (None, ids):
-            family = Family.of(scores, scores.counts["a"], strata=strata)
-            estimate = Estimate(Replicates([family], n_resamples=999, seed=simulation), 0, 0)
+            sample = CountSample.of_arrays(scores, scores.counts["a"], given=Units(strata=strata))
+            estimate = Estimate(Replicates([sample], n_resamples=999, seed=simulation), 0, 0)
             for name in ("percentile", "bca", "delta"):
                 interval = INTERVALS[name].of(estimate, 0.95)
                 is_covered = interval.low <= 0 <= interval.high

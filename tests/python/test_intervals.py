@@ -32,7 +32,7 @@ from reshuffle.demo import demo_corpus
 from reshuffle.estimates import Estimate, gradient
 from reshuffle.intervals import INTERVALS
 from reshuffle.metrics import Counts, Metric, Scores
-from reshuffle.resampling import Family, Replicates
+from reshuffle.resampling import CountSample, Replicates
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
 RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
@@ -63,7 +63,7 @@ def ratio_counts() -> Counts:
 
 
 def estimate_of(m: Metric, counts: Counts, n: int = 500, seed: int = 7, *, of_pair: bool = False) -> Estimate:
-    replicates = Replicates([Family(m, counts)], n_resamples=n, seed=seed)
+    replicates = Replicates([CountSample.of(m, counts)], n_resamples=n, seed=seed)
     return Estimate(replicates, 0, 0, 1 if of_pair else None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from reshuffle import CorpusFunction, Formula, FromCounts, InputError, _core, compare, metric
+from reshuffle.inference.hypotheses import Hypotheses, Outcome
 from reshuffle.metrics import Counts, Scores
-from reshuffle.multiplicity import ADJUSTMENTS, FamilyTests, bonferroni, holm
-from reshuffle.resampling import Family, Replicates, extremeness
+from reshuffle.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
+from reshuffle.resampling import CountSample, MaxT, MinP, Reduction, Replicates, Series, Spread, Tally, extremeness
 from reshuffle.results import Comparison
 
 BLEU = metric("bleu")
@@ -45,20 +47,22 @@ def bleu_in_numpy(totals: Counts) -> Scores:
 
 def replicates_of(seed: int, n: int = 400) -> Replicates:
     counts = counts_of(seed, 4, 60)
-    families = [Family(BLEU, counts), Family(Formula("the same", bleu_in_numpy), counts)]
-    return Replicates(families, n_resamples=n, seed=seed)
+    samples = [CountSample.of(BLEU, counts), CountSample.of(Formula("the same", bleu_in_numpy), counts)]
+    return Replicates(samples, n_resamples=n, seed=seed)
 
 
-def family_of(replicates: Replicates, alternative: str) -> FamilyTests:
-    scores = np.array([family.scores for family in replicates.families])
+def family_of(replicates: Replicates, alternative: str, besides: Sequence[Reduction[Any, Any]] = ()) -> Unadjusted:
+    scores = np.array([sample.scores for sample in replicates.samples])
     statistic = np.array([[s[a] - s[b] for a, b in PAIRS] for s in scores])
     slack = 1e-12
     eased = {"two-sided": np.abs(statistic) - slack, "greater": statistic - slack, "less": statistic + slack}[
         alternative
     ]
-    exceedances = replicates.tally(PAIRS, eased, alternative)
-    pvalues = (exceedances + 1) / (replicates.n_resamples + 1)
-    return FamilyTests(replicates, PAIRS, alternative, pvalues, eased, exceedances)
+    exceedances, *kept = replicates.run([Tally(alternative, eased), *besides], PAIRS)
+    n = replicates.n_resamples
+    pvalues = (exceedances + 1) / (n + 1)
+    outcome = Outcome(statistic.ravel(), pvalues.ravel(), exceedances.ravel(), np.full(statistic.size, n), kept=kept)
+    return Unadjusted(replicates, Hypotheses.of_pairs(PAIRS, len(scores)), alternative, eased.ravel(), outcome)
 
 
 def stepped_down(first: list[int], raw: dict[int, float]) -> list[float]:
@@ -74,14 +78,11 @@ def stepped_down(first: list[int], raw: dict[int, float]) -> list[float]:
 @pytest.mark.parametrize("seed", range(3))
 def test_max_t_is_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
-    family = family_of(replicates, alternative)
-    shuffles = replicates.shuffles(PAIRS)[0]
+    family = family_of(replicates, alternative, ADJUSTMENTS["maxt"].besides)
+    shuffles = replicates.run([Series()], PAIRS)[0][0]
     extreme = extremeness(shuffles, alternative)
-    observed = (
-        np.maximum(family.thresholds[0], 0)
-        if alternative == "two-sided"
-        else extremeness(family.thresholds[0], alternative)
-    )
+    thresholds = family.thresholds[: len(PAIRS)]
+    observed = np.maximum(thresholds, 0) if alternative == "two-sided" else extremeness(thresholds, alternative)
     spread = np.sqrt((shuffles**2).mean(axis=1))
     unit = np.where(spread > 0, spread, np.inf)
     extreme, observed = extreme / unit[:, None], observed / unit
@@ -90,11 +91,11 @@ def test_max_t_is_its_definition(seed: int, alternative: str) -> None:
     for place, j in enumerate(order):
         reached = sum(max(extreme[i, r] for i in order[place:]) >= observed[j] - 1e-15 for r in range(400))
         raw[j] = (reached + 1) / 401
-    got = ADJUSTMENTS["maxt"].adjust(family)
+    got = ADJUSTMENTS["maxt"].adjust(family).reshape(2, -1)
     np.testing.assert_allclose(got[0], stepped_down(order, raw))
     np.testing.assert_array_equal(got[0], got[1])
     assert got[0][1] == 1  # two systems that are one
-    assert np.all(got >= family.pvalues)
+    assert np.all(got.ravel() >= family.outcome.pvalue)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -102,21 +103,20 @@ def test_max_t_is_its_definition(seed: int, alternative: str) -> None:
 def test_min_p_is_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
     family = family_of(replicates, alternative)
-    assert family.exceedances is not None
-    extreme = extremeness(replicates.shuffles(PAIRS)[0], alternative)
-    observed = extremeness(family.thresholds[0], alternative)
+    extreme = extremeness(replicates.run([Series()], PAIRS)[0][0], alternative)
+    observed = extremeness(family.thresholds[: len(PAIRS)], alternative)
     own = np.array(
         [[(series >= x).sum() + (o >= x) for x in series] for series, o in zip(extreme, observed, strict=True)]
     )
-    ranks = family.exceedances[0] + 1
+    ranks = family.outcome.exceedances[: len(PAIRS)] + 1
     order = sorted(range(len(PAIRS)), key=lambda j: (ranks[j], j))
     raw = {}
     for place, j in enumerate(order):
         raw[j] = (sum(min(own[i, r] for i in order[place:]) <= ranks[j] for r in range(400)) + 1) / 401
-    got = ADJUSTMENTS["minp"].adjust(family)
+    got = ADJUSTMENTS["minp"].adjust(family).reshape(2, -1)
     np.testing.assert_allclose(got[0], stepped_down(order, raw))
     np.testing.assert_array_equal(got[0], got[1])
-    assert np.all(got >= family.pvalues)
+    assert np.all(got.ravel() >= family.outcome.pvalue)
 
 
 def by_hand(pvalues: list[float]) -> list[float]:
@@ -195,15 +195,15 @@ def test_results_are_the_same_bytes_for_any_number_of_threads() -> None:
     pairs = list(combinations(range(6), 2))
 
     def run(threads: int) -> list[bytes]:
-        replicates = Replicates([Family(BLEU, counts)], n_resamples=1500, seed=3, threads=threads)
-        spreads = replicates.spreads(pairs)
+        replicates = Replicates([CountSample.of(BLEU, counts)], n_resamples=1500, seed=3, threads=threads)
+        spreads = replicates.run([Spread()], pairs)[0]
         ones = np.ones_like(spreads)
         ranks: NDArray[np.int64] = np.full(spreads.shape, 40)
         summary = _core.draw_summary([(BLEU.core, counts)], n=1500, seed=3, threads=threads)
         return [
             spreads.tobytes(),
-            replicates.max_t(pairs, "two-sided", ones, 2 * spreads).tobytes(),
-            replicates.min_p(pairs, "two-sided", spreads, ranks).tobytes(),
+            replicates.run([MaxT("two-sided", ones, 2 * spreads)], pairs)[0].tobytes(),
+            replicates.run([MinP("two-sided", spreads, ranks)], pairs)[0].tobytes(),
             *(array.tobytes() for array in (*summary[:2], *summary[2])),
         ]
 
@@ -215,7 +215,7 @@ def test_results_are_the_same_bytes_for_any_number_of_threads() -> None:
 def test_a_summary_of_draws_is_that_of_the_draws() -> None:
     counts = counts_of(2, 4, 100)
     means, deviations, (ranks,) = _core.draw_summary([(BLEU.core, counts)], n=300, seed=8)
-    (draws,) = Replicates([Family(BLEU, counts)], n_resamples=300, seed=8).draws
+    (draws,) = Replicates([CountSample.of(BLEU, counts)], n_resamples=300, seed=8).draws
     np.testing.assert_allclose(means, draws.mean(axis=1), rtol=1e-13)
     np.testing.assert_allclose(deviations, draws.std(axis=1, ddof=1), rtol=1e-10)
     better = (draws[None] > draws[:, None]).sum(axis=1)

@@ -75,10 +75,10 @@ def test_no_key_of_a_signature_means_two_things() -> None:
 
 
 def test_only_tests_and_intervals_have_a_level() -> None:
-    assert score(REFERENCES, TWO).level is None
-    assert score(REFERENCES, TWO, interval="delta").level == 0.05
-    assert compare(REFERENCES, TWO, n_resamples=99, confidence_level=0.9).level == 0.1
-    assert compare(REFERENCES, TWO, n_resamples=99, interval=None).level == 0.05
+    assert score(REFERENCES, TWO).alpha is None
+    assert score(REFERENCES, TWO, interval="delta").alpha == 0.05
+    assert compare(REFERENCES, TWO, n_resamples=99, confidence_level=0.9).alpha == 0.1
+    assert compare(REFERENCES, TWO, n_resamples=99, interval=None).alpha == 0.05
 
 
 def test_exact_tests_say_how_they_were_made() -> None:

@@ -395,7 +395,7 @@ expected = short().comparisons[0].test.pvalue
 long = threading.Thread(target=compare, args=(["x"] * 9, [["y"] * 9, ["z"] * 9], CorpusFunction("slow", slow)))
 long.daemon = True
 long.start()
-assert inside.wait(30)  # within Family.scores
+assert inside.wait(30)  # within CountSample.scores
 {what}
 leave.set()
 os._exit(0)
@@ -555,7 +555,7 @@ def test_progress_grows_and_ends_at_the_total() -> None:
 
 
 def test_progress_of_a_formula_counts_all_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reshuffle.resampling.BATCH_CELLS", 2000)
+    monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 2000)
     progress = Progress()
     seen = []
 

@@ -225,7 +225,7 @@ def test_identical_systems_get_p_1(scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_formulas_and_functions_of_texts_see_the_shuffles_of_native_metrics(scheme: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr("reshuffle.resampling.BATCH_CELLS", 20 * 13)  # several batches
+    monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 20 * 13)  # several batches
     words = "a b c d e f g".split()
     rng = np.random.default_rng(2)
     reference, *outputs = ([" ".join(rng.choice(words, 6)) for _ in range(12)] for _ in range(3))

@@ -29,11 +29,12 @@ from reshuffle import (
     metric,
 )
 from reshuffle.cli import cli
+from reshuffle.inference.pvalues import pvalue
 from reshuffle.multiplicity import bonferroni, holm
 from reshuffle.report import render
-from reshuffle.resampling import Family, Replicates, TextFamily
+from reshuffle.resampling import CountSample, Replicates, SequentialTally, Series, TextSample
 from reshuffle.results import SignificanceResult, clopper_pearson, robbins
-from reshuffle.stopping import STOPPING, AnyRule, Stopped
+from reshuffle.stopping import STOPPING, AnyRule
 from test_resampling import bleu_in_numpy, random_counts
 
 BLEU = metric("bleu")
@@ -98,11 +99,15 @@ def test_each_pair_stops_under_each_metric_where_one_shuffle_after_the_other_sto
     rule: AnyRule, alternative: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = random_counts(4, 3, 100)
-    families: list[Any] = [Family(BLEU, counts), Family(Formula("numpy", bleu_in_numpy), counts), Family(BLEU, counts)]
+    samples: list[Any] = [
+        CountSample.of(BLEU, counts),
+        CountSample.of(Formula("numpy", bleu_in_numpy), counts),
+        CountSample.of(BLEU, counts),
+    ]
     pairs = [(0, 1), (1, 0), (2, 0)]
     n = 3000
-    replicates = Replicates(families, n_resamples=n, seed=3)
-    statistics = replicates.shuffles(pairs)
+    replicates = Replicates(samples, n_resamples=n, seed=3)
+    statistics = replicates.run([Series()], pairs)[0]
     size = np.abs(statistics) if alternative == "two-sided" else statistics
     sides = {"less": 0.0, "greater": 1.0, "two-sided": 1.0}
     # From p = 0.6 to 1/3000, and in the middle as close to .05 as can be.
@@ -114,9 +119,9 @@ def test_each_pair_stops_under_each_metric_where_one_shuffle_after_the_other_sto
     expected = [[one_by_one(rule, reached[m, p]) for p in range(3)] for m in range(3)]
     assert len({n for row in expected for n, _, _ in row}) > 2
     for first_batch, threads in [(512, 1), (1, 2), (1000, 3), (7, None)]:
-        monkeypatch.setattr("reshuffle.resampling.FIRST_BATCH", first_batch)
-        replicates = Replicates(families, n_resamples=n, seed=3, threads=threads)
-        found = replicates.tally_until(rule.core(), pairs, thresholds, alternative)
+        monkeypatch.setattr("reshuffle.resampling.replicates.FIRST_BATCH", first_batch)
+        replicates = Replicates(samples, n_resamples=n, seed=3, threads=threads)
+        found = replicates.run([SequentialTally(alternative, thresholds, rule.core())], pairs)[0]
         got = np.stack([found.shuffles, found.exceedances, found.by_rule], axis=-1)
         np.testing.assert_array_equal(np.array(expected), got)
 
@@ -125,17 +130,19 @@ def test_each_pair_stops_under_each_metric_where_one_shuffle_after_the_other_sto
 def test_functions_of_texts_are_called_for_no_more_shuffles_than_are_looked_at(rule: AnyRule) -> None:
     rng = np.random.default_rng(1)
     systems = [["x" * length for length in rng.integers(1, 90, 20)] for _ in range(3)]
-    family = TextFamily(CorpusFunction("words", words), systems, [["r"] * 20])
+    sample = TextSample(CorpusFunction("words", words), systems, [["r"] * 20])
     pairs = [(1, 0), (2, 0)]
     n = 500
-    statistics = Replicates([family], n_resamples=n, seed=3).shuffles(pairs)[0]
+    statistics = Replicates([sample], n_resamples=n, seed=3).run([Series()], pairs)[0][0]
     thresholds = np.quantile(np.abs(statistics), [[0.5, 0.9]], axis=1)[:, :, 0].reshape(1, 2)
     reached = np.abs(statistics) >= thresholds.T
     expected = [one_by_one(rule, of_pair) for of_pair in reached]
-    before = family.calls
-    found = Replicates([family], n_resamples=n, seed=3).tally_until(rule.core(), pairs, thresholds, "two-sided")
+    before = sample.evaluations
+    found = Replicates([sample], n_resamples=n, seed=3).run(
+        [SequentialTally("two-sided", thresholds, rule.core())], pairs
+    )[0]
     assert expected == list(zip(found.shuffles[0], found.exceedances[0], found.by_rule[0], strict=True))
-    assert 2 * sum(used for used, _, _ in expected) == family.calls - before
+    assert 2 * sum(used for used, _, _ in expected) == sample.evaluations - before
 
 
 def test_documents_are_shuffled_until_enough_is_known() -> None:
@@ -152,9 +159,17 @@ def test_documents_are_shuffled_until_enough_is_known() -> None:
 
 
 def test_p_values_are_those_of_the_papers() -> None:
-    stopped = Stopped(np.array([[25, 400, 999]]), np.array([[20, 20, 7]]), np.array([[True, True, False]]))
-    assert BesagClifford().pvalues(stopped).tolist() == [[20 / 25, 20 / 400, 8 / 1000]]
-    assert Gandy(0.05).pvalues(stopped).tolist() == [[21 / 26, 21 / 401, 8 / 1000]]
+    shuffles, exceedances, by_rule = (
+        np.array([[25, 400, 999]]),
+        np.array([[20, 20, 7]]),
+        np.array([[True, True, False]]),
+    )
+
+    def pvalues(rule: AnyRule) -> list[list[float]]:
+        return [pvalue(exceedances, shuffles, rule.includes_observed(by_rule))[0].tolist()]
+
+    assert pvalues(BesagClifford()) == [[20 / 25, 20 / 400, 8 / 1000]]
+    assert pvalues(Gandy(0.05)) == [[21 / 26, 21 / 401, 8 / 1000]]
 
 
 @pytest.mark.parametrize("h", [1, 2, 3, 9])
@@ -165,7 +180,7 @@ def test_besag_and_cliffords_p_is_exact_when_all_orders_are_equally_likely(h: in
     sequential = _core.Sequential(rule.core(), len(orders))
     sequential.look(np.ascontiguousarray(orders[:, 1:] > orders[:, :1]))
     shuffles, exceedances, by_rule = sequential.outcomes
-    pvalues = rule.pvalues(Stopped(shuffles.astype(int), exceedances.astype(int), by_rule))[0]
+    pvalues = pvalue(exceedances.astype(int), shuffles.astype(int), rule.includes_observed(by_rule))[0]
     for p in np.unique(pvalues):
         assert (pvalues <= p).mean() == pytest.approx(p)
 
@@ -278,7 +293,7 @@ def test_identical_systems_stop_at_once_with_p_1() -> None:
         ({"stopping": "besag-clifford", "test": "t-test"}, "stopping is for test 'ar', not for 't-test'"),
         (
             {"stopping": Gandy(0.01)},
-            r"Gandy decides at level 0.01, the comparison at 1 - confidence_level = 0.05: leave the level out",
+            r"at level 0.01, the comparison at alpha = 0.05, by default 1 - confidence_level: leave it out",
         ),
         *(
             (

@@ -39,7 +39,8 @@ from reshuffle.inputs import read_strata
 from reshuffle.intervals import INTERVALS
 from reshuffle.metrics import Counts
 from reshuffle.report import FORMATS, render
-from reshuffle.resampling import Family, Replicates
+from reshuffle.resampling import CountSample, Replicates
+from reshuffle.settings import Units
 from reshuffle.units import Strata
 
 BLEU = metric("bleu")
@@ -265,7 +266,7 @@ def test_strata_of_one_segment_add_nothing() -> None:
     a = as_counts([5, 9, 1, 7, 3])
     alone, fixed = ["x", "y", "z", "z", "z"], as_counts([6, 8, 1, 7, 3])
     assert standard_error(a, MEAN, strata=alone) == pytest.approx(standard_error(fixed, MEAN, strata=alone))
-    draws = Replicates([Family.of(MEAN, a, strata=alone)], n_resamples=500, seed=1).draws[0][0]
+    draws = Replicates([CountSample.of_arrays(MEAN, a, given=Units(strata=alone))], n_resamples=500, seed=1).draws[0][0]
     # 14 of the two that are always drawn, and three draws from 1, 7 and 3.
     assert {round(5 * d) - 14 for d in draws} == {x + y + z for x in (1, 7, 3) for y in (1, 7, 3) for z in (1, 7, 3)}
 
@@ -290,7 +291,9 @@ def test_the_acceleration_of_bca_is_the_skewness_of_a_sum_of_independent_draws(o
     ids = rng.permutation(np.repeat(np.arange(3), [40, 30, 20])).tolist()
     a, b = rng.geometric(0.2, 90) + 30 * np.array(ids), rng.geometric(0.3, 90)
     values = (a - b if of_pair else a).astype(float)
-    replicates = Replicates([Family.of(MEAN, as_counts(a), as_counts(b), strata=ids)], n_resamples=4999, seed=2)
+    replicates = Replicates(
+        [CountSample.of_arrays(MEAN, as_counts(a), as_counts(b), Units(strata=ids))], n_resamples=4999, seed=2
+    )
     estimate = Estimate(replicates, 0, 0, 1 if of_pair else None)
     # The second and third central moments of a draw's sum are the sums of those of the strata.
     parts = [values[group] for group in members(ids)]

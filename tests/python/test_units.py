@@ -42,7 +42,7 @@ from reshuffle.demo import demo_corpus
 from reshuffle.inputs import read_documents
 from reshuffle.metrics import Counts
 from reshuffle.report import FORMATS, render
-from reshuffle.resampling import Family
+from reshuffle.resampling import CountSample
 from reshuffle.units import Documents, paired_influences
 
 BLEU = metric("bleu")
@@ -361,8 +361,8 @@ def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
 
 def test_paired_differences_are_jackknife_influences() -> None:
     counts = counts_of(7, 40)
-    family = Family(BLEU, counts)
-    (got,) = paired_influences(family.scores, family.leave_one_out, [(0, 1)])
+    sample = CountSample.of(BLEU, counts)
+    (got,) = paired_influences(sample.scores, sample.leave_one_out, [(0, 1)])
     np.testing.assert_allclose(influences_by_hand(*counts), got, rtol=0, atol=1e-9)
     ids = [i // 6 for i in range(40)]
     result = compare(metrics=FromCounts("m", {"b": counts[1], "a": counts[0]}, "bleu"), documents=ids, n_resamples=9)

@@ -227,9 +227,9 @@ def notes(comparison: Comparison) -> Iterator[str]:
     for metric in comparison.metrics:
         if metric.evaluations is not None:
             yield f"{metric.name}: a function of texts, called {metric.evaluations:,} times."
-    if comparison.level is None:
+    if comparison.alpha is None:
         return
-    level = _number(comparison.level)
+    level = _number(comparison.alpha)
     n = f"{comparison.n_resamples or 0:,}"
     of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
     tests = [pair.test for pair in comparison.comparisons]
@@ -253,7 +253,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
         yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
     adjusted = comparison.test is not None and comparison.test.adjustment is not None
     if len(tests) > 1 and comparison.experimentwise_error is not None and not adjusted:
-        power = f"1 - {_number(1 - comparison.level)}^{len(tests):,}"
+        power = f"1 - {_number(1 - comparison.alpha)}^{len(tests):,}"
         yield (
             f"{len(tests):,} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
             f"give at least one p ≤ {level} with probability {_probability(comparison.experimentwise_error)} ({power})."
@@ -262,7 +262,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
         return
     if comparison.test.replicates == "shuffles":
         smallest = 2.0 ** ((comparison.test.alternative == "two-sided") - comparison.n_units)
-        if smallest > comparison.level:
+        if smallest > comparison.alpha:
             by_chance = " but by chance of the shuffles" if any(test.scheme == "iid" for test in tests) else ""
             yield (
                 f"{comparison.n_units} {comparison.unit}s can be swapped in {2**comparison.n_units:,} ways: no p below "
@@ -274,11 +274,11 @@ def notes(comparison: Comparison) -> Iterator[str]:
     counted = [r for r, test in zip(possible, tests, strict=True) if test.scheme != "exact" and r is not None]
     iid = any(test.scheme != "subgroup" for test in tests)  # with what was observed one more
     smallest = 1 / (max(counted) + iid) if counted else 0
-    if smallest > comparison.level:
+    if smallest > comparison.alpha:
         n = f"{max(counted):,}"
         yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level}; raise n."
         return
-    close = sum(test.may_lie_across(comparison.level) for test in tests)
+    close = sum(test.may_lie_across(comparison.alpha) for test in tests)
     decided = comparison.test.stopping is not None and comparison.test.stopping.startswith("gandy")
     if close and not decided:
         yield (
@@ -471,7 +471,7 @@ def _pvalues(comparison: Comparison) -> list[str]:
 def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
     adjusted = pair.test.adjusted_pvalue
     p = pair.test.pvalue if adjusted is None else adjusted
-    return comparison.level is not None and p <= comparison.level
+    return comparison.alpha is not None and p <= comparison.alpha
 
 
 def _pvalue(test: SignificanceResult, p: float) -> str:

@@ -1,0 +1,1 @@
+"""What replicates say about hypotheses."""
