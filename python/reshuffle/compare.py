@@ -464,9 +464,9 @@ class Inferred(NamedTuple):
         """That of a system's score or of a difference, if intervals were asked for."""
         if self.interval is None:
             return None
-        found = self.interval.of(Estimate(self.replicates, m, a, b), self.levels.confidence_level)
-        known = self.replicates.samples[m].known
-        return replace(found, low=known(found.low), high=known(found.high))
+        level, known = self.levels.confidence_level, self.replicates.samples[m].known
+        low, high = self.interval.ends(Estimate(self.replicates, m, a, b), level)
+        return ConfidenceInterval(known(low), known(high), level, self.interval.name)
 
 
 def compared(data: Data, units: Units, testing: Comparing, levels: Levels, resampling: Resampling) -> Comparison:
