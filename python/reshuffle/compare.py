@@ -15,6 +15,7 @@ from .corpus import Corpus, Lines
 from .errors import InputError, unknown_name, warn
 from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
+from .inference.caveats import caveats
 from .inference.hypotheses import Hypotheses
 from .intervals import Interval, check_interval
 from .lazy import lazy
@@ -574,7 +575,7 @@ def _with_inference(scores: Comparison, found: Inferred) -> Comparison:
     """The record of scores with that of intervals and tests."""
     strata = found.replicates.strata
     n_tests = len(found.comparisons)
-    return replace(
+    inferred = replace(
         scores,
         comparisons=tuple(found.comparisons),
         baseline=found.baseline,
@@ -587,3 +588,4 @@ def _with_inference(scores: Comparison, found: Inferred) -> Comparison:
         alpha=found.levels.alpha,
         seed=found.replicates.seed if found.resampled else None,
     )
+    return replace(inferred, caveats=caveats(inferred))
