@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .metrics import Formula, Metric, NativeMetric, metric, tokenize
     from .multiplicity import experimentwise_error
     from .results import (
+        Caveat,
         Comparison,
         ConfidenceInterval,
         PairedDifference,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         UsedStopping,
         UsedTest,
     )
+    from .seeds import DerivedSeed, derive_seed
     from .significance import approximate_randomization, bootstrap_test
     from .stopping import BesagClifford, Gandy
     from .units import design_effect, intraclass_correlation
@@ -50,10 +52,12 @@ __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
 __all__ = [
     "BesagClifford",
+    "Caveat",
     "Comparison",
     "ConfidenceInterval",
     "Corpus",
     "CorpusFunction",
+    "DerivedSeed",
     "Formula",
     "FromCounts",
     "Gandy",
@@ -77,6 +81,7 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_test",
     "compare",
+    "derive_seed",
     "design_effect",
     "experimentwise_error",
     "f_score",
@@ -102,6 +107,7 @@ _NAMES = {
     "metrics": ("Formula", "Metric", "NativeMetric", "metric", "tokenize"),
     "multiplicity": ("experimentwise_error",),
     "results": (
+        "Caveat",
         "Comparison",
         "ConfidenceInterval",
         "PairedDifference",
@@ -113,6 +119,7 @@ _NAMES = {
         "UsedStopping",
         "UsedTest",
     ),
+    "seeds": ("DerivedSeed", "derive_seed"),
     "significance": ("approximate_randomization", "bootstrap_test"),
     "stopping": ("BesagClifford", "Gandy"),
     "units": ("design_effect", "intraclass_correlation"),

@@ -50,13 +50,15 @@ __all__ = [
     "stream_words",
     "tokenize",
     "tokenizers",
+    "totals",
 ]
 
 GENERATOR: Final[str]
 """The generator of the random words, as signatures name it."""
 
 LARGEST_SUM: Final[int]
-"""The largest sum of counts, in absolute value: S times the largest count of a column must not pass it."""
+"""The largest sum of counts over segments, in absolute value, a power of two: larger ones are refused, so that nothing
+wraps around in 64 bits."""
 
 UNICODE_VERSION: Final[str]
 """The version of Unicode that ``intl`` and ``mteval-intl`` take their classes of characters from."""
@@ -512,6 +514,9 @@ def differing_units(
 
     A pair that differs in several columns is looked at until ``most`` segments are passed. ``counts``: (k, S, K).
     """
+
+def totals(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sums of (k, S, K) counts over all segments: (k, K)."""
 
 def coin_law(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
     """The probabilities of all sums from 0 to Σ of those steps whose coins show heads: (Σ + 1,).

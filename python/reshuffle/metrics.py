@@ -20,6 +20,7 @@ from . import _core, signature
 from ._core import Progress
 from .corpus import listed_segments, numbered, reference_columns
 from .errors import IN_SEGMENT, MAX_THREADS, InputError, Option, System, check_integer, check_name, quoted
+from .lazy import lazy
 from .mteval import SpacedText
 from .specs import MetricSpec, OptionSpec, TokenizerSpec, metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
@@ -42,8 +43,9 @@ __all__ = [
 Counts: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 
-# The core's limit: sums of counts beyond this are refused, so that nothing ever wraps around in 64 bits.
-LARGEST_SUM = 1 << 62
+# Sums of counts beyond this are refused, here and in the core, so that nothing ever wraps around in 64 bits.
+LARGEST_SUM = _core.LARGEST_SUM
+LARGEST_SUM_TOLD = f"2^{LARGEST_SUM.bit_length() - 1}"
 
 
 class Metric(ABC):
@@ -236,7 +238,12 @@ class NativeMetric(Metric):
         >>> metric("bleu").signature("1")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp'
         """
-        return self._tell(self.core.signature, n_references)
+        return signature.of_metric(self.name, self._options_told, n_references)
+
+    @lazy
+    def _options_told(self) -> list[tuple[str, str]]:
+        """The options that change a score, as signatures name them."""
+        return self._tell(self.core.signature)
 
     def segment_signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.segment_signature`.
@@ -244,12 +251,10 @@ class NativeMetric(Metric):
         >>> metric("bleu").segment_signature("1")
         'BLEU|nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp'
         """
-        return self._tell(self.core.segment_signature, n_references)
+        return signature.of_metric(self.name, self._tell(self.core.segment_signature), n_references)
 
-    def _tell(self, options: Sequence[tuple[str, str]], n_references: str | None) -> str:
-        return signature.of_metric(
-            self.name, [(name, self._told.get(name, value)) for name, value in options], n_references
-        )
+    def _tell(self, options: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(name, self._told.get(name, value)) for name, value in options]
 
 
 @dataclass(frozen=True)
@@ -437,33 +442,39 @@ def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Count
         raise InputError(f"{what} must have {ndim} dimensions, got shape {array.shape}")
     if array.ndim == 0 or array.size == 0:
         raise InputError(f"{what} must hold at least one row of counts, got shape {array.shape}")
+    if array.dtype == np.int64:
+        return array
     if array.dtype == np.bool_ or np.issubdtype(array.dtype, np.integer):
         if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
             raise InputError(f"{what} must fit 64-bit signed integers, got {array.max()}")
         return array.astype(np.int64, copy=False)
     if not np.issubdtype(array.dtype, np.floating):
         raise InputError(f"{what} must be integers, got {array.dtype}")
-    bad = ~(np.isfinite(array) & (array == np.rint(array)) & (np.abs(array) < 2.0**62))
+    bad = ~(np.isfinite(array) & (array == np.rint(array)) & (np.abs(array) <= float(LARGEST_SUM)))
     if bad.any():
         raise InputError(f"{what} must be whole numbers, got {array[bad][0]}")
     return array.astype(np.int64)
 
 
 def totals_array(values: ArrayLike) -> Counts:
-    """Summed counts as int64, or :class:`InputError` if they are not whole numbers of at most 2^62 in magnitude."""
+    """Summed counts as int64, or :class:`InputError` if they are not whole numbers, or larger than the largest sum."""
     totals = counts_array(values, "totals")
     for extreme in (int(totals.max()), int(totals.min())):
         if abs(extreme) > LARGEST_SUM:
-            raise InputError(f"totals must be at most 2^62 in magnitude, got {extreme}")
+            raise InputError(f"totals must be at most {LARGEST_SUM_TOLD} in magnitude, got {extreme}")
     return totals
 
 
-def check_sums(counts: Counts) -> None:
-    """Raise :class:`InputError`, as the core does, if sums of (k, S, K) counts over segments could exceed 2^62."""
+def check_sums(counts: Counts, place: str = "") -> None:
+    """Raise :class:`InputError`, as the core does, if sums of (k, S, K) counts over segments could be too large.
+
+    ``place``, if there is one, is told before.
+    """
     ends = zip(counts.max(axis=(0, 1)).tolist(), counts.min(axis=(0, 1)).tolist(), strict=True)
     for column, (high, low) in enumerate(ends):
         if max(high, -low) * counts.shape[1] > LARGEST_SUM:
-            raise InputError(f"the counts of column {column} are too large: their sum would pass 2^62")
+            message = "{place}the counts of column {column} are too large: their sum would pass {largest}"
+            raise InputError(message, place=place, column=column, largest=LARGEST_SUM_TOLD)
 
 
 def thread_count(threads: int | None) -> int:

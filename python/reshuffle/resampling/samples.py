@@ -26,9 +26,10 @@ from .. import _core
 from ..errors import InputError
 from ..given import CorpusFunction, SegmentScores
 from ..lazy import lazy
-from ..metrics import Counts, Metric, MetricLike, Scores, check_sums, counts_array, resolve
+from ..linear import linear_variances
+from ..metrics import Counts, Metric, MetricLike, Scores, counts_array, resolve
 from ..settings import Units
-from ..units import Documents, Strata, document_effect, paired_influences
+from ..units import Documents, Strata, Variances, document_effects, jackknife_variances
 
 __all__ = [
     "Batch",
@@ -142,6 +143,10 @@ class Sample(Protocol):
     def leave_one_out(self) -> Scores:
         """The score of each system without each of the units: (k, S)."""
 
+    @property
+    def jackknife(self) -> Variances:
+        """The variances of ``leave_one_out``."""
+
     def values(self, a: int, b: int | None = None) -> Scores:
         """Of a mean, the values whose mean is the score of a or, with ``b``, score(a) − score(b): (S,).
 
@@ -218,9 +223,7 @@ class CountSample(ABC):
     evaluations: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        counts = np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3))
-        check_sums(counts)  # not only in the core: totals are summed in numpy, which overflows silently
-        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "counts", np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3)))
 
     @staticmethod
     def of(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
@@ -246,7 +249,12 @@ class CountSample(ABC):
 
     def by(self, documents: Documents) -> CountSample:
         """See :meth:`Sample.by`."""
-        return replace(self, counts=documents.sums(self.counts), unit="document", strata=None)
+        return replace(self, counts=self._sums(documents), unit="document", strata=None)
+
+    def _sums(self, documents: Documents) -> Counts:
+        """The sums over each document, once those over all segments are known not to overflow: numpy would not tell."""
+        _ = self.totals
+        return documents.sums(self.counts)
 
     def within(self, strata: Strata) -> CountSample:
         """See :meth:`Sample.within`."""
@@ -264,8 +272,8 @@ class CountSample(ABC):
 
     @lazy
     def totals(self) -> Counts:
-        """The sums over all units: (k, K)."""
-        return np.asarray(self.counts.sum(axis=1))
+        """The sums over all units: (k, K). The core looks whether any sum of them could overflow."""
+        return _core.totals(self.counts)
 
     @lazy
     def scores(self) -> Scores:
@@ -282,12 +290,22 @@ class CountSample(ABC):
 
     def document_scores(self, documents: Documents) -> Scores:
         """The corpus score of every document by itself: (k, D)."""
-        return self.metric.score(documents.sums(self.counts))
+        return self.metric.score(self._sums(documents))
 
     @lazy
     def leave_one_out(self) -> Scores:
         """See :attr:`Sample.leave_one_out`."""
         return np.stack([self.metric.score(t - rows) for t, rows in zip(self.totals, self.counts, strict=True)])
+
+    @lazy
+    def jackknife(self) -> Variances:
+        """See :attr:`Sample.jackknife`."""
+        return jackknife_variances(self.leave_one_out, Strata.or_one(self.strata, self.n_units))
+
+    @lazy
+    def linear(self) -> Variances:
+        """The variances of what each unit adds to the score if the metric is linearised: the delta method."""
+        return linear_variances(self.metric, self.counts, Strata.or_one(self.strata, self.n_units))
 
     def values(self, a: int, b: int | None = None) -> Scores:
         """See :meth:`Sample.values`."""
@@ -305,8 +323,7 @@ class CountSample(ABC):
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """See :meth:`Sample.document_effects`."""
-        influences = paired_influences(self.scores, self.leave_one_out, pairs)
-        effects = (document_effect(values, documents) for values in influences)
+        effects = document_effects(self.scores, self.leave_one_out, documents, pairs)
         return [(_defined(correlation), _defined(effect)) for correlation, effect in effects]
 
     def details(self, system: int) -> Mapping[str, float]:
@@ -373,6 +390,11 @@ class NativeSample(CountSample):
 
     core: _core.Metric = field(kw_only=True)
 
+    @lazy
+    def scores(self) -> Scores:
+        """See :attr:`Sample.scores`."""
+        return self.core.scores(self.totals)
+
     def native(self, kind: str) -> tuple[_core.Metric, Counts] | None:
         """See :meth:`Sample.native`."""
         return self.core, self.to_draw if kind == "draws" else self.counts
@@ -414,7 +436,10 @@ def _of_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> C
     if len({array.shape for array in arrays}) > 1:
         got = " and ".join(str(array.shape) for array in arrays)
         raise InputError(f"a and b must have the same shape (segments, counts), got {got}")
-    return CountSample.of(metric, np.stack(arrays))
+    together = np.empty((len(arrays), *arrays[0].shape), dtype=np.int64)
+    for system, array in enumerate(arrays):
+        together[system] = array
+    return CountSample.of(metric, together)
 
 
 def _shape(values: ArrayLike) -> tuple[int, ...]:
@@ -500,6 +525,11 @@ class TextSample:
             for index, lines in enumerate(self.systems):
                 scores[index, left_out] = self._evaluate([lines[s] for s in kept], kept)
         return scores
+
+    @lazy
+    def jackknife(self) -> Variances:
+        """See :attr:`Sample.jackknife`."""
+        return jackknife_variances(self.leave_one_out, Strata.or_one(self.strata, self.n_units))
 
     def values(self, a: int, b: int | None = None) -> Scores:
         """There are none: the score is no mean."""
