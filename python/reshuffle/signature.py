@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from . import _core
+from .seeds import told
 
 __all__ = ["Run", "joined", "of_interval", "of_metric", "of_scheme", "of_stopping", "version"]
 
@@ -125,5 +126,6 @@ class Run(NamedTuple):
         if self.unit is not None and self.unit != "segment":
             used.append(f"unit:{self.unit}[{self.units}]")
         if self.seed is not None:
-            used += [f"n:{self.n}", f"seed:{self.seed}", f"rng:{_core.GENERATOR}"]
+            seed = self.seed if isinstance(self.seed, str) else told(self.seed)
+            used += [f"n:{self.n}", f"seed:{seed}", f"rng:{_core.GENERATOR}"]
         return joined([*used, version()])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -92,21 +93,23 @@ def _approximate_randomization(observed: Observed) -> Outcome:
         observed.shuffling,
         observed.besides,
     )
-    return replace(_of_shuffles(observed, shuffled), kept=kept)
+    return _of_shuffles(observed, shuffled, kept)
 
 
-def _of_shuffles(observed: Observed, shuffled: Shuffled) -> Outcome:
+def _of_shuffles(observed: Observed, shuffled: Shuffled, kept: Sequence[Any] = ()) -> Outcome:
     """What shuffles say about the hypotheses."""
-    counted = pvalue(shuffled.exceedances, shuffled.n_resamples, shuffled.includes_observed)
-    pvalues = np.where(shuffled.n_resamples == NONE, shuffled.probability, counted)
+    pvalues = pvalue(shuffled.exceedances, shuffled.n_resamples, shuffled.includes_observed)
+    if shuffled.probability is not None:
+        pvalues = np.where(shuffled.n_resamples == NONE, shuffled.probability, pvalues)
     return Outcome(
         observed.statistic,
         pvalues.ravel(),
         shuffled.exceedances.ravel(),
         shuffled.n_resamples.ravel(),
         scheme=shuffled.scheme.ravel(),
-        bits=shuffled.bits.ravel(),
-        by_rule=shuffled.by_rule.ravel(),
+        bits=None if shuffled.bits is None else shuffled.bits.ravel(),
+        by_rule=None if shuffled.by_rule is None else shuffled.by_rule.ravel(),
+        kept=kept,
     )
 
 
@@ -409,40 +412,39 @@ def records(
 
     ``labels`` name the metrics, by default as they are called; ``n_references`` is for signatures.
     """
-    columns = {name: getattr(outcome, name) for name in COLUMNS}
-    lists: dict[str, list[Any]] = {
-        name: [None] * len(hypotheses) if column is None else column.tolist() for name, column in columns.items()
-    }
-    runs: dict[tuple[Any, ...], str] = {}  # their part of a signature, by what differs in it
-
-    def record(h: int) -> SignificanceResult:
-        found = {name: column[h] for name, column in lists.items()}
-        replicates = sets[hypotheses.test_set[h]]
-        metric = replicates.samples[hypotheses.metric[h]].metric
-        scheme, bits = found["scheme"], _known(found["bits"])
-        seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
-        key = (hypotheses.test_set[h], scheme, bits)
-        if key not in runs:
-            runs[key] = run_of(plan, replicates, None if bits is None else signature.of_scheme(scheme, bits), seed).line
-        rule = plan.shuffling.stopping
-        return SignificanceResult(
-            test=plan.test.name,
-            metric=metric.name if labels is None else labels[hypotheses.metric[h]],
-            statistic=found["statistic"],
-            pvalue=found["pvalue"],
-            alternative=plan.alternative,
-            exceedances=_known(found["exceedances"]),
-            n_resamples=_known(found["n_resamples"]),
-            seed=seed,
-            signature=signature.joined([metric.signature(n_references), runs[key]]),
-            wins=_known(found["wins"]),
-            ties=_known(found["ties"]),
-            adjusted_pvalue=found["adjusted"],
-            scheme=scheme,
-            stopping=None if rule is None else rule.used(replicates.n_resamples, found["by_rule"]),
+    rule, name = plan.shuffling.stopping, plan.test.name
+    runs: dict[tuple[int, str | None, int | None], tuple[int | None, str]] = {}  # seed and part of the signature
+    found: list[SignificanceResult] = []
+    of_each = (hypotheses.test_set, hypotheses.metric, *(getattr(outcome, column) for column in COLUMNS))
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, by_rule, wins, ties in zip(
+        *(repeat(None, len(hypotheses)) if column is None else column.tolist() for column in of_each), strict=True
+    ):
+        replicates = sets[t]
+        metric = replicates.samples[m].metric
+        if (t, scheme, bits) not in runs:
+            seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
+            made = None if bits is None or bits == NONE else signature.of_scheme(scheme, bits)
+            runs[t, scheme, bits] = seed, run_of(plan, replicates, made, seed).line
+        seed, line = runs[t, scheme, bits]
+        found.append(
+            SignificanceResult(
+                test=name,
+                metric=metric.name if labels is None else labels[m],
+                statistic=statistic,
+                pvalue=p,
+                alternative=plan.alternative,
+                exceedances=_known(exceedances),
+                n_resamples=_known(n),
+                seed=seed,
+                signature=signature.joined((metric.signature(n_references), line)),
+                wins=_known(wins),
+                ties=_known(ties),
+                adjusted_pvalue=adjusted,
+                scheme=scheme,
+                stopping=None if rule is None else rule.used(replicates.n_resamples, by_rule),
+            )
         )
-
-    return [record(h) for h in range(len(hypotheses))]
+    return found
 
 
 def _known(number: int | None) -> int | None:
@@ -576,8 +578,8 @@ def approximate_randomization(
     exact    all 2^d patterns of swaps of the d segments   c/2^d; no chance of shuffles is in it
              in which the systems differ
     auto     ``exact`` if 2^(d−1) ≤ R, or by convolution   of the scheme that was used, which the result names
-             if that takes milliseconds, and no rule is
-             to stop shuffles; else ``iid``
+             if that costs no more than ``iid``, and no
+             rule is to stop shuffles; else ``iid``
     ======== ============================================= ========================================================
 
     Not for segments that depend on one another (sentences of one document) unless ``documents`` are given: then whole
@@ -636,8 +638,9 @@ def approximate_randomization(
     With D documents D takes the place of S. A subgroup takes K·m/16 additions and two scores per shuffle, whatever S.
 
     Convolution is for systems that differ in one column of counts only, as by the number of edits (TER, WER) or by a
-    segment score. Then t depends on one sum ±d_1 ± d_2 …, whose law takes d·Σ\|d_s\|/g additions, g the greatest common
-    divisor of the d_s; p is right to d·2⁻⁵² of itself. ``auto`` makes at most 10⁸ additions, ``exact`` 10¹¹.
+    segment score. Then t depends on one sum ±d_1 ± d_2 …, whose law takes at most d·Σ\|d_s\|/g additions, g the
+    greatest common divisor of the d_s; p is right to d·2⁻⁵² of itself. ``exact`` makes at most 1.5·10¹¹ additions, ``auto`` as
+    many as R shuffles would cost, by an estimate that is the same on every machine.
 
     Examples
     --------

@@ -8,9 +8,7 @@ from reshuffle import _core
 
 
 def _run(samples: Any, reduction: Any, kind: str = "shuffles", strata: Any = None, **how: Any) -> Any:
-    parallel = {name: how.get(name) for name in ("progress",)} | {"threads": how.get("threads", 0)}
-    resampler = _core.Resampler(samples, kind=kind, strata=strata, **parallel)
-    return resampler.run([reduction], **how)[0]
+    return _core.Resampler(samples, kind=kind, strata=strata).run([reduction], **how)[0]
 
 
 def shuffle_tally(of: Any, pairs: Any, alternative: Any, thresholds: Any, **how: Any) -> Any:
@@ -47,9 +45,8 @@ def draw_scores(of: Any, *, strata: Any = None, **how: Any) -> Any:
 
 
 def draw_summary(of: Any, **how: Any) -> Any:
-    parallel = {"progress": how.get("progress"), "threads": how.get("threads", 0)}
-    resampler = _core.Resampler(of, kind="draws", **parallel)
-    moments, ranks = resampler.run([_core.Moments(), _core.Ranks()], **how)
+    reductions: list[Any] = [_core.Moments(), _core.Ranks()]
+    moments, ranks = _core.Resampler(of, kind="draws").run(reductions, **how)
     return moments.means, moments.deviations, ranks.counts
 
 

@@ -98,7 +98,7 @@ def law(segments: int) -> list[Fraction]:
 
 
 def poisson_weights(seed: int, replicate: int, segments: int, part: int) -> NDArray[np.int64]:
-    """Step 1 of rust/src/resample/kernel/weights.rs: a byte per segment, 32 bits more where the law steps within."""
+    """Step 1 of resample/kernel/weights.rs: a byte for each segment, and 32 bits more where the law steps within."""
     steps = law(segments)
     drawn = words(seed, replicate, "draw", -(-segments // 8), part).astype("<u8").view(np.uint8)
     further = halves(seed, replicate, "residual", part)

@@ -26,7 +26,7 @@ from .. import _core
 from ..errors import InputError
 from ..given import CorpusFunction, SegmentScores
 from ..lazy import lazy
-from ..metrics import Counts, Metric, MetricLike, Scores, check_sums, counts_array, resolve
+from ..metrics import Counts, Metric, MetricLike, Scores, counts_array, resolve
 from ..settings import Units
 from ..units import Documents, Strata, document_effect, paired_influences
 
@@ -218,9 +218,7 @@ class CountSample(ABC):
     evaluations: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        counts = np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3))
-        check_sums(counts)  # not only in the core: totals are summed in numpy, which overflows silently
-        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "counts", np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3)))
 
     @staticmethod
     def of(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
@@ -246,7 +244,12 @@ class CountSample(ABC):
 
     def by(self, documents: Documents) -> CountSample:
         """See :meth:`Sample.by`."""
-        return replace(self, counts=documents.sums(self.counts), unit="document", strata=None)
+        return replace(self, counts=self._sums(documents), unit="document", strata=None)
+
+    def _sums(self, documents: Documents) -> Counts:
+        """The sums over each document, once those over all segments are known not to overflow: numpy would not tell."""
+        _ = self.totals
+        return documents.sums(self.counts)
 
     def within(self, strata: Strata) -> CountSample:
         """See :meth:`Sample.within`."""
@@ -264,8 +267,8 @@ class CountSample(ABC):
 
     @lazy
     def totals(self) -> Counts:
-        """The sums over all units: (k, K)."""
-        return np.asarray(self.counts.sum(axis=1))
+        """The sums over all units: (k, K). The core looks whether any sum of them could overflow."""
+        return _core.totals(self.counts)
 
     @lazy
     def scores(self) -> Scores:
@@ -282,7 +285,7 @@ class CountSample(ABC):
 
     def document_scores(self, documents: Documents) -> Scores:
         """The corpus score of every document by itself: (k, D)."""
-        return self.metric.score(documents.sums(self.counts))
+        return self.metric.score(self._sums(documents))
 
     @lazy
     def leave_one_out(self) -> Scores:
@@ -373,6 +376,11 @@ class NativeSample(CountSample):
 
     core: _core.Metric = field(kw_only=True)
 
+    @lazy
+    def scores(self) -> Scores:
+        """See :attr:`Sample.scores`."""
+        return self.core.scores(self.totals)
+
     def native(self, kind: str) -> tuple[_core.Metric, Counts] | None:
         """See :meth:`Sample.native`."""
         return self.core, self.to_draw if kind == "draws" else self.counts
@@ -414,7 +422,10 @@ def _of_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> C
     if len({array.shape for array in arrays}) > 1:
         got = " and ".join(str(array.shape) for array in arrays)
         raise InputError(f"a and b must have the same shape (segments, counts), got {got}")
-    return CountSample.of(metric, np.stack(arrays))
+    together = np.empty((len(arrays), *arrays[0].shape), dtype=np.int64)
+    for system, array in enumerate(arrays):
+        together[system] = array
+    return CountSample.of(metric, together)
 
 
 def _shape(values: ArrayLike) -> tuple[int, ...]:

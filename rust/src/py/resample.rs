@@ -108,6 +108,34 @@ pub fn differing_units(
     Ok(found.into_iter().map(|pair| (pair.units, pair.column, pair.span)).collect())
 }
 
+const ROWS_ABREAST: usize = 8;
+
+#[pyfunction]
+pub fn totals<'py>(py: Python<'py>, counts: PyReadonlyArray3<'py, i64>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let stats = suff_stats(py, &counts)?;
+    let (systems, segments, columns) = (stats.systems(), stats.segments(), stats.columns());
+    let totals = alone(py, |stop| {
+        let mut patience = Patience::default();
+        let mut totals: Vec<i64> = zeros(&[systems, columns])?;
+        // Several rows at a time, whose columns fill vectors.
+        let mut abreast: Vec<i64> = zeros(&[ROWS_ABREAST, columns])?;
+        for (system, totals) in totals.chunks_exact_mut(columns).enumerate() {
+            for first in (0..segments).step_by(PIECE) {
+                let counts = stats.rows(system, first..segments.min(first + PIECE));
+                patience.spend(counts.len(), stop)?;
+                for rows in counts.chunks(abreast.len()) {
+                    abreast.iter_mut().zip(rows).for_each(|(sum, count)| *sum += count);
+                }
+            }
+            for row in abreast.chunks_exact_mut(columns) {
+                totals.iter_mut().zip(row).for_each(|(total, sum)| *total += std::mem::take(sum));
+            }
+        }
+        Ok(totals)
+    })?;
+    shaped(py, totals, [systems, columns])
+}
+
 #[pyfunction]
 #[pyo3(signature = (steps, *, progress=None))]
 pub fn coin_law<'py>(

@@ -43,14 +43,14 @@ impl Scoring {
     /// [`crate::Error::Interrupted`] if told to stop.
     pub fn statistics(
         &mut self,
-        formulas: &[Arc<dyn Formula>],
+        (formulas, simd): (&[Arc<dyn Formula>], Simd),
         block: &Block<'_>,
         pairs: &[Pair],
         keepers: &mut Keepers<'_, '_>,
         stop: &Stop<'_>,
     ) -> Result<()> {
         let mut patience = Patience::default();
-        let (mut scores, simd) = ([[0.0; BLOCK]; 2], Simd::best());
+        let mut scores = [[0.0; BLOCK]; 2];
         for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
             let &Place { systems, columns, cell: first_cell, .. } = place;
             let (cells, wanted) = (systems * columns, metric * pairs.len()..(metric + 1) * pairs.len());

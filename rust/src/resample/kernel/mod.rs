@@ -1,6 +1,7 @@
 //! Kernels: blocks of replicates are filled with the sums of the rows that they choose.
 
 pub(super) mod draw;
+pub(super) mod few;
 pub(super) mod flips;
 #[cfg(target_arch = "x86_64")]
 mod lanes;

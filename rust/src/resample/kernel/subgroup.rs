@@ -193,6 +193,7 @@ pub(in crate::resample) struct Subgroup {
     columns: Vec<AnyColumn>,
     units: usize,
     piece: usize,
+    simd: Simd,
 }
 
 impl Subgroup {
@@ -201,7 +202,7 @@ impl Subgroup {
     /// # Errors
     /// [`Error::LengthMismatch`] if there is not a code for every unit, [`Error::Overflow`] if the differences between
     /// systems would sum up to 2^62, [`Error::Memory`], and [`Error::Interrupted`] if told to stop.
-    pub fn new(design: &Design, codes: &[u64], stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(design: &Design, codes: &[u64], simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let units = design.units;
         if codes.len() != units {
             return Err(Error::LengthMismatch { what: "codes".into(), expected: units, got: codes.len() });
@@ -221,7 +222,7 @@ impl Subgroup {
             let values = exceptions.units.iter().map(|&(unit, value)| (codes[unit], value));
             columns.push(AnyColumn::new(exceptions.column, values)?);
         }
-        Ok(Subgroup { columns, units, piece: units.next_power_of_two().clamp(LEAST, MOST) })
+        Ok(Subgroup { columns, units, piece: units.next_power_of_two().clamp(LEAST, MOST), simd })
     }
 }
 
@@ -241,7 +242,7 @@ impl Kernel for Subgroup {
         (out, stride): (&mut [i64], usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let simd = Simd::best();
+        let simd = self.simd;
         for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(stride)) {
             let out = &mut out[..(replicates.end - replicates.start) as usize];
             match column {

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
+use crate::resample::kernel::few::FewFlips;
 use crate::resample::kernel::flips::{Adder, Coins, Flips};
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -179,7 +180,17 @@ fn all_paths_give_the_same_sums() {
         };
         for n in [1, 64, 200, 1100] {
             let expected = of(Simd::Portable, n, 512);
-            Simd::tested().into_iter().for_each(|simd| assert_eq!(expected, of(simd, n, 64), "{simd:?}"));
+            Simd::tested().into_iter().for_each(|simd| {
+                assert_eq!(expected, of(simd, n, 64), "{simd:?}");
+                // Without tables, from a seed and from given words.
+                let seeded = FewFlips::new(&design, Coins::Seeded(8), simd);
+                assert_eq!(expected, all_sums(&design, &seeded, 3..3 + n as u64, 64), "{simd:?}");
+                let words: Vec<u64> = (3..3 + n as u64)
+                    .flat_map(|r| Stream::new(8, Purpose::Shuffle, r).words().take(segments.div_ceil(64)))
+                    .collect();
+                let given = FewFlips::new(&design, Coins::Given { words: &words, first: 3 }, simd);
+                assert_eq!(expected, all_sums(&design, &given, 3..3 + n as u64, 7), "{simd:?}");
+            });
             for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
                 let flip = flips_of(8, 3 + replicate as u64);
                 let sum = |column: usize| -> i64 {
