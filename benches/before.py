@@ -1,6 +1,6 @@
 """Time this reshuffle and an earlier one in turn, on all cases in which ``tools.py`` compares it with other tools.
 
-    python benches/before.py PYTHON [--repeats N] [--only CASE ...]
+    python benches/before.py PYTHON [--repeats N] [--only CASE ...] [--simd PATH]
 
 PYTHON is the interpreter of a virtual environment with the earlier reshuffle. Both run the benchmark code next to
 this file. Every turn starts a new process on each side: where memory happens to lie makes the same code up to a third
@@ -26,7 +26,7 @@ from data import Texts, find
 from races import REST_SECONDS, Contender, Measurement
 from report import duration
 from rivals import RESHUFFLE
-from tools import CASES, ORDINARY
+from tools import CASES, ORDINARY, add_simd, take_path
 
 
 def timed(cases: Sequence[str]) -> dict[str, Callable[[], Measurement]]:
@@ -85,8 +85,10 @@ def main() -> None:
     parser.add_argument("python", metavar="PYTHON", help="an interpreter that imports the earlier reshuffle")
     parser.add_argument("--repeats", type=int, default=11, metavar="N", help="turns of each (default: %(default)s)")
     parser.add_argument("--only", nargs="+", choices=CASES, default=ORDINARY, metavar="CASE", help=", ".join(ORDINARY))
+    add_simd(parser)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    take_path(options.simd)
     if options.serve:
         serve(options.only)
         return

@@ -14,6 +14,7 @@ from statistics import median
 from typing import NamedTuple
 
 from races import Contender, Times
+from reshuffle import _core
 
 # Those that may be missing are named if they are there.
 PACKAGES = ("reshuffle", "sacrebleu", "numpy", "scipy", "nltk", "bleuscore", "fastchrf", "sacrebleu-mojo")
@@ -134,6 +135,7 @@ def circumstances() -> dict[str, str]:
     return {
         "machine": f"{cpu_model()}, {cores()} cores, {platform.system()} {platform.machine()}",
         "software": ", ".join([f"{platform.python_implementation()} {platform.python_version()}", *packages()]),
+        "instructions": _core.simd(),
         "commit": commit(),
         "load at the start": f"{os.getloadavg()[0]:.2f}",
     }

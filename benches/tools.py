@@ -69,6 +69,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="CASE",
         help=f"{', '.join(CASES)} (default: all but million)",
     )
+    add_simd(parser)
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a dated record as well")
     parser.add_argument(
         "--mteval",
@@ -85,11 +86,25 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parsed
 
 
+def add_simd(parser: argparse.ArgumentParser) -> None:
+    """The option that forces a path of instructions, in this process and those that it starts."""
+    paths = ("portable", "avx2", "avx512")
+    parser.add_argument("--simd", choices=paths, help="let reshuffle use these instructions (default: the best here)")
+
+
+def take_path(simd: str | None) -> None:
+    """Must come before the first long call of this process."""
+    if simd is not None:
+        os.environ["RESHUFFLE_SIMD"] = simd
+
+
 def again(options: argparse.Namespace) -> str:
     """The command that would do the same, without paths of this machine."""
     arguments = ["--repeats", str(options.repeats)]
     if options.only != ORDINARY:
         arguments += ["--only", *options.only]
+    if options.simd is not None:
+        arguments += ["--simd", options.simd]
     if options.mteval is not None:
         arguments += ["--mteval", options.mteval.name]
     return shlex.join(["python", "benches/tools.py", *arguments])
@@ -98,6 +113,7 @@ def again(options: argparse.Namespace) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the cases asked for."""
     options = parse(arguments)
+    take_path(options.simd)
     try:
         files = find()
     except MissingDataError as missing:

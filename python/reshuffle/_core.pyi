@@ -532,8 +532,8 @@ def draw_weights(
 def simd() -> str:
     """Which instructions are in use: ``portable``, ``avx2`` or ``avx512``. All give the same results.
 
-    It is the best that the processor has, or what the environment variable ``RESHUFFLE_SIMD`` named at the first call of
-    a function that takes long. A name that cannot be followed is an :class:`reshuffle.InputError` there and here.
+    It is the best that the processor has, or what the environment variable ``RESHUFFLE_SIMD`` named at the first call
+    of a function that takes long. A name that cannot be followed is an :class:`reshuffle.InputError` there and here.
     """
 
 def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:

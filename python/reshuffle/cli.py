@@ -322,7 +322,7 @@ Examples:
     default="auto",
     show_default=True,
     help="How 'ar' goes through shuffles: -n random ones, 2^m that are a group, or all of them; 'auto' takes all where "
-    "that takes milliseconds.",
+    "that costs no more than -n random ones.",
 )
 @click.option(
     "--stopping",

@@ -39,8 +39,8 @@ SCHEMES = ("auto", "iid", "subgroup", "exact")
 # Scores are what takes time: 2^30 patterns of a pair take a minute or so.
 MOST_PATTERNS = 30
 
-# What a law and shuffles cost, in additions of probabilities, of which a core makes some ten billion a second. The ratios
-# were measured with AVX-512; they decide what is done, so they must not depend on where it is done.
+# What a law and shuffles cost, in additions of probabilities, of which a core makes tens of billions a second. The
+# ratios were measured with AVX-512; they decide what is done, so they must not depend on where it is done.
 COST_OF_VALUE = 900  # the score of both systems at one value of a law, by numpy
 COST_OF_SCORES = 480  # the same of one shuffle
 COST_OF_FLIP = 1.0  # of one unit, whatever the number of pairs
@@ -207,11 +207,11 @@ class Law:
 
 
 def _cost_of_shuffles(replicates: Replicates, sample: Sample, pairs: Pairs) -> float:
-    """What R shuffles of one of the pairs cost, in additions of probabilities: its scores, and its share of the flips and
-    of the systems' sums.
+    """What R shuffles of one of the pairs cost, in additions of probabilities: its scores, and its share of the flips
+    and of the systems' sums.
 
-    A function of the numbers of units, systems, pairs and shuffles alone, so that ``auto`` does the same everywhere. That
-    no more than one column is summed up makes it too low, if anything.
+    A function of the numbers of units, systems, pairs and shuffles alone, so that ``auto`` does the same everywhere.
+    That no more than one column is summed up makes it too low, if anything.
     """
     others = len({system for pair in pairs for system in pair}) - 1
     shared = sample.n_units * (COST_OF_FLIP + COST_OF_SUM * others)

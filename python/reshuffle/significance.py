@@ -578,8 +578,8 @@ def approximate_randomization(
     exact    all 2^d patterns of swaps of the d segments   c/2^d; no chance of shuffles is in it
              in which the systems differ
     auto     ``exact`` if 2^(d−1) ≤ R, or by convolution   of the scheme that was used, which the result names
-             if that takes milliseconds, and no rule is
-             to stop shuffles; else ``iid``
+             if that costs no more than ``iid``, and no
+             rule is to stop shuffles; else ``iid``
     ======== ============================================= ========================================================
 
     Not for segments that depend on one another (sentences of one document) unless ``documents`` are given: then whole
@@ -638,8 +638,9 @@ def approximate_randomization(
     With D documents D takes the place of S. A subgroup takes K·m/16 additions and two scores per shuffle, whatever S.
 
     Convolution is for systems that differ in one column of counts only, as by the number of edits (TER, WER) or by a
-    segment score. Then t depends on one sum ±d_1 ± d_2 …, whose law takes d·Σ\|d_s\|/g additions, g the greatest common
-    divisor of the d_s; p is right to d·2⁻⁵² of itself. ``auto`` makes at most 10⁸ additions, ``exact`` 10¹¹.
+    segment score. Then t depends on one sum ±d_1 ± d_2 …, whose law takes at most d·Σ\|d_s\|/g additions, g the
+    greatest common divisor of the d_s; p is right to d·2⁻⁵² of itself. ``exact`` makes at most 1.5·10¹¹ additions, ``auto`` as
+    many as R shuffles would cost, by an estimate that is the same on every machine.
 
     Examples
     --------

@@ -223,9 +223,17 @@ fn decide(
     places: &mut [u8; 2 * CHUNK],
 ) -> usize {
     match simd {
+        Simd::Portable => {
+            mark(simd, law, chunk, weights);
+            list(weights, places)
+        }
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2(token) => {
+            mark(simd, law, chunk, weights);
+            avx2::list(token, weights, places)
+        }
         #[cfg(target_arch = "x86_64")]
         Simd::Avx512(token) => vbmi::decide(token, law, chunk, weights, places),
-        _ => compared(simd, law, chunk, weights, places),
     }
 }
 
@@ -242,28 +250,23 @@ fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
 }
 
 dispatch! {
-    fn compared(
-        law: &Law,
-        chunk: (Stream, usize),
-        weights: &mut [u8; CHUNK],
-        places: &mut [u8; 2 * CHUNK],
-    ) -> usize = compared_inline;
+    /// The weights of a chunk, by comparisons, and the marks of those that its bytes do not decide.
+    fn mark(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) = mark_inline;
 }
 
 #[inline(always)]
-fn compared_inline(
-    law: &Law,
-    chunk: (Stream, usize),
-    weights: &mut [u8; CHUNK],
-    places: &mut [u8; 2 * CHUNK],
-) -> usize {
+fn mark_inline(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) {
     let (above, undecided) = (law.above, law.undecided);
     *weights = bytes(chunk);
-    for byte in &mut *weights {
+    for byte in weights {
         let weight: u8 = above.iter().map(|a| u8::from(*byte > *a)).sum();
         let marked = undecided.iter().fold(0, |marked, u| marked | u8::from(*byte == *u));
         *byte = weight | (marked * UNDECIDED);
     }
+}
+
+/// The places of marks, and their number.
+fn list(weights: &[u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
     let mut count = 0;
     for (eight, weights) in (0..).zip(weights.as_chunks::<8>().0) {
         // The marks of eight bytes side by side: each comes to the upper byte by a power of two of its own.
@@ -296,6 +299,45 @@ const MARKED: [[u8; 8]; 256] = {
     }
     places
 };
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod avx2 {
+    use std::arch::x86_64::{_mm256_loadu_si256, _mm256_movemask_epi8};
+
+    use super::CHUNK;
+    use crate::simd::Avx2;
+
+    /// As [`super::list`].
+    pub fn list(_: Avx2, weights: &[u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
+        // SAFETY: the processor has the instructions.
+        unsafe { list_all(weights, places) }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    fn list_all(weights: &[u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
+        let mut count = 0;
+        for (first, weights) in (0..).step_by(32).zip(weights.as_chunks::<32>().0) {
+            // SAFETY: 32 bytes are as long as a register, and need no alignment here.
+            let mut marks =
+                unsafe { _mm256_movemask_epi8(_mm256_loadu_si256(weights.as_ptr().cast())) }.cast_unsigned();
+            let end = count + marks.count_ones() as usize;
+            // Two places whether there are marks or not, so that hardly ever a branch goes another way than most.
+            for count in [count, count + 1] {
+                places[count] = (first + marks.trailing_zeros()) as u8;
+                marks &= marks.wrapping_sub(1);
+            }
+            count += 2;
+            while count < end {
+                places[count] = (first + marks.trailing_zeros()) as u8;
+                marks &= marks.wrapping_sub(1);
+                count += 1;
+            }
+            count = end;
+        }
+        count
+    }
+}
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
