@@ -47,7 +47,7 @@ def random_counts(seed: int, systems: int, segments: int) -> Counts:
 
 
 HALF = 0xFFFFFFFF
-PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3, "code": 4}
+PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3, "code": 4, "derive": 5}
 
 
 def words(seed: int, replicate: int, purpose: str, n: int, part: int = 0) -> NDArray[np.uint64]:
@@ -135,6 +135,18 @@ SEEDS = st.integers(0, 2**64 - 1)
 @given(SEEDS, SEEDS, st.sampled_from(["shuffle", "draw", "code"]))
 def test_words_are_those_of_philox(seed: int, replicate: int, purpose: str) -> None:
     np.testing.assert_array_equal(words(seed, replicate, purpose, 99), _core.stream_words(seed, purpose, replicate, 99))
+
+
+DERIVED = {"test-set": 1, "simulation": 2, "run": 3, "restart": 4}
+
+
+@given(SEEDS, st.sampled_from(sorted(DERIVED)), SEEDS)
+def test_a_derived_seed_is_the_first_word_under_a_purpose_of_its_own(seed: int, kind: str, index: int) -> None:
+    derived = _core.derive(seed, kind, index)
+    assert derived == int(words(seed, index, "derive", 1, DERIVED[kind])[0])
+    # Derivations nest.
+    nested = _core.derive(derived, "restart", 3)
+    assert nested == int(words(derived, 3, "derive", 1, DERIVED["restart"])[0])
 
 
 @given(SEEDS, st.integers(1, 2**32 - 1))
@@ -420,3 +432,106 @@ def test_arrays_in_another_order_are_refused_not_misread() -> None:
     np.testing.assert_array_equal(BLEU.score(counts[0]), BLEU.score(np.asfortranarray(counts[0])))
     one, other = (approximate_randomization(c[0], c[1], BLEU, n_resamples=50).pvalue for c in (counts, in_columns))
     assert one == other
+
+
+PAIRS = [(0, 1), (2, 1)]
+
+
+def prepared(kind: str = "shuffles") -> _core.Resampler:
+    """Three systems under two metrics."""
+    counts = random_counts(3, 3, 90)
+    return _core.Resampler([(BLEU.core, counts), (metric("length").core, counts[..., :2].copy())], kind=kind)
+
+
+def test_a_resampler_knows_the_totals_and_scores_and_keeps_no_array() -> None:
+    counts = random_counts(3, 3, 90)
+    resampler = _core.Resampler([(BLEU.core, counts), (None, counts[:2])], kind="draws")
+    (totals, of_two), expected = resampler.totals, counts.sum(axis=1)
+    np.testing.assert_array_equal(expected, totals)
+    np.testing.assert_array_equal(expected[:2], of_two)
+    assert resampler.scores is None
+    (of_bleu, of_length) = prepared().scores or []
+    np.testing.assert_array_equal([BLEU.score(row) for row in expected], of_bleu)
+    np.testing.assert_array_equal(expected[:, 0] / expected[:, 1], of_length)
+    before = resampler.run([_core.Sums()], n=20, seed=1)[0]
+    counts[:] = 0
+    (after,) = resampler.run([_core.Sums()], n=20, seed=1)
+    np.testing.assert_array_equal(before.sums, after.sums)
+
+
+def test_reductions_of_a_range_that_was_cut_are_those_of_the_whole() -> None:
+    limits, scales = np.full((2, 2), 0.02), np.ones((2, 2))
+    rule = _core.StoppingRule.besag_clifford(30)
+    of_shuffles: list[_core.Reduction] = [
+        _core.Tally(PAIRS, "two-sided", limits),
+        _core.SequentialTally(PAIRS, "two-sided", limits, rule),
+        _core.Spread(PAIRS),
+        _core.MaxT(PAIRS, "greater", scales, limits),
+        _core.Series(PAIRS),
+        _core.Sums(),
+    ]
+    of_draws: list[_core.Reduction] = [_core.Draws(), _core.Moments(), _core.Ranks(), _core.Sums()]
+    seen = 0
+    for resampler, reductions in [(prepared(), of_shuffles), (prepared("draws"), of_draws)]:
+        whole = resampler.run(reductions, n=1000, seed=5)
+        first, second, third = (
+            resampler.run(reductions, n=n, first=begin, seed=5, threads=2)
+            for begin, n in [(0, 64), (64, 512), (576, 424)]
+        )
+        for all_, a, b, c in zip(whole, first, second, third, strict=True):
+            assert (all_.replicates, b.replicates) == ((0, 1000), (64, 576))
+            for merged in (a.merge(b).merge(c), a.merge(b.merge(c))):
+                assert type(merged) is type(all_)
+                assert merged.replicates == (0, 1000)
+                names = [name for name in vars(type(all_)) if not name.startswith("_")]
+                assert names
+                for name in names:
+                    np.testing.assert_array_equal(getattr(all_, name), getattr(merged, name), name)
+                    seen += 1
+    assert seen == 2 * (8 + 5)
+
+
+def test_long_results_are_lent_and_cannot_be_written_to() -> None:
+    resampler = prepared()
+    series = resampler.run([_core.Series(PAIRS)], n=10, seed=1)[0].statistics
+    assert series.shape == (2, 2, 10)
+    assert not series.flags.writeable
+    kept = series.copy()
+    del resampler
+    np.testing.assert_array_equal(kept, series)  # the array keeps what it shows
+
+
+@given(st.integers(1, 70), st.lists(SEEDS, min_size=1, max_size=4), st.sampled_from(["two-sided", "greater", "less"]))
+@settings(max_examples=20)
+def test_a_batch_is_solved_as_its_problems_are_by_themselves(segments: int, seeds: list[int], alternative: str) -> None:
+    counts = np.stack([random_counts(i, 2, segments) for i in range(len(seeds))])
+    limits, drawn = np.linspace(-0.1, 0.1, len(seeds)), np.array(seeds, dtype=np.uint64)
+    exceedances = _core.shuffle_many(BLEU.core, counts, alternative, limits, n=99, seeds=drawn)
+    scores = _core.draw_many(BLEU.core, counts, n=99, seeds=drawn)
+    for i, seed in enumerate(seeds):
+        of = [(BLEU.core, counts[i])]
+        alone = calls.shuffle_tally(of, [(0, 1)], alternative, limits[i : i + 1, None], n=99, seed=seed)
+        assert exceedances[i] == alone[0, 0]
+        np.testing.assert_array_equal(scores[i], calls.draw_scores(of, n=99, seed=seed))
+
+
+def test_reductions_that_do_not_belong_together_are_refused() -> None:
+    resampler = prepared()
+    tally = _core.Tally(PAIRS, "less", np.zeros((2, 2)))
+    (first,) = resampler.run([tally], n=64, seed=1)
+    with pytest.raises(InputError, match="must be 64, where these end, got 128"):
+        first.merge(resampler.run([tally], n=64, first=128, seed=1)[0])
+    with pytest.raises(InputError, match="must be of the same class"):
+        first.merge(resampler.run([_core.Spread(PAIRS)], n=64, first=64, seed=1)[0])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"must be what Resampler\.run returned, got its specification"):
+        _ = tally.counts
+    with pytest.raises(InputError, match="must be of shuffles, got one of draws"):
+        resampler.run([_core.Draws()], n=1)
+    ranks = np.ones((2, 2), dtype=np.uint64)
+    min_p = resampler.run([_core.MinP(PAIRS, "less", np.zeros((2, 2)), ranks)], n=64)[0]
+    with pytest.raises(InputError, match="run all shuffles at once"):
+        min_p.merge(min_p)
+    with pytest.raises(InputError, match="unknown kind 'coins': known are shuffles, draws"):
+        _core.Resampler([(BLEU.core, random_counts(3, 3, 90))], kind="coins")
+    with pytest.raises(InputError, match="strata must be None with shuffles"):
+        _core.Resampler([(BLEU.core, random_counts(3, 3, 90))], strata=[40, 50])
