@@ -29,7 +29,7 @@ pub enum Purpose {
     DrawRest = 3,
     /// The codes of units in a group of flips.
     Code = 4,
-    /// Seeds of what is within: see [`derive`].
+    /// Seeds of what is within: see [`derive()`].
     Derive = 5,
 }
 

@@ -42,7 +42,7 @@ impl Draws {
     /// Puts those of the replicates that follow behind these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or are of other samples, [`Error::Memory`], and
+    /// [`crate::Error::InvalidOption`] if they do not follow, or are of other samples, [`crate::Error::Memory`], and
     /// [`crate::Error::Interrupted`] if told to stop.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         check_same(self.kept.series == later.kept.series)?;
