@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .metrics import Formula, Metric, NativeMetric, metric, tokenize
     from .multiplicity import experimentwise_error
     from .results import (
+        Caveat,
         Comparison,
         ConfidenceInterval,
         PairedDifference,
@@ -51,6 +52,7 @@ __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
 __all__ = [
     "BesagClifford",
+    "Caveat",
     "Comparison",
     "ConfidenceInterval",
     "Corpus",
@@ -105,6 +107,7 @@ _NAMES = {
     "metrics": ("Formula", "Metric", "NativeMetric", "metric", "tokenize"),
     "multiplicity": ("experimentwise_error",),
     "results": (
+        "Caveat",
         "Comparison",
         "ConfidenceInterval",
         "PairedDifference",

@@ -15,6 +15,7 @@ from .corpus import Corpus, Lines
 from .errors import InputError, unknown_name, warn
 from .estimates import Estimate
 from .given import CorpusFunction, GivenCounts
+from .inference.caveats import caveats
 from .inference.hypotheses import Hypotheses
 from .intervals import Interval, check_interval
 from .lazy import lazy
@@ -463,9 +464,9 @@ class Inferred(NamedTuple):
         """That of a system's score or of a difference, if intervals were asked for."""
         if self.interval is None:
             return None
-        found = self.interval.of(Estimate(self.replicates, m, a, b), self.levels.confidence_level)
-        known = self.replicates.samples[m].known
-        return replace(found, low=known(found.low), high=known(found.high))
+        level, known = self.levels.confidence_level, self.replicates.samples[m].known
+        low, high = self.interval.ends(Estimate(self.replicates, m, a, b), level)
+        return ConfidenceInterval(known(low), known(high), level, self.interval.name)
 
 
 def compared(data: Data, units: Units, testing: Comparing, levels: Levels, resampling: Resampling) -> Comparison:
@@ -573,7 +574,7 @@ def _with_inference(scores: Comparison, found: Inferred) -> Comparison:
     """The record of scores with that of intervals and tests."""
     strata = found.replicates.strata
     n_tests = len(found.comparisons)
-    return replace(
+    inferred = replace(
         scores,
         comparisons=tuple(found.comparisons),
         baseline=found.baseline,
@@ -586,3 +587,4 @@ def _with_inference(scores: Comparison, found: Inferred) -> Comparison:
         alpha=found.levels.alpha,
         seed=found.replicates.seed if found.resampled else None,
     )
+    return replace(inferred, caveats=caveats(inferred))

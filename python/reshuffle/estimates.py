@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .given import CorpusFunction
 from .lazy import lazy
-from .metrics import Counts, Metric, Scores
+from .linear import gradient, rows_of, slopes_of
+from .metrics import LARGEST_SUM, Counts, Metric, Scores
 from .resampling import Batch, CountSample, Replicates, Sample, prepared
 from .resampling.samples import BATCH_CELLS
 from .units import Strata
@@ -27,9 +28,6 @@ __all__ = ["ANY", "MEANS", "SUMS", "Estimate", "check_kind"]
 
 # What a method may need of a metric.
 ANY, SUMS, MEANS = "any", "sums", "means"
-
-# The step of a numerical derivative, relative to the total: errors of truncation and of rounding are about 1e-10 each.
-STEP_BITS = 16
 
 # Products of columns that are held at a time: 128 MB, however many segments there are.
 PRODUCT_CELLS = 1 << 24
@@ -45,39 +43,6 @@ def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction],
         else:
             continue
         raise InputError(f"{what} {needs}, and {m.name} {has}: use {' or '.join(instead)}")
-
-
-def gradient(metric: Metric, counts: Counts, totals: Counts) -> Scores:
-    """The derivatives of the score with respect to each summed count: (…, K) in and out.
-
-    Metrics of the core have them in closed form. At a kink (BLEU where hypotheses and references are equally long) the
-    derivative is the mean of both sides. For a sum of 0 whose order is smoothed it is 0: all rows are 0 there, so it
-    would be multiplied by 0.
-
-    For a :class:`~reshuffle.Formula` they are central differences. ``counts`` are those of the systems in question,
-    (systems, S, K); steps are relative to their sums. The function may rely on integers, for example to shift them or
-    to look them up in a table, so a step is at least 1. A count that cannot be negative is not lowered to 0, where
-    logarithms and ratios are undefined. Near 0 the difference is therefore one-sided, and for a curved function of a
-    count of 1 to 3 it is rough (for a logarithm it is off by 31, 10 and 4 %).
-    """
-    if metric.core is not None:
-        flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
-        return np.asarray(metric.core.gradients(flat).reshape(totals.shape))
-    is_signed = counts.min(axis=(0, 1)) < 0
-    # The same steps for both systems: equal totals have equal gradients.
-    up = np.maximum(np.abs(counts).sum(axis=1).max(axis=0) >> STEP_BITS, 1)
-    down = np.where(is_signed | (totals > up), up, 0)
-    one_each = np.eye(totals.shape[-1], dtype=np.int64)
-    here = totals[..., None, :]
-    try:
-        higher = metric.score(here + one_each * up)
-        lower = metric.score(here - one_each * down[..., None])
-    except InputError as error:
-        raise InputError(
-            f"the delta method scores sums a little above and below those of the segments, and {error}; use the "
-            "jackknife or an interval from draws"
-        ) from None
-    return np.where(is_signed | (totals > 0), (higher - lower) / (up + down), 0.0)
 
 
 @dataclass(frozen=True)
@@ -122,11 +87,6 @@ class Estimate:
         return self._of(self.replicates.draws[self.family])
 
     @lazy
-    def _strata(self) -> Strata:
-        """Within what units are drawn: without strata, all units are one."""
-        return self._family.strata or Strata(np.zeros(self.n_units, np.intp))
-
-    @lazy
     def leave_one_out(self) -> Scores:
         """The value without each of the units: (S,)."""
         return self._of(self._family.leave_one_out)
@@ -134,7 +94,7 @@ class Estimate:
     @lazy
     def influences(self) -> Scores:
         """What the value loses without each of the units, less the mean of its stratum: (S,)."""
-        return self._strata.deviations(-self.leave_one_out)
+        return Strata.or_one(self._family.strata, self.n_units).deviations(-self.leave_one_out)
 
     @lazy
     def segment_values(self) -> Scores:
@@ -144,9 +104,7 @@ class Estimate:
     @lazy
     def delta_error(self) -> float:
         """The standard error by the delta method."""
-        counts = self._counts
-        slopes = self._slopes(gradient(self._sums.metric, counts, counts.sum(axis=1)))
-        return math.sqrt(self._strata.variance((self._rows - self._rows.mean(axis=0)) @ slopes))
+        return math.sqrt(self._sums.linear.of(self.a, self.b))
 
     @lazy
     def jackknife_error(self) -> float:
@@ -155,7 +113,7 @@ class Estimate:
         Within strata (S − 1)/S·(θ − θ₍ₛ₎) takes the place of u_s of the delta method, which without strata is the same.
         """
         share = (self.n_units - 1) / self.n_units
-        return share * math.sqrt(self._strata.variance(self.leave_one_out))
+        return share * math.sqrt(self._family.jackknife.of(self.a, self.b))
 
     @lazy
     def bootstrap_error(self) -> float:
@@ -175,7 +133,7 @@ class Estimate:
             raise InputError(
                 "the studentized interval is not for strata: use bca or percentile, or delta, which needs no draws"
             )
-        rows, units = _small(self._rows, self.n_units)
+        rows, units = _small(rows_of(self._counts), self.n_units)
         i, j = np.triu_indices(rows.shape[1])
         twice = np.where(i == j, 1.0, 2.0)
         metric, counts = self._sums.metric, self._counts
@@ -184,7 +142,7 @@ class Estimate:
         of_counts, of_rows = prepared("draws", counts), prepared("draws", rows[None])
         for batch in self.replicates.batches(max(1, size), "drawing"):
             totals = batch.sums(of_counts).reshape(batch.n, *counts[:, 0].shape)
-            slopes = self._slopes(gradient(metric, counts, totals).swapaxes(0, 1)) * units
+            slopes = slopes_of(gradient(metric, counts, totals).swapaxes(0, 1)) * units
             first = (slopes * batch.sums(of_rows)).sum(axis=1)
             terms = twice * slopes[:, i] * slopes[:, j] * _sums_of_products(batch, rows, i, j)
             second = terms.sum(axis=1)
@@ -194,23 +152,6 @@ class Estimate:
             errors[batch.first : batch.first + batch.n] = np.sqrt(self.n_units / (self.n_units - 1) * squared)
         return errors
 
-    @lazy
-    def _rows(self) -> Counts:
-        """Columns of which the linearised value is a sum: (S, K), or (S, 2K) for a difference.
-
-        For a difference these are the counts of a and what b has less. Where a and b are equal in all segments drawn,
-        so are their gradients, and the linearised difference is exactly 0.
-        """
-        a = self._counts[0]
-        centred = a - np.rint(a.mean(axis=0)).astype(np.int64)
-        return centred if self.b is None else np.concatenate([centred, a - self._counts[1]], axis=1)
-
-    def _slopes(self, gradients: Scores) -> Scores:
-        """What each column of ``_rows`` is multiplied by, from the gradients of the systems, the first axis."""
-        if self.b is None:
-            return np.asarray(gradients[0])
-        return np.concatenate([gradients[0] - gradients[1], gradients[1]], axis=-1)
-
 
 def _small(rows: Counts, segments: int) -> tuple[Counts, NDArray[np.float64]]:
     """Columns whose products can be summed in 64 bits, and the unit of each.
@@ -218,7 +159,8 @@ def _small(rows: Counts, segments: int) -> tuple[Counts, NDArray[np.float64]]:
     Counts of words stay as they are. Of fixed-point numbers the leading bits are kept, 20 or more for a million
     segments: the standard error changes by less than one part in a million.
     """
-    bits = (61 - segments.bit_length()) // 2
+    # Half of the largest sum: rounding may carry into one bit more.
+    bits = ((LARGEST_SUM // 2).bit_length() - 1 - segments.bit_length()) // 2
     largest = np.abs(rows).max(axis=0)
     units = np.array([2.0 ** max(0, int(x).bit_length() - bits) for x in largest])
     return np.rint(rows / units).astype(np.int64), units

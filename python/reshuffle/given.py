@@ -20,12 +20,14 @@ from . import _core, signature
 from .corpus import Corpus, Lines, missing, named_columns, numbered
 from .errors import IN_SEGMENT, InputError, listed, quoted
 from .metrics import (
+    LARGEST_SUM,
     Counts,
     Formula,
     Metric,
     MetricLike,
     NativeMetric,
     Scores,
+    check_sums,
     counts_array,
     metric,
     resolve,
@@ -36,10 +38,10 @@ __all__ = ["CorpusFunction", "FromCounts", "GivenCounts", "OwnTexts", "SegmentSc
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
 
-# Sums over segments stay below this, so that the core never refuses what was accepted here.
-LARGEST_SUM = 2.0**61
-# For scores there is a choice, and room for documents is left: the core takes one that is 128 times the mean size.
-LARGEST_SUM_OF_SCORES = 2.0**55
+# Scores may be counted in any unit, and sums of D documents must fit as well: these are refused if D times the largest
+# document could pass the largest sum. Counted so, a document may be this many times the mean size.
+LARGEST_DOCUMENT = 128
+LARGEST_SUM_OF_SCORES = float(LARGEST_SUM // LARGEST_DOCUMENT)
 MOST_DECIMALS = 15
 # What rounding to the unit may change, as a share of a system's largest score.
 COARSEST = 1e-9
@@ -263,11 +265,7 @@ class FromCounts(_WithFormula):
             raise InputError(f"{self.name}: no counts, at least one system is needed")
         _same_length(self.name, counts)
         for system, rows in counts.items():
-            largest = np.maximum(rows.max(axis=0).astype(float), -rows.min(axis=0).astype(float))
-            bad = np.flatnonzero(largest * len(rows) > LARGEST_SUM)
-            if bad.size:
-                column = f"{self.name}, system {system}: the counts of column {bad[0]}"
-                raise InputError(f"{column} are too large: their sum would pass 2^61")
+            check_sums(rows[None], f"{self.name}, system {system}: ")
         widths = {system: rows.shape[1] for system, rows in counts.items()}
         if len(set(widths.values())) > 1:
             raise InputError(f"{self.name}: numbers of counts differ: {widths}")

@@ -43,8 +43,9 @@ __all__ = [
 Counts: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 
-# The core's limit: sums of counts beyond this are refused, so that nothing ever wraps around in 64 bits.
-LARGEST_SUM = 1 << 62
+# Sums of counts beyond this are refused, here and in the core, so that nothing ever wraps around in 64 bits.
+LARGEST_SUM = _core.LARGEST_SUM
+LARGEST_SUM_TOLD = f"2^{LARGEST_SUM.bit_length() - 1}"
 
 
 class Metric(ABC):
@@ -449,27 +450,31 @@ def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Count
         return array.astype(np.int64, copy=False)
     if not np.issubdtype(array.dtype, np.floating):
         raise InputError(f"{what} must be integers, got {array.dtype}")
-    bad = ~(np.isfinite(array) & (array == np.rint(array)) & (np.abs(array) < 2.0**62))
+    bad = ~(np.isfinite(array) & (array == np.rint(array)) & (np.abs(array) <= float(LARGEST_SUM)))
     if bad.any():
         raise InputError(f"{what} must be whole numbers, got {array[bad][0]}")
     return array.astype(np.int64)
 
 
 def totals_array(values: ArrayLike) -> Counts:
-    """Summed counts as int64, or :class:`InputError` if they are not whole numbers of at most 2^62 in magnitude."""
+    """Summed counts as int64, or :class:`InputError` if they are not whole numbers, or larger than the largest sum."""
     totals = counts_array(values, "totals")
     for extreme in (int(totals.max()), int(totals.min())):
         if abs(extreme) > LARGEST_SUM:
-            raise InputError(f"totals must be at most 2^62 in magnitude, got {extreme}")
+            raise InputError(f"totals must be at most {LARGEST_SUM_TOLD} in magnitude, got {extreme}")
     return totals
 
 
-def check_sums(counts: Counts) -> None:
-    """Raise :class:`InputError`, as the core does, if sums of (k, S, K) counts over segments could exceed 2^62."""
+def check_sums(counts: Counts, place: str = "") -> None:
+    """Raise :class:`InputError`, as the core does, if sums of (k, S, K) counts over segments could be too large.
+
+    ``place``, if there is one, is told before.
+    """
     ends = zip(counts.max(axis=(0, 1)).tolist(), counts.min(axis=(0, 1)).tolist(), strict=True)
     for column, (high, low) in enumerate(ends):
         if max(high, -low) * counts.shape[1] > LARGEST_SUM:
-            raise InputError(f"the counts of column {column} are too large: their sum would pass 2^62")
+            message = "{place}the counts of column {column} are too large: their sum would pass {largest}"
+            raise InputError(message, place=place, column=column, largest=LARGEST_SUM_TOLD)
 
 
 def thread_count(threads: int | None) -> int:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .errors import InputError, check_integer
 
 __all__ = [
+    "Caveat",
     "Comparison",
     "ConfidenceInterval",
     "PairedDifference",
@@ -370,6 +371,26 @@ class UsedInterval:
 
 
 @dataclass(frozen=True, slots=True)
+class Caveat:
+    """Something to know before results are believed. Reports put it into words.
+
+    Attributes
+    ----------
+    kind : str
+        - ``undecided``: tests that a rule was to stop came to the end of their shuffles without a decision;
+        - ``dependence``: what segments of a document have in common under a metric;
+        - ``many-tests``: how probable it is that some p is small by chance if nothing differs and nothing is adjusted;
+        - ``few-units``, ``few-replicates``: no p can be as small as α;
+        - ``near-alpha``: p-values that may lie on the other side of α by chance of the replicates.
+    values : mapping of str to number, str or pair of numbers
+        The numbers behind it, by name. Pairs are the smallest and the largest of several.
+    """
+
+    kind: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Everything that a call of :func:`reshuffle.compare` or :func:`reshuffle.score` found, and what made it.
 
@@ -406,6 +427,8 @@ class Comparison:
         Of the intervals. None if there are no intervals and no tests.
     alpha : float or None
         The level of the tests: p-values of at most this are called significant. Without tests, 1 − confidence_level.
+    caveats : tuple of Caveat
+        What to know before tests are believed; reports put it into words.
     signature : str
         One line that tells a reader how to repeat it.
     version : str
@@ -431,6 +454,7 @@ class Comparison:
     confidence_level: float | None = None
     alpha: float | None = None
     seed: int | None = None
+    caveats: tuple[Caveat, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from .errors import IN_SEGMENT, InputError, quoted
 from .lazy import lazy
 from .metrics import Counts, Scores
 from .settings import DocumentIds, StratumIds
+from .squares import Squares
 
 __all__ = ["DocumentIds", "Documents", "Strata", "StratumIds", "design_effect", "intraclass_correlation"]
 
@@ -164,6 +165,11 @@ class Strata:
         is_arranged = bool((np.diff(self.index) >= 0).all())
         return counts if is_arranged else np.ascontiguousarray(counts[:, self.order])
 
+    @staticmethod
+    def or_one(strata: Strata | None, n_units: int) -> Strata:
+        """These, or the one that all units are without strata."""
+        return Strata(np.zeros(n_units, np.intp)) if strata is None else strata
+
     def deviations(self, values: Scores) -> Scores:
         """What each unit has more than the mean of its stratum: (S,) in and out.
 
@@ -182,8 +188,65 @@ class Strata:
         >>> Strata(np.array([0, 0, 1])).variance(np.array([1.0, 3.0, 7.0]))
         4.0
         """
-        factors = self.sizes / np.maximum(self.sizes - 1, 1)
-        return float((factors[self.index] * self.deviations(values) ** 2).sum())
+        return float((self.factors * self.deviations(values) ** 2).sum())
+
+    @lazy
+    def factors(self) -> Scores:
+        """S_h/(S_h − 1) for each unit: (S,)."""
+        return np.asarray((self.sizes / np.maximum(self.sizes - 1, 1))[self.index])
+
+
+class Variances:
+    """The variances of sums of units' values if units of a stratum vary: of k systems, and of their differences.
+
+    Parameters
+    ----------
+    n_systems : int
+        k.
+    values : callable
+        ``values(a)`` gives the (S,) values of a system, ``values(a, b)`` those of a difference: with no more rounding
+        errors than the difference has digits.
+    strata : Strata
+        Within these units vary: see :meth:`Strata.variance`.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 3.0], [2.0, 2.0], [4.0, 2.0]])
+    >>> one = Strata(np.zeros(2, int))
+    >>> variances = Variances(3, lambda a, b=None: rows[a] if b is None else rows[a] - rows[b], one)
+    >>> variances.of(0), round(variances.of(0, 2), 9), variances.of(1, 1)
+    (4.0, 16.0, 0.0)
+    """
+
+    def __init__(self, n_systems: int, values: Callable[..., Scores], strata: Strata) -> None:
+        self._n_systems = n_systems
+        self._of = values
+        self._strata = strata
+
+    @lazy
+    def _values(self) -> Scores:
+        return np.stack([self._of(a) for a in range(self._n_systems)])
+
+    @lazy
+    def _squares(self) -> Squares:
+        return Squares(np.stack([self._strata.deviations(row) for row in self._values]), self._strata.factors)
+
+    def of(self, a: int, b: int | None = None) -> float:
+        """That of system a or, with ``b``, of a less b. Of identical systems it is 0."""
+        if b is None:
+            return self._strata.variance(self._values[a])
+        # Two systems have one difference, which is looked at directly.
+        squared = self._squares.between(a, b) if self._n_systems > 2 else None
+        return self._strata.variance(self._of(a, b)) if squared is None else squared
+
+
+def jackknife_variances(leave_one_out: Scores, strata: Strata) -> Variances:
+    """Of the (k, S) scores without each of the units."""
+
+    def values(a: int, b: int | None = None) -> Scores:
+        return np.asarray(leave_one_out[a] if b is None else leave_one_out[a] - leave_one_out[b])
+
+    return Variances(len(leave_one_out), values, strata)
 
 
 def _numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tuple[NDArray[np.intp], list[str]]:
@@ -210,42 +273,69 @@ def _checked(what: str, id_: object, segment: int) -> str:
     return str(id_)
 
 
-def paired_influences(scores: Scores, leave_one_out: Scores, pairs: Sequence[tuple[int, int]]) -> Iterator[Scores]:
-    """For each pair (a, b) what every segment does to score(a) − score(b): its jackknife influence, (S,).
+def paired_influence(scores: Scores, leave_one_out: Scores, a: int, b: int) -> Scores:
+    """What every segment does to score(a) − score(b): its jackknife influence, (S,).
 
     The influence of segment s on f is (S − 1)·(f(T) − f(T − x_s)) (Efron & Stein 1981, doi:10.1214/aos/1176345462). For
     a mean it is the segment's score less the mean. ``scores`` has shape (k,), ``leave_one_out`` those without each of
     the segments, (k, S).
 
     >>> without = np.array([[3.5, 4.0, 4.5], [2.0, 2.0, 2.0]])  # means of two of 5, 4 and 3, and of 2, 2 and 2
-    >>> [influence.tolist() for influence in paired_influences(np.array([4.0, 2.0]), without, [(0, 1)])]
-    [[1.0, 0.0, -1.0]]
+    >>> paired_influence(np.array([4.0, 2.0]), without, 0, 1).tolist()
+    [1.0, 0.0, -1.0]
     """
-    others = leave_one_out.shape[1] - 1
-    moved = scores[:, None] - leave_one_out
+    difference = (scores[a] - leave_one_out[a]) - (scores[b] - leave_one_out[b])
     # Scores are right to some units in the last place; what is smaller than these is no difference.
-    rounding = 16 * np.spacing(np.abs(scores))
+    rounding = 16 * np.spacing(max(abs(scores[a]), abs(scores[b])))
+    others = leave_one_out.shape[1] - 1
+    return np.asarray(others * np.where(np.abs(difference) <= rounding, 0.0, difference))
+
+
+def document_effects(
+    scores: Scores, leave_one_out: Scores, documents: Documents, pairs: Sequence[tuple[int, int]]
+) -> Iterator[tuple[float, float]]:
+    """The intraclass correlation and the design effect of each pair's :func:`paired_influence`, NaN where not defined.
+
+    Both depend on sums of squares between documents and within them, which one matrix each has for all pairs.
+    """
+    influences = (leave_one_out.shape[1] - 1) * (scores[:, None] - leave_one_out)
+    parts = [_between_and_within(values, documents) for values in influences]
+    between = Squares(np.stack([part[0] for part in parts]), documents.sizes.astype(np.float64))
+    within = Squares(np.stack([part[1] for part in parts]), np.ones(len(documents.index)))
     for a, b in pairs:
-        difference = moved[a] - moved[b]
-        yield others * np.where(np.abs(difference) <= max(rounding[a], rounding[b]), 0.0, difference)
+        of_documents, of_segments = between.between(a, b), within.between(a, b)
+        if of_documents is None or of_segments is None:  # so much alike that rounding counts
+            yield document_effect(paired_influence(scores, leave_one_out, a, b), documents)
+        else:
+            yield _effect(of_documents, of_segments, documents)
+
+
+def _between_and_within(values: Scores, documents: Documents) -> tuple[Scores, Scores]:
+    """The mean of each document less that of all segments, (D,), and each segment less its document's mean, (S,)."""
+    # Shifted first: what all values have in common would only cost digits.
+    shifted = values - values.mean()
+    means = np.bincount(documents.index, shifted) / documents.sizes
+    return means - shifted.mean(), shifted - means[documents.index]
+
+
+def _effect(between: float, within: float, documents: Documents) -> tuple[float, float]:
+    """The same from the sums of squares between documents and within them."""
+    n, d = len(documents.index), documents.n_documents
+    if n == d:
+        return math.nan, 1.0
+    weighted_size = float((documents.sizes**2).sum()) / n
+    between, within = between / (d - 1), within / (n - d)
+    n_0 = (n - weighted_size) / (d - 1)
+    correlation = (between - within) / (between + (n_0 - 1) * within)
+    return correlation, 1 + (weighted_size - 1) * correlation
 
 
 def document_effect(values: Scores, documents: Documents) -> tuple[float, float]:
     """The intraclass correlation and the design effect, NaN where they are not defined."""
-    sizes, n, d = documents.sizes, len(values), documents.n_documents
-    if n == d:
-        return math.nan, 1.0
-    if np.ptp(values) == 0:
+    if np.ptp(values) == 0 and len(values) > documents.n_documents:
         return math.nan, math.nan
-    # Shifted first: what all values have in common would only cost digits.
-    shifted = values - values.mean()
-    means = np.bincount(documents.index, shifted) / sizes
-    between = float((sizes * (means - shifted.mean()) ** 2).sum()) / (d - 1)
-    within = float(((shifted - means[documents.index]) ** 2).sum()) / (n - d)
-    weighted_size = float((sizes**2).sum()) / n
-    n_0 = (n - weighted_size) / (d - 1)
-    correlation = (between - within) / (between + (n_0 - 1) * within)
-    return correlation, 1 + (weighted_size - 1) * correlation
+    between, within = _between_and_within(values, documents)
+    return _effect(float((documents.sizes * between**2).sum()), float((within**2).sum()), documents)
 
 
 def _checked_values(values: ArrayLike, documents: DocumentIds) -> tuple[Scores, Documents]:

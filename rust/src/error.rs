@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::stats::LARGEST_SUM;
+
 /// Everything the core refuses to do, with what came and what was expected.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
@@ -180,7 +182,9 @@ impl Error {
                 "segment {segment} has no reference; every segment needs at least one (an empty line counts as one)"
                     .into()
             }
-            Error::Overflow { .. } => "the counts of column {column} are too large: their sum would pass 2^62".into(),
+            Error::Overflow { .. } => {
+                "the counts of column {column} are too large: their sum would pass 2^{bits}".into()
+            }
             Error::OutOfRange { .. } => "{what} {index} is out of range: there are {len}".into(),
             Error::Memory { .. } => {
                 "cannot allocate {numbers} numbers: ask for fewer replicates, systems or metrics at a time".into()
@@ -233,7 +237,9 @@ impl Error {
             }
             Error::Empty { what } => vec![("what", text(what))],
             Error::NoReference { segment } => vec![("segment", number(*segment))],
-            Error::Overflow { column } => vec![("column", number(*column))],
+            Error::Overflow { column } => {
+                vec![("column", number(*column)), ("bits", number(LARGEST_SUM.ilog2() as usize))]
+            }
             Error::OutOfRange { what, index, len } => {
                 vec![("what", text(what)), ("index", number(*index)), ("len", number(*len))]
             }

@@ -47,7 +47,7 @@ impl<'a> SuffStats<'a> {
     ///
     /// # Errors
     /// [`Error::Empty`] if a dimension is 0, [`Error::LengthMismatch`] if the dimensions do not multiply to the
-    /// length, [`Error::Overflow`] if S times the largest count of a column passes 2^62.
+    /// length, [`Error::Overflow`] if S times the largest count of a column passes [`LARGEST_SUM`].
     pub fn new(counts: &'a [i64], systems: usize, segments: usize, columns: usize) -> Result<Self> {
         Self::watched(counts, [systems, segments, columns], |_| Ok(()))
     }

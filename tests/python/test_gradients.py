@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reshuffle import Formula, FromCounts, SegmentScores, metric, standard_error
-from reshuffle.estimates import gradient
+from reshuffle.linear import gradient
 from reshuffle.metrics import Metric, Scores, metric_specs
 
 TINY = 1e-30

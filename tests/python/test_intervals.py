@@ -29,8 +29,9 @@ from reshuffle import (
     standard_error,
 )
 from reshuffle.demo import demo_corpus
-from reshuffle.estimates import Estimate, gradient
+from reshuffle.estimates import Estimate
 from reshuffle.intervals import INTERVALS
+from reshuffle.linear import gradient
 from reshuffle.metrics import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates
 

@@ -43,7 +43,7 @@ from reshuffle.inputs import read_documents
 from reshuffle.metrics import Counts
 from reshuffle.report import FORMATS, render
 from reshuffle.resampling import CountSample
-from reshuffle.units import Documents, paired_influences
+from reshuffle.units import Documents, paired_influence
 
 BLEU = metric("bleu")
 
@@ -362,7 +362,7 @@ def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
 def test_paired_differences_are_jackknife_influences() -> None:
     counts = counts_of(7, 40)
     sample = CountSample.of(BLEU, counts)
-    (got,) = paired_influences(sample.scores, sample.leave_one_out, [(0, 1)])
+    got = paired_influence(sample.scores, sample.leave_one_out, 0, 1)
     np.testing.assert_allclose(influences_by_hand(*counts), got, rtol=0, atol=1e-9)
     ids = [i // 6 for i in range(40)]
     result = compare(metrics=FromCounts("m", {"b": counts[1], "a": counts[0]}, "bleu"), documents=ids, n_resamples=9)

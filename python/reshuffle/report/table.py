@@ -19,6 +19,7 @@ from ..results import (
     SystemScore,
     UsedMetric,
 )
+from .notes import notes, number, strata
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -222,146 +223,13 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             yield _scores(comparison, metric, scores, {p.system: p for p in pairs})
 
 
-def notes(comparison: Comparison) -> Iterator[str]:
-    """What a reader has to know to read the tables."""
-    for metric in comparison.metrics:
-        if metric.evaluations is not None:
-            yield f"{metric.name}: a function of texts, called {metric.evaluations:,} times."
-    if comparison.alpha is None:
-        return
-    level = _number(comparison.alpha)
-    n = f"{comparison.n_resamples or 0:,}"
-    of_units = "" if comparison.unit == "segment" else f" of {comparison.unit}s"
-    tests = [pair.test for pair in comparison.comparisons]
-    within = "" if comparison.n_strata is None else f" within {_strata(comparison)}"
-    if comparison.test is not None:
-        test = comparison.test
-        made = f"{_replicates(comparison, n)}{of_units}{within if test.replicates == 'draws' else ''}"
-        replicates = "" if test.replicates is None else f" {made},"
-        star = "p" if test.adjustment is None else "adjusted p"
-        yield f"p: {test.title},{replicates} {test.alternative}; * {star} ≤ {level}."
-        yield from _stopping(tests)
-        if test.adjustment is not None:
-            yield (
-                f"Adjusted p: {test.adjustment_title}, over the {_pairs_of_a_metric(comparison):,} pairs under each "
-                f"metric; some star is wrong with probability {level} at most."
-            )
-    if comparison.interval is not None:
-        draws = f" of {n} bootstrap draws{of_units}" if comparison.interval.draws else ""
-        yield f"Intervals: {comparison.interval.title}{draws}{within}."
-    for metric in comparison.metrics:
-        yield from _dependence([pair for pair in comparison.comparisons if pair.metric == metric.name])
-    adjusted = comparison.test is not None and comparison.test.adjustment is not None
-    if len(tests) > 1 and comparison.experimentwise_error is not None and not adjusted:
-        power = f"1 - {_number(1 - comparison.alpha)}^{len(tests):,}"
-        yield (
-            f"{len(tests):,} tests, p not adjusted: if nothing differed, independent tests that keep their level would "
-            f"give at least one p ≤ {level} with probability {_probability(comparison.experimentwise_error)} ({power})."
-        )
-    if comparison.test is None or comparison.test.replicates is None:
-        return
-    if comparison.test.replicates == "shuffles":
-        smallest = 2.0 ** ((comparison.test.alternative == "two-sided") - comparison.n_units)
-        if smallest > comparison.alpha:
-            by_chance = " but by chance of the shuffles" if any(test.scheme == "iid" for test in tests) else ""
-            yield (
-                f"{comparison.n_units} {comparison.unit}s can be swapped in {2**comparison.n_units:,} ways: no p below "
-                f"{smallest:.3g}{by_chance}, too few to decide at {level}."
-            )
-            return
-    # Those that were stopped could have gone on.
-    possible = [test.n_resamples if test.stopping is None else test.stopping.max_resamples for test in tests]
-    counted = [r for r, test in zip(possible, tests, strict=True) if test.scheme != "exact" and r is not None]
-    iid = any(test.scheme != "subgroup" for test in tests)  # with what was observed one more
-    smallest = 1 / (max(counted) + iid) if counted else 0
-    if smallest > comparison.alpha:
-        n = f"{max(counted):,}"
-        yield f"{n} replicates cannot give a p below {smallest:.2g}: too few to decide at {level}; raise n."
-        return
-    close = sum(test.may_lie_across(comparison.alpha) for test in tests)
-    decided = comparison.test.stopping is not None and comparison.test.stopping.startswith("gandy")
-    if close and not decided:
-        yield (
-            f"{close:,} of {len(tests):,} p-values may lie on the other side of {level} by chance of the "
-            "replicates alone (Clopper-Pearson, 95 %); more replicates would tell."
-        )
-
-
-def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
-    """How many shuffles were used if a rule stopped them, and what that makes of p."""
-    rule = tests[0].stopping
-    if rule is None:
-        return
-    used = _range([test.n_resamples or 0 for test in tests], 0, ",")
-    to_the_end = sum(test.stopping is not None and not test.stopping.stopped for test in tests)
-    if rule.rule == "besag-clifford":
-        yield (
-            f"Each test stops at {rule.exceedances} shuffles that reach the difference (Besag & Clifford 1991): "
-            f"{used} shuffles used, {to_the_end:,} of {len(tests):,} tests not stopped."
-        )
-        return
-    yield (
-        f"Each test stops once it is decided, wrongly with probability at most {rule.risk:.10g}, whether "
-        f"p ≤ {rule.level:.10g} (Gandy 2009): {used} shuffles used; p itself is an estimate."
-    )
-    if to_the_end:
-        yield f"{to_the_end:,} of {len(tests):,} tests are undecided after {rule.max_resamples:,} shuffles; raise n."
-
-
-def _pairs_of_a_metric(comparison: Comparison) -> int:
-    return len(comparison.comparisons) // len(comparison.metrics)
-
-
-def _replicates(comparison: Comparison, n: str) -> str:
-    """What the test went through: n replicates, or for some pairs or all of them another number."""
-    assert comparison.test is not None  # notes() has seen to it
-    tests = [pair.test for pair in comparison.comparisons]
-    exact = sum(test.scheme == "exact" for test in tests)
-    ways = _ways_of_exact_tests(tests, comparison.test.replicates or "")
-    group = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
-    if exact == len(tests):
-        return f"exact, {ways}"
-    if group is not None:
-        return f"{group:,} {comparison.test.replicates} that are a group"
-    if comparison.test.stopping is not None:
-        return f"at most {n} {comparison.test.replicates}"
-    some = f" ({exact:,} of {len(tests):,} p exact, {ways})" if exact else ""
-    return f"{n} {comparison.test.replicates}{some}"
-
-
-def _ways_of_exact_tests(tests: Sequence[SignificanceResult], replicates: str) -> str:
-    """How exact tests computed p; with the number of tests for each way if there are two."""
-    by_patterns = sum(test.exact_by == "patterns" for test in tests)
-    by_convolution = sum(test.exact_by == "convolution" for test in tests)
-    patterns, convolution = f"by enumeration of all {replicates}", "by convolution"
-    if by_patterns and by_convolution:
-        return f"{by_patterns:,} {patterns} and {by_convolution:,} {convolution}"
-    return patterns if by_patterns else convolution
-
-
-def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[str]:
-    """What segments of a document have in common, under one metric."""
-    correlations = [p.intraclass_correlation for p in pairs if p.intraclass_correlation is not None]
-    effects = [p.design_effect for p in pairs if p.design_effect is not None]
-    if correlations:
-        yield (
-            f"{pairs[0].metric}: paired differences within a document correlate by {_range(correlations, 3)} (ICC), "
-            f"which makes variances {_range(effects, 2)} times (design effect) those of independent segments."
-        )
-
-
-def _range(values: Sequence[float], decimals: int, grouping: str = "") -> str:
-    ends = dict.fromkeys(f"{value:{grouping}.{decimals}f}" for value in (min(values), max(values)))
-    return " to ".join(ends)
-
-
 def _title(comparison: Comparison, metric: UsedMetric) -> str:
     arrow = "" if metric.higher_is_better else ", lower is better"
     segments = "segment" if comparison.n_segments == 1 else "segments"
     if comparison.unit != "segment":
         segments += f" in {comparison.n_units:,} {comparison.unit}s"
     if comparison.n_strata is not None:
-        segments += f" in {_strata(comparison)}"
+        segments += f" in {strata(comparison)}"
     n = comparison.n_references
     references = f"{n:,} reference{'s' * (n != 1)}, " if n else ""
     return (
@@ -370,24 +238,10 @@ def _title(comparison: Comparison, metric: UsedMetric) -> str:
     )
 
 
-def _strata(comparison: Comparison) -> str:
-    return f"{comparison.n_strata:,} strat{'um' if comparison.n_strata == 1 else 'a'}"
-
-
 def _level(comparison: Comparison) -> list[str]:
     """The column header of the intervals, if there are any."""
     has_none = comparison.interval is None or comparison.confidence_level is None
-    return [] if has_none else [f"{_number(100 * (comparison.confidence_level or 0))} % interval"]
-
-
-def _number(given: float) -> str:
-    """A number that the user chose, or its complement, without rounding errors in the last digits."""
-    return f"{given:.10g}"
-
-
-def _probability(p: float) -> str:
-    """Three significant digits, but never 1, which would look certain."""
-    return f"{p:.3g}" if p < 0.9995 else "above 0.999"
+    return [] if has_none else [f"{number(100 * (comparison.confidence_level or 0))} % interval"]
 
 
 def _scores(

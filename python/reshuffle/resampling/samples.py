@@ -26,9 +26,10 @@ from .. import _core
 from ..errors import InputError
 from ..given import CorpusFunction, SegmentScores
 from ..lazy import lazy
+from ..linear import linear_variances
 from ..metrics import Counts, Metric, MetricLike, Scores, counts_array, resolve
 from ..settings import Units
-from ..units import Documents, Strata, document_effect, paired_influences
+from ..units import Documents, Strata, Variances, document_effects, jackknife_variances
 
 __all__ = [
     "Batch",
@@ -141,6 +142,10 @@ class Sample(Protocol):
     @property
     def leave_one_out(self) -> Scores:
         """The score of each system without each of the units: (k, S)."""
+
+    @property
+    def jackknife(self) -> Variances:
+        """The variances of ``leave_one_out``."""
 
     def values(self, a: int, b: int | None = None) -> Scores:
         """Of a mean, the values whose mean is the score of a or, with ``b``, score(a) − score(b): (S,).
@@ -292,6 +297,16 @@ class CountSample(ABC):
         """See :attr:`Sample.leave_one_out`."""
         return np.stack([self.metric.score(t - rows) for t, rows in zip(self.totals, self.counts, strict=True)])
 
+    @lazy
+    def jackknife(self) -> Variances:
+        """See :attr:`Sample.jackknife`."""
+        return jackknife_variances(self.leave_one_out, Strata.or_one(self.strata, self.n_units))
+
+    @lazy
+    def linear(self) -> Variances:
+        """The variances of what each unit adds to the score if the metric is linearised: the delta method."""
+        return linear_variances(self.metric, self.counts, Strata.or_one(self.strata, self.n_units))
+
     def values(self, a: int, b: int | None = None) -> Scores:
         """See :meth:`Sample.values`."""
         if self.unit != "segment" or self.strata is not None:
@@ -308,8 +323,7 @@ class CountSample(ABC):
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """See :meth:`Sample.document_effects`."""
-        influences = paired_influences(self.scores, self.leave_one_out, pairs)
-        effects = (document_effect(values, documents) for values in influences)
+        effects = document_effects(self.scores, self.leave_one_out, documents, pairs)
         return [(_defined(correlation), _defined(effect)) for correlation, effect in effects]
 
     def details(self, system: int) -> Mapping[str, float]:
@@ -511,6 +525,11 @@ class TextSample:
             for index, lines in enumerate(self.systems):
                 scores[index, left_out] = self._evaluate([lines[s] for s in kept], kept)
         return scores
+
+    @lazy
+    def jackknife(self) -> Variances:
+        """See :attr:`Sample.jackknife`."""
+        return jackknife_variances(self.leave_one_out, Strata.or_one(self.strata, self.n_units))
 
     def values(self, a: int, b: int | None = None) -> Scores:
         """There are none: the score is no mean."""

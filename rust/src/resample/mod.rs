@@ -80,7 +80,7 @@ mod zeroed {
         )*};
     }
 
-    zero!(u8, u32, u64, i64, f64);
+    zero!(u8, u32, u64, i8, i16, i32, i64, f64);
 
     // SAFETY: all bits 0 are so many times 0.
     unsafe impl<T: Zero, const N: usize> Zero for [T; N] {}

@@ -4,7 +4,8 @@ use super::Exception;
 use super::packed::{Column, Integer};
 use crate::error::Result;
 use crate::pool::{self, Blocks, PIECE, Patience, Run, Stop};
-use crate::resample::reserved;
+use crate::resample::{reserved, zeros};
+use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 
 /// An exception for so many units costs no more than the column would.
@@ -122,34 +123,70 @@ fn of_system<T: Integer>(
 }
 
 /// A system's counts, column by column, and their sums. Only the sums are those of the counts themselves if they are
-/// taken relative to the first system.
+/// taken relative to the first system; of that one no columns are left then.
 fn columns_of<T: Integer>(
     stats: &SuffStats<'_>,
     (system, relative): (usize, bool),
     (patience, stop): (&mut Patience, &Stop<'_>),
 ) -> Result<(Vec<Vec<T>>, Vec<i64>)> {
+    let simd = Simd::best();
     let (width, units) = (stats.columns(), stats.segments());
-    let (mut columns, mut totals): (Vec<Vec<T>>, Vec<i64>) = (reserved(width)?, reserved(width)?);
+    let nothing_left = relative && system == 0;
+    let mut columns: Vec<Vec<T>> = reserved(width)?;
     for _ in 0..width {
-        columns.push(reserved(units)?);
-        totals.push(0);
+        columns.push(zeros(&[if nothing_left { 0 } else { units }])?);
     }
+    // Of eight rows at a time, so that sums stand side by side however few columns there are.
+    let mut sums: Vec<i64> = zeros(&[EIGHT, width])?;
+    let mut values: Vec<T> = zeros(&[if nothing_left { 0 } else { ROWS.min(units) }, width])?;
     for from in (0..units).step_by(ROWS) {
         let to = units.min(from + ROWS);
         patience.spend(4 * (to - from) * width, stop)?;
-        let (rows, base) = (stats.rows(system, from..to), stats.rows(0, from..to));
-        for (column, (out, total)) in columns.iter_mut().zip(&mut totals).enumerate() {
-            let rows = rows[column..].iter().step_by(width);
-            *total += rows.clone().sum::<i64>();
-            if relative {
-                let base = base[column..].iter().step_by(width);
-                out.extend(rows.zip(base).map(|(count, first)| T::cut(count.wrapping_sub(*first))));
-            } else {
-                out.extend(rows.map(|count| T::cut(*count)));
-            }
+        let rows = stats.rows(system, from..to);
+        add_rows(simd, rows, &mut sums);
+        if nothing_left {
+            continue;
+        }
+        let values = &mut values[..rows.len()];
+        if relative {
+            differences(simd, rows, stats.rows(0, from..to), values);
+        } else {
+            values.iter_mut().zip(rows).for_each(|(value, count)| *value = T::cut(*count));
+        }
+        for (column, out) in columns.iter_mut().enumerate() {
+            let of_column = values[column..].iter().step_by(width);
+            out[from..to].iter_mut().zip(of_column).for_each(|(out, value)| *out = *value);
         }
     }
+    let mut totals = reserved(width)?;
+    totals.extend((0..width).map(|column| sums[column..].iter().step_by(width).sum::<i64>()));
     Ok((columns, totals))
+}
+
+/// Rows that are added up side by side.
+const EIGHT: usize = 8;
+
+dispatch! {
+    /// Adds rows to the sums of each place among eight of them.
+    fn add_rows(rows: &[i64], sums: &mut [i64]) = add_rows_inline;
+}
+
+#[inline(always)]
+fn add_rows_inline(rows: &[i64], sums: &mut [i64]) {
+    for rows in rows.chunks(sums.len()) {
+        sums.iter_mut().zip(rows).for_each(|(sum, count)| *sum += count);
+    }
+}
+
+dispatch! {
+    fn differences<T: Integer>(rows: &[i64], base: &[i64], out: &mut [T]) = differences_inline::<T>;
+}
+
+#[inline(always)]
+fn differences_inline<T: Integer>(rows: &[i64], base: &[i64], out: &mut [T]) {
+    for (out, (count, base)) in out.iter_mut().zip(rows.iter().zip(base)) {
+        *out = T::cut(count.wrapping_sub(*base));
+    }
 }
 
 /// Values that are compared before it is looked at how many were different.
@@ -162,17 +199,15 @@ fn difference<T: Integer>(
     relative: bool,
     (patience, stop): (&mut Patience, &Stop<'_>),
 ) -> Result<Option<(i64, Vec<Exception>)>> {
-    let units = values.len();
+    let (units, simd) = (values.len(), Simd::best());
     let on_top = |unit: usize| values[unit].minus(other.map_or(T::cut(0), |other| other[unit]));
     let constant = if relative { T::cut(0) } else { common(on_top, units) };
     let mut different = 0;
     for from in (0..units).step_by(COMPARED) {
         patience.spend(COMPARED / 4, stop)?;
         let to = units.min(from + COMPARED);
-        different += match other {
-            Some(other) => count(values[from..to].iter().zip(&other[from..to]).map(|(a, b)| a.minus(*b)), constant),
-            None => count(values[from..to].iter().copied(), constant),
-        };
+        let other = other.map_or(&[][..], |other| &other[from..to]);
+        different += usize::from(count_others(simd, &values[from..to], other, constant));
         if different > units / UNITS_PER_EXCEPTION {
             return Ok(None);
         }
@@ -188,10 +223,18 @@ fn difference<T: Integer>(
     Ok(Some((constant.widen(), exceptions)))
 }
 
-/// How many of up to 128 values are not this one.
+dispatch! {
+    /// How many of up to 128 values are not this constant, less the other ones if there are any.
+    fn count_others<T: Integer>(values: &[T], other: &[T], constant: T) -> u8 = count_others_inline::<T>;
+}
+
 #[inline(always)]
-fn count<T: Integer>(values: impl Iterator<Item = T>, this: T) -> usize {
-    usize::from(values.fold(0_u8, |count, value| count + u8::from(value != this)))
+fn count_others_inline<T: Integer>(values: &[T], other: &[T], constant: T) -> u8 {
+    if other.is_empty() {
+        return values.iter().fold(0, |count, &value| count + u8::from(value != constant));
+    }
+    let pairs = values.iter().zip(other);
+    pairs.fold(0, |count, (value, other)| count + u8::from(value.minus(*other) != constant))
 }
 
 /// What most of nine units spread over all have. If all but a few of all units have the same, these do, or a column is

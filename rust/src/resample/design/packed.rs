@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use crate::resample::Zero;
+
 /// An integer of some width, for what takes many of them.
-pub(in crate::resample) trait Integer: Copy + Eq + Ord + Send + Sync {
+pub(in crate::resample) trait Integer: Copy + Eq + Ord + Send + Sync + Zero {
     /// The largest one.
     const LARGEST: i64;
 

@@ -1,0 +1,86 @@
+"""What a reader of results has to be warned of: each caveat has a kind and values, which reports put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..results import Caveat, Comparison, PairedDifference, UsedTest
+
+__all__ = ["caveats"]
+
+
+def caveats(comparison: Comparison) -> tuple[Caveat, ...]:
+    """All that apply to a comparison, in the order of :class:`~reshuffle.results.Caveat`."""
+    return tuple(_found(comparison))
+
+
+def _found(comparison: Comparison) -> Iterator[Caveat]:
+    pairs, test, alpha = comparison.comparisons, comparison.test, comparison.alpha
+    if not pairs or test is None or alpha is None:
+        return
+    yield from _undecided(pairs)
+    for metric in comparison.metrics:
+        yield from _dependence([pair for pair in pairs if pair.metric == metric.name])
+    if len(pairs) > 1 and test.adjustment is None and comparison.experimentwise_error is not None:
+        yield Caveat(
+            "many-tests", {"tests": len(pairs), "alpha": alpha, "probability": comparison.experimentwise_error}
+        )
+    if test.replicates is not None:
+        yield from _few_units(comparison, test, alpha) or _few_replicates(pairs, alpha) or _near(pairs, test, alpha)
+
+
+def _undecided(pairs: Sequence[PairedDifference]) -> Iterator[Caveat]:
+    """Tests by Gandy's rule that came to the end of their shuffles."""
+    rules = [pair.test.stopping for pair in pairs]
+    undecided = [rule for rule in rules if rule is not None and rule.rule == "gandy" and not rule.stopped]
+    if undecided:
+        numbers = {"undecided": len(undecided), "tests": len(pairs), "n_resamples": undecided[0].max_resamples}
+        yield Caveat("undecided", numbers)
+
+
+def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[Caveat]:
+    """What segments of a document have in common, under one metric."""
+    correlations = [p.intraclass_correlation for p in pairs if p.intraclass_correlation is not None]
+    effects = [p.design_effect for p in pairs if p.design_effect is not None]
+    if correlations:
+        yield Caveat(
+            "dependence",
+            {
+                "metric": pairs[0].metric,
+                "correlations": (min(correlations), max(correlations)),
+                "design_effects": (min(effects), max(effects)),
+            },
+        )
+
+
+def _few_units(comparison: Comparison, test: UsedTest, alpha: float) -> list[Caveat]:
+    """So few units that no way to swap them gives a p of at most alpha."""
+    smallest = 2.0 ** ((test.alternative == "two-sided") - comparison.n_units)
+    if test.replicates != "shuffles" or smallest <= alpha:
+        return []
+    by_chance = any(pair.test.scheme == "iid" for pair in comparison.comparisons)
+    values = {"units": comparison.n_units, "unit": comparison.unit, "smallest": smallest, "by_chance": by_chance}
+    return [Caveat("few-units", {**values, "alpha": alpha})]
+
+
+def _few_replicates(pairs: Sequence[PairedDifference], alpha: float) -> list[Caveat]:
+    """So few replicates that no count of them gives a p of at most alpha."""
+    tests = [pair.test for pair in pairs]
+    # Those that were stopped could have gone on.
+    possible = [test.n_resamples if test.stopping is None else test.stopping.max_resamples for test in tests]
+    counted = [r for r, test in zip(possible, tests, strict=True) if test.scheme != "exact" and r is not None]
+    if not counted:
+        return []
+    of_observed = any(test.scheme != "subgroup" for test in tests)  # with what was observed one more
+    smallest = 1 / (max(counted) + of_observed)
+    if smallest <= alpha:
+        return []
+    return [Caveat("few-replicates", {"n_resamples": max(counted), "smallest": smallest, "alpha": alpha})]
+
+
+def _near(pairs: Sequence[PairedDifference], test: UsedTest, alpha: float) -> list[Caveat]:
+    """p-values that more replicates might move to the other side of alpha; Gandy's rule has seen to that."""
+    if test.stopping is not None and test.stopping.startswith("gandy"):
+        return []
+    near = sum(pair.test.may_lie_across(alpha) for pair in pairs)
+    return [Caveat("near-alpha", {"near": near, "tests": len(pairs), "alpha": alpha})] if near else []
