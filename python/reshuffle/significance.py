@@ -639,8 +639,8 @@ def approximate_randomization(
 
     Convolution is for systems that differ in one column of counts only, as by the number of edits (TER, WER) or by a
     segment score. Then t depends on one sum ±d_1 ± d_2 …, whose law takes at most d·Σ\|d_s\|/g additions, g the
-    greatest common divisor of the d_s; p is right to d·2⁻⁵² of itself. ``exact`` makes at most 1.5·10¹¹ additions, ``auto`` as
-    many as R shuffles would cost, by an estimate that is the same on every machine.
+    greatest common divisor of the d_s; p is right to d·2⁻⁵² of itself. ``exact`` makes at most 1.5·10¹¹ additions,
+    ``auto`` as many as R shuffles would cost, by an estimate that is the same on every machine.
 
     Examples
     --------
