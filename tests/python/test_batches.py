@@ -177,3 +177,14 @@ def test_what_a_batch_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="of one test, not of a batch"):
         whole.problem(0).problem(0)
     assert whole.problem(4).pvalue_interval is not None
+
+
+def test_what_is_tested_exactly_does_not_depend_on_the_rest_of_the_batch() -> None:
+    rng = np.random.default_rng(11)
+    # In one column by ever more, so that the law of its sum costs from next to nothing to more than shuffles do.
+    a, b = rng.integers(1, 4, (2, 24, 40, 2))
+    a[..., 1] = b[..., 1] = 9
+    a[..., 0] *= np.rint(1.6 ** np.arange(24)).astype(int)[:, None]
+    whole = approximate_randomization(a, b, TER, n_resamples=2000)
+    check(whole, [approximate_randomization(x, y, TER, n_resamples=2000) for x, y in zip(a, b, strict=True)])
+    assert set(whole.scheme) == {"exact", "iid"}
