@@ -207,25 +207,28 @@ class Law:
 
 
 def _cost_of_shuffles(replicates: Replicates, sample: Sample, pairs: Pairs) -> float:
-    """What R shuffles of one of the pairs cost, in additions of probabilities: its scores, and its share of the flips
-    and of the systems' sums.
+    """What R shuffles of one of the pairs cost, in additions of probabilities.
 
-    A function of the numbers of units, systems, pairs and shuffles alone, so that ``auto`` does the same everywhere.
-    That no more than one column is summed up makes it too low, if anything.
+    That is its scores, and its share of the flips and of the systems' sums. It is a function of the numbers of units,
+    systems, pairs and shuffles alone, so that ``auto`` does the same everywhere. That no more than one column is summed
+    up makes it too low, if anything.
     """
     others = len({system for pair in pairs for system in pair}) - 1
     shared = sample.n_units * (COST_OF_FLIP + COST_OF_SUM * others)
     return replicates.n_resamples * (COST_OF_SCORES + shared / len(pairs))
 
 
-def exact_tests(replicates: Replicates, metric: int, pairs: Pairs, scheme: str) -> list[Exact | None]:
-    """For each pair how to test it exactly under a metric, None if it should not be."""
+def exact_tests(replicates: Replicates, metric: int, pairs: Pairs, scheme: str, sharing: Pairs) -> list[Exact | None]:
+    """For each pair how to test it exactly under a metric, None if it should not be.
+
+    ``sharing`` are the pairs that would otherwise go through the same shuffles, of which each then costs less.
+    """
     if scheme not in ("auto", "exact"):
         return [None] * len(pairs)
     sample = replicates.samples[metric]
     few = replicates.n_resamples.bit_length()  # 2^(d − 1) ≤ R
     most = few if scheme == "auto" else sample.n_units
-    affordable = _cost_of_shuffles(replicates, sample, pairs) if scheme == "auto" else LARGEST_COST
+    affordable = _cost_of_shuffles(replicates, sample, sharing) if scheme == "auto" else LARGEST_COST
     found: list[Exact | None] = []
     for pair, (units, column) in zip(pairs, sample.differing(pairs, most), strict=True):
         if units <= few:
@@ -291,7 +294,8 @@ def shuffle(
             (counts,) = replicates.run([Tally(alternative, thresholds[:, others])], [pairs[p] for p in others])
         return np.asarray(counts)
 
-    return _exact_or(by_coins, replicates, pairs, thresholds, alternative, shuffling.scheme), []
+    exact = [exact_tests(replicates, m, pairs, shuffling.scheme, pairs) for m in range(len(replicates.samples))]
+    return _exact_or(by_coins, exact, replicates.n_resamples, thresholds, alternative), []
 
 
 def shuffle_each(
@@ -322,21 +326,21 @@ def shuffle_each(
         return found.astype(np.int64)[None]
 
     pairs = [(2 * p, 2 * p + 1) for p in range(len(of_pairs))]
-    return _exact_or(by_coins, replicates, pairs, thresholds, alternative, scheme)
+    # As if each pair were alone: it must not matter what else is in the batch.
+    exact = exact_tests(replicates, 0, pairs, scheme, pairs[:1])
+    return _exact_or(by_coins, [exact], replicates.n_resamples, thresholds, alternative)
 
 
 def _exact_or(
     by_coins: Callable[[list[int]], NDArray[np.int64]],
-    replicates: Replicates,
-    pairs: Pairs,
+    exact: Sequence[Sequence[Exact | None]],
+    n_resamples: int,
     thresholds: Scores,
     alternative: str,
-    scheme: str,
 ) -> Shuffled:
-    """All that can be tested exactly; what is left is counted ``by_coins``."""
-    exact = [exact_tests(replicates, metric, pairs, scheme) for metric in range(len(replicates.samples))]
-    others = [p for p in range(len(pairs)) if any(of_metric[p] is None for of_metric in exact)]
-    if len(others) == len(pairs):
+    """Pairs under metrics that can be tested exactly are; what is left is counted ``by_coins``."""
+    others = [p for p, of_pair in enumerate(zip(*exact, strict=True)) if None in of_pair]
+    if len(others) == thresholds.shape[1]:
         counts = by_coins(others)
     else:
         counts = np.zeros(thresholds.shape, dtype=np.int64)
@@ -348,7 +352,7 @@ def _exact_or(
         for p, test in enumerate(of_metric)
         if test is not None
     }
-    return Shuffled.by("iid", counts, replicates.n_resamples).with_exact(found)
+    return Shuffled.by("iid", counts, n_resamples).with_exact(found)
 
 
 def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> tuple[Scores, Scores | None]:
@@ -356,7 +360,7 @@ def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str
 
     The second array holds their probabilities if they are not equally likely.
     """
-    (exact,) = exact_tests(replicates, 0, [pair], scheme)
+    (exact,) = exact_tests(replicates, 0, [pair], scheme, [pair])
     if exact is not None:
         return exact.distribution()
     shuffles = _grouped(replicates) if scheme == "subgroup" else replicates
