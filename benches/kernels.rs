@@ -9,8 +9,8 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use reshuffle::metric::{self, Metric};
 use reshuffle::pool::Run;
-use reshuffle::resample::shuffle::{Alternative, Scheme};
-use reshuffle::resample::{Plan, Scored, draw, shuffle, subgroup};
+use reshuffle::resample::reduce::{Draws, Tally};
+use reshuffle::resample::{Alternative, Kind, Plan, Reduction, Resampler, Sample, random_codes};
 use reshuffle::stats::SuffStats;
 use reshuffle::stream::{Purpose, Stream};
 use reshuffle::tokenize;
@@ -100,25 +100,27 @@ fn bench(c: &mut Criterion) {
     let size = SEGMENTS * bleu.columns().len();
     for (systems, n) in [(2, 10_000), (16, 1_000)] {
         let stats = SuffStats::new(&counts[..systems * size], systems, SEGMENTS, bleu.columns().len()).unwrap();
-        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let sample = [Sample::new(bleu.clone(), stats).unwrap()];
         let pairs: Vec<_> = (0..systems).flat_map(|x| (0..x).map(move |y| (x, y))).collect();
-        let thresholds = vec![0.5; pairs.len()];
+        let tally = || Tally::new(pairs.clone(), Alternative::TwoSided, vec![0.5; pairs.len()]);
+        let prepared = |kind| with_run(|run| Resampler::prepare(&sample, kind, run)).unwrap();
+        let run = |resampler: &Resampler, plan: Plan<'_>, reduction: &mut dyn Reduction| {
+            with_run(|run| resampler.run((plan, 0..n as u64), &mut [reduction], run)).unwrap();
+        };
         let mut group = c.benchmark_group(format!("{systems} systems, {n} replicates"));
-        group.sample_size(10).throughput(Throughput::Elements(n as u64));
-        group.bench_function("shuffle, all pairs", |b| {
-            let plan = (Plan::Seeded { seed: 1, first: 0 }, n);
-            let criterion = (Alternative::TwoSided, thresholds.as_slice());
-            b.iter(|| with_run(|run| shuffle::tally(&scored, &pairs, criterion, plan, run)).unwrap());
-        });
+        group.sample_size(10);
+        group.bench_function("prepare shuffles", |b| b.iter(|| prepared(Kind::Shuffles)));
+        group.bench_function("prepare draws", |b| b.iter(|| prepared(Kind::Draws(&[]))));
+        group.throughput(Throughput::Elements(n as u64));
+        let shuffles = prepared(Kind::Shuffles);
+        group.bench_function("shuffle, all pairs", |b| b.iter(|| run(&shuffles, Plan::Seeded(1), &mut tally())));
         group.bench_function("shuffle by a subgroup, all pairs", |b| {
-            let codes = subgroup::random_codes(1, SEGMENTS);
-            let scheme = (Scheme::Codes { codes: &codes, first: 0 }, n);
-            let criterion = (Alternative::TwoSided, thresholds.as_slice());
-            b.iter(|| with_run(|run| shuffle::tally(&scored, &pairs, criterion, scheme, run)).unwrap());
+            let codes = random_codes(1, SEGMENTS);
+            b.iter(|| run(&shuffles, Plan::Codes(&codes), &mut tally()));
         });
         group.bench_function("draw", |b| {
-            let plan = (Plan::Seeded { seed: 1, first: 0 }, n);
-            b.iter(|| with_run(|run| draw::scores(&scored, &[], plan, run)).unwrap());
+            let draws = prepared(Kind::Draws(&[]));
+            b.iter(|| run(&draws, Plan::Seeded(1), &mut Draws::default()));
         });
         group.finish();
     }

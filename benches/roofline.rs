@@ -10,8 +10,8 @@ use std::time::Instant;
 use multiversion::multiversion;
 use reshuffle::metric;
 use reshuffle::pool::Run;
-use reshuffle::resample::shuffle::Alternative;
-use reshuffle::resample::{Plan, Scored, draw, shuffle};
+use reshuffle::resample::reduce::{Draws, Tally};
+use reshuffle::resample::{Alternative, Kind, Plan, Reduction, Resampler, Sample};
 use reshuffle::stats::SuffStats;
 use reshuffle::stream::{Purpose, Stream, words_by_replicate};
 
@@ -106,19 +106,18 @@ fn main() {
     let bleu = metric::metric("bleu", &[]).unwrap();
     let counts = made_up_counts();
     let columns = bleu.columns().len();
-    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, SEGMENTS, columns).unwrap()).unwrap()];
-    let plan = Plan::Seeded { seed: 1, first: 0 };
-    let per_replicate = |seconds: f64| 1e9 * seconds / REPLICATES as f64;
+    let sample = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, SEGMENTS, columns).unwrap()).unwrap()];
     let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-    let shuffled = per_replicate(best(|| {
-        let tally = shuffle::tally(&scored, &[(0, 1)], (Alternative::TwoSided, &[0.5]), (plan, REPLICATES), &mut run);
-        drop(black_box(tally.unwrap()));
-    }));
-    let drawn_scores = per_replicate(best(|| {
-        drop(black_box(
-            draw::scores(&scored, &[], (Plan::Seeded { seed: 1, first: 0 }, REPLICATES), &mut run).unwrap(),
-        ));
-    }));
+    // As a user has it: prepared, and run once.
+    let mut per_replicate = |kind: Kind<'_>, reduction: &mut dyn Reduction| {
+        let seconds = best(|| {
+            let resampler = Resampler::prepare(&sample, kind, &mut run).unwrap();
+            resampler.run((Plan::Seeded(1), 0..REPLICATES as u64), &mut [&mut *reduction], &mut run).unwrap();
+        });
+        1e9 * seconds / REPLICATES as f64
+    };
+    let shuffled = per_replicate(Kind::Shuffles, &mut Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![0.5]));
+    let drawn_scores = per_replicate(Kind::Draws(&[]), &mut Draws::default());
 
     // A byte of table per six segments and column, looked up and added; a table is read once for two registers.
     let lookups = (SEGMENTS.div_ceil(64) * 11 * SHUFFLED_COLUMNS) as f64;

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         UsedStopping,
         UsedTest,
     )
+    from .seeds import DerivedSeed, derive_seed
     from .significance import approximate_randomization, bootstrap_test
     from .stopping import BesagClifford, Gandy
     from .units import design_effect, intraclass_correlation
@@ -56,6 +57,7 @@ __all__ = [
     "ConfidenceInterval",
     "Corpus",
     "CorpusFunction",
+    "DerivedSeed",
     "Formula",
     "FromCounts",
     "Gandy",
@@ -79,6 +81,7 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_test",
     "compare",
+    "derive_seed",
     "design_effect",
     "experimentwise_error",
     "f_score",
@@ -116,6 +119,7 @@ _NAMES = {
         "UsedStopping",
         "UsedTest",
     ),
+    "seeds": ("DerivedSeed", "derive_seed"),
     "significance": ("approximate_randomization", "bootstrap_test"),
     "stopping": ("BesagClifford", "Gandy"),
     "units": ("design_effect", "intraclass_correlation"),

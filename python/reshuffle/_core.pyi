@@ -7,50 +7,56 @@ and take ``threads=0`` for as many threads as there are cores. Errors are :class
 """
 
 from collections.abc import Sequence
-from typing import Final, final
+from typing import Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Self, disjoint_base
 
 __all__ = [
     "GENERATOR",
     "LARGEST_SUM",
     "UNICODE_VERSION",
     "VERSION",
+    "Draws",
+    "MaxT",
     "Metric",
     "MetricSpec",
+    "MinP",
+    "Moments",
     "OptionSpec",
     "Progress",
+    "Ranks",
+    "Reduction",
+    "Resampler",
     "Sequential",
+    "SequentialTally",
+    "Series",
+    "Spread",
     "StoppingRule",
+    "Sums",
+    "Tally",
     "TokenizerSpec",
     "broken_parse",
     "coin_law",
+    "derive",
     "differing_units",
-    "draw_scores",
-    "draw_summary",
-    "draw_sums",
+    "draw_many",
     "draw_weights",
     "metrics",
-    "shuffle_max_t",
-    "shuffle_min_p",
-    "shuffle_spreads",
-    "shuffle_statistics",
-    "shuffle_sums",
-    "shuffle_tally",
-    "shuffle_until",
+    "shuffle_many",
     "stream_indices",
     "stream_words",
     "tokenize",
     "tokenizers",
+    "totals",
 ]
 
 GENERATOR: Final[str]
 """The generator of the random words, as signatures name it."""
 
 LARGEST_SUM: Final[int]
-"""The largest sum of counts over segments, in absolute value, a power of two: larger ones are refused, so that nothing
-wraps around in 64 bits."""
+"""The largest sum of counts, in absolute value: S times the largest count of a column must not pass it."""
 
 UNICODE_VERSION: Final[str]
 """The version of Unicode that ``intl`` and ``mteval-intl`` take their classes of characters from."""
@@ -224,25 +230,6 @@ def broken_parse(blocks: Sequence[str]) -> tuple[int, int, str, str] | None:
 def tokenize(lines: Sequence[str], tokenizer: str) -> list[list[str]]:
     """The tokens of each line."""
 
-def shuffle_tally(
-    families: Sequence[tuple[Metric, NDArray[np.int64]]],
-    pairs: Sequence[tuple[int, int]],
-    alternative: str,
-    thresholds: NDArray[np.float64],
-    *,
-    n: int,
-    seed: int,
-    masks: NDArray[np.bool_] | None = None,
-    codes: NDArray[np.uint64] | None = None,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> NDArray[np.uint64]:
-    """How many of n shuffles reach each threshold: (metrics, pairs) in and out.
-
-    ``masks``, an (R, S) array that says which segments to swap, takes the place of ``n`` and ``seed``. ``codes``, (S,),
-    takes that of the seed: replicate g swaps the segments whose code has an odd number of bits in common with g.
-    """
-
 @final
 class StoppingRule:
     """When a test needs no more shuffles. Wrapped by :mod:`reshuffle.stopping`."""
@@ -277,93 +264,245 @@ class Sequential:
     def outcomes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
         """Shuffles looked at, exceedances among them, and whether the rule stopped the test: each (1, tests)."""
 
-def shuffle_until(
-    families: Sequence[tuple[Metric, NDArray[np.int64]]],
-    pairs: Sequence[tuple[int, int]],
-    alternative: str,
-    thresholds: NDArray[np.float64],
-    rule: StoppingRule,
-    *,
-    n: int,
-    seed: int,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
-    """As :func:`shuffle_tally`, until the rule stops every test or n shuffles are made.
+_Reduction = TypeVar("_Reduction", bound=Reduction)
 
-    Shuffles looked at, exceedances among them, and whether the rule stopped the test: each (metrics, pairs).
+@disjoint_base
+class Reduction:
+    """What is kept of replicates: a specification, and what a run made of it.
+
+    Nothing can be asked of a specification but to be run, by :meth:`Resampler.run`, which returns another object.
     """
 
-def shuffle_statistics(
-    families: Sequence[tuple[Metric, NDArray[np.int64]]],
-    pairs: Sequence[tuple[int, int]],
-    *,
-    n: int,
-    seed: int,
-    masks: NDArray[np.bool_] | None = None,
-    codes: NDArray[np.uint64] | None = None,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> NDArray[np.float64]:
-    """score(x) − score(y) of every shuffle: (metrics, pairs, R)."""
+    @property
+    def replicates(self) -> tuple[int, int]:
+        """The numbers of the first replicate, and of the one behind the last."""
 
-def shuffle_spreads(
-    families: Sequence[tuple[Metric, NDArray[np.int64]]],
-    pairs: Sequence[tuple[int, int]],
-    *,
-    n: int,
-    seed: int,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> NDArray[np.float64]:
-    """The root mean square of score(x) − score(y) over the shuffles: (metrics, pairs)."""
+    def merge(self, later: Self) -> Self:
+        """This and a reduction of the replicates that follow on these, of the same specification.
 
-def shuffle_max_t(
-    families: Sequence[tuple[Metric, NDArray[np.int64]]],
-    pairs: Sequence[tuple[int, int]],
-    alternative: str,
-    scales: NDArray[np.float64],
-    thresholds: NDArray[np.float64],
-    *,
-    n: int,
-    seed: int,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> NDArray[np.uint64]:
+        The same bytes as what one run makes of all replicates, if the two ranges meet at a multiple of 64; elsewhere
+        sums of floats may differ in their last bits.
+        """
+
+@final
+class Tally(Reduction):
+    """How many shuffles reach each threshold: an array of shape (metrics, pairs)."""
+
+    def __new__(cls, pairs: Sequence[tuple[int, int]], alternative: str, thresholds: NDArray[np.float64]) -> Tally: ...
+    @property
+    def counts(self) -> NDArray[np.uint64]:
+        """The counts: (metrics, pairs)."""
+
+@final
+class SequentialTally(Reduction):
+    """As :class:`Tally`, until a rule stops every test.
+
+    What begins behind shuffle 0 keeps a bit for every test and shuffle: it has outcomes once it is merged with what
+    comes before.
+    """
+
+    def __new__(
+        cls,
+        pairs: Sequence[tuple[int, int]],
+        alternative: str,
+        thresholds: NDArray[np.float64],
+        rule: StoppingRule,
+    ) -> SequentialTally: ...
+    @property
+    def shuffles(self) -> NDArray[np.uint64]:
+        """How many shuffles were looked at: (metrics, pairs)."""
+
+    @property
+    def exceedances(self) -> NDArray[np.uint64]:
+        """How many of them reach the threshold: (metrics, pairs)."""
+
+    @property
+    def stopped(self) -> NDArray[np.bool_]:
+        """Whether the rule stopped the test: (metrics, pairs)."""
+
+@final
+class Spread(Reduction):
+    """The root mean square of score(x) − score(y) over the shuffles."""
+
+    def __new__(cls, pairs: Sequence[tuple[int, int]]) -> Spread: ...
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The root mean squares: (metrics, pairs)."""
+
+@final
+class MaxT(Reduction):
     """How many shuffles have, among a pair and the less extreme ones of its metric, one that reaches its threshold.
 
     Statistics are made comparable by ``scales``; all arrays have shape (metrics, pairs).
     """
 
-def shuffle_min_p(
-    families: Sequence[tuple[Metric, NDArray[np.int64]]],
-    pairs: Sequence[tuple[int, int]],
+    def __new__(
+        cls,
+        pairs: Sequence[tuple[int, int]],
+        alternative: str,
+        scales: NDArray[np.float64],
+        thresholds: NDArray[np.float64],
+    ) -> MaxT: ...
+    @property
+    def counts(self) -> NDArray[np.uint64]:
+        """The counts: (metrics, pairs)."""
+
+@final
+class MinP(Reduction):
+    """How many shuffles have, among a pair and the less significant ones of its metric, one of its rank or better.
+
+    All arrays have shape (metrics, pairs); what was observed has the rank c + 1. Ranks are among all shuffles, so this
+    is made by passes of its own, and cannot be merged: merge :class:`Series` in its place.
+    """
+
+    def __new__(
+        cls,
+        pairs: Sequence[tuple[int, int]],
+        alternative: str,
+        thresholds: NDArray[np.float64],
+        ranks: NDArray[np.uint64],
+    ) -> MinP: ...
+    @property
+    def counts(self) -> NDArray[np.uint64]:
+        """The counts: (metrics, pairs)."""
+
+@final
+class Series(Reduction):
+    """score(x) − score(y) of every shuffle."""
+
+    def __new__(cls, pairs: Sequence[tuple[int, int]]) -> Series: ...
+    @property
+    def statistics(self) -> NDArray[np.float64]:
+        """The statistics: (metrics, pairs, R). Not a copy, and not writeable."""
+
+@final
+class Draws(Reduction):
+    """The score of every system on every draw."""
+
+    def __new__(cls) -> Draws: ...
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The scores: (systems of all metrics, R). Not a copy, and not writeable."""
+
+@final
+class Moments(Reduction):
+    """Means and standard deviations of the systems' scores over the draws."""
+
+    def __new__(cls) -> Moments: ...
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """The means: (systems of all metrics,)."""
+
+    @property
+    def deviations(self) -> NDArray[np.float64]:
+        """The standard deviations, by R − 1: (systems of all metrics,)."""
+
+@final
+class Ranks(Reduction):
+    """How often each system has each rank among those of its metric."""
+
+    def __new__(cls) -> Ranks: ...
+    @property
+    def counts(self) -> list[NDArray[np.uint64]]:
+        """A (k, k) array for each metric: systems, ranks from the best; equals share the better one."""
+
+@final
+class Sums(Reduction):
+    """The sums of every replicate, for a caller who scores them."""
+
+    def __new__(cls) -> Sums: ...
+    @property
+    def sums(self) -> NDArray[np.int64]:
+        """The sums: (R, cells), the k × K of each sample in turn. Not a copy, and not writeable.
+
+        Of shuffles they are those over the swapped segments, less the sums of the first system.
+        """
+
+@final
+class Resampler:
+    """Counts of k systems under each of some metrics, checked, packed and tabulated once; keeps no Python object.
+
+    ``samples`` are metrics and their (k, S, K) counts; without a metric only :class:`Sums` can be run. ``kind`` is
+    ``shuffles`` or ``draws``; ``strata`` are the sizes of groups of segments that lie one after the other, from each of
+    which as many are drawn as it has.
+    """
+
+    def __new__(
+        cls,
+        samples: Sequence[tuple[Metric | None, NDArray[np.int64]]],
+        *,
+        kind: str = "shuffles",
+        strata: Sequence[int] | None = None,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> Resampler: ...
+    def run(
+        self,
+        reductions: Sequence[_Reduction],
+        *,
+        n: int,
+        seed: int = 0,
+        first: int = 0,
+        masks: NDArray[np.bool_] | None = None,
+        codes: NDArray[np.uint64] | None = None,
+        indices: NDArray[np.uint32] | None = None,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> list[_Reduction]:
+        """What the reductions make of n replicates from ``first`` on, all in one pass.
+
+        ``masks``, an (R, S) array that says which segments to swap, or ``indices``, one that says which to draw, takes
+        the place of ``n`` and ``seed``. ``codes``, (S,), takes that of the seed: replicate g swaps the segments whose
+        code has an odd number of bits in common with g.
+        """
+
+    @property
+    def totals(self) -> list[NDArray[np.int64]]:
+        """The sums over all segments: (k, K) for each sample."""
+
+    @property
+    def scores(self) -> list[NDArray[np.float64]] | None:
+        """The scores of these sums: (k,) for each sample; None if one has no metric."""
+
+def shuffle_many(
+    metric: Metric,
+    counts: NDArray[np.int64],
     alternative: str,
     thresholds: NDArray[np.float64],
-    ranks: NDArray[np.uint64],
     *,
     n: int,
-    seed: int,
+    seeds: NDArray[np.uint64],
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.uint64]:
-    """How many shuffles have, among a pair and the less significant ones of its metric, one of its rank or better.
+    """How many of n shuffles of two systems reach the threshold, for each problem of a batch: (batch,).
 
-    All arrays have shape (metrics, pairs); what was observed has the rank c + 1.
+    ``counts`` have shape (batch, 2, S, K), thresholds and seeds (batch,). Each problem is what :class:`Tally` makes of
+    it with its seed.
     """
 
-def shuffle_sums(
-    counts: Sequence[NDArray[np.int64]],
+def draw_many(
+    metric: Metric,
+    counts: NDArray[np.int64],
     *,
     n: int,
-    seed: int,
-    first: int = 0,
-    masks: NDArray[np.bool_] | None = None,
-    codes: NDArray[np.uint64] | None = None,
+    seeds: NDArray[np.uint64],
+    strata: Sequence[int] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
-) -> NDArray[np.int64]:
-    """Sums over the swapped segments, less those of the first system: (R, cells), the k × K of each array in turn."""
+) -> NDArray[np.float64]:
+    """The scores of k systems on n draws, for each problem of a batch: (batch, k, n).
+
+    ``counts`` have shape (batch, k, S, K), seeds (batch,). Each problem is what :class:`Draws` makes of it with its
+    seed.
+    """
+
+def derive(seed: int, kind: str, index: int) -> int:
+    """A seed for the ``index``-th of what has one of its own: ``test-set``, ``simulation``, ``run`` or ``restart``.
+
+    It is a word of the seed's generator under a purpose of its own. Seeds that are derived from derived ones are others
+    again.
+    """
 
 def differing_units(
     counts: NDArray[np.int64], pairs: Sequence[tuple[int, int]], *, most: int
@@ -373,53 +512,14 @@ def differing_units(
     A pair that differs in several columns is looked at until ``most`` segments are passed. ``counts``: (k, S, K).
     """
 
+def totals(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sums of (k, S, K) counts over all segments: (k, K)."""
+
 def coin_law(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
     """The probabilities of all sums from 0 to Σ of those steps whose coins show heads: (Σ + 1,).
 
     Less than n·Σ additions on one thread; each of the n steps adds a relative error of 2⁻⁵³ at most.
     """
-
-def draw_scores(
-    families: Sequence[tuple[Metric, NDArray[np.int64]]],
-    *,
-    n: int,
-    seed: int,
-    strata: Sequence[int] | None = None,
-    indices: NDArray[np.uint32] | None = None,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> NDArray[np.float64]:
-    """The score of every system on every draw: (systems of all metrics, R).
-
-    ``strata`` are the sizes of groups of segments that lie one after the other, from each of which as many are drawn as
-    it has. ``indices``, an (R, S) array that says which segments to draw, takes the place of all these.
-    """
-
-def draw_summary(
-    families: Sequence[tuple[Metric, NDArray[np.int64]]],
-    *,
-    n: int,
-    seed: int,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], list[NDArray[np.uint64]]]:
-    """Means and standard deviations of the systems' scores, metric by metric, and how often they have each rank.
-
-    The ranks are a (k, k) array for each metric: systems, ranks from the best; equals share the better one.
-    """
-
-def draw_sums(
-    counts: Sequence[NDArray[np.int64]],
-    *,
-    n: int,
-    seed: int,
-    first: int = 0,
-    strata: Sequence[int] | None = None,
-    indices: NDArray[np.uint32] | None = None,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> NDArray[np.int64]:
-    """Sums over the drawn segments: (R, cells), the k × K of each array in turn; ``strata`` as above."""
 
 def draw_weights(
     seed: int, replicate: int, segments: int, *, strata: Sequence[int] | None = None

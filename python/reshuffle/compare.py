@@ -449,8 +449,7 @@ class Inferred(NamedTuple):
         seed = self.replicates.seed if self.resampled else None
         strata = self.replicates.strata
         run = signature.Run() if self.plan is None else run_of(self.plan, self.replicates, _schemes(tests), seed)
-        return replace(
-            run,
+        return run._replace(
             interval=None
             if self.interval is None
             else signature.of_interval(self.interval.name, self.levels.confidence_level),

@@ -166,6 +166,13 @@ def check_integer(what: str, value: object, minimum: int, maximum: int | None = 
     Traceback (most recent call last):
     reshuffle.errors.InputError: threads must be a whole number of at least 1, got 0
     """
+    if (
+        isinstance(value, int)
+        and type(value) is not bool
+        and minimum <= value
+        and (maximum is None or value <= maximum)
+    ):
+        return value  # itself: a derived seed knows where it comes from
     import numbers
 
     allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"

@@ -7,7 +7,9 @@ the normal and of Student's t distribution.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +19,7 @@ from .errors import InputError, check_level, check_name
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 from .given import CorpusFunction
 from .metrics import Metric, MetricLike, Scores
-from .resampling import CountSample, Replicates
+from .resampling import CountSample, Problems, Replicates, is_batch
 from .results import ConfidenceInterval, UsedInterval
 from .settings import Resampling, Units
 from .units import DocumentIds, StratumIds
@@ -227,11 +229,38 @@ def check_interval(name: str, *metrics: Metric | CorpusFunction) -> Interval:
     return INTERVALS[name]
 
 
-def _estimate(
-    a: ArrayLike, b: ArrayLike | None, metric: MetricLike | None, units: Units, resampling: Resampling
-) -> Estimate:
-    sample = CountSample.of_arrays(metric, a, b, units)
-    return Estimate(Replicates.of([sample], resampling), 0, 0, None if b is None else 1)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One or two systems, or a batch of them, of which an interval or a standard error is wanted."""
+
+    a: ArrayLike
+    b: ArrayLike | None
+    metric: MetricLike | None
+    units: Units
+    resampling: Resampling
+    seed: int | ArrayLike
+
+    @property
+    def is_batch(self) -> bool:
+        """Are they many problems?"""
+        return is_batch(self.a, self.metric)
+
+    def estimate(self) -> Estimate:
+        """Of one problem."""
+        sample = CountSample.of_arrays(self.metric, self.a, self.b, self.units)
+        return self._of(Replicates.of([sample], replace(self.resampling, seed=self.seed)))
+
+    def each(self, of: Callable[[Estimate], T]) -> list[T]:
+        """Something of each problem of a batch."""
+        problems = Problems.of(self.metric, self.a, self.b, self.units, self.seed)
+        found = [(number, of(self._of(replicates))) for number, replicates in problems.one_by_one(self.resampling)]
+        return [value for _, value in sorted(found, key=itemgetter(0))]
+
+    def _of(self, replicates: Replicates) -> Estimate:
+        return Estimate(replicates, 0, 0, None if self.b is None else 1)
 
 
 def bootstrap_interval(
@@ -244,7 +273,7 @@ def bootstrap_interval(
     method: str = "percentile",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
-    seed: int = 12345,
+    seed: int | ArrayLike = 12345,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> ConfidenceInterval:
@@ -271,7 +300,8 @@ def bootstrap_interval(
     Parameters
     ----------
     a, b : (S, K) array_like of int, or (S,) array_like of float
-        The counts of each segment; without a metric one score for each segment, of which the mean is taken.
+        The counts of each segment; without a metric one score for each segment, of which the mean is taken. A batch of
+        problems has the shape (batch, S, K) or (batch, S), as in :func:`reshuffle.approximate_randomization`.
     metric, documents, strata, n_resamples, seed, threads, progress
         As in :func:`reshuffle.bootstrap_test`; ``n_resamples`` is B, the number of draws. ``delta``, ``jackknife`` and
         ``t`` make none. ``studentized`` and ``t`` are not for strata.
@@ -283,7 +313,7 @@ def bootstrap_interval(
     Returns
     -------
     ConfidenceInterval
-        In the metric's units.
+        In the metric's units. For a batch the ends are arrays.
 
     Raises
     ------
@@ -312,10 +342,18 @@ def bootstrap_interval(
     """
     confidence_level = check_level("confidence_level", confidence_level)
     check_name("interval", method, list(INTERVALS))
-    resampling = Resampling(n_resamples, seed, threads, progress)
-    estimate = _estimate(a, b, metric, Units(documents, strata), resampling)
-    interval = check_interval(method, *(sample.metric for sample in estimate.replicates.samples))
-    return interval.of(estimate, confidence_level)
+    resampling = Resampling(n_resamples, threads=threads, progress=progress)
+    asked = _Asked(a, b, metric, Units(documents, strata), resampling, seed)
+
+    def interval(estimate: Estimate) -> ConfidenceInterval:
+        used = check_interval(method, *(sample.metric for sample in estimate.replicates.samples))
+        return used.of(estimate, confidence_level)
+
+    if not asked.is_batch:
+        return interval(asked.estimate())
+    found = asked.each(interval)
+    low, high = np.array([(one.low, one.high) for one in found]).T
+    return ConfidenceInterval(low, high, confidence_level, method)
 
 
 def standard_error(
@@ -327,10 +365,10 @@ def standard_error(
     strata: StratumIds | None = None,
     method: str = "delta",
     n_resamples: int = 10_000,
-    seed: int = 12345,
+    seed: int | ArrayLike = 12345,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> float:
+) -> Any:
     """Standard error of a system's score or, with ``b``, of score(a) − score(b), over random segments.
 
     - ``delta``: √(S/(S − 1) Σ u_s²) where u_s = ∇f(T)·(x_s − T/S) is what segment s adds to the score if the metric is
@@ -346,14 +384,15 @@ def standard_error(
     Parameters
     ----------
     a, b : (S, K) array_like of int, or (S,) array_like of float
-        The counts of each segment; without a metric one score for each segment, of which the mean is taken.
+        The counts of each segment; without a metric one score for each segment, of which the mean is taken. A batch of
+        problems has the shape (batch, S, K) or (batch, S), as in :func:`reshuffle.approximate_randomization`.
     metric, documents, strata, n_resamples, seed, threads, progress
         As in :func:`bootstrap_interval`; the last four matter to ``bootstrap`` only.
     method : {'delta', 'jackknife', 'bootstrap'}
 
     Returns
     -------
-    float
+    float, or (batch,) ndarray of float
         In the metric's units.
 
     Raises
@@ -375,6 +414,7 @@ def standard_error(
     0.144338
     """
     check_name("standard error", method, list(STANDARD_ERRORS))
-    resampling = Resampling(n_resamples, seed, threads, progress)
-    estimate = _estimate(a, b, metric, Units(documents, strata), resampling)
-    return STANDARD_ERRORS[method](estimate)
+    resampling = Resampling(n_resamples, threads=threads, progress=progress)
+    asked = _Asked(a, b, metric, Units(documents, strata), resampling, seed)
+    error = STANDARD_ERRORS[method]
+    return np.array(asked.each(error)) if asked.is_batch else error(asked.estimate())

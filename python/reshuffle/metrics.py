@@ -20,6 +20,7 @@ from . import _core, signature
 from ._core import Progress
 from .corpus import listed_segments, numbered, reference_columns
 from .errors import IN_SEGMENT, MAX_THREADS, InputError, Option, System, check_integer, check_name, quoted
+from .lazy import lazy
 from .mteval import SpacedText
 from .specs import MetricSpec, OptionSpec, TokenizerSpec, metric_specs, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
@@ -237,7 +238,12 @@ class NativeMetric(Metric):
         >>> metric("bleu").signature("1")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp'
         """
-        return self._tell(self.core.signature, n_references)
+        return signature.of_metric(self.name, self._options_told, n_references)
+
+    @lazy
+    def _options_told(self) -> list[tuple[str, str]]:
+        """The options that change a score, as signatures name them."""
+        return self._tell(self.core.signature)
 
     def segment_signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.segment_signature`.
@@ -245,12 +251,10 @@ class NativeMetric(Metric):
         >>> metric("bleu").segment_signature("1")
         'BLEU|nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp'
         """
-        return self._tell(self.core.segment_signature, n_references)
+        return signature.of_metric(self.name, self._tell(self.core.segment_signature), n_references)
 
-    def _tell(self, options: Sequence[tuple[str, str]], n_references: str | None) -> str:
-        return signature.of_metric(
-            self.name, [(name, self._told.get(name, value)) for name, value in options], n_references
-        )
+    def _tell(self, options: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(name, self._told.get(name, value)) for name, value in options]
 
 
 @dataclass(frozen=True)
@@ -438,6 +442,8 @@ def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Count
         raise InputError(f"{what} must have {ndim} dimensions, got shape {array.shape}")
     if array.ndim == 0 or array.size == 0:
         raise InputError(f"{what} must hold at least one row of counts, got shape {array.shape}")
+    if array.dtype == np.int64:
+        return array
     if array.dtype == np.bool_ or np.issubdtype(array.dtype, np.integer):
         if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
             raise InputError(f"{what} must fit 64-bit signed integers, got {array.max()}")

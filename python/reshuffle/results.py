@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .errors import InputError, check_integer
 
 __all__ = [
     "Caveat",
@@ -28,22 +30,27 @@ __all__ = [
 ]
 
 
+# A float or an int, or an array of them for a batch of problems: type checkers cannot know which.
+Real: TypeAlias = Any
+Whole: TypeAlias = Any
+
+
 @dataclass(frozen=True, slots=True)
 class ConfidenceInterval:
     """An interval for a score, a difference of scores, or a p-value.
 
     Attributes
     ----------
-    low, high : float
-        The ends, both inside.
+    low, high : float, or (batch,) ndarray of float
+        The ends, both inside; arrays for a batch of problems.
     confidence_level : float
         For example 0.95.
     method : str
         The name in :data:`reshuffle.intervals.INTERVALS`, or ``clopper-pearson`` or ``robbins``.
     """
 
-    low: float
-    high: float
+    low: Real
+    high: Real
     confidence_level: float
     method: str
 
@@ -113,7 +120,7 @@ class UsedStopping:
         The name in :data:`reshuffle.stopping.STOPPING`.
     max_resamples : int
         R: no more shuffles than that.
-    stopped : bool
+    stopped : bool, or (batch,) ndarray of bool
         Did the rule stop them? If not, R was reached; for ``gandy`` that means that nothing is decided.
     exceedances : int or None
         h of ``besag-clifford``.
@@ -123,7 +130,7 @@ class UsedStopping:
 
     rule: str
     max_resamples: int
-    stopped: bool
+    stopped: Any
     exceedances: int | None = None
     level: float | None = None
     risk: float | None = None
@@ -131,7 +138,11 @@ class UsedStopping:
 
 @dataclass(frozen=True, slots=True)
 class SignificanceResult:
-    """The outcome of one test of one pair of systems under one metric.
+    """The outcome of one test of one pair of systems under one metric, or of one in each problem of a batch.
+
+    For a batch ``statistic``, ``pvalue``, ``exceedances``, ``n_resamples``, ``wins``, ``ties``, ``scheme`` and, if each
+    problem had its own, ``seed`` are arrays of shape (batch,), with −1 for a number that a test alone would give as
+    None; :meth:`problem` gives one of them.
 
     Attributes
     ----------
@@ -172,20 +183,71 @@ class SignificanceResult:
 
     test: str
     metric: str
-    statistic: float
-    pvalue: float
+    statistic: Real
+    pvalue: Real
     alternative: str
-    exceedances: int | None
-    n_resamples: int | None
-    seed: int | None
+    exceedances: Whole
+    n_resamples: Whole
+    seed: Whole
     signature: str
-    wins: int | None = None
-    ties: int | None = None
+    wins: Whole = None
+    ties: Whole = None
     adjusted_pvalue: float | None = None
-    scheme: str | None = None
+    scheme: Any = None
     stopping: UsedStopping | None = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+
+    def problem(self, number: int) -> SignificanceResult:
+        """The result for one problem of a batch, as the test of it alone gives it but for the signature.
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+
+        Returns
+        -------
+        SignificanceResult
+
+        Raises
+        ------
+        InputError
+            If this is no batch, or holds no problem of that number.
+
+        Examples
+        --------
+        >>> from reshuffle import approximate_randomization
+        >>> result = approximate_randomization([[0.81, 0.84], [0.7, 0.9]], [[0.75, 0.8], [0.8, 0.85]])
+        >>> result.pvalue, result.problem(0).pvalue
+        (array([0.5, 1. ]), 0.5)
+        """
+        statistics, pvalues = np.asarray(self.statistic), np.asarray(self.pvalue)
+        if not pvalues.ndim:
+            raise InputError("this is the result of one test, not of a batch: it is its own and only problem")
+        check_integer("number", number, 0, len(pvalues) - 1)
+
+        def one(values: Any) -> Any:
+            """Of the problem: a number of Python's own, None if there is none, or what all problems share."""
+            value = values[number].item() if getattr(values, "shape", ()) else values
+            return None if value == -1 else value
+
+        stopping = self.stopping
+        return replace(
+            self,
+            statistic=statistics[number].item(),
+            signature=f"{self.signature}|problem:{number}",
+            pvalue=pvalues[number].item(),
+            stopping=None if stopping is None else replace(stopping, stopped=one(stopping.stopped)),
+            **{
+                name: one(getattr(self, name))
+                for name in ("exceedances", "n_resamples", "seed", "wins", "ties", "scheme")
+            },
+        )
+
+    def _check_alone(self) -> None:
+        if getattr(self.pvalue, "shape", ()):
+            raise InputError("this is the result of a batch: ask one of its problems, result.problem(0)")
 
     @property
     def exact_by(self) -> str | None:
@@ -193,6 +255,7 @@ class SignificanceResult:
 
         ``patterns``: by enumerating all patterns of swaps; ``convolution``: from the null distribution by convolution.
         """
+        self._check_alone()
         if self.scheme != "exact":
             return None
         return "convolution" if self.n_resamples is None else "patterns"
@@ -204,6 +267,7 @@ class SignificanceResult:
         Clopper–Pearson; Robbins' if ``gandy`` stopped the shuffles. None, too, for an exact p-value, which needs no
         interval, and for a subgroup: its shuffles depend on one another, so that their count is not binomial.
         """
+        self._check_alone()
         if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return None
         if self.stopping is None:
@@ -214,6 +278,7 @@ class SignificanceResult:
 
     def may_lie_across(self, level: float) -> bool:
         """Could infinitely many replicates give a p-value on the other side of ``level``, by the interval above?"""
+        self._check_alone()
         if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return False
         # By Hoeffding's inequality the interval reaches no further than this. Most p-values are decided without the
@@ -262,7 +327,7 @@ class PairedDifference:
     @property
     def difference(self) -> float:
         """score(system) − score(baseline), in the metric's units."""
-        return self.test.statistic
+        return float(self.test.statistic)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ first each is independent of all before, so that a rule may stop them (:mod:`res
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -60,39 +60,43 @@ class Shuffled(NamedTuple):
 
     ``exceedances`` of ``n_resamples`` shuffles were counted, NONE where nothing was counted one by one: there
     ``probability`` is p. ``includes_observed`` tells whether what was observed is one of them. A scheme whose number of
-    shuffles is a power of two has ``bits``. If a rule could stop the shuffles, they are those that were looked at, and
-    ``by_rule`` tells whether it did.
+    shuffles is a power of two has ``bits``, others NONE. If a rule could stop the shuffles, they are those that were
+    looked at, and ``by_rule`` tells whether it did. The last three are None where no pair has any.
     """
 
     scheme: NDArray[np.str_]
     exceedances: NDArray[np.int64]
     n_resamples: NDArray[np.int64]
-    includes_observed: NDArray[np.bool_]
-    bits: NDArray[np.int64]
-    by_rule: NDArray[np.bool_]
-    probability: Scores
+    includes_observed: bool | NDArray[np.bool_] = False
+    bits: NDArray[np.int64] | None = None
+    by_rule: NDArray[np.bool_] | None = None
+    probability: Scores | None = None
 
     @classmethod
-    def all_alike(
-        cls,
-        scheme: str,
-        exceedances: NDArray[np.int64],
-        n_resamples: int | NDArray[np.int64],
-        *,
-        includes_observed: bool | NDArray[np.bool_] = False,
-        bits: int = NONE,
-        by_rule: bool | NDArray[np.bool_] = False,
+    def by(
+        cls, scheme: str, exceedances: NDArray[np.int64], n_resamples: int | NDArray[np.int64], **others: Any
     ) -> Shuffled:
         """All pairs by one scheme."""
         shape = exceedances.shape
-        values = (n_resamples, includes_observed, bits, by_rule, np.nan)
-        return cls(np.full(shape, scheme, dtype="<U8"), exceedances, *(np.full(shape, value) for value in values))
+        return cls(np.full(shape, scheme, dtype="<U8"), exceedances, np.full(shape, n_resamples), **others)
 
-    def put(self, place: tuple[int, int], one: Enumerated) -> None:
-        """Write down what an exact test of one pair gave."""
-        values: tuple[Any, ...] = ("exact", one.exceedances, one.n_resamples, True, one.bits, False, one.probability)
-        for array, value in zip(self, values, strict=True):
-            array[place] = value
+    def with_exact(self, tests: Mapping[tuple[int, int], Enumerated]) -> Shuffled:
+        """The same, but for pairs under metrics that were tested exactly."""
+        if not tests:
+            return self
+        shape = self.exceedances.shape
+        out = self._replace(
+            includes_observed=np.full(shape, False),
+            bits=np.full(shape, NONE),
+            by_rule=np.full(shape, False),
+            probability=np.full(shape, np.nan),
+        )
+        for place, one in tests.items():
+            values = ("exact", one.exceedances, one.n_resamples, True, one.bits, False, one.probability)
+            arrays: tuple[Any, ...] = out
+            for array, value in zip(arrays, values, strict=True):
+                array[place] = value
+        return out
 
 
 class Enumerated(NamedTuple):
@@ -261,34 +265,84 @@ def shuffle(
         asked = SequentialTally(alternative, thresholds, shuffling.stopping.core())
         found, *kept = replicates.run([asked, *besides], pairs)
         includes = shuffling.stopping.includes_observed(found.by_rule)
-        return Shuffled.all_alike(
+        shuffled = Shuffled.by(
             "iid", found.exceedances, found.shuffles, includes_observed=includes, by_rule=found.by_rule
-        ), kept
+        )
+        return shuffled, kept
     if shuffling.scheme == "subgroup":
         group = _grouped(replicates)
         counts, *kept = group.run([Tally(alternative, thresholds), *besides], pairs)
-        bits = _bits(replicates)
-        return Shuffled.all_alike("subgroup", counts, group.n_resamples, includes_observed=True, bits=bits), kept
+        bits = np.full(counts.shape, _bits(replicates))
+        return Shuffled.by("subgroup", counts, group.n_resamples, includes_observed=True, bits=bits), kept
     if shuffling.scheme == "iid":
         counts, *kept = replicates.run([Tally(alternative, thresholds), *besides], pairs)
-        return Shuffled.all_alike("iid", counts, replicates.n_resamples), kept
-    return _exact(replicates, pairs, thresholds, alternative, shuffling.scheme), []
+        return Shuffled.by("iid", counts, replicates.n_resamples), kept
+
+    def by_coins(others: list[int]) -> NDArray[np.int64]:
+        if len(others) == len(pairs):
+            (counts,) = replicates.run([Tally(alternative, thresholds)], pairs)
+        else:
+            (counts,) = replicates.run([Tally(alternative, thresholds[:, others])], [pairs[p] for p in others])
+        return np.asarray(counts)
+
+    return _exact_or(by_coins, replicates, pairs, thresholds, alternative, shuffling.scheme), []
 
 
-def _exact(replicates: Replicates, pairs: Pairs, thresholds: Scores, alternative: str, scheme: str) -> Shuffled:
-    """All that can be tested exactly, the other pairs by coins."""
+def shuffle_each(
+    replicates: Replicates, thresholds: Scores, alternative: str, scheme: str, seeds: NDArray[np.uint64]
+) -> Shuffled | None:
+    """Shuffle the systems of one sample two by two, each pair by a seed of its own: exactly or by coins.
+
+    ``thresholds``: (1, pairs). None if the core does not score the sample.
+    """
+    (sample,) = replicates.samples
+    native = sample.native("shuffles")
+    if native is None:
+        return None
+    metric, counts = native
+    of_pairs = counts.reshape(-1, 2, *counts.shape[1:])
+
+    def by_coins(others: list[int]) -> NDArray[np.int64]:
+        found = _core.shuffle_many(
+            metric,
+            of_pairs if len(others) == len(of_pairs) else of_pairs[others],
+            alternative,
+            thresholds[0, others],
+            n=replicates.n_resamples,
+            seeds=seeds[others],
+            threads=replicates.threads,
+            progress=replicates.progress,
+        )
+        return found.astype(np.int64)[None]
+
+    pairs = [(2 * p, 2 * p + 1) for p in range(len(of_pairs))]
+    return _exact_or(by_coins, replicates, pairs, thresholds, alternative, scheme)
+
+
+def _exact_or(
+    by_coins: Callable[[list[int]], NDArray[np.int64]],
+    replicates: Replicates,
+    pairs: Pairs,
+    thresholds: Scores,
+    alternative: str,
+    scheme: str,
+) -> Shuffled:
+    """All that can be tested exactly; what is left is counted ``by_coins``."""
     exact = [exact_tests(replicates, metric, pairs, scheme) for metric in range(len(replicates.samples))]
     others = [p for p in range(len(pairs)) if any(of_metric[p] is None for of_metric in exact)]
-    counts = np.zeros(thresholds.shape, dtype=np.int64)
-    if others:
-        tally = Tally(alternative, thresholds[:, others])
-        (counts[:, others],) = replicates.run([tally], [pairs[p] for p in others])
-    out = Shuffled.all_alike("iid", counts, replicates.n_resamples)
-    for m, of_metric in enumerate(exact):
-        for p, test in enumerate(of_metric):
-            if test is not None:
-                out.put((m, p), test.shuffled(float(thresholds[m, p]), alternative))
-    return out
+    if len(others) == len(pairs):
+        counts = by_coins(others)
+    else:
+        counts = np.zeros(thresholds.shape, dtype=np.int64)
+        if others:
+            counts[:, others] = by_coins(others)
+    found = {
+        (m, p): test.shuffled(float(thresholds[m, p]), alternative)
+        for m, of_metric in enumerate(exact)
+        for p, test in enumerate(of_metric)
+        if test is not None
+    }
+    return Shuffled.by("iid", counts, replicates.n_resamples).with_exact(found)
 
 
 def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> tuple[Scores, Scores | None]:

@@ -38,7 +38,7 @@ class Resampling:
     """How replicates are made."""
 
     n_resamples: int = 10_000
-    seed: int = 12345
+    seed: Any = 12345  # an integer, which is checked where replicates are made
     threads: int | None = None
     progress: Progress | None = None
 

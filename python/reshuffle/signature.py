@@ -7,9 +7,10 @@ part tells what was tested and how replicates were made. What goes without sayin
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from . import _core
+from .seeds import told
 
 __all__ = ["Run", "joined", "of_interval", "of_metric", "of_scheme", "of_stopping", "version"]
 
@@ -71,13 +72,30 @@ def of_interval(interval: str, confidence_level: float) -> str:
     return f"{interval}[{confidence_level:g}]"
 
 
+def of_seeds(seeds: Iterable[int]) -> str:
+    """Seeds of a batch: how many, and how their SHA-256 begins, as 64-bit numbers with the lowest byte first.
+
+    >>> of_seeds([1, 2, 3])
+    '3[sha256:e2e2033a]'
+    """
+    import hashlib
+
+    numbers = list(seeds)
+    digest = hashlib.sha256(b"".join(seed.to_bytes(8, "little") for seed in numbers)).hexdigest()
+    return f"{len(numbers)}[sha256:{digest[:8]}]"
+
+
 def version() -> str:
     """The version of this package."""
     return f"version:reshuffle-{_core.VERSION}"
 
 
-@dataclass(frozen=True)
-class Run:
+def of_batch(n: int) -> str:
+    """Many problems in one call."""
+    return f"batch:{n}"
+
+
+class Run(NamedTuple):
     """What was tested, and how replicates were made. None stands for what was not used or goes without saying.
 
     ``scheme`` and ``stopping`` are as :func:`of_scheme` and :func:`of_stopping` write them, ``strata`` the number of
@@ -98,7 +116,7 @@ class Run:
     unit: str | None = None
     units: int | None = None
     n: int | None = None
-    seed: int | None = None
+    seed: int | str | None = None
 
     @property
     def line(self) -> str:
@@ -108,5 +126,6 @@ class Run:
         if self.unit is not None and self.unit != "segment":
             used.append(f"unit:{self.unit}[{self.units}]")
         if self.seed is not None:
-            used += [f"n:{self.n}", f"seed:{self.seed}", f"rng:{_core.GENERATOR}"]
+            seed = self.seed if isinstance(self.seed, str) else told(self.seed)
+            used += [f"n:{self.n}", f"seed:{seed}", f"rng:{_core.GENERATOR}"]
         return joined([*used, version()])

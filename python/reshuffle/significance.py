@@ -9,7 +9,8 @@ replicates: their p comes from a distribution in closed form.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,14 @@ from ._core import Progress
 from .errors import InputError, check_name
 from .estimates import ANY, MEANS, check_kind
 from .given import CorpusFunction
-from .inference.hypotheses import NONE, Hypotheses, Outcome
+from .inference.hypotheses import COLUMNS, NONE, Hypotheses, Outcome
 from .inference.pvalues import pvalue, threshold
 from .lazy import lazy
 from .metrics import Metric, MetricLike, Scores
 from .multiplicity import Adjustment, Unadjusted, check_adjustment
-from .resampling import CountSample, Reduction, Replicates, reached
+from .resampling import CountSample, Group, Problems, Reduction, Replicates, is_batch, reached
 from .results import SignificanceResult, UsedTest
-from .schemes import SCHEMES, Shuffling, null_distribution, shuffle
+from .schemes import SCHEMES, Shuffled, Shuffling, null_distribution, shuffle, shuffle_each
 from .settings import Comparing, Resampling, Units
 from .stopping import AnyRule
 from .stopping import resolve as resolve_stopping
@@ -92,16 +93,22 @@ def _approximate_randomization(observed: Observed) -> Outcome:
         observed.shuffling,
         observed.besides,
     )
-    counted = pvalue(shuffled.exceedances, shuffled.n_resamples, shuffled.includes_observed)
-    pvalues = np.where(shuffled.n_resamples == NONE, shuffled.probability, counted)
+    return _of_shuffles(observed, shuffled, kept)
+
+
+def _of_shuffles(observed: Observed, shuffled: Shuffled, kept: Sequence[Any] = ()) -> Outcome:
+    """What shuffles say about the hypotheses."""
+    pvalues = pvalue(shuffled.exceedances, shuffled.n_resamples, shuffled.includes_observed)
+    if shuffled.probability is not None:
+        pvalues = np.where(shuffled.n_resamples == NONE, shuffled.probability, pvalues)
     return Outcome(
         observed.statistic,
         pvalues.ravel(),
         shuffled.exceedances.ravel(),
         shuffled.n_resamples.ravel(),
         scheme=shuffled.scheme.ravel(),
-        bits=shuffled.bits.ravel(),
-        by_rule=shuffled.by_rule.ravel(),
+        bits=None if shuffled.bits is None else shuffled.bits.ravel(),
+        by_rule=None if shuffled.by_rule is None else shuffled.by_rule.ravel(),
         kept=kept,
     )
 
@@ -405,40 +412,39 @@ def records(
 
     ``labels`` name the metrics, by default as they are called; ``n_references`` is for signatures.
     """
-    columns = {f.name: getattr(outcome, f.name) for f in fields(Outcome) if f.name != "kept"}
-    lists: dict[str, list[Any]] = {
-        name: [None] * len(hypotheses) if column is None else column.tolist() for name, column in columns.items()
-    }
-    runs: dict[tuple[Any, ...], str] = {}  # their part of a signature, by what differs in it
-
-    def record(h: int) -> SignificanceResult:
-        found = {name: column[h] for name, column in lists.items()}
-        replicates = sets[hypotheses.test_set[h]]
-        metric = replicates.samples[hypotheses.metric[h]].metric
-        scheme, bits = found["scheme"], _known(found["bits"])
-        seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
-        key = (hypotheses.test_set[h], scheme, bits)
-        if key not in runs:
-            runs[key] = run_of(plan, replicates, None if bits is None else signature.of_scheme(scheme, bits), seed).line
-        rule = plan.shuffling.stopping
-        return SignificanceResult(
-            test=plan.test.name,
-            metric=metric.name if labels is None else labels[hypotheses.metric[h]],
-            statistic=found["statistic"],
-            pvalue=found["pvalue"],
-            alternative=plan.alternative,
-            exceedances=_known(found["exceedances"]),
-            n_resamples=_known(found["n_resamples"]),
-            seed=seed,
-            signature=signature.joined([metric.signature(n_references), runs[key]]),
-            wins=_known(found["wins"]),
-            ties=_known(found["ties"]),
-            adjusted_pvalue=found["adjusted"],
-            scheme=scheme,
-            stopping=None if rule is None else rule.used(replicates.n_resamples, found["by_rule"]),
+    rule, name = plan.shuffling.stopping, plan.test.name
+    runs: dict[tuple[int, str | None, int | None], tuple[int | None, str]] = {}  # seed and part of the signature
+    found: list[SignificanceResult] = []
+    of_each = (hypotheses.test_set, hypotheses.metric, *(getattr(outcome, column) for column in COLUMNS))
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, by_rule, wins, ties in zip(
+        *(repeat(None, len(hypotheses)) if column is None else column.tolist() for column in of_each), strict=True
+    ):
+        replicates = sets[t]
+        metric = replicates.samples[m].metric
+        if (t, scheme, bits) not in runs:
+            seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
+            made = None if bits is None or bits == NONE else signature.of_scheme(scheme, bits)
+            runs[t, scheme, bits] = seed, run_of(plan, replicates, made, seed).line
+        seed, line = runs[t, scheme, bits]
+        found.append(
+            SignificanceResult(
+                test=name,
+                metric=metric.name if labels is None else labels[m],
+                statistic=statistic,
+                pvalue=p,
+                alternative=plan.alternative,
+                exceedances=_known(exceedances),
+                n_resamples=_known(n),
+                seed=seed,
+                signature=signature.joined((metric.signature(n_references), line)),
+                wins=_known(wins),
+                ties=_known(ties),
+                adjusted_pvalue=adjusted,
+                scheme=scheme,
+                stopping=None if rule is None else rule.used(replicates.n_resamples, by_rule),
+            )
         )
-
-    return [record(h) for h in range(len(hypotheses))]
+    return found
 
 
 def _known(number: int | None) -> int | None:
@@ -463,11 +469,81 @@ def run_of(plan: Plan, replicates: Replicates, scheme: str | None, seed: int | N
     )
 
 
+ONE_PAIR = Hypotheses.of_pairs([(0, 1)])
+
+
 def _one_pair(plan: Plan, replicates: Replicates) -> SignificanceResult:
     """The test of two systems."""
-    hypotheses = Hypotheses.of_pairs([(0, 1)])
-    outcome = run_tests(plan, [replicates], hypotheses)
-    return records(plan, [replicates], hypotheses, outcome)[0]
+    outcome = run_tests(plan, [replicates], ONE_PAIR)
+    return records(plan, [replicates], ONE_PAIR, outcome)[0]
+
+
+def _batch(plan: Plan, problems: Problems, resampling: Resampling, seed: Any) -> SignificanceResult:
+    """The test of two systems in each of many problems, as if each were alone."""
+    numbers: list[int] = []
+    outcomes: list[Outcome] = []
+    for group in problems.groups:
+        together = _together(plan, group, problems, resampling)
+        numbers += group.numbers.tolist()
+        if together is not None:
+            outcomes.append(together)
+        else:
+            each = (problems.replicates(group, at, resampling) for at in range(len(group.numbers)))
+            outcomes += [_of_set(plan, replicates, ONE_PAIR) for replicates in each]
+    outcome = Outcome.joined(outcomes).at(np.argsort(numbers))
+    return _record_of_batch(plan, problems, resampling, outcome, seed)
+
+
+def _check_batch(keep_null_distribution: bool) -> None:
+    if keep_null_distribution:
+        raise InputError(
+            "null distributions of a batch are not kept: leave keep_null_distribution out, or test the problems whose "
+            "distributions you want one by one"
+        )
+
+
+def _together(plan: Plan, group: Group, problems: Problems, resampling: Resampling) -> Outcome | None:
+    """The tests of all problems under one metric in one call, if the core can make them so."""
+    shuffling = plan.shuffling
+    if plan.test.replicates != "shuffles" or shuffling.stopping is not None or shuffling.scheme == "subgroup":
+        return None
+    sample = CountSample.of(group.metric, group.systems, problems.unit)
+    pairs = [(2 * problem, 2 * problem + 1) for problem in range(len(group.numbers))]
+    observed = Observed(Replicates.of([sample], resampling), Hypotheses.of_pairs(pairs), plan.alternative, shuffling)
+    thresholds, seeds = observed.thresholds[None], problems.seeds[group.numbers]
+    shuffled = shuffle_each(observed.replicates, thresholds, plan.alternative, shuffling.scheme, seeds)
+    return None if shuffled is None else _of_shuffles(observed, shuffled)
+
+
+def _record_of_batch(
+    plan: Plan, problems: Problems, resampling: Resampling, outcome: Outcome, seed: Any
+) -> SignificanceResult:
+    """What was found in each problem, in one record of arrays."""
+    metric = problems.groups[0].metric
+    replicates = problems.replicates(problems.groups[0], 0, resampling)
+    scheme = outcome.scheme
+    names = set() if scheme is None else set(scheme.tolist()) - {"iid"}
+    made_of = None if scheme is None or not names else "+".join(sorted(set(scheme.tolist())))
+    run = run_of(plan, replicates, made_of, replicates.seed)
+    if np.ndim(seed):
+        run = run._replace(seed=signature.of_seeds(problems.seeds.tolist()))
+    rule = plan.shuffling.stopping
+    of_metric = {group.metric.signature() for group in problems.groups}
+    return SignificanceResult(
+        test=plan.test.name,
+        metric=metric.name,
+        statistic=outcome.statistic,
+        pvalue=outcome.pvalue,
+        alternative=plan.alternative,
+        exceedances=outcome.exceedances,
+        n_resamples=outcome.n_resamples,
+        seed=problems.seeds if np.ndim(seed) else int(problems.seeds[0]),
+        signature=signature.joined([*sorted(of_metric), signature.of_batch(len(problems)), run.line]),
+        wins=outcome.wins,
+        ties=outcome.ties,
+        scheme=scheme,
+        stopping=None if rule is None else rule.used(resampling.n_resamples, outcome.by_rule),
+    )
 
 
 def approximate_randomization(
@@ -480,7 +556,7 @@ def approximate_randomization(
     stopping: str | AnyRule | None = None,
     n_resamples: int = 10_000,
     alternative: str = "two-sided",
-    seed: int = 12345,
+    seed: int | ArrayLike = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -514,7 +590,8 @@ def approximate_randomization(
     ----------
     a, b : (S, K) array_like of int, or (S,) array_like of float
         The counts of each segment, as :meth:`~reshuffle.metrics.NativeMetric.suff_stats` gives them; or one score for
-        each segment, from any metric or human rater.
+        each segment, from any metric or human rater. Arrays of shape (batch, S, K) or (batch, S), the latter of floats,
+        are many problems, tested in one call as each would be alone.
     metric : str, Metric or callable, optional
         Scores summed counts. A callable maps an integer array of shape (…, K) to scores of shape (…). Leave it out for
         scores of segments: their means are compared, in exact arithmetic in a unit that a and b share
@@ -533,11 +610,12 @@ def approximate_randomization(
         as the result says; the smallest p is then 1/2^m.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: a scores higher than b.
-    seed : int
-        0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads.
+    seed : int, or (batch,) array_like of int
+        0 to 2⁶⁴ − 1. The same seed gives the same replicates on any machine and number of threads. Problems of a batch
+        have the same seed, or one each.
     keep_null_distribution : bool
         Keep the statistic of every shuffle, 8·R bytes, or of those that were looked at if they were stopped; by
-        convolution every value it takes, and their probabilities.
+        convolution every value it takes, and their probabilities. Not for a batch.
     threads : int, optional
         As many as there are cores by default.
     progress : Progress, optional
@@ -546,6 +624,7 @@ def approximate_randomization(
     Returns
     -------
     SignificanceResult
+        For a batch its numbers are arrays.
 
     Raises
     ------
@@ -589,6 +668,12 @@ def approximate_randomization(
     >>> result.pvalue > 0.05, result.n_resamples < 1000
     (True, True)
 
+    Three problems in one call, each with a seed of its own:
+
+    >>> accuracy = lambda totals: totals[..., 0] / 8
+    >>> approximate_randomization([a, b, a], [b, a, a], accuracy, seed=[1, 2, 3]).pvalue
+    array([0.21875, 0.21875, 1.     ])
+
     Scores of segments that came from elsewhere need no metric:
 
     >>> result = approximate_randomization([0.81, 0.84, 0.79, 0.9], [0.75, 0.8, 0.8, 0.85])
@@ -596,8 +681,13 @@ def approximate_randomization(
     (0.035, 0.25)
     """
     plan = Plan.of(Comparing("ar", scheme, stopping, alternative))
+    units = Units(documents)
+    if is_batch(a, metric):
+        _check_batch(keep_null_distribution)
+        resampling = Resampling(n_resamples, threads=threads, progress=progress)
+        return _batch(plan, Problems.of(metric, a, b, units, seed), resampling, seed)
     resampling = Resampling(n_resamples, seed, threads, progress)
-    replicates = Replicates.of([CountSample.of_arrays(metric, a, b, Units(documents))], resampling)
+    replicates = Replicates.of([CountSample.of_arrays(metric, a, b, units)], resampling)
     result = _one_pair(plan, replicates)
     if not keep_null_distribution:
         return result
@@ -617,7 +707,7 @@ def bootstrap_test(
     strata: StratumIds | None = None,
     n_resamples: int = 10_000,
     alternative: str = "two-sided",
-    seed: int = 12345,
+    seed: int | ArrayLike = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -682,8 +772,13 @@ def bootstrap_test(
     """
     check_name("method", method, list(BOOTSTRAP_METHODS))
     plan = Plan.of(Comparing(BOOTSTRAP_METHODS[method], alternative=alternative))
+    units = Units(documents, strata)
+    if is_batch(a, metric):
+        _check_batch(keep_null_distribution)
+        resampling = Resampling(n_resamples, threads=threads, progress=progress)
+        return _batch(plan, Problems.of(metric, a, b, units, seed), resampling, seed)
     resampling = Resampling(n_resamples, seed, threads, progress)
-    replicates = Replicates.of([CountSample.of_arrays(metric, a, b, Units(documents, strata))], resampling)
+    replicates = Replicates.of([CountSample.of_arrays(metric, a, b, units)], resampling)
     result = _one_pair(plan, replicates)
     if not keep_null_distribution:
         return result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,8 @@ class BesagClifford:
         """Where p = c/n, by whether the rule stopped a test: Besag & Clifford 1991, section 2."""
         return by_rule
 
-    def used(self, cap: int, by_rule: bool) -> UsedStopping:
-        """The record of a test."""
+    def used(self, cap: int, by_rule: Any) -> UsedStopping:
+        """The record of a test, or of those of a batch."""
         return UsedStopping(self.name, cap, by_rule, exceedances=self.exceedances)
 
 
@@ -145,8 +145,8 @@ class Gandy:
         """Nowhere: Gandy estimates p by c/n, which may be 0; here the observed arrangement counts, as everywhere."""
         return np.zeros_like(by_rule)
 
-    def used(self, cap: int, by_rule: bool) -> UsedStopping:
-        """The record of a test."""
+    def used(self, cap: int, by_rule: Any) -> UsedStopping:
+        """The record of a test, or of those of a batch."""
         return UsedStopping(self.name, cap, by_rule, level=self._level, risk=self.risk)
 
 

@@ -5,8 +5,9 @@
 //! crate counts, adds, scores and tallies; what the numbers mean is said in Python.
 //!
 //! ```
-//! use reshuffle::resample::shuffle::{self, Alternative};
-//! use reshuffle::{metric, pool::Run, resample::{Plan, Scored}, stats::SuffStats};
+//! use reshuffle::resample::reduce::Tally;
+//! use reshuffle::resample::{Alternative, Kind, Plan, Resampler, Sample};
+//! use reshuffle::{metric, pool::Run, stats::SuffStats};
 //!
 //! # fn main() -> reshuffle::Result<()> {
 //! let bleu = metric::metric("bleu", &[])?;
@@ -14,13 +15,12 @@
 //! let systems = [vec!["the cat sat on a mat", "it rained all day long"], vec!["a cat on mat", "rain all day long"]];
 //! let mut run = Run { threads: 0, watch: &mut |_done| Ok(()) };
 //! let counts = metric::count(bleu.as_ref(), &systems, &references, &mut run)?;
-//! let stats = SuffStats::new(&counts, 2, 2, bleu.columns().len())?;
-//! let observed: Vec<f64> = stats.totals().chunks(10).map(|totals| bleu.score(totals)).collect();
-//! let plan = (Plan::Seeded { seed: 12345, first: 0 }, 9999);
-//! let criterion = (Alternative::TwoSided, [(observed[0] - observed[1]).abs()]);
-//! let scored = [Scored::new(bleu.as_ref(), stats)?];
-//! let exceedances = shuffle::tally(&scored, &[(0, 1)], (criterion.0, &criterion.1), plan, &mut run)?[0];
-//! assert!((0.45..0.55).contains(&((exceedances + 1) as f64 / 10_000.0)));
+//! let sample = Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 2, bleu.columns().len())?)?;
+//! let resampler = Resampler::prepare(&[sample], Kind::Shuffles, &mut run)?;
+//! let scores = &resampler.scores().expect("the sample has a metric")[0];
+//! let mut tally = Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![(scores[0] - scores[1]).abs()]);
+//! resampler.run((Plan::Seeded(12345), 0..9999), &mut [&mut tally], &mut run)?;
+//! assert!((0.45..0.55).contains(&((tally.counts()[0] + 1) as f64 / 10_000.0)));
 //! # Ok(())
 //! # }
 //! ```

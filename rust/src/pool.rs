@@ -199,20 +199,22 @@ pub struct Blocks {
     pub size: usize,
     /// What one item costs, in additions, roughly.
     pub cost: u64,
+    /// By how many items the first block is shorter than the others: so blocks can begin at multiples of their size.
+    pub lead: usize,
 }
 
 impl Blocks {
     fn count(&self) -> usize {
-        self.items.div_ceil(self.size)
+        (self.lead + self.items).div_ceil(self.size)
     }
 
     fn range(&self, block: usize) -> Range<usize> {
         let start = block * self.size;
-        start..start.saturating_add(self.size).min(self.items)
+        start.saturating_sub(self.lead)..start.saturating_add(self.size - self.lead).min(self.items)
     }
 }
 
-/// Runs `work` on every block and hands the results to `sink` in block order.
+/// Runs `work` on every block and hands the results to `sink` in block order. `work` gets what `state` made for its thread.
 ///
 /// `work` gives `None` when it stopped early because [`Stop::requested`], or because nothing more is wanted; blocks that
 /// were begun before may still be handed to `sink`, as long as none before them is missing. A `sink` whose work may take
@@ -220,26 +222,40 @@ impl Blocks {
 ///
 /// # Errors
 /// What `run.watch` returned, or [`Error::Threads`] when the threads cannot be started.
-pub fn run<T: Send>(
+pub fn run<S, T: Send>(
     blocks: Blocks,
     run: &mut Run<'_>,
-    work: impl Fn(Range<usize>, &Stop<'_>) -> Option<T> + Sync,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, Range<usize>, &Stop<'_>) -> Option<T> + Sync,
     mut sink: impl FnMut(Range<usize>, T, &Stop<'_>),
 ) -> Result<()> {
-    let (flag, next) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let claim = || {
-        let block = next.fetch_add(1, Ordering::Relaxed);
-        (block < blocks.count()).then_some(block)
-    };
     let cost = (blocks.items as u64).saturating_mul(blocks.cost);
     let worth = usize::try_from(cost / WORTH_A_THREAD).unwrap_or(usize::MAX).saturating_add(1);
     let others = resolve(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
-    let (sender, receiver) = mpsc::sync_channel(4 * others.max(1));
-
+    let (flag, next) = (AtomicBool::new(false), AtomicUsize::new(0));
     let items = Cell::new(0);
     let watcher = Watcher::new(&mut *run.watch, &flag, &items);
     let look = || watcher.look();
     let stop = Stop { flag: &flag, look: Some(&look) };
+    if others == 0 {
+        // Nothing that small work would have to wait for.
+        let mut state = state();
+        for range in (0..blocks.count()).map(|block| blocks.range(block)) {
+            if stop.requested() {
+                break;
+            }
+            let Some(done) = work(&mut state, range.clone(), &stop) else { break };
+            items.set(items.get() + range.len() as u64);
+            sink(range, done, &stop);
+        }
+        watcher.look_now();
+        return watcher.outcome();
+    }
+    let claim = || {
+        let block = next.fetch_add(1, Ordering::Relaxed);
+        (block < blocks.count()).then_some(block)
+    };
+    let (sender, receiver) = mpsc::sync_channel(4 * others);
     let mut early = BTreeMap::new();
     let mut expected = 0;
     let mut deliver = |block, done| {
@@ -256,13 +272,14 @@ pub fn run<T: Send>(
         let receiver = receiver;
         let _guard = StopAllOnPanic(&flag);
         for i in 0..others {
-            let (sender, flag, claim, work) = (sender.clone(), &flag, &claim, &work);
+            let (sender, flag, claim, state, work) = (sender.clone(), &flag, &claim, &state, &work);
             let worker = move || {
                 let _guard = StopAllOnPanic(flag);
                 let stop = Stop { flag, look: None };
+                let mut state = state();
                 while !stop.requested()
                     && let Some(block) = claim()
-                    && let Some(done) = work(blocks.range(block), &stop)
+                    && let Some(done) = work(&mut state, blocks.range(block), &stop)
                     && sender.send((block, done)).is_ok()
                 {}
             };
@@ -274,9 +291,10 @@ pub fn run<T: Send>(
         }
         drop(sender);
 
+        let mut state = state();
         while !stop.requested()
             && let Some(block) = claim()
-            && let Some(done) = work(blocks.range(block), &stop)
+            && let Some(done) = work(&mut state, blocks.range(block), &stop)
         {
             deliver(block, done);
             receiver.try_iter().for_each(|(block, done)| deliver(block, done));
@@ -310,9 +328,10 @@ mod tests {
         let mut out = Vec::new();
         let mut watch = |_| Ok(());
         run(
-            Blocks { items: 1000, size, cost },
+            Blocks { items: 1000, size, cost, lead: 0 },
             &mut Run { threads, watch: &mut watch },
-            |range, _| Some(range.map(|i| i * i).collect::<Vec<_>>()),
+            || (),
+            |(), range, _| Some(range.map(|i| i * i).collect::<Vec<_>>()),
             |_, part, _| out.extend(part),
         )
         .unwrap();
@@ -335,9 +354,10 @@ mod tests {
         let mut watch = |_| Err(Error::Interrupted);
         let begun = Instant::now();
         let got = run(
-            Blocks { items: 2, size: 1, cost: LARGE },
+            Blocks { items: 2, size: 1, cost: LARGE, lead: 0 },
             &mut Run { threads: 2, watch: &mut watch },
-            |_, stop| {
+            || (),
+            |(), _, stop| {
                 while !stop.requested() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -354,11 +374,17 @@ mod tests {
         for culprit in [0, 1, 57] {
             let outcome = std::panic::catch_unwind(|| {
                 let mut run_ = Run { threads: 3, watch: &mut |_| Ok(()) };
-                let work = |range: Range<usize>, _: &Stop<'_>| {
+                let work = |_: &mut (), range: Range<usize>, _: &Stop<'_>| {
                     assert_ne!(culprit, range.start, "this panic is part of the test");
                     Some(())
                 };
-                run(Blocks { items: usize::MAX / 2, size: 1, cost: LARGE }, &mut run_, work, |_, (), _| {})
+                run(
+                    Blocks { items: usize::MAX / 2, size: 1, cost: LARGE, lead: 0 },
+                    &mut run_,
+                    || (),
+                    work,
+                    |_, (), _| {},
+                )
             });
             assert!(outcome.is_err());
         }
@@ -374,7 +400,7 @@ mod tests {
         let mut run_ = Run { threads: 2, watch: &mut watch };
         let mut items = 0;
         let outcome = run_.before(|run_| {
-            run(Blocks { items: 100, size: 9, cost: 0 }, run_, |_, _| Some(()), |_, (), _| {})?;
+            run(Blocks { items: 100, size: 9, cost: 0, lead: 0 }, run_, || (), |(), _, _| Some(()), |_, (), _| {})?;
             run_.alone(|stop, done| {
                 while !stop.requested() {
                     items += 1;
@@ -434,8 +460,20 @@ mod tests {
 
     #[test]
     fn the_last_block_ends_with_the_items_however_many_there_are() {
-        let blocks = Blocks { items: usize::MAX, size: 1 << 40, cost: 1 };
+        let blocks = Blocks { items: usize::MAX, size: 1 << 40, cost: 1, lead: 0 };
         assert_eq!(usize::MAX - ((1 << 40) - 1)..usize::MAX, blocks.range(blocks.count() - 1));
+    }
+
+    #[test]
+    fn blocks_begin_at_multiples_of_their_size_wherever_the_items_begin() {
+        let ranges = |items, lead| {
+            let blocks = Blocks { items, size: 10, cost: 1, lead };
+            (0..blocks.count()).map(|block| blocks.range(block)).collect::<Vec<_>>()
+        };
+        assert_eq!(vec![0..7, 7..17, 17..25], ranges(25, 3));
+        assert_eq!(vec![0..1], ranges(1, 9));
+        assert_eq!(vec![0..1, 1..2], ranges(2, 9));
+        assert_eq!(vec![0..10, 10..20], ranges(20, 0));
     }
 
     #[test]
@@ -447,7 +485,8 @@ mod tests {
                 Ok(())
             };
             let mut run_ = Run { threads: 2, watch: &mut watch };
-            run(Blocks { items: 100, size: 9, cost }, &mut run_, |_, _| Some(()), |_, (), _| {}).unwrap();
+            run(Blocks { items: 100, size: 9, cost, lead: 0 }, &mut run_, || (), |(), _, _| Some(()), |_, (), _| {})
+                .unwrap();
             assert_eq!(100, seen);
         }
     }

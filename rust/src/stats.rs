@@ -1,6 +1,6 @@
 //! Sufficient statistics: what every later step works on.
 
-use std::convert::Infallible;
+use std::ops::Range;
 
 use crate::error::{Error, Result};
 
@@ -38,6 +38,8 @@ pub struct SuffStats<'a> {
     systems: usize,
     segments: usize,
     columns: usize,
+    /// No count is larger than this, in absolute value; that some are nearly as large is not said.
+    largest: u64,
 }
 
 impl<'a> SuffStats<'a> {
@@ -66,17 +68,19 @@ impl<'a> SuffStats<'a> {
         if counts.len() != expected {
             return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
         }
-        let mut largest = vec![0; columns];
-        for rows in counts.chunks(columns * ROWS) {
-            spend(rows.len())?;
-            for row in rows.chunks_exact(columns) {
-                largest.iter_mut().zip(row).for_each(|(largest, count)| *largest = count.unsigned_abs().max(*largest));
-            }
+        // The bits that any count has, which one instruction takes of several: no count is larger than all of them.
+        let mut bits = 0_i64;
+        for counts in counts.chunks(ROWS) {
+            spend(counts.len() / 4)?;
+            bits |= counts.iter().fold(0, |bits, &count| bits | (count ^ (count >> 63)));
         }
-        if let Some(column) = largest.iter().position(|&l| i128::from(l) * segments as i128 > i128::from(LARGEST_SUM)) {
-            return Err(Error::Overflow { column });
-        }
-        Ok(SuffStats { counts, systems, segments, columns })
+        let bound = 1_u64 << (u64::BITS - bits.leading_zeros());
+        let largest = if u128::from(bound) * segments as u128 <= LARGEST_SUM as u128 {
+            bound
+        } else {
+            largest_of_columns(counts, [segments, columns], spend)?
+        };
+        Ok(SuffStats { counts, systems, segments, columns, largest })
     }
 
     /// How many systems there are.
@@ -94,6 +98,17 @@ impl<'a> SuffStats<'a> {
         self.columns
     }
 
+    /// A number that no count is larger than, in absolute value.
+    pub(crate) fn largest(&self) -> u64 {
+        self.largest
+    }
+
+    /// The counts of some segments, one after the other.
+    pub(crate) fn rows(&self, system: usize, segments: Range<usize>) -> &'a [i64] {
+        let first = system * self.segments;
+        &self.counts[(first + segments.start) * self.columns..(first + segments.end) * self.columns]
+    }
+
     /// The counts of one segment.
     #[inline]
     pub fn row(&self, system: usize, segment: usize) -> &'a [i64] {
@@ -103,28 +118,33 @@ impl<'a> SuffStats<'a> {
 
     /// The sums over all segments: k × K.
     pub fn totals(&self) -> Vec<i64> {
-        match self.totals_watched(|_| Ok::<_, Infallible>(())) {
-            Ok(totals) => totals,
-            Err(never) => match never {},
-        }
-    }
-
-    /// The same, watched as [`SuffStats::watched`].
-    pub(crate) fn totals_watched<E>(
-        &self,
-        mut spend: impl FnMut(usize) -> std::result::Result<(), E>,
-    ) -> std::result::Result<Vec<i64>, E> {
         let mut totals = vec![0; self.systems * self.columns];
         for (system, totals) in totals.chunks_exact_mut(self.columns).enumerate() {
-            for first in (0..self.segments).step_by(ROWS) {
-                let segments = first..self.segments.min(first + ROWS);
-                spend(segments.len() * self.columns)?;
-                for segment in segments {
-                    totals.iter_mut().zip(self.row(system, segment)).for_each(|(total, count)| *total += count);
-                }
+            for row in self.rows(system, 0..self.segments).chunks_exact(self.columns) {
+                totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
             }
         }
-        Ok(totals)
+        totals
+    }
+}
+
+/// The largest count, if the largest one of each column can be summed.
+fn largest_of_columns(
+    counts: &[i64],
+    [segments, columns]: [usize; 2],
+    mut spend: impl FnMut(usize) -> Result<()>,
+) -> Result<u64> {
+    let mut largest = vec![0; columns];
+    for rows in counts.chunks(columns * ROWS) {
+        spend(rows.len())?;
+        for row in rows.chunks_exact(columns) {
+            largest.iter_mut().zip(row).for_each(|(largest, count)| *largest = count.unsigned_abs().max(*largest));
+        }
+    }
+    let too_large = |largest: &u64| u128::from(*largest) * segments as u128 > LARGEST_SUM as u128;
+    match largest.iter().position(too_large) {
+        Some(column) => Err(Error::Overflow { column }),
+        None => Ok(largest.into_iter().max().unwrap_or(0)),
     }
 }
 

@@ -9,6 +9,8 @@
 //! nothing: it took a third of the time of a shuffle and more than that of a draw. Here one instruction multiplies for
 //! eight blocks.
 
+use crate::error::{Error, Result};
+
 /// Named in every signature. It changes when, and only when, a replicate's words, bits or indices change.
 pub const GENERATOR: &str = "philox4x32-10";
 
@@ -26,6 +28,26 @@ pub enum Purpose {
     DrawRest = 3,
     /// The codes of units in a group of flips.
     Code = 4,
+    /// Seeds of what is within: see [`derive`].
+    Derive = 5,
+}
+
+/// What has seeds of its own, and the number that each kind enters with.
+const DERIVED: [(&str, u32); 4] = [("test-set", 1), ("simulation", 2), ("run", 3), ("restart", 4)];
+
+/// A seed for the `index`-th test set, simulation, run or restart: the first word of block 0 under a purpose of its own,
+/// whose part is the kind and whose replicate is the index. Seeds that are derived from derived ones are others again.
+///
+/// # Errors
+/// [`Error::UnknownName`] for another kind.
+pub fn derive(seed: u64, kind: &str, index: u64) -> Result<u64> {
+    match DERIVED.iter().find(|(name, _)| *name == kind) {
+        Some(&(_, kind)) => Ok(Stream::new(seed, Purpose::Derive, index).part(kind).word(0)),
+        None => {
+            let known = DERIVED.map(|(name, _)| name.into()).into();
+            Err(Error::UnknownName { kind: "kind of seed".into(), name: kind.into(), known })
+        }
+    }
 }
 
 const MULTIPLIER_0: u64 = 0xD251_1F53;
@@ -376,6 +398,21 @@ mod tests {
             let got: Vec<u64> = Stream::new(seed, purpose, replicate).words().take(4).collect();
             assert_eq!(expected.as_slice(), got);
         }
+    }
+
+    #[test]
+    fn derived_seeds_are_all_different_and_nest() {
+        let mut seen = std::collections::HashSet::new();
+        for seed in [0, 1, u64::MAX] {
+            assert!(seen.insert(seed));
+            for (kind, index) in DERIVED.iter().flat_map(|(kind, _)| [0, 1, 2, u64::MAX].map(|index| (*kind, index))) {
+                let derived = derive(seed, kind, index).unwrap();
+                assert!(seen.insert(derived), "{seed} {kind} {index}");
+                assert!(seen.insert(derive(derived, kind, index).unwrap()), "{seed} {kind} {index}");
+            }
+        }
+        let error = derive(0, "optimizer", 0).unwrap_err().to_string();
+        assert_eq!("unknown kind of seed \"optimizer\"; known: test-set, simulation, run, restart", error);
     }
 
     #[test]

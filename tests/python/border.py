@@ -75,35 +75,76 @@ def per_test(data: st.DataObject, of: Any, by: Any, dtype: type) -> Any:
     return data.draw(arrays(dtype, shape=shape)) if 0 not in shape else np.zeros(shape, dtype=dtype)
 
 
+def run(data: st.DataObject, samples: Any, reductions: list[Any], kind: str) -> Call:
+    """Reductions by a resampler, once, and merged with those of what follows."""
+    how: dict[str, Any] = data.draw(replicates)
+    first, strata_ = data.draw(numbers), data.draw(st.none() | strata)
+    given_: dict[str, Any] = {"masks": data.draw(masks), "codes": data.draw(codes), "indices": data.draw(indices)}
+    if data.draw(st.booleans()):
+        given_ = {}
+
+    def call() -> None:
+        resampler = _core.Resampler(samples, kind=kind, strata=strata_, threads=how["threads"])
+        assert len(resampler.totals) == len(samples)
+        assert resampler.scores is None or len(resampler.scores) == len(samples)
+        made = resampler.run(reductions, first=first, **how, **given_)
+        later = resampler.run(reductions, first=made[0].replicates[1], **how, **given_) if made else []
+        for these, more in zip(made, later, strict=True):
+            look_at(these)
+            look_at(these.merge(more))
+
+    return call
+
+
+def look_at(reduction: Any) -> None:
+    """Ask for all that was made."""
+    for name in dir(reduction):
+        if not name.startswith("_") and name != "merge":
+            with contextlib.suppress(InputError):  # a sequential tally that begins later
+                getattr(reduction, name)
+
+
 def shuffles(data: st.DataObject) -> Call:
     """Everything that shuffles."""
     of, by = data.draw(families), data.draw(pairs)
-    how: dict[str, Any] = data.draw(replicates)
-    given_: dict[str, Any] = {"masks": data.draw(masks), "codes": data.draw(codes)}
     side, limits = data.draw(alternatives), per_test(data, of, by, float)
     ranks, scales = per_test(data, of, by, np.uint64), per_test(data, of, by, float)
     rule = _core.StoppingRule.besag_clifford(data.draw(st.sampled_from([1, 20, 2**64 - 1])))
-    calls: list[Call] = [
-        lambda: _core.shuffle_tally(of, by, side, limits, **how, **given_),
-        lambda: _core.shuffle_until(of, by, side, limits, rule, **how),
-        lambda: _core.shuffle_statistics(of, by, **how, **given_),
-        lambda: _core.shuffle_spreads(of, by, **how),
-        lambda: _core.shuffle_max_t(of, by, side, scales, limits, **how),
-        lambda: _core.shuffle_min_p(of, by, side, limits, ranks, **how),
+    makers: list[Call] = [
+        lambda: _core.Tally(by, side, limits),
+        lambda: _core.SequentialTally(by, side, limits, rule),
+        lambda: _core.Series(by),
+        lambda: _core.Spread(by),
+        lambda: _core.MaxT(by, side, scales, limits),
+        lambda: _core.MinP(by, side, limits, ranks),
+        _core.Sums,
+        _core.Draws,
     ]
-    return data.draw(st.sampled_from(calls))
+    wanted = data.draw(st.lists(st.sampled_from(makers), max_size=3))
+    return lambda: run(data, of, [make() for make in wanted], "shuffles")()
 
 
 def draws(data: st.DataObject) -> Call:
     """Everything that draws or adds up."""
-    of, counts, first = data.draw(families), data.draw(stacks), data.draw(numbers)
-    how: dict[str, Any] = data.draw(replicates)
-    masks_, codes_, strata_, indices_ = data.draw(masks), data.draw(codes), data.draw(strata), data.draw(indices)
+    of, counts = data.draw(families), data.draw(stacks)
+    samples = of if data.draw(st.booleans()) else [(None, stack) for stack in counts]
+    makers: list[Call] = [_core.Draws, _core.Moments, _core.Ranks, _core.Sums, lambda: _core.Spread([(0, 1)])]
+    wanted = data.draw(st.lists(st.sampled_from(makers), max_size=3))
+    kind = data.draw(st.sampled_from(["draws", "draws", "draws", "shuffles", "other"]))
+    return run(data, samples, [make() for make in wanted], kind)
+
+
+def many(data: st.DataObject) -> Call:
+    """Everything that takes batches."""
+    shape = data.draw(st.tuples(*[st.sampled_from([0, 1, 2, 70])] * 3))
+    columns = data.draw(st.sampled_from([0, 1, 10, 10, 10]))
+    counts = np.ones((*shape, columns), dtype=np.int64)
+    thresholds = data.draw(arrays(float, shape=(data.draw(st.sampled_from([shape[0], shape[0] + 1])),)))
+    batch_seeds = np.zeros(data.draw(st.sampled_from([shape[0], shape[0] + 1])), dtype=np.uint64)
+    n, threads_, strata_, side = data.draw(numbers), data.draw(threads), data.draw(strata), data.draw(alternatives)
     calls: list[Call] = [
-        lambda: _core.shuffle_sums(counts, first=first, masks=masks_, codes=codes_, **how),
-        lambda: _core.draw_sums(counts, first=first, strata=strata_, indices=indices_, **how),
-        lambda: _core.draw_scores(of, strata=strata_, indices=indices_, **how),
-        lambda: _core.draw_summary(of, **how),
+        lambda: _core.shuffle_many(BLEU, counts, side, thresholds, n=n, seeds=batch_seeds, threads=threads_),
+        lambda: _core.draw_many(BLEU, counts, n=n, seeds=batch_seeds, strata=strata_, threads=threads_),
     ]
     return data.draw(st.sampled_from(calls))
 
@@ -117,6 +158,8 @@ def words(data: st.DataObject) -> Call:
         lambda: _core.stream_words(seed, purpose, replicate, n),
         lambda: _core.stream_indices(seed, replicate, bound, n),
         lambda: _core.draw_weights(seed, replicate, n, strata=strata_),
+        lambda: _core.derive(seed, purpose, replicate),
+        lambda: _core.derive(seed, "run", replicate),
     ]
     return data.draw(st.sampled_from(calls))
 
@@ -192,7 +235,7 @@ def main(examples: int) -> None:
     @settings(
         max_examples=examples, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
-    @given(st.sampled_from([shuffles, draws, words, rules, others]), st.data())
+    @given(st.sampled_from([shuffles, draws, many, words, rules, others]), st.data())
     def every_call_returns_or_raises(some: Any, data: st.DataObject) -> None:
         call = some(data)
         with contextlib.suppress(*EXPECTED):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import calls
 from reshuffle import InputError, _core
 
 BLEU = _core.Metric("bleu", {})
@@ -27,19 +28,19 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "n must be at most 8589934592, after which",
     ),
     "minP of 0": (
-        lambda: _core.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=0, seed=1),
+        lambda: calls.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=0, seed=1),
         InputError,
         "replicates: nothing given",
     ),
-    "spreads of 0": (lambda: _core.shuffle_spreads(OF, PAIR, n=0, seed=1), InputError, "replicates: nothing given"),
-    "draws of 0": (lambda: _core.draw_sums([COUNTS], n=0, seed=1), InputError, "replicates: nothing given"),
+    "spreads of 0": (lambda: calls.shuffle_spreads(OF, PAIR, n=0, seed=1), InputError, "replicates: nothing given"),
+    "draws of 0": (lambda: calls.draw_sums([COUNTS], n=0, seed=1), InputError, "replicates: nothing given"),
     "minP beyond memory": (
-        lambda: _core.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=2**60, seed=1),
+        lambda: calls.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=2**60, seed=1),
         MemoryError,
         "cannot allocate 1152921504606846976 numbers",
     ),
     "statistics beyond memory": (
-        lambda: _core.shuffle_statistics(OF, PAIR, n=2**60, seed=1),
+        lambda: calls.shuffle_statistics(OF, PAIR, n=2**60, seed=1),
         MemoryError,
         "cannot allocate 1152921504606846976 numbers",
     ),
@@ -51,55 +52,55 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "cannot allocate 1152921504606846977 numbers",
     ),
     "NaN": (
-        lambda: _core.shuffle_tally(OF, PAIR, "two-sided", LIMIT * np.nan, n=10, seed=1),
+        lambda: calls.shuffle_tally(OF, PAIR, "two-sided", LIMIT * np.nan, n=10, seed=1),
         InputError,
         "thresholds must be numbers, got NaN",
     ),
     "NaN scale": (
-        lambda: _core.shuffle_max_t(OF, PAIR, "two-sided", LIMIT * np.nan, LIMIT, n=10, seed=1),
+        lambda: calls.shuffle_max_t(OF, PAIR, "two-sided", LIMIT * np.nan, LIMIT, n=10, seed=1),
         InputError,
         "scales must be numbers, got NaN",
     ),
     "no metric": (
-        lambda: _core.shuffle_min_p([], PAIR, "less", np.zeros((0, 1)), RANKS[:0], n=1, seed=1),
+        lambda: calls.shuffle_min_p([], PAIR, "less", np.zeros((0, 1)), RANKS[:0], n=1, seed=1),
         InputError,
         "metrics: nothing given",
     ),
     "pair": (
-        lambda: _core.shuffle_spreads(OF, [(0, 2)], n=1, seed=1),
+        lambda: calls.shuffle_spreads(OF, [(0, 2)], n=1, seed=1),
         InputError,
         "system 2 is out of range: there are 2",
     ),
     # As many words of 64 flips as 70 segments need.
     "masks": (
-        lambda: _core.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 65), dtype=bool)),
+        lambda: calls.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 65), dtype=bool)),
         InputError,
         "segments of masks: expected 70, got 65",
     ),
     "masks without segments": (
-        lambda: _core.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((2**63 - 1, 0), dtype=bool)),
+        lambda: calls.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((2**63 - 1, 0), dtype=bool)),
         InputError,
         "segments of masks: expected 70, got 0",
     ),
     "masks and codes": (
-        lambda: _core.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 70), dtype=bool), codes=CODES),
+        lambda: calls.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 70), dtype=bool), codes=CODES),
         InputError,
         "codes must be None beside masks",
     ),
     "indices of draws": (
-        lambda: _core.draw_sums([COUNTS], n=1, seed=1, indices=np.zeros((3, 69), dtype=np.uint32)),
+        lambda: calls.draw_sums([COUNTS], n=1, seed=1, indices=np.zeros((3, 69), dtype=np.uint32)),
         InputError,
         "segments of indices: expected 70, got 69",
     ),
     # Past the last number there were zeros in the place of sums.
     "first": (
-        lambda: _core.shuffle_sums([COUNTS], n=10, seed=1, first=2**64 - 5, codes=CODES),
+        lambda: calls.shuffle_sums([COUNTS], n=10, seed=1, first=2**64 - 5, codes=CODES),
         InputError,
         "the first replicate must be at most 18446744073709551605 for 10 replicates, got 18446744073709551611",
     ),
-    "strata": (lambda: _core.draw_sums([COUNTS], n=1, seed=1, strata=[]), InputError, "strata: nothing given"),
+    "strata": (lambda: calls.draw_sums([COUNTS], n=1, seed=1, strata=[]), InputError, "strata: nothing given"),
     "threads": (
-        lambda: _core.shuffle_spreads(OF, PAIR, n=1, seed=1, threads=10**9),
+        lambda: calls.shuffle_spreads(OF, PAIR, n=1, seed=1, threads=10**9),
         InputError,
         "threads must be at most 4096, got 1000000000",
     ),

@@ -91,7 +91,7 @@ def test_besag_and_clifford_reject_as_often_as_they_say(pair: Counts) -> None:
     def pvalue(a: Counts, b: Counts, seed: int) -> float:
         result = approximate_randomization(a, b, BLEU, n_resamples=9999, seed=seed, stopping="besag-clifford")
         used.append(result.n_resamples or 0)
-        return result.pvalue
+        return float(result.pvalue)
 
     for level, rate in zip(LEVELS, report("ar, besag-clifford", null_pvalues(pair, pvalue)), strict=True):
         assert abs(rate - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5
@@ -108,7 +108,7 @@ def test_gandy_rejects_as_often_as_all_shuffles_do(pair: Counts) -> None:
         assert result.stopping is not None
         used.append(result.n_resamples or 0)
         undecided += not result.stopping.stopped
-        return result.pvalue
+        return float(result.pvalue)
 
     _, at_05, _ = report("ar, gandy", null_pvalues(pair, pvalue))
     assert abs(at_05 - 0.05) < 4 * (0.05 * 0.95 / SIMULATIONS) ** 0.5
@@ -152,7 +152,7 @@ def test_bootstrap_tests_reject_as_often_as_the_docs_say(pair: Counts, method: s
 def test_tests_of_means_reject_as_often_as_they_say(pair: Counts, test: str) -> None:
     def pvalue(a: Counts, b: Counts, seed: int) -> float:
         scores = SegmentScores("BLEU of segments", {"b": BLEU.segment_scores(b), "a": BLEU.segment_scores(a)})
-        return compare(metrics=scores, test=test, interval="t").comparisons[0].test.pvalue
+        return float(compare(metrics=scores, test=test, interval="t").comparisons[0].test.pvalue)
 
     for level, rate in zip(LEVELS, report(test, null_pvalues(pair, pvalue)), strict=True):
         assert abs(rate - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reshuffle import CorpusFunction, Formula, FromCounts, InputError, _core, compare, metric
+import calls
+from reshuffle import CorpusFunction, Formula, FromCounts, InputError, compare, metric
 from reshuffle.inference.hypotheses import Hypotheses, Outcome
 from reshuffle.metrics import Counts, Scores
 from reshuffle.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
@@ -199,7 +200,7 @@ def test_results_are_the_same_bytes_for_any_number_of_threads() -> None:
         spreads = replicates.run([Spread()], pairs)[0]
         ones = np.ones_like(spreads)
         ranks: NDArray[np.int64] = np.full(spreads.shape, 40)
-        summary = _core.draw_summary([(BLEU.core, counts)], n=1500, seed=3, threads=threads)
+        summary = calls.draw_summary([(BLEU.core, counts)], n=1500, seed=3, threads=threads)
         return [
             spreads.tobytes(),
             replicates.run([MaxT("two-sided", ones, 2 * spreads)], pairs)[0].tobytes(),
@@ -214,7 +215,7 @@ def test_results_are_the_same_bytes_for_any_number_of_threads() -> None:
 
 def test_a_summary_of_draws_is_that_of_the_draws() -> None:
     counts = counts_of(2, 4, 100)
-    means, deviations, (ranks,) = _core.draw_summary([(BLEU.core, counts)], n=300, seed=8)
+    means, deviations, (ranks,) = calls.draw_summary([(BLEU.core, counts)], n=300, seed=8)
     (draws,) = Replicates([CountSample.of(BLEU, counts)], n_resamples=300, seed=8).draws
     np.testing.assert_allclose(means, draws.mean(axis=1), rtol=1e-13)
     np.testing.assert_allclose(deviations, draws.std(axis=1, ddof=1), rtol=1e-10)

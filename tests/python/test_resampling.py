@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import calls
 from reshuffle import (
     Formula,
     FromCounts,
@@ -97,7 +98,7 @@ def law(segments: int) -> list[Fraction]:
 
 
 def poisson_weights(seed: int, replicate: int, segments: int, part: int) -> NDArray[np.int64]:
-    """Step 1 of rust/src/resample/weights.rs: a byte for each segment, and 32 bits more where the law steps within."""
+    """Step 1 of resample/kernel/weights.rs: a byte for each segment, and 32 bits more where the law steps within."""
     steps = law(segments)
     drawn = words(seed, replicate, "draw", -(-segments // 8), part).astype("<u8").view(np.uint8)
     further = halves(seed, replicate, "residual", part)
@@ -224,7 +225,7 @@ def test_all_shuffles_are_enumerated_and_the_test_estimates_their_share(segments
     statistics = np.array([shuffled_statistic(a, b, mask) for mask in masks])
     expected = int((np.abs(statistics) >= abs(observed)).sum())
     counts = np.stack([a, b])
-    got = _core.shuffle_tally(
+    got = calls.shuffle_tally(
         [(BLEU.core, counts)], [(0, 1)], "two-sided", np.array([[abs(observed)]]), n=0, seed=0, masks=masks
     )
     assert expected == got[0, 0]
@@ -308,7 +309,7 @@ def test_counts_of_any_integer_size_are_exact() -> None:
     # Fixed-point columns need wide lanes: the sums must not wrap, and the largest differences must be kept.
     rng = np.random.default_rng(0)
     counts = rng.integers(-(2**50), 2**50, size=(2, 500, 3))
-    sums = _core.draw_sums([counts], n=5, seed=1)
+    sums = calls.draw_sums([counts], n=5, seed=1)
     for replicate in range(5):
         expected = np.tensordot(_core.draw_weights(1, replicate, 500).astype(np.int64), counts, (0, 1))
         np.testing.assert_array_equal(expected.ravel(), sums[replicate])
@@ -412,7 +413,7 @@ def test_arrays_in_another_order_are_refused_not_misread() -> None:
     counts = random_counts(1, 2, 30)
     in_columns = np.asfortranarray(counts)
     with pytest.raises(TypeError, match=r"expected a C-contiguous array; numpy\.ascontiguousarray makes one"):
-        _core.draw_sums([in_columns], n=5, seed=1)
+        calls.draw_sums([in_columns], n=5, seed=1)
     with pytest.raises(TypeError, match="expected a C-contiguous array"):
         BLEU.core.scores(np.asfortranarray(counts[0]))
     # What is public puts them in order.

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import calls
 from reshuffle import Progress, _core, approximate_randomization, bootstrap_test, metric
 from reshuffle.metrics import Counts, Scores
 
@@ -92,20 +93,21 @@ STRETCHES = {
     "pairs": (
         "m, p = _core.Metric('chrf', {}), [(i, j) for i in range(400) for j in range(i)]\n"
         "c, t = rng.integers(1, 30, size=(400, 50, 18)), np.zeros((1, len(p)))",
-        "_core.shuffle_tally([(m, c)], p, 'less', t, n=10**6, seed=1, progress=progress)",
+        "_core.Resampler([(m, c)]).run([_core.Tally(p, 'less', t)], n=10**6, seed=1, progress=progress)",
     ),
     "differing units": ("c = np.zeros((2, 10**6, 10), np.int64)", "_core.differing_units(c, [(0, 1)] * 10**4, most=1)"),
     # Three gigabytes of results, of which no page is touched before it is needed.
     "room for results": (
         "c = rng.integers(1, 30, size=(2, 64, 10))",
-        "_core.draw_sums([c], n=2 * 10**7, seed=1)",
+        "_core.Resampler([(None, c)], kind='draws').run([_core.Sums()], n=2 * 10**7, seed=1)",
     ),
     "limits": ("r = _core.StoppingRule.gandy(0.05, 0.001)", "r.limits(10**7)"),
     # Interrupted when all shuffles are made, and their ranks are found.
     "ranks of minP": (
         "m, c = _core.Metric.mean('x', 1.0, True), rng.integers(0, 10**9, size=(2, 64, 2))\n"
         "t, r = np.zeros((1, 1)), np.ones((1, 1), np.uint64)",
-        "_core.shuffle_min_p([(m, c)], [(0, 1)], 'less', t, r, n=2 * 10**7, seed=1, progress=progress)",
+        "r = _core.MinP([(0, 1)], 'less', t, r)\n"
+        "    _core.Resampler([(m, c)]).run([r], n=2 * 10**7, seed=1, progress=progress)",
     ),
 }
 
@@ -363,7 +365,7 @@ print(peak() - before)
 
 def _pvalue(seed: int) -> float:
     a, b = counts()
-    return approximate_randomization(a, b, BLEU, n_resamples=20_000, seed=seed, threads=2).pvalue
+    return float(approximate_randomization(a, b, BLEU, n_resamples=20_000, seed=seed, threads=2).pvalue)
 
 
 @POSIX
@@ -465,10 +467,10 @@ LINE = " ".join(map(str, range(300_000)))
 
 # One call each: between two calls other threads may run whatever a call holds.
 LONG: dict[str, Callable[[], object]] = {
-    "shuffle": lambda: _core.shuffle_tally(
+    "shuffle": lambda: calls.shuffle_tally(
         [(BLEU.core, counts(3000))], [(0, 1)], "less", np.zeros((1, 1)), n=10**6, seed=1, threads=1
     ),
-    "draw": lambda: _core.draw_scores([(BLEU.core, counts(3000))], n=10**5, seed=1, threads=1),
+    "draw": lambda: calls.draw_scores([(BLEU.core, counts(3000))], n=10**5, seed=1, threads=1),
     "count": lambda: BLEU.core.count([["a b c d e"] * 200_000], [["a b c e d"] * 200_000], threads=1),
     "tokenize": lambda: _core.tokenize([LINE] * 10, "13a"),
     "words": lambda: _core.stream_words(1, "draw", 0, 10**8),

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import calls
 from reshuffle import (
     CorpusFunction,
     Formula,
@@ -335,7 +336,7 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="system 2 is out of range: there are 2"):
         _core.differing_units(np.stack([a, b]), [(0, 2)], most=5)
     with pytest.raises(InputError, match="codes: expected 60, got 3"):
-        _core.shuffle_sums([np.stack([a, b])], n=4, seed=0, codes=np.arange(3, dtype=np.uint64))
+        calls.shuffle_sums([np.stack([a, b])], n=4, seed=0, codes=np.arange(3, dtype=np.uint64))
 
 
 def test_large_counts_in_one_column_are_left_to_coins() -> None:

@@ -1,9 +1,11 @@
 //! The crate as its users see it: texts in, exceedance counts out, through the public API only.
 
+use std::ops::Range;
+
 use reshuffle::metric::{self, Value};
 use reshuffle::pool::Run;
-use reshuffle::resample::shuffle::{self, Alternative, Scheme};
-use reshuffle::resample::{Plan, Scored, draw, subgroup};
+use reshuffle::resample::reduce::{Draws, Tally};
+use reshuffle::resample::{Alternative, Kind, Plan, Resampler, Sample, random_codes};
 use reshuffle::stats::SuffStats;
 use reshuffle::{Error, Result};
 
@@ -33,23 +35,17 @@ fn from_texts_to_a_p_value() -> Result<()> {
 
     // All sixteen shuffles of four segments, each once: the p-value without chance.
     let masks: Vec<u64> = (0..16).collect();
-    let scored = [Scored::new(bleu.as_ref(), stats)?];
-    let observed = [scores[0] - scores[1]];
-    let criterion = (Alternative::TwoSided, observed.as_slice());
-    let exact = with_run(|run| shuffle::tally(&scored, &[(0, 1)], criterion, (Plan::Given(&masks), 16), run))?[0];
+    let resampler = with_run(|run| Resampler::prepare(&[Sample::new(bleu, stats)?], Kind::Shuffles, run))?;
+    let tally = |plan: Plan<'_>, replicates: Range<u64>| {
+        let mut tally = Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![scores[0] - scores[1]]);
+        with_run(|run| resampler.run((plan, replicates), &mut [&mut tally], run))?;
+        Ok::<_, Error>(tally.counts()[0])
+    };
+    let exact = tally(Plan::Flips(&masks), 0..16)?;
     // The same patterns by codes of one bit each; then a group of as many replicates by random codes.
-    let (codes, first) = ([1, 2, 4, 8], 0);
-    let every = with_run(|run| {
-        shuffle::tally(&scored, &[(0, 1)], criterion, (Scheme::Codes { codes: &codes, first }, 16), run)
-    })?[0];
-    assert_eq!(exact, every);
-    let codes = subgroup::random_codes(1, 4);
-    let group = with_run(|run| {
-        shuffle::tally(&scored, &[(0, 1)], criterion, (Scheme::Codes { codes: &codes, first }, 16), run)
-    })?[0];
-    assert!(group >= 1, "what was observed is one of the group");
-    let plan = (Plan::Seeded { seed: 1, first: 0 }, 100_000);
-    let sampled = with_run(|run| shuffle::tally(&scored, &[(0, 1)], criterion, plan, run))?[0];
+    assert_eq!(exact, tally(Plan::Codes(&[1, 2, 4, 8]), 0..16)?);
+    assert!(tally(Plan::Codes(&random_codes(1, 4)), 0..16)? >= 1, "what was observed is one of the group");
+    let sampled = tally(Plan::Seeded(1), 0..100_000)?;
     let (exact, sampled) = (exact as f64 / 16.0, sampled as f64 / 100_000.0);
     assert!((exact - sampled).abs() < 5.0 * (exact * (1.0 - exact) / 100_000.0).sqrt(), "{exact} {sampled}");
     Ok(())
@@ -59,13 +55,14 @@ fn from_texts_to_a_p_value() -> Result<()> {
 fn a_watcher_stops_a_long_call_between_blocks() -> Result<()> {
     let bleu = metric::metric("bleu", &[])?;
     let counts = counts(bleu.as_ref())?;
-    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 4, 10)?)?];
+    let sample = Sample::new(bleu, SuffStats::new(&counts, 2, 4, 10)?)?;
+    let resampler = with_run(|run| Resampler::prepare(&[sample], Kind::Shuffles, run))?;
     let mut watch = |_| Err(Error::Interrupted);
     let mut run = Run { threads: 2, watch: &mut watch };
     let begun = std::time::Instant::now();
-    let plan = (Plan::Seeded { seed: 1, first: 0 }, 1 << 40);
     // 2^40 shuffles would take days; and counts of them would still take no memory.
-    let outcome = shuffle::tally(&scored, &[(0, 1)], (Alternative::Less, &[0.0]), plan, &mut run);
+    let mut tally = Tally::new(vec![(0, 1)], Alternative::Less, vec![0.0]);
+    let outcome = resampler.run((Plan::Seeded(1), 0..1 << 40), &mut [&mut tally], &mut run);
     assert_eq!(Err(Error::Interrupted), outcome);
     assert!(begun.elapsed().as_secs() < 5);
     Ok(())
@@ -75,10 +72,15 @@ fn a_watcher_stops_a_long_call_between_blocks() -> Result<()> {
 fn draws_of_one_system_do_not_depend_on_the_others() -> Result<()> {
     let bleu = metric::metric("bleu", &[])?;
     let counts = counts(bleu.as_ref())?;
-    let plan = (Plan::Seeded { seed: 3, first: 0 }, 50);
-    let both = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 4, 10)?)?];
-    let second = [Scored::new(bleu.as_ref(), SuffStats::new(&counts[40..], 1, 4, 10)?)?];
-    let both = with_run(|run| draw::scores(&both, &[], plan, run))?;
-    assert_eq!(both[50..], with_run(|run| draw::scores(&second, &[], plan, run))?);
+    let of = |counts: &[i64], systems| {
+        let sample = Sample::new(bleu.clone(), SuffStats::new(counts, systems, 4, 10)?)?;
+        let mut draws = Draws::default();
+        with_run(|run| {
+            let resampler = Resampler::prepare(&[sample], Kind::Draws(&[]), run)?;
+            resampler.run((Plan::Seeded(3), 0..50), &mut [&mut draws], run)
+        })?;
+        Ok::<_, Error>(draws.into_scores())
+    };
+    assert_eq!(of(&counts, 2)?[50..], of(&counts[40..], 1)?);
     Ok(())
 }

@@ -6,7 +6,7 @@ Tests fill an :class:`Outcome` in; :mod:`reshuffle.significance` makes the publi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..metrics import Scores
 from ..resampling import Pairs
 
-__all__ = ["NONE", "Hypotheses", "Outcome"]
+__all__ = ["COLUMNS", "NONE", "Hypotheses", "Outcome"]
 
 Index = NDArray[np.intp]
 Integers = NDArray[np.int64]
@@ -116,9 +116,35 @@ class Outcome:
 
     @classmethod
     def joined(cls, outcomes: Sequence[Outcome]) -> Outcome:
-        """The outcomes of one test for several test sets, one after the other; what else was kept is left out."""
-        columns: dict[str, list[Any]] = {
-            f.name: [getattr(outcome, f.name) for outcome in outcomes] for f in fields(cls) if f.name != "kept"
-        }
-        there = {name: parts for name, parts in columns.items() if parts[0] is not None}
-        return cls(**{name: np.concatenate(parts) for name, parts in there.items()})
+        """The outcomes of one test, one after the other; what else was kept is left out."""
+
+        def column(name: str, filled: object) -> Any:
+            parts = [getattr(outcome, name) for outcome in outcomes]
+            if all(part is None for part in parts):
+                return None
+            sizes = [len(outcome.pvalue) for outcome in outcomes]
+            whole = [np.full(n, filled) if part is None else part for n, part in zip(sizes, parts, strict=True)]
+            return np.concatenate(whole)
+
+        return cls(**{name: column(name, filled) for name, filled in COLUMNS.items()})
+
+    def at(self, places: NDArray[np.intp]) -> Outcome:
+        """The same in another order, or some of it."""
+        columns: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS}
+        moved: dict[str, Any] = {name: None if column is None else column[places] for name, column in columns.items()}
+        return Outcome(**moved)
+
+
+# The columns, and what stands for a value in those that not all tests have.
+COLUMNS: dict[str, object] = {
+    "statistic": np.nan,
+    "pvalue": np.nan,
+    "exceedances": NONE,
+    "n_resamples": NONE,
+    "adjusted": np.nan,
+    "scheme": "",
+    "bits": NONE,
+    "by_rule": False,
+    "wins": NONE,
+    "ties": NONE,
+}

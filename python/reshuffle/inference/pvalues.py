@@ -21,7 +21,7 @@ def pvalue(exceedances: ArrayLike, n_resamples: ArrayLike, includes_observed: Ar
     >>> pvalue(2, 16, includes_observed=True)
     array(0.125)
     """
-    observed = np.logical_not(includes_observed)
+    observed = 1 if includes_observed is False else np.logical_not(includes_observed)
     return np.asarray((np.asarray(exceedances) + observed) / (np.asarray(n_resamples) + observed))
 
 

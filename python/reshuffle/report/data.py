@@ -29,6 +29,7 @@ def as_json(comparison: Comparison, terminal: Terminal) -> str:
         "references": comparison.n_references,
         "n_resamples": comparison.n_resamples,
         "confidence_level": comparison.confidence_level,
+        "alpha": comparison.alpha,
         "seed": comparison.seed,
         "experimentwise_error": comparison.experimentwise_error,
         "metrics": [

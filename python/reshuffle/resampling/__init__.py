@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .problems import Group, Problems, is_batch
 from .reductions import (
     Draws,
     MaxT,
@@ -24,9 +25,11 @@ __all__ = [
     "Column",
     "CountSample",
     "Draws",
+    "Group",
     "MaxT",
     "MinP",
     "Pairs",
+    "Problems",
     "Reduction",
     "Replicates",
     "Sample",
@@ -37,6 +40,7 @@ __all__ = [
     "Tally",
     "TextSample",
     "extremeness",
+    "is_batch",
     "prepared",
     "reached",
 ]

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..metrics import Scores
-from . import engine
 from .samples import Pairs
 
 __all__ = ["Draws", "MaxT", "MinP", "Reduction", "SequentialTally", "Series", "Spread", "Stopped", "Tally"]
@@ -108,11 +107,11 @@ class Tally(_Stacked):
     alternative: str
     thresholds: Scores
 
-    def core(self, pairs: Pairs, metrics: Indices) -> engine.Tally:
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.Tally:
         """See :meth:`Reduction.core`."""
-        return engine.Tally(pairs, self.alternative, _of(self.thresholds, metrics))
+        return _core.Tally(pairs, self.alternative, _of(self.thresholds, metrics))
 
-    def rows(self, found: engine.Tally, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+    def rows(self, found: _core.Tally, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         """See :meth:`Reduction.rows`."""
         return list(found.counts.astype(np.int64))
 
@@ -157,11 +156,11 @@ class SequentialTally(Reduction[Stopped, Stopped]):
     thresholds: Scores
     rule: _core.StoppingRule
 
-    def core(self, pairs: Pairs, metrics: Indices) -> engine.SequentialTally:
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.SequentialTally:
         """See :meth:`Reduction.core`."""
-        return engine.SequentialTally(pairs, self.alternative, _of(self.thresholds, metrics), self.rule)
+        return _core.SequentialTally(pairs, self.alternative, _of(self.thresholds, metrics), self.rule)
 
-    def rows(self, found: engine.SequentialTally, sizes: Sequence[int]) -> Sequence[Stopped]:
+    def rows(self, found: _core.SequentialTally, sizes: Sequence[int]) -> Sequence[Stopped]:
         """See :meth:`Reduction.rows`."""
         shuffles, exceedances = (array.astype(np.int64) for array in (found.shuffles, found.exceedances))
         return [Stopped(*row) for row in zip(shuffles, exceedances, found.stopped, strict=True)]
@@ -217,11 +216,11 @@ class _Collected(Kept["NDArray[Any]"]):
 class Series(_Stacked):
     """The statistic of every shuffle: (metrics, pairs, R)."""
 
-    def core(self, pairs: Pairs, metrics: Indices) -> engine.Series:
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.Series:
         """See :meth:`Reduction.core`."""
-        return engine.Series(pairs)
+        return _core.Series(pairs)
 
-    def rows(self, found: engine.Series, sizes: Sequence[int]) -> Sequence[Scores]:
+    def rows(self, found: _core.Series, sizes: Sequence[int]) -> Sequence[Scores]:
         """See :meth:`Reduction.rows`."""
         return list(found.statistics)
 
@@ -233,11 +232,11 @@ class Series(_Stacked):
 class Spread(_Stacked):
     """The root mean square of every statistic over the shuffles, whose mean is 0 by symmetry: (metrics, pairs)."""
 
-    def core(self, pairs: Pairs, metrics: Indices) -> engine.Spread:
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.Spread:
         """See :meth:`Reduction.core`."""
-        return engine.Spread(pairs)
+        return _core.Spread(pairs)
 
-    def rows(self, found: engine.Spread, sizes: Sequence[int]) -> Sequence[Scores]:
+    def rows(self, found: _core.Spread, sizes: Sequence[int]) -> Sequence[Scores]:
         """See :meth:`Reduction.rows`."""
         return list(found.values)
 
@@ -264,11 +263,11 @@ class MaxT(_Stacked):
     scales: Scores
     thresholds: Scores
 
-    def core(self, pairs: Pairs, metrics: Indices) -> engine.MaxT:
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.MaxT:
         """See :meth:`Reduction.core`."""
-        return engine.MaxT(pairs, self.alternative, _of(self.scales, metrics), _of(self.thresholds, metrics))
+        return _core.MaxT(pairs, self.alternative, _of(self.scales, metrics), _of(self.thresholds, metrics))
 
-    def rows(self, found: engine.MaxT, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+    def rows(self, found: _core.MaxT, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         """See :meth:`Reduction.rows`."""
         return list(found.counts.astype(np.int64))
 
@@ -301,12 +300,12 @@ class MinP(_Stacked):
     thresholds: Scores
     ranks: NDArray[np.int64]
 
-    def core(self, pairs: Pairs, metrics: Indices) -> engine.MinP:
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.MinP:
         """See :meth:`Reduction.core`."""
         ranks = _of(self.ranks, metrics).astype(np.uint64)
-        return engine.MinP(pairs, self.alternative, _of(self.thresholds, metrics), ranks)
+        return _core.MinP(pairs, self.alternative, _of(self.thresholds, metrics), ranks)
 
-    def rows(self, found: engine.MinP, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+    def rows(self, found: _core.MinP, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         """See :meth:`Reduction.rows`."""
         return list(found.counts.astype(np.int64))
 
@@ -340,11 +339,11 @@ class Draws(Reduction["Scores", "tuple[Scores, ...]"]):
 
     kind = "draws"
 
-    def core(self, pairs: Pairs, metrics: Indices) -> engine.Draws:
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.Draws:
         """See :meth:`Reduction.core`."""
-        return engine.Draws()
+        return _core.Draws()
 
-    def rows(self, found: engine.Draws, sizes: Sequence[int]) -> Sequence[Scores]:
+    def rows(self, found: _core.Draws, sizes: Sequence[int]) -> Sequence[Scores]:
         """See :meth:`Reduction.rows`."""
         return np.split(found.scores, np.cumsum(sizes)[:-1])
 

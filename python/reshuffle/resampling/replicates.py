@@ -13,7 +13,6 @@ from ..lazy import lazy
 from ..metrics import Counts, Scores, thread_count
 from ..settings import Resampling
 from ..units import Strata
-from . import engine
 from .reductions import Draws, Kept, Reduction
 from .samples import Batch, Codes, Pairs, Sample, sizes_of
 
@@ -55,9 +54,9 @@ class Replicates:
         self.n_resamples = check_integer("n_resamples", n_resamples, 1, MAX_RESAMPLES)
         self.seed = check_integer("seed", seed, 0, MAX_SEED)
         self.progress = progress
-        self._threads = thread_count(threads)
+        self.threads = thread_count(threads)
         self._codes: Codes | None = None
-        self._prepared: dict[str, engine.Resampler] = {}
+        self._prepared: dict[str, _core.Resampler] = {}
         if self.n_units < 2:
             raise InputError("one segment only: there is nothing to shuffle or draw, at least 2 segments are needed")
 
@@ -126,7 +125,7 @@ class Replicates:
                 n=self.n_resamples,
                 seed=self.seed,
                 codes=self._codes,
-                threads=self._threads,
+                threads=self.threads,
                 progress=self.progress,
             )
             sizes = [len(counts) for _, counts in native.values()]
@@ -144,14 +143,14 @@ class Replicates:
             for reduction, by_metric in zip(reductions, rows, strict=True)
         ]
 
-    def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, Counts]]) -> engine.Resampler:
+    def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, Counts]]) -> _core.Resampler:
         """The native samples, prepared once for each kind."""
         if kind not in self._prepared:
-            self._prepared[kind] = engine.Resampler(
+            self._prepared[kind] = _core.Resampler(
                 native,
                 kind=kind,
                 strata=sizes_of(self.strata) if kind == "draws" else None,
-                threads=self._threads,
+                threads=self.threads,
                 progress=self.progress,
             )
         return self._prepared[kind]
@@ -182,7 +181,7 @@ class Replicates:
         first, size = 0, min(largest, size or largest)
         while first < self.n_resamples:
             n = min(size, self.n_resamples - first)
-            yield Batch(self.seed, first, n, self._threads, self._codes)
+            yield Batch(self.seed, first, n, self.threads, self._codes)
             first, size = first + n, min(largest, 2 * size)
             progress.update(first)
 

@@ -27,10 +27,9 @@ from ..errors import InputError
 from ..given import CorpusFunction, SegmentScores
 from ..lazy import lazy
 from ..linear import linear_variances
-from ..metrics import Counts, Metric, MetricLike, Scores, check_sums, counts_array, resolve
+from ..metrics import Counts, Metric, MetricLike, Scores, counts_array, resolve
 from ..settings import Units
 from ..units import Documents, Strata, Variances, document_effects, jackknife_variances
-from . import engine
 
 __all__ = [
     "Batch",
@@ -77,10 +76,10 @@ class Batch:
             common = common ^ common >> np.uint64(shift)
         return (common & np.uint64(1)).astype(np.intp)
 
-    def sums(self, prepared: engine.Resampler) -> Counts:
+    def sums(self, prepared: _core.Resampler) -> Counts:
         """The sums of these replicates over the swapped or drawn units: (n, cells)."""
         (sums,) = prepared.run(
-            [engine.Sums()], n=self.n, seed=self.seed, first=self.first, codes=self.codes, threads=self.threads
+            [_core.Sums()], n=self.n, seed=self.seed, first=self.first, codes=self.codes, threads=self.threads
         )
         return np.asarray(sums.sums)
 
@@ -201,9 +200,9 @@ class Sample(Protocol):
         """The score of every system on every draw: (k, n)."""
 
 
-def prepared(kind: str, counts: Counts, strata: Strata | None = None) -> engine.Resampler:
+def prepared(kind: str, counts: Counts, strata: Strata | None = None) -> _core.Resampler:
     """Counts that are to be summed in the core, and scored here: (k, S, K)."""
-    return engine.Resampler([(None, np.ascontiguousarray(counts))], kind=kind, strata=sizes_of(strata))
+    return _core.Resampler([(None, np.ascontiguousarray(counts))], kind=kind, strata=sizes_of(strata))
 
 
 def sizes_of(strata: Strata | None) -> list[int] | None:
@@ -223,16 +222,14 @@ class CountSample(ABC):
     evaluations: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        counts = np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3))
-        check_sums(counts)  # not only in the core: totals are summed in numpy, which overflows silently
-        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "counts", np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3)))
 
     @staticmethod
-    def of(metric: Metric, counts: Counts) -> CountSample:
+    def of(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
         """From (k, S, K) counts, scored where the metric's formula is."""
         if metric.core is None:
-            return FormulaSample(metric, counts)
-        return NativeSample(metric, counts, core=metric.core)
+            return FormulaSample(metric, counts, unit, strata)
+        return NativeSample(metric, counts, unit, strata, core=metric.core)
 
     @staticmethod
     def of_arrays(
@@ -251,7 +248,12 @@ class CountSample(ABC):
 
     def by(self, documents: Documents) -> CountSample:
         """See :meth:`Sample.by`."""
-        return replace(self, counts=documents.sums(self.counts), unit="document", strata=None)
+        return replace(self, counts=self._sums(documents), unit="document", strata=None)
+
+    def _sums(self, documents: Documents) -> Counts:
+        """The sums over each document, once those over all segments are known not to overflow: numpy would not tell."""
+        _ = self.totals
+        return documents.sums(self.counts)
 
     def within(self, strata: Strata) -> CountSample:
         """See :meth:`Sample.within`."""
@@ -269,8 +271,8 @@ class CountSample(ABC):
 
     @lazy
     def totals(self) -> Counts:
-        """The sums over all units: (k, K)."""
-        return np.asarray(self.counts.sum(axis=1))
+        """The sums over all units: (k, K). The core looks whether any sum of them could overflow."""
+        return _core.totals(self.counts)
 
     @lazy
     def scores(self) -> Scores:
@@ -287,7 +289,7 @@ class CountSample(ABC):
 
     def document_scores(self, documents: Documents) -> Scores:
         """The corpus score of every document by itself: (k, D)."""
-        return self.metric.score(documents.sums(self.counts))
+        return self.metric.score(self._sums(documents))
 
     @lazy
     def leave_one_out(self) -> Scores:
@@ -302,7 +304,7 @@ class CountSample(ABC):
     @lazy
     def linear(self) -> Variances:
         """The variances of what each unit adds to the score if the metric is linearised: the delta method."""
-        return linear_variances(self.metric, self.counts, Strata.or_one(self.strata, self.n_units))
+        return linear_variances(self.metric, self.counts, self.totals, Strata.or_one(self.strata, self.n_units))
 
     def values(self, a: int, b: int | None = None) -> Scores:
         """See :meth:`Sample.values`."""
@@ -360,11 +362,11 @@ class CountSample(ABC):
         """See :meth:`Sample.native`."""
 
     @lazy
-    def _to_shuffle(self) -> engine.Resampler:
+    def _to_shuffle(self) -> _core.Resampler:
         return prepared("shuffles", self.counts)
 
     @lazy
-    def _to_draw(self) -> engine.Resampler:
+    def _to_draw(self) -> _core.Resampler:
         return prepared("draws", self.to_draw, self.strata)
 
     def shuffled(self, pairs: Pairs, batch: Batch) -> Scores:
@@ -386,6 +388,11 @@ class NativeSample(CountSample):
     """Counts that the core sums and scores."""
 
     core: _core.Metric = field(kw_only=True)
+
+    @lazy
+    def scores(self) -> Scores:
+        """See :attr:`Sample.scores`."""
+        return self.core.scores(self.totals)
 
     def native(self, kind: str) -> tuple[_core.Metric, Counts] | None:
         """See :meth:`Sample.native`."""
@@ -428,7 +435,10 @@ def _of_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> C
     if len({array.shape for array in arrays}) > 1:
         got = " and ".join(str(array.shape) for array in arrays)
         raise InputError(f"a and b must have the same shape (segments, counts), got {got}")
-    return CountSample.of(metric, np.stack(arrays))
+    together = np.empty((len(arrays), *arrays[0].shape), dtype=np.int64)
+    for system, array in enumerate(arrays):
+        together[system] = array
+    return CountSample.of(metric, together)
 
 
 def _shape(values: ArrayLike) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks, yes};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
-use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::math::exp_of_negative;
 use crate::ngram::Ngrams;
@@ -216,7 +216,7 @@ impl Bleu {
     }
 }
 
-impl Metric for Bleu {
+impl Formula for Bleu {
     fn name(&self) -> &str {
         "BLEU"
     }
@@ -243,10 +243,6 @@ impl Metric for Bleu {
         signature.extend(self.weights.signature());
         signature.extend(quirks(&[("mteval", self.mteval), ("nltk", self.nltk)]));
         signature
-    }
-
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(BleuCounter { bleu: self, references: Ngrams::default() })))
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
@@ -325,6 +321,12 @@ impl Metric for Bleu {
             of_lengths[0] = sides * score * reference / hypothesis / hypothesis;
             of_lengths[1] = -sides * score / hypothesis;
         }
+    }
+}
+
+impl Metric for Bleu {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| Box::new(BleuCounter { bleu: self, references: Ngrams::default() })))
     }
 }
 
@@ -433,7 +435,7 @@ mod tests {
     use crate::metric::{count_segment, metric};
     use proptest::prelude::*;
 
-    fn bleu(options: &[(&str, Value)]) -> Box<dyn Metric> {
+    fn bleu(options: &[(&str, Value)]) -> std::sync::Arc<dyn Metric> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         metric("bleu", &options).unwrap()
     }

@@ -7,7 +7,7 @@
 //! early: what holds it cannot match.
 
 use super::text::{LOWERCASE, case, cased, yes};
-use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
 use crate::ngram::Ngrams;
 use crate::pool::{self, PIECE, Run, Stop};
@@ -156,7 +156,7 @@ impl Chrf {
     }
 }
 
-impl Metric for Chrf {
+impl Formula for Chrf {
     fn name(&self) -> &str {
         &self.name
     }
@@ -179,10 +179,6 @@ impl Metric for Chrf {
             ("nw", self.word_order.to_string()),
             ("space", yes(self.whitespace)),
         ]
-    }
-
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(ChrfCounter::new(self))))
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
@@ -220,6 +216,12 @@ impl Metric for Chrf {
         for (counts, out) in orders.filter(|(c, _)| c[0] > 0 && c[1] > 0) {
             chain(counts, out, (share * by_precision, share * by_recall));
         }
+    }
+}
+
+impl Metric for Chrf {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| Box::new(ChrfCounter::new(self))))
     }
 }
 
@@ -522,7 +524,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn chrf(options: &[(&str, Value)]) -> Box<dyn Metric> {
+    fn chrf(options: &[(&str, Value)]) -> std::sync::Arc<dyn Metric> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         metric("chrf", &options).unwrap()
     }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::text::{LOWERCASE, case, cased, yes};
-use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::conllu;
 use crate::error::{Column, Result};
 use crate::pool::{Patience, Run, Stop};
@@ -106,7 +106,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
-impl Metric for DepF {
+impl Formula for DepF {
     fn name(&self) -> &str {
         "DepF"
     }
@@ -126,10 +126,6 @@ impl Metric for DepF {
             ("word", if self.lemma { "lemma" } else { "form" }.into()),
             ("punct", yes(!self.ignore_punct)),
         ]
-    }
-
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(DepFCounter { depf: self })))
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
@@ -152,6 +148,12 @@ impl Metric for DepF {
         let relations = totals[1] as f64 + totals[2] as f64;
         let by_relations = -ratio(self.score(totals), relations);
         out.copy_from_slice(&[ratio(200.0, relations), by_relations, by_relations]);
+    }
+}
+
+impl Metric for DepF {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| Box::new(DepFCounter { depf: self })))
     }
 }
 

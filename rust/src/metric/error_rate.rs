@@ -4,7 +4,7 @@
 //! counts are in units of 1/L ([`References::units`]).
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
-use super::{Counter, Counters, Metric, OptionSpec, Options, References, Units};
+use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, References, Units};
 use crate::edit::STRANGER;
 use crate::error::Result;
 use crate::ngram::{Token, Vocabulary, each_token};
@@ -88,7 +88,7 @@ impl<E: Edits> ErrorRate<E> {
     }
 }
 
-impl<E: Edits> Metric for ErrorRate<E> {
+impl<E: Edits> Formula for ErrorRate<E> {
     fn name(&self) -> &str {
         self.name
     }
@@ -105,11 +105,6 @@ impl<E: Edits> Metric for ErrorRate<E> {
         vec![self.words.case(), self.words.tok()]
     }
 
-    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.units();
-        Ok(Box::new(move || Box::new(RowCounter::<_, E>::new(units, self.words))))
-    }
-
     fn score(&self, totals: &[i64]) -> f64 {
         score(totals)
     }
@@ -120,6 +115,13 @@ impl<E: Edits> Metric for ErrorRate<E> {
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         gradient(totals, out);
+    }
+}
+
+impl<E: Edits> Metric for ErrorRate<E> {
+    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        let units = references.units();
+        Ok(Box::new(move || Box::new(RowCounter::<_, E>::new(units, self.words))))
     }
 }
 

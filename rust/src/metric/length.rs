@@ -1,7 +1,7 @@
 //! Length ratio: how long the hypotheses are, the references being 1.
 
 use super::text::{TOKENIZE, Words};
-use super::{Counter, Counters, Metric, MetricSpec, Options, References};
+use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, References};
 use crate::error::Result;
 use crate::ngram::{Ngrams, each_token};
 use crate::pool::{Patience, Run, Stop};
@@ -28,7 +28,7 @@ impl Length {
     }
 }
 
-impl Metric for Length {
+impl Formula for Length {
     fn name(&self) -> &str {
         "length"
     }
@@ -46,10 +46,6 @@ impl Metric for Length {
         vec![self.words.tok()]
     }
 
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(LengthCounter { words: self.words, references: Ngrams::default() })))
-    }
-
     fn score(&self, totals: &[i64]) -> f64 {
         if totals[1] == 0 { 0.0 } else { totals[0] as f64 / totals[1] as f64 }
     }
@@ -60,6 +56,12 @@ impl Metric for Length {
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         super::ratio_gradient(1.0, totals, out);
+    }
+}
+
+impl Metric for Length {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| Box::new(LengthCounter { words: self.words, references: Ngrams::default() })))
     }
 }
 

@@ -1,8 +1,6 @@
 //! The mean of numbers that came from elsewhere. Counts nothing itself, so it stands in no registry.
 
-use super::{Counters, Metric, References};
-use crate::error::{Error, Place, Result};
-use crate::pool::Run;
+use super::Formula;
 
 /// A mean. A row is `[score, 1]`, the score in units of 1/`scale`.
 pub struct Mean {
@@ -18,7 +16,7 @@ impl Mean {
     }
 }
 
-impl Metric for Mean {
+impl Formula for Mean {
     fn name(&self) -> &str {
         &self.name
     }
@@ -37,14 +35,6 @@ impl Metric for Mean {
         let resolution =
             if self.scale == 1.0 { "1".into() } else { format!("{base}^-{exponent:.0}").replace("--", "") };
         vec![("mean", "segments".into()), ("resolution", resolution)]
-    }
-
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Err(Error::Malformed {
-            place: Place::default(),
-            expected: "scores of segments".into(),
-            got: "texts, which it cannot score".into(),
-        })
     }
 
     fn score(&self, totals: &[i64]) -> f64 {

@@ -16,8 +16,11 @@ mod text;
 mod weights;
 mod wer;
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run, Stop};
+use crate::resample::zeros;
 use crate::stats::SuffStats;
 
 pub use bleu::Bleu;
@@ -30,8 +33,8 @@ pub use options::{Kind, OptionSpec, Options, Value};
 pub use sentbleu::SentBleu;
 pub use ter::Ter;
 
-/// An automatic metric whose corpus score is a function of summed counts.
-pub trait Metric: Send + Sync {
+/// From summed counts to a score.
+pub trait Formula: Send + Sync {
     /// The name in tables and signatures.
     fn name(&self) -> &str;
 
@@ -44,13 +47,6 @@ pub trait Metric: Send + Sync {
     /// The options that change a score, as `key:value` in sacreBLEU's order and words.
     fn signature(&self) -> Vec<(&'static str, String)>;
 
-    /// Learns what has to be known of all references before the first segment is counted, if anything, and gives a
-    /// maker of counters: every block of segments makes its own. What takes long is done by [`pool::run`].
-    ///
-    /// # Errors
-    /// What the metric cannot make of these references, and what [`pool::run`] returns.
-    fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>>;
-
     /// The corpus score of summed counts.
     fn score(&self, totals: &[i64]) -> f64;
 
@@ -59,12 +55,12 @@ pub trait Metric: Send + Sync {
         self.score(row)
     }
 
-    /// [`Metric::signature`] for the scores of segments.
+    /// [`Formula::signature`] for the scores of segments.
     fn segment_signature(&self) -> Vec<(&'static str, String)> {
         self.signature()
     }
 
-    /// The scores of many rows of summed counts, which lie column by column: the same numbers as [`Metric::score`].
+    /// The scores of many rows of summed counts, which lie column by column: the same numbers as [`Formula::score`].
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
         let n = out.len();
         let mut row = vec![0; totals.len() / n.max(1)];
@@ -82,7 +78,7 @@ pub trait Metric: Send + Sync {
     /// The parts that make up the score, for people to look at.
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)>;
 
-    /// The derivative of [`Metric::score`] by each of the K summed counts, in closed form, into `out`.
+    /// The derivative of [`Formula::score`] by each of the K summed counts, in closed form, into `out`.
     ///
     /// At a kink it is the mean of both sides. Where a sum is 0 and the score has no derivative by it (an order that is
     /// smoothed because nothing matches), it is 0: then all segments have 0 there, and it is multiplied by 0. Where sums
@@ -90,7 +86,17 @@ pub trait Metric: Send + Sync {
     fn gradient(&self, totals: &[i64], out: &mut [f64]);
 }
 
-/// [`Metric::gradient`] of `factor` times the first count over the second; 0 where there is nothing to divide by.
+/// An automatic metric: counts segments, and scores sums of their counts by its [`Formula`].
+pub trait Metric: Formula {
+    /// Learns what has to be known of all references before the first segment is counted, if anything, and gives a
+    /// maker of counters: every block of segments makes its own. What takes long is done by [`pool::run`].
+    ///
+    /// # Errors
+    /// What the metric cannot make of these references, and what [`pool::run`] returns.
+    fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>>;
+}
+
+/// [`Formula::gradient`] of `factor` times the first count over the second; 0 where there is nothing to divide by.
 fn ratio_gradient(factor: f64, totals: &[i64], out: &mut [f64]) {
     out.fill(0.0);
     if totals[1] != 0 {
@@ -225,13 +231,13 @@ pub static METRICS: &[MetricSpec] = &[
 /// # Errors
 /// [`Error::UnknownName`] for a metric or option that does not exist, [`Error::UnknownChoice`] and
 /// [`Error::InvalidMetricOption`] for a value that an option cannot take.
-pub fn metric(name: &str, given: &[(String, Value)]) -> Result<Box<dyn Metric>> {
+pub fn metric(name: &str, given: &[(String, Value)]) -> Result<Arc<dyn Metric>> {
     let spec = METRICS.iter().find(|m| m.name == name).ok_or_else(|| Error::UnknownName {
         kind: "metric".into(),
         name: name.into(),
         known: METRICS.iter().map(|m| m.name.into()).collect(),
     })?;
-    (spec.build)(&Options::resolve(name, spec.options, given)?)
+    (spec.build)(&Options::resolve(name, spec.options, given)?).map(Arc::from)
 }
 
 /// Counts all segments of all systems against the references, in parallel over segments.
@@ -255,14 +261,15 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     let counters = run.before(|run| metric.counters(&of_corpus, run))?;
     let width = metric.columns().len();
     let (n_systems, row) = (systems.len(), systems.len() * width);
-    let mut out = vec![0; n_systems * segments * width];
+    let mut out = zeros(&[n_systems, segments, width])?;
     let mut failed = None;
     // A token costs about as much as a hundred additions, a segment has some twenty of them.
-    let blocks = Blocks { items: segments, size: 64, cost: 2000 * (n_systems + references.len()) as u64 };
+    let blocks = Blocks { items: segments, size: 64, cost: 2000 * (n_systems + references.len()) as u64, lead: 0 };
     pool::run(
         blocks,
         run,
-        |range, stop| {
+        || (),
+        |(), range, stop| {
             let mut rows = vec![0; range.len() * row];
             let mut counter = counters();
             let (mut of_references, mut of_hypotheses) = (Vec::new(), Vec::new());
@@ -337,7 +344,7 @@ fn count_segment(metric: &dyn Metric, references: &[&str], hypothesis: &str) -> 
 mod tests {
     use super::*;
 
-    fn bleu() -> Box<dyn Metric> {
+    fn bleu() -> Arc<dyn Metric> {
         metric("bleu", &[]).unwrap()
     }
 

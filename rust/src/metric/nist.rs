@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
-use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Units, Value};
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Units, Value};
 use crate::error::Result;
 use crate::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 use crate::pool::{self, Blocks, PIECE, Patience, Run, Stop};
@@ -104,7 +104,7 @@ impl Nist {
     }
 }
 
-impl Metric for Nist {
+impl Formula for Nist {
     fn name(&self) -> &str {
         "NIST"
     }
@@ -122,15 +122,6 @@ impl Metric for Nist {
         let mut signature = vec![self.words.case(), self.words.tok(), ("order", self.order.to_string())];
         signature.extend(quirks(&[("mteval", self.mteval), ("nltk", self.nltk)]));
         signature
-    }
-
-    fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.units();
-        let information = Arc::new(Information::of(self, references, run)?);
-        Ok(Box::new(move || {
-            let (information, ngrams) = (information.clone(), Ngrams::default());
-            Box::new(NistCounter { nist: self, units, information, ngrams, worth: Vec::new(), known: Vec::new() })
-        }))
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
@@ -171,6 +162,17 @@ impl Metric for Nist {
     }
 }
 
+impl Metric for Nist {
+    fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
+        let units = references.units();
+        let information = Arc::new(Information::of(self, references, run)?);
+        Ok(Box::new(move || {
+            let (information, ngrams) = (information.clone(), Ngrams::default());
+            Box::new(NistCounter { nist: self, units, information, ngrams, worth: Vec::new(), known: Vec::new() })
+        }))
+    }
+}
+
 /// What every n-gram of the references is worth, as a trie. Nodes below `vocabulary.len()` are words.
 struct Information {
     vocabulary: Vocabulary,
@@ -192,9 +194,10 @@ impl Tokens {
     fn of(words: &Words, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
         let mut all = Tokens::default();
         pool::run(
-            Blocks { items: references.segments(), size: 256, cost: 2000 },
+            Blocks { items: references.segments(), size: 256, cost: 2000, lead: 0 },
             run,
-            |range, stop| {
+            || (),
+            |(), range, stop| {
                 let (mut block, mut patience) = (Cut::default(), Patience::default());
                 for segment in range {
                     if stop.requested() {
@@ -425,7 +428,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn nist(quirks: bool, order: usize) -> Box<dyn Metric> {
+    fn nist(quirks: bool, order: usize) -> std::sync::Arc<dyn Metric> {
         let options = [
             ("mteval_quirks".into(), Value::Flag(quirks)),
             ("tokenize".into(), Value::Name("none".into())),

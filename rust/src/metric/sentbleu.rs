@@ -19,7 +19,7 @@
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
-use super::{Counter, Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
 use crate::ngram::Ngrams;
 use crate::pool::{Run, Stop};
@@ -268,7 +268,7 @@ impl SentBleu {
     }
 }
 
-impl Metric for SentBleu {
+impl Formula for SentBleu {
     fn name(&self) -> &str {
         "sentBLEU"
     }
@@ -302,10 +302,6 @@ impl Metric for SentBleu {
         signature
     }
 
-    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(SentBleuCounter { bleu: self, references: Ngrams::default() })))
-    }
-
     fn score(&self, totals: &[i64]) -> f64 {
         if totals[1] == 0 { 0.0 } else { 100.0 * fixed::to_real(totals[0], BITS) / totals[1] as f64 }
     }
@@ -327,6 +323,12 @@ impl Metric for SentBleu {
         let (of_ratio, of_unweighted) = out.split_at_mut(2);
         super::ratio_gradient(100.0 * fixed::to_real(1, BITS), totals, of_ratio);
         of_unweighted.fill(0.0);
+    }
+}
+
+impl Metric for SentBleu {
+    fn counters<'a>(&'a self, _: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        Ok(Box::new(|| Box::new(SentBleuCounter { bleu: self, references: Ngrams::default() })))
     }
 }
 

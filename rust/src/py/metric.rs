@@ -1,5 +1,7 @@
 //! Metrics, tokenizers, and what the registries know of them.
 
+use std::sync::Arc;
+
 use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -8,26 +10,33 @@ use pyo3::types::PyDict;
 use super::call::{Progress, alone, long, raise};
 use super::convert::{in_order, options, shaped, to_python};
 use crate::conllu;
-use crate::error::Error;
-use crate::metric::{self as core, Kind, METRICS};
+use crate::error::{Error, Place};
+use crate::metric::{self as core, Formula, Kind, METRICS};
 use crate::ngram::each_token;
 use crate::pool::Patience;
-use crate::resample::reserved;
+use crate::resample::{reserved, zeros};
 use crate::tokenize::{self as core_tokenize, TOKENIZERS};
 
 /// A metric with its options.
 #[pyclass(frozen, module = "reshuffle._core")]
 pub struct Metric {
-    pub(super) inner: Box<dyn core::Metric>,
+    formula: Arc<dyn Formula>,
+    /// What counts segments; None if their numbers come from elsewhere.
+    counting: Option<Arc<dyn core::Metric>>,
 }
 
 impl Metric {
+    /// What scores summed counts.
+    pub(super) fn formula(&self) -> Arc<dyn Formula> {
+        self.formula.clone()
+    }
+
     fn check_width(&self, py: Python<'_>, got: usize) -> PyResult<()> {
-        let expected = self.inner.columns().len();
+        let expected = self.formula.columns().len();
         if expected == got {
             return Ok(());
         }
-        let what = format!("columns of {}", self.inner.name());
+        let what = format!("columns of {}", self.formula.name());
         Err(raise(py, Error::LengthMismatch { what, expected, got }))
     }
 
@@ -57,7 +66,7 @@ impl Metric {
     #[new]
     fn new(py: Python<'_>, name: &str, options_given: &Bound<'_, PyDict>) -> PyResult<Self> {
         let inner = core::metric(name, &options(py, options_given)?).map_err(|e| raise(py, e))?;
-        Ok(Metric { inner })
+        Ok(Metric { formula: inner.clone(), counting: Some(inner) })
     }
 
     #[staticmethod]
@@ -66,37 +75,37 @@ impl Metric {
             let (option, expected) = ("scale".into(), "a number above 0".into());
             return Err(raise(py, Error::InvalidOption { option, expected, got: scale.to_string() }));
         }
-        Ok(Metric { inner: Box::new(core::Mean::new(name, scale, higher_is_better)) })
+        Ok(Metric { formula: Arc::new(core::Mean::new(name, scale, higher_is_better)), counting: None })
     }
 
     #[getter]
     fn name(&self) -> &str {
-        self.inner.name()
+        self.formula.name()
     }
 
     #[getter]
     fn columns(&self) -> Vec<String> {
-        self.inner.columns()
+        self.formula.columns()
     }
 
     #[getter]
     fn higher_is_better(&self) -> bool {
-        self.inner.higher_is_better()
+        self.formula.higher_is_better()
     }
 
     #[getter]
     fn decimals(&self) -> Option<u32> {
-        self.inner.decimals()
+        self.formula.decimals()
     }
 
     #[getter]
     fn signature(&self) -> Vec<(&'static str, String)> {
-        self.inner.signature()
+        self.formula.signature()
     }
 
     #[getter]
     fn segment_signature(&self) -> Vec<(&'static str, String)> {
-        self.inner.segment_signature()
+        self.formula.segment_signature()
     }
 
     #[pyo3(signature = (systems, references, *, threads=0, progress=None))]
@@ -108,16 +117,20 @@ impl Metric {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray3<i64>>> {
+        let Some(metric) = &self.counting else {
+            let (place, expected) = (Place::default(), "scores of segments".into());
+            return Err(raise(py, Error::Malformed { place, expected, got: "texts, which it cannot score".into() }));
+        };
         let segments = references.first().map_or(0, Vec::len);
         let counts = long(py, threads, progress, ("counting", segments), |run| {
-            core::count(self.inner.as_ref(), &systems, &references, run)
+            core::count(metric.as_ref(), &systems, &references, run)
         })?;
-        shaped(py, counts, [systems.len(), segments, self.inner.columns().len()])
+        shaped(py, counts, [systems.len(), segments, self.formula.columns().len()])
     }
 
     fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, totals.shape()[1])?;
-        self.row_by_row(py, &totals, |row| self.inner.score(row))
+        self.row_by_row(py, &totals, |row| self.formula.score(row))
     }
 
     fn segment_scores<'py>(
@@ -126,7 +139,7 @@ impl Metric {
         rows: PyReadonlyArray2<'py, i64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_width(py, rows.shape()[1])?;
-        self.row_by_row(py, &rows, |row| self.inner.segment_score(row))
+        self.row_by_row(py, &rows, |row| self.formula.segment_score(row))
     }
 
     fn gradients<'py>(
@@ -137,17 +150,20 @@ impl Metric {
         self.check_width(py, totals.shape()[1])?;
         let [n, width] = [totals.shape()[0], totals.shape()[1]];
         let totals = in_order(&totals)?;
-        let mut out = vec![0.0; totals.len()];
-        py.detach(|| {
-            let rows = totals.chunks_exact(width).zip(out.chunks_exact_mut(width));
-            rows.for_each(|(row, out)| self.inner.gradient(row, out));
-        });
+        let out = alone(py, |stop| {
+            let (mut out, mut patience) = (zeros(&[n, width])?, Patience::default());
+            for (row, out) in totals.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
+                patience.spend(64 + width, stop)?;
+                self.formula.gradient(row, out);
+            }
+            Ok(out)
+        })?;
         shaped(py, out, [n, width])
     }
 
     fn details(&self, py: Python<'_>, totals: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(String, f64)>> {
         self.check_width(py, totals.shape()[0])?;
-        Ok(self.inner.details(in_order(&totals)?))
+        Ok(self.formula.details(in_order(&totals)?))
     }
 }
 

@@ -6,6 +6,7 @@
 mod call;
 mod convert;
 mod metric;
+mod reduce;
 mod resample;
 
 /// The module.
@@ -16,10 +17,13 @@ mod _core {
     #[pymodule_export]
     use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers};
     #[pymodule_export]
+    use super::reduce::{
+        Draws, MaxT, MinP, Moments, Ranks, Reduction, Resampler, SequentialTally, Series, Spread, Sums, Tally,
+        draw_many, shuffle_many,
+    };
+    #[pymodule_export]
     use super::resample::{
-        Sequential, StoppingRule, coin_law, differing_units, draw_scores, draw_summary, draw_sums, draw_weights,
-        shuffle_max_t, shuffle_min_p, shuffle_spreads, shuffle_statistics, shuffle_sums, shuffle_tally, shuffle_until,
-        stream_indices, stream_words,
+        Sequential, StoppingRule, coin_law, derive, differing_units, draw_weights, stream_indices, stream_words, totals,
     };
 
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! What exact tests need to know: where a pair differs, and the law of a sum of coins.
 
-use super::shuffle::Pair;
+use super::Pair;
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Run, Stop};
 use crate::stats::SuffStats;

@@ -15,7 +15,7 @@ mod words;
 
 use super::error_rate::{self, RowCounter};
 use super::text::{case, yes};
-use super::{Counters, Kind, Metric, MetricSpec, OptionSpec, Options, References, Units, Value};
+use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Units, Value};
 use crate::error::Result;
 use crate::pool::Run;
 use sacrebleu::SacreBleu;
@@ -84,7 +84,7 @@ impl Ter {
     }
 }
 
-impl Metric for Ter {
+impl Formula for Ter {
     fn name(&self) -> &str {
         "TER"
     }
@@ -112,15 +112,6 @@ impl Metric for Ter {
         signature
     }
 
-    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.units();
-        Ok(if self.words.tercom {
-            Box::new(move || Box::new(self.counter::<Tercom>(units)))
-        } else {
-            Box::new(move || Box::new(self.counter::<SacreBleu>(units)))
-        })
-    }
-
     fn score(&self, totals: &[i64]) -> f64 {
         error_rate::score(totals)
     }
@@ -132,5 +123,16 @@ impl Metric for Ter {
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         error_rate::gradient(totals, out);
+    }
+}
+
+impl Metric for Ter {
+    fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        let units = references.units();
+        Ok(if self.words.tercom {
+            Box::new(move || Box::new(self.counter::<Tercom>(units)))
+        } else {
+            Box::new(move || Box::new(self.counter::<SacreBleu>(units)))
+        })
     }
 }

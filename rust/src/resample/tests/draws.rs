@@ -1,14 +1,17 @@
+//! Draws.
+
 use super::*;
+use crate::error::Error;
 use crate::metric::metric;
+use crate::pool::Stop;
+use crate::resample::design::Design;
+use crate::resample::kernel::draw::{Choices, Digits, Draws, Path};
+use crate::resample::kernel::weights::Strata;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
-fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-    body(&mut Run { threads, watch: &mut |_| Ok(()) })
-}
-
 fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
-    with_run(1, |run| super::draw_weights((seed, replicate), units, strata, run))
+    with_run(1, |run| crate::resample::draw_weights((seed, replicate), units, strata, run))
 }
 
 fn counts(cells: usize, scale: i64) -> Vec<i64> {
@@ -36,10 +39,10 @@ fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
         let (systems, n) = (3, 530); // more than a block
         let counts = counts(systems * segments * 10, scale);
         let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-        let scored = [Scored::new(bleu.as_ref(), stats).unwrap(); 2];
-        let plan = (Plan::Seeded { seed: 4, first: 10 }, n);
-        let sums = with_run(2, |run| sums(&[stats, stats], &[], plan, run)).unwrap();
-        let scores = with_run(2, |run| scores(&scored, &[], plan, run)).unwrap();
+        let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
+        let plan = || seeded(4, 10, n);
+        let sums = with_run(2, |run| draw_sums(&[stats, stats], &[], plan(), run)).unwrap();
+        let scores = with_run(2, |run| scores(&scored, &[], plan(), run)).unwrap();
         for replicate in (0..n).step_by(23) {
             let indices = indices_of(4, 10 + replicate as u64, segments);
             for of in 0..2 * systems {
@@ -56,8 +59,7 @@ fn sums_within_strata_are_those_of_their_weights() {
     let (segments, strata, n) = (1000, [3, 700, 290, 7], 100);
     let counts = awkward(segments);
     let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
-    let of =
-        |threads| with_run(threads, |run| sums(&stats, &strata, (Plan::Seeded { seed: 5, first: 2 }, n), run)).unwrap();
+    let of = |threads| with_run(threads, |run| draw_sums(&stats, &strata, seeded(5, 2, n), run)).unwrap();
     let got = of(1);
     assert_eq!(got, of(3));
     for replicate in 0..n {
@@ -71,10 +73,8 @@ fn sums_within_strata_are_those_of_their_weights() {
 fn results_are_the_same_for_any_number_of_threads() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(2 * 2000 * 10, 1);
-    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 2000, 10).unwrap()).unwrap()];
-    let of = |threads| {
-        with_run(threads, |run| scores(&scored, &[], (Plan::Seeded { seed: 2, first: 0 }, 500), run)).unwrap()
-    };
+    let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 2000, 10).unwrap()).unwrap()];
+    let of = |threads| with_run(threads, |run| scores(&scored, &[], seeded(2, 0, 500), run)).unwrap();
     let expected = of(1);
     for threads in [2, 3, 8] {
         assert_eq!(expected, of(threads));
@@ -90,25 +90,36 @@ fn a_summary_is_what_the_kept_scores_say() {
     of_bleu.copy_within(0..segments * 10, 2 * segments * 10);
     let lengths: Vec<i64> = of_bleu.chunks(10).flat_map(|row| [row[0], row[1]]).collect();
     let scored = [
-        Scored::new(metrics[0].as_ref(), SuffStats::new(&of_bleu, k, segments, 10).unwrap()).unwrap(),
-        Scored::new(metrics[1].as_ref(), SuffStats::new(&lengths, k, segments, 2).unwrap()).unwrap(),
+        Sample::new(metrics[0].clone(), SuffStats::new(&of_bleu, k, segments, 10).unwrap()).unwrap(),
+        Sample::new(metrics[1].clone(), SuffStats::new(&lengths, k, segments, 2).unwrap()).unwrap(),
     ];
-    let plan = (Plan::Seeded { seed: 4, first: 0 }, n);
-    let got = with_run(1, |run| summary(&scored, &[], plan, run)).unwrap();
+    let plan = || seeded(4, 0, n);
+    // Both in one pass.
+    let summary = |threads| {
+        let (mut moments, mut ranks) = (reduce::Moments::default(), reduce::Ranks::default());
+        with_run(threads, |run| {
+            let resampler = Resampler::prepare(&scored, Kind::Draws(&[]), run).unwrap();
+            resampler.run(plan(), &mut [&mut moments, &mut ranks], run).unwrap();
+        });
+        (moments.means(), moments.deviations(), ranks.counts().to_vec())
+    };
+    let got = summary(1);
     for threads in [2, 3, 8] {
-        assert_eq!(got, with_run(threads, |run| summary(&scored, &[], plan, run)).unwrap());
+        assert_eq!(got, summary(threads));
     }
-    let kept = with_run(1, |run| scores(&scored, &[], plan, run)).unwrap();
+    let (means, deviations, ranks) = got;
+    let kept = with_run(1, |run| scores(&scored, &[], plan(), run)).unwrap();
     for (series, scores) in kept.chunks(n).enumerate() {
         let mean = scores.iter().sum::<f64>() / n as f64;
         let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
-        assert!((mean - got.means[series]).abs() < 1e-12 * mean);
-        assert!((squares - got.squares[series]).abs() < 1e-9 * squares);
+        let deviation = (squares / (n - 1) as f64).sqrt();
+        assert!((mean - means[series]).abs() < 1e-12 * mean);
+        assert!((deviation - deviations[series]).abs() < 1e-9 * deviation);
         let of_metric = series / k * k;
         for rank in 0..k {
             let better = |r: usize| (of_metric..of_metric + k).filter(|&other| kept[other * n + r] > scores[r]).count();
             let expected = (0..n).filter(|&r| better(r) == rank).count() as u64;
-            assert_eq!(expected, got.ranks[series * k + rank], "{series} {rank}");
+            assert_eq!(expected, ranks[series * k + rank], "{series} {rank}");
         }
     }
 }
@@ -117,7 +128,7 @@ fn a_summary_is_what_the_kept_scores_say() {
 fn given_indices_must_fit() {
     let counts = counts(5 * 2, 1);
     let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
-    let of = |given: &[u32], n| with_run(1, |run| sums(&stats, &[], (Plan::Given(given), n), run));
+    let of = |given: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(given), 0..n), run));
     assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), of(&[0; 5], 2));
     assert_eq!(Err(Error::OutOfRange { what: "unit".into(), index: 5, len: 5 }), of(&[0, 1, 2, 3, 5], 1));
     assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), of(&[4, 4, 0, 1, 1], 1).unwrap());
@@ -131,7 +142,7 @@ proptest! {
     ) {
         let counts = counts(segments * 5, scale);
         let stats = SuffStats::new(&counts, 1, segments, 5).unwrap();
-        let got = with_run(1, |run| sums(&[stats], &[], (Plan::Given(&indices), 3), run)).unwrap();
+        let got = with_run(1, |run| draw_sums(&[stats], &[], (Plan::Indices(&indices), 0..3), run)).unwrap();
         let expected: Vec<i64> = indices.chunks(segments).flat_map(|indices| added(&stats, 0, indices)).collect();
         prop_assert_eq!(expected, got);
     }
@@ -162,15 +173,17 @@ fn all_paths_give_the_same_sums() {
     for segments in [1, 2, 63, 64, 65, 1000, 3004] {
         let counts = awkward(segments);
         let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
-        let design = Design::new(&stats, false, &Stop::never()).unwrap();
-        let of = |path, n, threads| {
-            let draws =
-                Draws::new(&design, &[], (Plan::Seeded { seed: 8, first: 3 }, n), path, &Stop::never()).unwrap();
-            with_run(threads, |run| all_sums((&design, &draws), n, run)).unwrap()
+        let samples = [Sample::without_formula(stats[0])];
+        let design = with_run(1, |run| Design::new(&samples, false, run)).unwrap();
+        let made = (Strata::new(segments, &[]).unwrap(), Digits::new(&design.packed, &Stop::never()).unwrap());
+        let of = |path, n: usize, length: usize| {
+            let choices = (Choices::Seeded(8), n);
+            let draws = Draws::new(&design, (&made.0, &made.1), choices, path, &Stop::never()).unwrap();
+            all_sums(&design, &draws, 3..3 + n as u64, length)
         };
         for n in [1, 17, 200] {
-            let expected = of(Path::Portable, n, 1);
-            assert_eq!(expected, of(Path::best(), n, 3));
+            let expected = of(Path::Portable, n, 256);
+            assert_eq!(expected, of(Path::best(), n, 64));
             for replicate in (0..n).step_by(16) {
                 let indices = indices_of(8, 3 + replicate as u64, segments);
                 assert_eq!(added(&stats[0], 0, &indices), expected[7 * replicate..][..7]);

@@ -16,9 +16,9 @@
 //! Of strata each has its own law and its own streams, so their draws are independent; that of the first is the draw of
 //! as many units without strata.
 
-use super::{reserved, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Run, Stop};
+use crate::resample::{reserved, zeros};
 use crate::stream::{Halves, Purpose, Stream};
 
 /// The largest weight of step 1.
@@ -44,7 +44,7 @@ const ATTEMPT_BITS: u32 = 8;
 const MOST_STRATA: usize = 1 << (24 - ATTEMPT_BITS);
 
 /// Groups of units, one after the other, of each of which as many are drawn as it has.
-pub(super) struct Strata {
+pub(in crate::resample) struct Strata {
     laws: Vec<Law>,
 }
 

@@ -1,11 +1,11 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::metric::metric;
+use crate::resample::Sample;
+use crate::resample::tests::{Replicates, flips, max_t, min_p, seeded, spreads, statistics, with_run};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
-
-fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-    body(&mut Run { threads, watch: &mut |_| Ok(()) })
-}
 
 /// Counts of three systems: the second often better than the first, the third equal to it.
 fn counts(segments: usize) -> Vec<i64> {
@@ -19,20 +19,21 @@ const PAIRS: [Pair; 4] = [(0, 1), (0, 2), (2, 1), (1, 0)];
 const N: usize = 700;
 
 /// Runs `body` on a family of two metrics, with the statistics of all shuffles.
-fn on_a_family(body: impl Fn(&[Scored<'_>], &[f64], &[f64])) {
+fn on_a_family(body: impl Fn(&[Sample<'_>], &[f64], &[f64])) {
     let counts = counts(80);
     let [bleu, order_2] =
         [4, 2].map(|n| metric("bleu", &[("max_ngram_order".into(), crate::metric::Value::Integer(n))]).unwrap());
     let narrow: Vec<i64> = counts.chunks(10).flat_map(|row| [row[0], row[1], row[2], row[3], row[6], row[7]]).collect();
     let scored = [
-        Scored::new(bleu.as_ref(), SuffStats::new(&counts, 3, 80, 10).unwrap()).unwrap(),
-        Scored::new(order_2.as_ref(), SuffStats::new(&narrow, 3, 80, 6).unwrap()).unwrap(),
+        Sample::new(bleu.clone(), SuffStats::new(&counts, 3, 80, 10).unwrap()).unwrap(),
+        Sample::new(order_2.clone(), SuffStats::new(&narrow, 3, 80, 6).unwrap()).unwrap(),
     ];
     let observed: Vec<f64> = scored
         .iter()
         .flat_map(|s| {
             let totals = s.stats.totals();
-            let scores: Vec<f64> = totals.chunks(s.stats.columns()).map(|t| s.metric.score(t)).collect();
+            let scores: Vec<f64> =
+                totals.chunks(s.stats.columns()).map(|t| s.formula.as_ref().unwrap().score(t)).collect();
             PAIRS.map(|(x, y)| scores[x] - scores[y])
         })
         .collect();
@@ -40,8 +41,8 @@ fn on_a_family(body: impl Fn(&[Scored<'_>], &[f64], &[f64])) {
     body(&scored, &observed, &shuffled);
 }
 
-fn plan() -> (Plan<'static, u64>, usize) {
-    (Plan::Seeded { seed: 6, first: 0 }, N)
+fn plan() -> Replicates<'static> {
+    seeded(6, 0, N)
 }
 
 const ALTERNATIVES: [Alternative; 3] = [Alternative::TwoSided, Alternative::Greater, Alternative::Less];
@@ -116,10 +117,10 @@ fn min_p_counts_what_the_definition_says() {
 
 /// Two systems that differ by 3 in the first unit and by 1 in the second, under a mean, and the one pair either way:
 /// statistics are ±2 and ±1, each in one of the four shuffles.
-fn on_ties(body: impl Fn(&[Scored<'_>], (Plan<'_, u64>, usize))) {
+fn on_ties(body: impl Fn(&[Sample<'_>], Replicates<'_>)) {
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
-    let scored = [Scored::new(&mean, SuffStats::new(&[3, 1, 1, 1, 0, 1, 0, 1], 2, 2, 2).unwrap()).unwrap()];
-    body(&scored, (Plan::Given(&[0b00, 0b01, 0b10, 0b11]), 4));
+    let scored = [Sample::new(Arc::new(mean), SuffStats::new(&[3, 1, 1, 1, 0, 1, 0, 1], 2, 2, 2).unwrap()).unwrap()];
+    body(&scored, flips(&[0b00, 0b01, 0b10, 0b11], 4));
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn a_largest_statistic_that_equals_the_threshold_reaches_it() {
     on_ties(|scored, plan| {
         let of = |alternative, thresholds: [f64; 2]| {
             let criterion = (alternative, [1.0, 1.0].as_slice(), thresholds.as_slice());
-            with_run(1, |run| max_t(scored, &[(0, 1), (1, 0)], criterion, plan, run)).unwrap()
+            with_run(1, |run| max_t(scored, &[(0, 1), (1, 0)], criterion, plan.clone(), run)).unwrap()
         };
         // Of both statistics, which are t and −t, the larger is 2 twice and 1 twice.
         assert_eq!(vec![2, 4], of(Alternative::TwoSided, [2.0, 1.0]));
@@ -144,7 +145,7 @@ fn equal_statistics_share_the_worse_rank_and_a_rank_that_equals_the_observed_one
         for (rank, expected) in [(2, 0), (3, 2), (4, 2), (5, 4)] {
             let (threshold, rank_) = ([2.0], [rank]);
             let criterion = (Alternative::TwoSided, threshold.as_slice(), rank_.as_slice());
-            let got = with_run(1, |run| min_p(scored, &[(0, 1)], criterion, plan, run)).unwrap();
+            let got = with_run(1, |run| min_p(scored, &[(0, 1)], criterion, plan.clone(), run)).unwrap();
             assert_eq!(vec![expected], got, "{rank}");
         }
     });

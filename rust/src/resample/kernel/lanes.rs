@@ -4,22 +4,22 @@
 //! instruction looks up the flips of 64 replicates. Sums that do not fit are cut into digits of eight bits, a table for
 //! each. Bytes are added up as long as they cannot overflow, then 16-bit numbers are.
 
-use super::columns::{Cells, Columns};
-use super::reserved;
 use crate::error::Result;
 use crate::pool::{Patience, Stop};
+use crate::resample::design::packed::Packed;
+use crate::resample::reserved;
 
 /// Replicates to a register.
-pub(super) const LANES: usize = 64;
+pub(in crate::resample) const LANES: usize = 64;
 
 /// Units whose subsets have a table.
 const SIX: usize = 6;
 
 /// Tables for the units of a word: ten of six units, and one of the four that are left.
-pub(super) const TABLES: usize = 11;
+pub(in crate::resample) const TABLES: usize = 11;
 
 /// Words of flips looked at together: then 242 tables are, and so many bytes fit 16 bits.
-pub(super) const WORDS: usize = 22;
+pub(in crate::resample) const WORDS: usize = 22;
 
 /// Columns, and registers of replicates, whose sums are made together.
 const COLUMNS: usize = 4;
@@ -38,7 +38,7 @@ struct Digit {
 }
 
 /// The tables of all columns.
-pub(super) struct Tables {
+pub(in crate::resample) struct Tables {
     digits: Vec<Digit>,
     /// What tables leave out, so that their entries are not negative: for each chunk of words and column.
     below: Vec<Vec<i64>>,
@@ -47,40 +47,48 @@ pub(super) struct Tables {
 impl Tables {
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
-    pub fn new(cells: &Cells<'_>, columns: &Columns, stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(columns: &Packed, stop: &Stop<'_>) -> Result<Self> {
         let mut patience = Patience::default();
-        let words = cells.units().div_ceil(64);
-        let mut below = vec![vec![0i64; columns.dense.len()]; words.div_ceil(WORDS)];
+        let words = columns.units().div_ceil(64);
+        let mut below = vec![vec![0i64; columns.len()]; words.div_ceil(WORDS)];
         let mut digits: Vec<Digit> = Vec::new();
-        for (column, &cell) in columns.dense.iter().enumerate() {
+        for (index, column) in columns.iter().enumerate() {
             let first_digit = digits.len();
-            for group in 0..words * TABLES {
-                patience.spend(LANES, stop)?;
-                let first = group / TABLES * 64 + group % TABLES * SIX;
-                let end = cells.units().min(group / TABLES * 64 + 64);
-                let mut values = [0; SIX];
-                for (value, unit) in values.iter_mut().zip(first..end) {
-                    *value = cells.value(cell, unit);
-                }
-                let negative = values.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value.min(&0)));
-                let range = values.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs()));
-                let of_chunk = &mut below[group / (WORDS * TABLES)][column];
-                *of_chunk = of_chunk.wrapping_add(negative);
-                let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values);
-                let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
-                for digit in 0..used {
-                    if digits.len() == first_digit + digit {
-                        let shift = 8 * digit as u32;
+            for (word, units) in columns.pieces(64).enumerate() {
+                patience.spend(TABLES * LANES / 8, stop)?;
+                let mut values = [0; 64 + SIX];
+                column.copy(units.start, &mut values[..units.len()]);
+                let of_chunk = &mut below[word / WORDS][index];
+                for of_word in 0..TABLES {
+                    let group = word * TABLES + of_word;
+                    let six: [i64; SIX] = std::array::from_fn(|i| values[of_word * SIX + i]);
+                    let negative = six.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value.min(&0)));
+                    let range = six.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs()));
+                    *of_chunk = of_chunk.wrapping_add(negative);
+                    let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
+                    for digit in digits.len()..first_digit + used {
+                        let shift = 8 * (digit - first_digit) as u32;
                         let (tables, largest) = (reserved(words * TABLES)?, reserved(words * TABLES)?);
-                        digits.push(Digit { column, shift, tables, largest });
+                        digits.push(Digit { column: index, shift, tables, largest });
                     }
-                    let of_digit = &mut digits[first_digit + digit];
-                    // Tables of zeros for the groups before.
-                    of_digit.tables.resize(group, [0; LANES]);
-                    of_digit.largest.resize(group, 0);
-                    let table = sums.map(|sum| (sum >> (8 * digit)) as u8);
-                    of_digit.largest.push(table.into_iter().max().unwrap_or(0));
-                    of_digit.tables.push(table);
+                    let of_column = &mut digits[first_digit..first_digit + used];
+                    for digit in &mut *of_column {
+                        // Tables of zeros for the groups before.
+                        digit.tables.resize(group, [0; LANES]);
+                        digit.largest.resize(group, 0);
+                    }
+                    if let [low] = of_column {
+                        // Nearly always: then bytes hold all sums, and the largest one is all that the six can make.
+                        low.tables.push(subset_sums(negative.wrapping_neg() as u8, six.map(|value| value as u8)));
+                        low.largest.push(range as u8);
+                        continue;
+                    }
+                    let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), six.map(i64::cast_unsigned));
+                    for (digit, of_digit) in of_column.iter_mut().enumerate() {
+                        let table = sums.map(|sum| (sum >> (8 * digit)) as u8);
+                        of_digit.largest.push(table.into_iter().max().unwrap_or(0));
+                        of_digit.tables.push(table);
+                    }
                 }
             }
             for digit in &mut digits[first_digit..] {
@@ -133,13 +141,33 @@ impl Tables {
 }
 
 /// The sums of all subsets of six values, and `base` on top of each.
-fn subset_sums(base: u64, values: [i64; SIX]) -> [u64; LANES] {
+#[inline(always)]
+fn subset_sums<T: Wrapping>(base: T, values: [T; SIX]) -> [T; LANES] {
     let mut sums = [base; LANES];
     for (bit, value) in values.into_iter().enumerate() {
         let (without, with) = sums.split_at_mut(1 << bit);
-        with.iter_mut().zip(without).for_each(|(with, without)| *with = without.wrapping_add(value.cast_unsigned()));
+        with.iter_mut().zip(without).for_each(|(with, without)| *with = without.plus(value));
     }
     sums
+}
+
+/// An integer of which only the lowest bits of a sum are wanted.
+trait Wrapping: Copy {
+    fn plus(self, other: Self) -> Self;
+}
+
+impl Wrapping for u8 {
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+}
+
+impl Wrapping for u64 {
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
 }
 
 /// Tables that are not zero, in runs whose largest entries fit a byte together.
@@ -158,7 +186,7 @@ fn runs(largest: impl Iterator<Item = u8>) -> Vec<Vec<usize>> {
 }
 
 /// Are the instructions there?
-pub(super) fn available() -> bool {
+pub(in crate::resample) fn available() -> bool {
     vbmi::available()
 }
 

@@ -1,15 +1,12 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::instructions::instruction_sets;
 use crate::metric::{Metric, metric};
-use crate::pool::Run;
-use crate::resample::shuffle::{self, Alternative, Scheme};
-use crate::resample::{Plan, Scored};
+use crate::resample::tests::{coded, flips, shuffle_sums, statistics, tally, with_run};
+use crate::resample::{Alternative, Sample};
 use crate::stats::SuffStats;
 use proptest::prelude::*;
-
-fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-    body(&mut Run { threads, watch: &mut |_| Ok(()) })
-}
 
 /// The slow, obvious way: what replicate g flips, bit by bit, as words of flips.
 fn mask(codes: &[u64], g: u64) -> Vec<u64> {
@@ -36,7 +33,7 @@ fn counts(systems: usize, units: usize, scale: i64) -> Vec<i64> {
     (0..systems * units).flat_map(row).collect()
 }
 
-fn bleu() -> Box<dyn Metric> {
+fn bleu() -> Arc<dyn Metric> {
     metric("bleu", &[]).unwrap()
 }
 
@@ -56,14 +53,13 @@ fn statistics_equal_those_of_the_same_flips_one_by_one() {
     ] {
         let counts = counts(3, units, scale);
         let stats = SuffStats::new(&counts, 3, units, 10).unwrap();
-        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
         let codes = random_codes(7, units);
-        let scheme = Scheme::Codes { codes: &codes, first };
-        let got = with_run(3, |run| shuffle::statistics(&scored, &pairs, (scheme, n), run)).unwrap();
+        let got = with_run(3, |run| statistics(&scored, &pairs, coded(&codes, first, n), run)).unwrap();
         let looked_at: Vec<usize> = (0..n).step_by(n.div_ceil(60)).chain([n - 1]).collect();
         let masks: Vec<u64> = looked_at.iter().flat_map(|&g| mask(&codes, first + g as u64)).collect();
-        let plan = (Plan::Given(&masks), looked_at.len());
-        let expected = with_run(1, |run| shuffle::statistics(&scored, &pairs, plan, run)).unwrap();
+        let plan = flips(&masks, looked_at.len());
+        let expected = with_run(1, |run| statistics(&scored, &pairs, plan, run)).unwrap();
         for (expected, got) in expected.chunks(looked_at.len()).zip(got.chunks(n)) {
             assert_eq!(expected, looked_at.iter().map(|&g| got[g]).collect::<Vec<_>>(), "{units} {scale} {n}");
         }
@@ -77,7 +73,7 @@ fn codes_of_one_bit_each_make_all_patterns() {
     for units in 1..=12_usize {
         let counts = counts(2, units, 1);
         let stats = SuffStats::new(&counts, 2, units, 10).unwrap();
-        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
         let codes: Vec<u64> = (0..units).map(|unit| 1 << unit).collect();
         let totals = stats.totals();
         let (mut x, mut y) = (totals[..10].to_vec(), totals[10..].to_vec());
@@ -98,9 +94,8 @@ fn codes_of_one_bit_each_make_all_patterns() {
         assert_eq!(1 << units, visited);
         let criterion = (Alternative::TwoSided, [observed.abs()]);
         let tally = |n| {
-            let scheme = Scheme::Codes { codes: &codes, first: 0 };
-            with_run(2, |run| shuffle::tally(&scored, &[(0, 1)], (criterion.0, &criterion.1), (scheme, n), run))
-                .unwrap()
+            let criterion = (criterion.0, criterion.1.as_slice());
+            with_run(2, |run| tally(&scored, &[(0, 1)], criterion, coded(&codes, 0, n), run)).unwrap()
         };
         assert_eq!(vec![expected], tally(1 << units));
         // Patterns without the last unit and their complements are all: one half tells the other.
@@ -114,8 +109,7 @@ fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
     let stats = SuffStats::new(&counts, 3, 70, 10).unwrap();
     let codes = random_codes(1, 70);
     let of = |first: u64, n: usize, threads| {
-        let scheme = Scheme::Codes { codes: &codes, first };
-        with_run(threads, |run| shuffle::sums(&[stats], (scheme, n), run)).unwrap()
+        with_run(threads, |run| shuffle_sums(&[stats], coded(&codes, first, n), run)).unwrap()
     };
     let all = of(0, 20_000, 1);
     for (first, n) in [(0, 1), (3, 5), (15, 2), (16, 16), (8190, 5), (4096, 9000), (77, 12_345)] {
@@ -155,8 +149,7 @@ fn sums_that_just_fit_32_bits_and_that_just_do_not_are_exact() {
         for sign in [1, -1] {
             let counts = [0, 0, sign * (total - 5), sign * 5];
             let stats = [SuffStats::new(&counts, 2, 2, 1).unwrap()];
-            let scheme = Scheme::Codes { codes: &[1, 2], first: 0 };
-            let sums = with_run(1, |run| shuffle::sums(&stats, (scheme, 4), run)).unwrap();
+            let sums = with_run(1, |run| shuffle_sums(&stats, coded(&[1, 2], 0, 4), run)).unwrap();
             let of_second: Vec<_> = sums.chunks(2).map(|sums| sign * sums[1]).collect();
             assert_eq!(vec![0, total - 5, 5, total], of_second);
         }
@@ -167,8 +160,7 @@ fn sums_that_just_fit_32_bits_and_that_just_do_not_are_exact() {
 fn codes_and_counts_that_do_not_fit_are_refused() {
     let counts = [1 << 60, 0, 0, 1 << 60, 1, 1, 1, 1];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
-    let of =
-        |stats, codes: &[u64]| with_run(1, |run| shuffle::sums(&[stats], (Scheme::Codes { codes, first: 0 }, 4), run));
+    let of = |stats, codes: &[u64]| with_run(1, |run| shuffle_sums(&[stats], coded(codes, 0, 4), run));
     assert!(of(stats, &[1, 2, 3, 4]).is_ok());
     let error = of(stats, &[1, 2, 3]).unwrap_err();
     assert_eq!(Error::LengthMismatch { what: "codes".into(), expected: 4, got: 3 }, error);
@@ -188,9 +180,8 @@ proptest! {
         let counts = counts(2, codes.len(), scale);
         let stats = [SuffStats::new(&counts, 2, codes.len(), 10).unwrap()];
         let masks: Vec<u64> = (first..first + n as u64).flat_map(|g| mask(&codes, g)).collect();
-        let expected = with_run(1, |run| shuffle::sums(&stats, (Plan::Given(&masks), n), run)).unwrap();
-        let scheme = Scheme::Codes { codes: &codes, first };
-        let got = with_run(1, |run| shuffle::sums(&stats, (scheme, n), run)).unwrap();
+        let expected = with_run(1, |run| shuffle_sums(&stats, flips(&masks, n), run)).unwrap();
+        let got = with_run(1, |run| shuffle_sums(&stats, coded(&codes, first, n), run)).unwrap();
         prop_assert_eq!(expected, got);
     }
 }

@@ -3,34 +3,58 @@
 use std::ops::Range;
 
 use super::tiles::Tiles;
-use super::{Design, Kernel, Plan, lanes};
+use super::{Kernel, Scratch, lanes};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
+use crate::resample::design::Design;
+use crate::resample::design::packed::Packed;
 use crate::stream::{Purpose, Stream, words_by_replicate};
 
 /// Words of flips looked at together: the words of a block of replicates stay in the second-level cache, and memory does
 /// not grow with the number of units.
 const CHUNK: usize = lanes::WORDS;
 
+/// Where flips come from: bit u % 64 of word u / 64 of a replicate swaps unit u.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::resample) enum Coins<'a> {
+    /// The streams of a seed.
+    Seeded(u64),
+    /// Words of replicates `first`, `first` + 1 …
+    Given { words: &'a [u64], first: u64 },
+}
+
 /// The flips of replicates, and what is added for them.
-pub(super) struct Flips<'a> {
-    design: &'a Design<'a>,
-    plan: Plan<'a, u64>,
+pub(in crate::resample) struct Flips<'a> {
+    design: &'a Design,
+    coins: Coins<'a>,
+    adder: &'a Adder,
     words: usize,
-    adder: Adder,
 }
 
 /// The two ways to add up; both give the same sums.
-enum Adder {
+pub(in crate::resample) enum Adder {
     /// Columns side by side.
     Tiles(Tiles),
     /// Replicates side by side.
     Lanes(lanes::Tables),
 }
 
+impl Adder {
+    /// Makes the tables.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], and [`Error::Interrupted`] if told to stop.
+    pub fn new(packed: &Packed, path: Path, stop: &Stop<'_>) -> Result<Self> {
+        Ok(match path {
+            Path::Tiles => Adder::Tiles(Tiles::new(packed, stop)?),
+            Path::Lanes => Adder::Lanes(lanes::Tables::new(packed, stop)?),
+        })
+    }
+}
+
 /// How to add up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Path {
+pub(in crate::resample) enum Path {
     Tiles,
     Lanes,
 }
@@ -43,33 +67,32 @@ impl Path {
 }
 
 impl<'a> Flips<'a> {
-    pub fn new(design: &'a Design<'a>, plan: Plan<'a, u64>, n: usize, path: Path, stop: &Stop<'_>) -> Result<Self> {
-        let words = design.units().div_ceil(64);
-        if let Plan::Given(given) = plan
+    /// The flips of `n` replicates.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the given ones are not as many.
+    pub fn new(design: &'a Design, adder: &'a Adder, coins: Coins<'a>, n: usize) -> Result<Self> {
+        let words = design.units.div_ceil(64);
+        if let Coins::Given { words: given, .. } = coins
             && Some(given.len()) != n.checked_mul(words)
         {
             let expected = n.saturating_mul(words);
             return Err(Error::LengthMismatch { what: "words of flips".into(), expected, got: given.len() });
         }
-        let adder = match path {
-            Path::Tiles => Adder::Tiles(Tiles::new(&design.cells, &design.columns, stop)?),
-            Path::Lanes => Adder::Lanes(lanes::Tables::new(&design.cells, &design.columns, stop)?),
-        };
-        Ok(Flips { design, plan, words, adder })
+        Ok(Flips { design, coins, adder, words })
     }
 
     /// Writes the flips of the words `from`… word by word, `stride` apart: all replicates' first, then all replicates'
     /// second …
-    fn fill(&self, replicates: Range<usize>, from: usize, (out, stride): (&mut [u64], usize)) {
-        match self.plan {
-            Plan::Seeded { seed, first } => {
-                let first = Stream::new(seed, Purpose::Shuffle, first.wrapping_add(replicates.start as u64));
+    fn fill(&self, replicates: Range<u64>, from: usize, (out, stride): (&mut [u64], usize)) {
+        match self.coins {
+            Coins::Seeded(seed) => {
+                let first = Stream::new(seed, Purpose::Shuffle, replicates.start);
                 words_by_replicate(first, stride, (from / 2) as u32, out);
             }
-            Plan::Given(given) => {
-                for (words, i) in
-                    given[replicates.start * self.words..].chunks_exact(self.words).zip(0..replicates.len())
-                {
+            Coins::Given { words: given, first } => {
+                let [start, end] = [replicates.start, replicates.end].map(|r| (r - first) as usize * self.words);
+                for (i, words) in given[start..end].chunks_exact(self.words).enumerate() {
                     out[i..].iter_mut().step_by(stride).zip(&words[from..]).for_each(|(out, word)| *out = *word);
                 }
             }
@@ -79,7 +102,8 @@ impl<'a> Flips<'a> {
     /// Adds what the units of some words have on top of their cells' rules.
     fn add_exceptions(&self, from: usize, words: &[u64], (out, stride): (&mut [i64], usize)) {
         let units = 64 * from..64 * (from + words.len() / stride);
-        for (exceptions, out) in self.design.columns.exceptions.iter().zip(out.chunks_exact_mut(stride)) {
+        for (exceptions, out) in self.design.exceptions.iter().zip(out.chunks_exact_mut(stride)) {
+            let exceptions = &exceptions.units;
             let start = exceptions.partition_point(|(unit, _)| *unit < units.start);
             for (unit, value) in exceptions[start..].iter().take_while(|(unit, _)| *unit < units.end) {
                 let words = &words[(unit / 64 - from) * stride..][..stride];
@@ -99,17 +123,23 @@ impl Kernel for Flips<'_> {
     }
 
     fn cost(&self) -> u64 {
-        (self.words * (2 + 3 * self.design.columns.dense.len())) as u64
+        (self.words * (2 + 3 * self.design.packed.len())) as u64
     }
 
-    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Result<()> {
-        let mut codes = Vec::new();
-        let mut words = vec![0; CHUNK.min(self.words) * stride];
+    fn sums(
+        &self,
+        range: Range<u64>,
+        scratch: &mut Scratch,
+        (out, stride): (&mut [i64], usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        let Scratch { words, bytes } = scratch;
+        words.resize(CHUNK.min(self.words) * stride, 0);
         for (chunk, from) in (0..self.words).step_by(CHUNK).enumerate() {
             let words = &mut words[..CHUNK.min(self.words - from) * stride];
             self.fill(range.clone(), from, (words, stride));
-            let (dense, exceptional) = out.split_at_mut(self.design.columns.dense.len() * stride);
-            match &self.adder {
+            let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
+            match self.adder {
                 Adder::Tiles(tiles) => {
                     for tile in 0..tiles.len() {
                         if stop.requested() {
@@ -118,7 +148,7 @@ impl Kernel for Flips<'_> {
                         tiles.add(tile, from, words, stride, (dense, stride));
                     }
                 }
-                Adder::Lanes(tables) => tables.add(chunk, words, stride / lanes::LANES, &mut codes, (dense, stride)),
+                Adder::Lanes(tables) => tables.add(chunk, words, stride / lanes::LANES, bytes, (dense, stride)),
             }
             self.add_exceptions(from, words, (exceptional, stride));
             if stop.requested() {

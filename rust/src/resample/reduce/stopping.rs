@@ -5,12 +5,14 @@
 //! comes after the one at which a test stopped is not looked at: where it stops depends on the seed alone. Tests that
 //! have stopped are no longer scored, and when all have, no more shuffles are made.
 
+use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::shuffle::{Alternative, Pair, Shuffles};
-use super::{Plan, Scored, reserved, zeros};
+use super::{Alternative, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
 use crate::error::{Error, Result};
-use crate::pool::Run;
+use crate::pool::{PIECE, Stop};
+use crate::resample::{reserved, zeros};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -225,54 +227,206 @@ impl Sequential {
     }
 }
 
-/// Shuffles until a rule stops every test, or `n` times: how far each came, metric by metric, pair by pair.
+/// How far tests come until a rule stops them, on the same shuffles.
 ///
-/// # Errors
-/// As [`super::shuffle::tally`], and of [`Rule::checked`].
-pub fn tally(
-    scored: &[Scored<'_>],
-    pairs: &[Pair],
-    (alternative, thresholds): (Alternative, &[f64]),
+/// What begins with shuffle 0 looks at its shuffles as they come, and wants no more once all tests have stopped. What
+/// begins later cannot know where it will be looked at: it keeps a bit for every test and shuffle, until it is merged.
+#[derive(Debug, Clone)]
+pub struct SequentialTally {
+    of: Pairs,
+    alternative: Alternative,
+    thresholds: Vec<f64>,
     rule: Rule,
-    (plan, n): (Plan<'_, u64>, usize),
-    run: &mut Run<'_>,
-) -> Result<Vec<Outcome>> {
-    let shuffles = Shuffles::new(scored, pairs, run)?;
-    let tests = shuffles.series();
-    shuffles.check("thresholds", thresholds)?;
-    let mut sequential = Sequential::new(rule.checked()?, tests)?;
-    let stopped: Vec<_> = (0..tests).map(|_| AtomicBool::new(false)).collect();
-    let finished = AtomicBool::new(tests == 0);
-    shuffles.run_until(
-        &finished,
-        (plan, n),
-        run,
-        |shuffles, block, stop| {
-            let words = block.replicates.div_ceil(64);
-            let mut reached = zeros(&[tests, words])?;
-            // What a thread has not yet seen to be stopped is scored for nothing, and not looked at.
-            let wanted = |test: usize| !stopped[test].load(Ordering::Relaxed);
-            shuffles.statistics_of(wanted, (block, stop), |test, first, statistics| {
-                for (word, statistics) in reached[test * words + first / 64..].iter_mut().zip(statistics.chunks(64)) {
-                    let exceeds = |t: f64| alternative.reached(t, thresholds[test]);
-                    // To count them takes no time, and tests that are still running mostly have none.
-                    if statistics.iter().filter(|&&t| exceeds(t)).count() > 0 {
-                        *word = statistics.iter().rev().fold(0, |word, &t| word << 1 | u64::from(exceeds(t)));
+    span: Span,
+    state: State,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    Looking(Sequential),
+    /// Which shuffles were exceedances, test by test: the first one in the lowest bit.
+    Waiting(Vec<u64>),
+}
+
+impl SequentialTally {
+    /// Of these pairs, with a threshold for every metric and pair.
+    ///
+    /// # Errors
+    /// As [`Rule::checked`].
+    pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>, rule: Rule) -> Result<Self> {
+        let state = State::Waiting(Vec::new());
+        Ok(SequentialTally {
+            of: Pairs::new(pairs),
+            alternative,
+            thresholds,
+            rule: rule.checked()?,
+            span: Span::default(),
+            state,
+        })
+    }
+
+    /// How far each test came: metric by metric, pair by pair.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] before a run, and if there are shuffles before the first one.
+    pub fn outcomes(&self) -> Result<&[Outcome]> {
+        let Range { start, .. } = self.span.get()?;
+        match &self.state {
+            State::Looking(sequential) => Ok(sequential.outcomes()),
+            State::Waiting(_) => Err(Error::InvalidOption {
+                option: "the first shuffle of a sequential tally that is asked for its outcomes".into(),
+                expected: "0 (merge it with what comes before)".into(),
+                got: start.to_string(),
+            }),
+        }
+    }
+
+    /// The metrics and the pairs.
+    pub fn shape(&self) -> [usize; 2] {
+        self.of.shape()
+    }
+
+    /// The replicates that it is made of.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] before a run.
+    pub fn replicates(&self) -> Result<Range<u64>> {
+        self.span.get()
+    }
+
+    /// Looks at the shuffles that follow on these.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if they do not, or belong to other tests, [`Error::Memory`], and [`Error::Interrupted`]
+    /// if told to stop: then some may have been looked at.
+    pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
+        let both = self.span.with(&later.span)?;
+        let same = self.thresholds == later.thresholds && self.alternative == later.alternative;
+        check_same(same && self.of == later.of && self.rule == later.rule)?;
+        let State::Waiting(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
+        let n = length(&later.span.get()?);
+        match &mut self.state {
+            State::Looking(sequential) => {
+                let words = n.div_ceil(64);
+                // In whole words of shuffles.
+                for first in (0..n).step_by(PIECE) {
+                    if stop.requested() {
+                        return Err(Error::Interrupted);
                     }
+                    sequential.look(PIECE.min(n - first), |test, word| bits[test * words + first / 64 + word]);
                 }
-            })?;
-            Ok(reached)
-        },
-        |range, reached: Vec<u64>| {
-            let words = range.len().div_ceil(64);
-            sequential.look(range.len(), |test, word| reached[test * words + word]);
-            for (stopped, outcome) in stopped.iter().zip(sequential.outcomes()) {
-                stopped.store(outcome.stopped, Ordering::Relaxed);
             }
-            finished.store(sequential.finished(), Ordering::Relaxed);
-        },
-    )?;
-    Ok(sequential.outcomes)
+            State::Waiting(own) => {
+                let before = length(&self.span.get()?);
+                let (words, own_words) = (length(&both).div_ceil(64), before.div_ceil(64));
+                let tests = self.of.series();
+                let mut joined = zeros(&[tests, words])?;
+                for (test, joined) in joined.chunks_exact_mut(words).enumerate() {
+                    if stop.requested() {
+                        return Err(Error::Interrupted);
+                    }
+                    joined[..own_words].copy_from_slice(&own[test * own_words..][..own_words]);
+                    put(&bits[test * n.div_ceil(64)..][..n.div_ceil(64)], before, joined);
+                }
+                *own = joined;
+            }
+        }
+        self.span = Span(Some(both));
+        Ok(())
+    }
+}
+
+/// How many replicates a range has.
+fn length(range: &Range<u64>) -> usize {
+    (range.end - range.start) as usize
+}
+
+/// Puts bits into `out` from the `at`-th on.
+fn put(bits: &[u64], at: usize, out: &mut [u64]) {
+    for (word, bits) in (at / 64..).zip(bits) {
+        out[word] |= bits << (at % 64);
+        // Behind the last bit there are none.
+        if let (Some(next), 1..) = (out.get_mut(word + 1), at % 64) {
+            *next |= bits >> (64 - at % 64);
+        }
+    }
+}
+
+impl Reduction for SequentialTally {
+    fn feed(&self) -> Feed<'_> {
+        Feed::Pairs(&self.of.pairs)
+    }
+
+    fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
+        self.of.begin(shape)?;
+        self.of.check("thresholds", &self.thresholds)?;
+        let tests = self.of.series();
+        self.state = if replicates.start == 0 {
+            State::Looking(Sequential::new(self.rule, tests)?)
+        } else {
+            State::Waiting(zeros(&[tests, length(&replicates).div_ceil(64)])?)
+        };
+        self.span = Span(Some(replicates));
+        Ok(())
+    }
+
+    fn halves(&mut self) -> Halves<'_> {
+        let tests = self.of.series();
+        let first = self.span.0.as_ref().map_or(0, |all| all.start);
+        // Nothing stops what is only looked at later.
+        let stopped: Arc<[AtomicBool]> = (0..tests).map(|_| AtomicBool::new(false)).collect();
+        let keep = Exceeding { alternative: self.alternative, thresholds: &self.thresholds, stopped: stopped.clone() };
+        let words = self.span.0.as_ref().map_or(0, length).div_ceil(64);
+        let state = &mut self.state;
+        let add = move |part: &Part| {
+            let words_here = part.len().div_ceil(64);
+            match state {
+                State::Looking(sequential) => {
+                    sequential.look(part.len(), |test, word| part.counts[test * words_here + word]);
+                    for (stopped, outcome) in stopped.iter().zip(sequential.outcomes()) {
+                        stopped.store(outcome.stopped, Ordering::Relaxed);
+                    }
+                    Ok(!sequential.finished())
+                }
+                State::Waiting(bits) => {
+                    let at = (part.replicates.start - first) as usize;
+                    for (bits, here) in bits.chunks_exact_mut(words).zip(part.counts.chunks_exact(words_here)) {
+                        put(here, at, bits);
+                    }
+                    Ok(true)
+                }
+            }
+        };
+        (Box::new(keep), Box::new(add))
+    }
+}
+
+struct Exceeding<'a> {
+    alternative: Alternative,
+    thresholds: &'a [f64],
+    stopped: Arc<[AtomicBool]>,
+}
+
+impl Keep for Exceeding<'_> {
+    fn start(&self, part: &mut Part) -> Result<()> {
+        let length = self.thresholds.len() * part.len().div_ceil(64);
+        cleared(&mut part.counts, length)
+    }
+
+    /// What a thread has not yet seen to be stopped is scored for nothing, and not looked at.
+    fn wants(&self, test: usize) -> bool {
+        !self.stopped[test].load(Ordering::Relaxed)
+    }
+
+    fn take(&self, part: &mut Part, test: usize, at: usize, statistics: &[f64]) {
+        let exceeds = |t: f64| self.alternative.reached(t, self.thresholds[test]);
+        // To count them takes no time, and tests that are still running mostly have none.
+        if statistics.iter().filter(|&&t| exceeds(t)).count() > 0 {
+            let word = statistics.iter().rev().fold(0, |word, &t| word << 1 | u64::from(exceeds(t)));
+            let words = part.len().div_ceil(64);
+            put(&[word], at, &mut part.counts[test * words..][..words]);
+        }
+    }
 }
 
 #[cfg(test)]

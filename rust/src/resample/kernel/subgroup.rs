@@ -13,9 +13,11 @@
 
 use std::ops::{Add, BitXor, Range, Sub};
 
-use super::{Design, Kernel, reserved};
+use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Stop};
+use crate::resample::design::Design;
+use crate::resample::{reserved, zeros};
 use crate::stream::{Purpose, Stream};
 
 /// Replicates side by side. Their lowest bits are never transformed: units are added with the signs of all of them.
@@ -174,17 +176,17 @@ enum AnyColumn {
 impl AnyColumn {
     /// # Errors
     /// [`Error::Overflow`] if the values, all taken with one sign, reach 2^62: twice that has to fit. [`Error::Memory`].
-    fn new(place: usize, values: impl Iterator<Item = (u64, i64)> + Clone) -> Result<Self> {
-        let values = values.filter(|(_, value)| *value != 0);
-        let units = values.clone().count();
-        let mut codes = reserved(units)?;
-        codes.extend(values.clone().map(|(code, _)| code));
-        let mut all: Vec<i64> = reserved(units)?;
-        all.extend(values.map(|(_, value)| value));
-        let values = all;
-        let largest: u128 = values.iter().map(|value| u128::from(value.unsigned_abs())).sum();
+    fn new(column: usize, all: impl Iterator<Item = (u64, i64)> + Clone) -> Result<Self> {
+        let all = all.filter(|(_, value)| *value != 0);
+        let units = all.clone().count();
+        let (mut codes, mut values) = (reserved(units)?, reserved(units)?);
+        all.for_each(|(code, value)| {
+            codes.push(code);
+            values.push(value);
+        });
+        let largest: u128 = values.iter().map(|value: &i64| u128::from(value.unsigned_abs())).sum();
         if largest >= 1 << 62 {
-            return Err(Error::Overflow { column: place });
+            return Err(Error::Overflow { column });
         }
         let total = values.iter().sum();
         Ok(if largest <= i32::MAX as u128 {
@@ -198,34 +200,39 @@ impl AnyColumn {
 }
 
 /// The columns of a design by the codes of its units.
-pub(super) struct Subgroup {
+pub(in crate::resample) struct Subgroup {
     columns: Vec<AnyColumn>,
-    first: u64,
     units: usize,
     piece: usize,
 }
 
 impl Subgroup {
-    /// Replicates `first`, `first` + 1 … of the units with these codes.
-    pub fn new(design: &Design<'_>, codes: &[u64], first: u64, stop: &Stop<'_>) -> Result<Self> {
-        let units = design.units();
+    /// The units with these codes.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if there is not a code for every unit, [`Error::Overflow`] if the differences between
+    /// systems would sum up to 2^62, [`Error::Memory`], and [`Error::Interrupted`] if told to stop.
+    pub fn new(design: &Design, codes: &[u64], stop: &Stop<'_>) -> Result<Self> {
+        let units = design.units;
         if codes.len() != units {
             return Err(Error::LengthMismatch { what: "codes".into(), expected: units, got: codes.len() });
         }
-        let mut patience = Patience::default();
-        let dense = design.columns.dense.iter().map(|&cell| {
-            patience.spend(units, stop)?;
-            let values = codes.iter().enumerate().map(|(unit, &code)| (code, design.cells.value(cell, unit)));
-            AnyColumn::new(design.cells.column(cell), values)
-        });
+        let mut columns = reserved(design.width())?;
+        let mut values = zeros(&[units])?;
+        for (packed, &column) in design.packed.iter().zip(&design.columns) {
+            let mut patience = Patience::default();
+            for piece in design.packed.pieces(PIECE) {
+                patience.spend(4 * piece.len(), stop)?;
+                packed.copy(piece.start, &mut values[piece]);
+            }
+            columns.push(AnyColumn::new(column, codes.iter().copied().zip(values.iter().copied()))?);
+        }
         // What is exceptional is a column with few units.
-        let exceptions = design.columns.exceptions.iter().enumerate().map(|(i, exceptions)| {
-            let cell = design.columns.rules.iter().position(|rule| rule.exceptions == Some(i)).unwrap_or(0);
-            let values = exceptions.iter().map(|&(unit, value)| (codes[unit], value));
-            AnyColumn::new(design.cells.column(cell), values)
-        });
-        let columns = dense.chain(exceptions).collect::<Result<_>>()?;
-        Ok(Subgroup { columns, first, units, piece: units.next_power_of_two().clamp(LEAST, MOST) })
+        for exceptions in &design.exceptions {
+            let values = exceptions.units.iter().map(|&(unit, value)| (codes[unit], value));
+            columns.push(AnyColumn::new(exceptions.column, values)?);
+        }
+        Ok(Subgroup { columns, units, piece: units.next_power_of_two().clamp(LEAST, MOST) })
     }
 }
 
@@ -238,10 +245,15 @@ impl Kernel for Subgroup {
         (self.columns.len() * (1 + self.units / self.piece)) as u64
     }
 
-    fn sums(&self, range: Range<usize>, stop: &Stop<'_>, (out, stride): (&mut [i64], usize)) -> Result<()> {
-        let replicates = self.first + range.start as u64..self.first + range.end as u64;
+    fn sums(
+        &self,
+        replicates: Range<u64>,
+        _: &mut Scratch,
+        (out, stride): (&mut [i64], usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
         for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(stride)) {
-            let out = &mut out[..range.len()];
+            let out = &mut out[..(replicates.end - replicates.start) as usize];
             match column {
                 AnyColumn::Narrow(column) => narrow_sums(column, replicates.clone(), self.piece, out, stop)?,
                 AnyColumn::Wide(column) => wide_sums(column, replicates.clone(), self.piece, out, stop)?,

@@ -4,10 +4,10 @@
 //! of two small matrices of bytes, for which processors have instructions. Sums of digits are exact in 32 bits for a
 //! stretch of units, and are put together in 64.
 
-use super::columns::{Cells, Columns};
-use super::zeros;
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Stop};
+use crate::resample::design::packed::Packed;
+use crate::resample::zeros;
 
 /// Digits side by side: 32-bit sums that fill the widest register.
 const LANES: usize = 16;
@@ -30,8 +30,11 @@ struct Digit {
     shift: u32,
 }
 
+/// Values of a column that are widened at a time: whole quads.
+const COPIED: usize = 256;
+
 /// All columns, in digits.
-pub(super) struct Digits {
+pub(in crate::resample) struct Digits {
     units: usize,
     /// The smallest count of each column.
     smallest: Vec<i64>,
@@ -43,17 +46,18 @@ pub(super) struct Digits {
 impl Digits {
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
-    pub fn new(cells: &Cells<'_>, columns: &Columns, stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
         let mut patience = Patience::default();
-        let units = cells.units();
-        let pieces = || (0..units).step_by(PIECE).map(|first| first..units.min(first + PIECE));
+        let units = packed.units();
+        let mut values = [0; COPIED];
         let mut ranges = Vec::new();
-        for &cell in &columns.dense {
+        for column in packed.iter() {
             let mut range = (i64::MAX, i64::MIN);
-            for piece in pieces() {
+            for piece in packed.pieces(COPIED) {
                 patience.spend(piece.len(), stop)?;
-                let values = piece.map(|unit| cells.value(cell, unit));
-                range = values.fold(range, |(low, high), value| (low.min(value), high.max(value)));
+                let values = &mut values[..piece.len()];
+                column.copy(piece.start, values);
+                range = values.iter().fold(range, |(low, high), &value| (low.min(value), high.max(value)));
             }
             ranges.push(range);
         }
@@ -65,12 +69,15 @@ impl Digits {
         let smallest: Vec<_> = ranges.into_iter().map(|(low, _)| low).collect();
         let tile = |digits: &[Digit]| {
             let mut quads: Vec<Quad> = zeros(&[units.div_ceil(QUAD)])?;
-            for piece in pieces() {
+            for piece in packed.pieces(COPIED) {
                 patience.spend(piece.len() * digits.len(), stop)?;
-                for unit in piece {
-                    for (lane, Digit { column, shift }) in quads[unit / QUAD].iter_mut().zip(digits) {
-                        let value = cells.value(columns.dense[*column], unit).wrapping_sub(smallest[*column]);
-                        lane[unit % QUAD] = (value >> shift) as u8;
+                for (lane, Digit { column, shift }) in digits.iter().enumerate() {
+                    let values = &mut values[..piece.len()];
+                    packed.column(*column).copy(piece.start, values);
+                    for (quad, values) in quads[piece.start / QUAD..].iter_mut().zip(values.chunks(QUAD)) {
+                        for (digit, value) in quad[lane].iter_mut().zip(values) {
+                            *digit = (value.wrapping_sub(smallest[*column]) >> shift) as u8;
+                        }
                     }
                 }
             }
@@ -125,7 +132,7 @@ impl Digits {
 
 /// The instructions that make the product. All of them give the same sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Path {
+pub(in crate::resample) enum Path {
     /// Whatever the compiler makes of it.
     Portable,
     /// AVX-512's products of bytes.

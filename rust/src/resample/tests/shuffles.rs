@@ -1,13 +1,17 @@
-use super::super::lanes;
+//! Shuffles.
+
+use std::sync::Arc;
+
 use super::*;
-use crate::instructions::{instruction_sets, run_or_say};
-use crate::metric::{Metric, metric};
+use crate::error::Error;
+use crate::instructions::run_or_say;
+use crate::metric::metric;
+use crate::pool::Stop;
+use crate::resample::design::Design;
+use crate::resample::kernel::flips::{Adder, Coins, Flips, Path};
+use crate::resample::kernel::lanes;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
-
-fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-    body(&mut Run { threads, watch: &mut |_| Ok(()) })
-}
 
 /// The slow, obvious way: walk the units, swap the rows whose bit is set.
 fn swapped_totals(stats: &SuffStats<'_>, (x, y): Pair, flip: impl Fn(usize) -> bool) -> [Vec<i64>; 2] {
@@ -23,6 +27,11 @@ fn swapped_totals(stats: &SuffStats<'_>, (x, y): Pair, flip: impl Fn(usize) -> b
 
 fn bit(words: &[u64], unit: usize) -> bool {
     words[unit / 64] >> (unit % 64) & 1 == 1
+}
+
+/// The columns of one sample, relative to its first system.
+fn designed(stats: SuffStats<'_>) -> Design {
+    with_run(1, |run| Design::new(&[Sample::without_formula(stats)], true, run)).unwrap()
 }
 
 fn flips_of(seed: u64, replicate: u64) -> impl Fn(usize) -> bool {
@@ -52,10 +61,9 @@ fn statistics_equal_those_of_swapping_rows_one_by_one() {
     {
         let counts = counts(segments, 3, scale);
         let stats = SuffStats::new(&counts, 3, segments, 10).unwrap();
-        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
         let n = 530; // more than a block
-        let plan = Plan::Seeded { seed: 5, first: 3 };
-        let got = with_run(2, |run| statistics(&scored, &pairs, (plan, n), run)).unwrap();
+        let got = with_run(2, |run| statistics(&scored, &pairs, seeded(5, 3, n), run)).unwrap();
         for (p, &pair) in pairs.iter().enumerate() {
             for r in (0..n).step_by(37) {
                 let [x, y] = swapped_totals(&stats, pair, flips_of(5, 3 + r as u64));
@@ -71,13 +79,13 @@ fn sums_statistics_and_tallies_agree() {
     let (systems, segments, n) = (4, 100, 700);
     let counts = counts(segments, systems, 1);
     let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-    let scored = [Scored::new(bleu.as_ref(), stats).unwrap(); 2];
+    let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
     let pairs = [(0, 1), (2, 3)];
-    let plan = Plan::Seeded { seed: 1, first: 0 };
-    let statistics = with_run(2, |run| statistics(&scored, &pairs, (plan, n), run)).unwrap();
+    let plan = || seeded(1, 0, n);
+    let statistics = with_run(2, |run| statistics(&scored, &pairs, plan(), run)).unwrap();
     let thresholds = [0.1, -0.1, 0.3, 0.2];
     for alternative in [Alternative::TwoSided, Alternative::Greater, Alternative::Less] {
-        let got = with_run(2, |run| tally(&scored, &pairs, (alternative, &thresholds), (plan, n), run)).unwrap();
+        let got = with_run(2, |run| tally(&scored, &pairs, (alternative, &thresholds), plan(), run)).unwrap();
         let expected: Vec<u64> = statistics
             .chunks(n)
             .zip(thresholds)
@@ -86,7 +94,7 @@ fn sums_statistics_and_tallies_agree() {
         assert_eq!(expected, got);
     }
 
-    let sums = with_run(1, |run| sums(&[stats, stats], (plan, n), run)).unwrap();
+    let sums = with_run(1, |run| shuffle_sums(&[stats, stats], plan(), run)).unwrap();
     let totals = stats.totals();
     for (r, sums) in sums.chunks(2 * systems * 10).enumerate() {
         assert_eq!(sums[..systems * 10], sums[systems * 10..]);
@@ -105,7 +113,7 @@ fn all_shuffles_of_a_few_units_are_enumerated() {
     for segments in 1..=12 {
         let counts = counts(segments, 2, 1);
         let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
-        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
         let masks: Vec<u64> = (0..1 << segments).collect();
         let observed = bleu.score(&stats.totals()[..10]) - bleu.score(&stats.totals()[10..]);
         let expected = masks
@@ -117,7 +125,7 @@ fn all_shuffles_of_a_few_units_are_enumerated() {
             .count() as u64;
         let thresholds = [observed.abs()];
         let threshold = (Alternative::TwoSided, thresholds.as_slice());
-        let plan = (Plan::Given(&masks), masks.len());
+        let plan = flips(&masks, masks.len());
         let got = with_run(2, |run| tally(&scored, &[(0, 1)], threshold, plan, run)).unwrap();
         assert_eq!([expected], got.as_slice());
         assert!(expected >= 2, "no flip and all flips reach what was observed");
@@ -129,8 +137,8 @@ fn equal_systems_have_no_columns_to_add_and_a_statistic_of_0() {
     let bleu = metric("bleu", &[]).unwrap();
     let one = counts(50, 1, 1);
     let counts = [one.clone(), one].concat();
-    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 50, 10).unwrap()).unwrap()];
-    let plan = (Plan::Seeded { seed: 1, first: 0 }, 100);
+    let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 50, 10).unwrap()).unwrap()];
+    let plan = seeded(1, 0, 100);
     assert_eq!(vec![0.0; 100], with_run(1, |run| statistics(&scored, &[(0, 1)], plan, run)).unwrap());
 }
 
@@ -138,9 +146,9 @@ fn equal_systems_have_no_columns_to_add_and_a_statistic_of_0() {
 fn results_are_the_same_for_any_number_of_threads() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(3000, 3, 1);
-    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 3, 3000, 10).unwrap()).unwrap()];
-    let plan = (Plan::Seeded { seed: 2, first: 0 }, 1500);
-    let of = |threads| with_run(threads, |run| statistics(&scored, &[(0, 1), (1, 2)], plan, run)).unwrap();
+    let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 3, 3000, 10).unwrap()).unwrap()];
+    let of =
+        |threads| with_run(threads, |run| statistics(&scored, &[(0, 1), (1, 2)], seeded(2, 0, 1500), run)).unwrap();
     let expected = of(1);
     for threads in [2, 3, 8] {
         assert_eq!(expected, of(threads));
@@ -164,14 +172,15 @@ fn all_paths_give_the_same_sums() {
         };
         let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
-        let design = Design::new(&stats, true, &Stop::never()).unwrap();
-        let of = |path, n, threads| {
-            let flips = Flips::new(&design, Plan::Seeded { seed: 8, first: 3 }, n, path, &Stop::never()).unwrap();
-            with_run(threads, |run| all_sums((&design, &flips), n, run)).unwrap()
+        let design = designed(stats[0]);
+        let of = |path, n, blocks| {
+            let adder = Adder::new(&design.packed, path, &Stop::never()).unwrap();
+            let flips = Flips::new(&design, &adder, Coins::Seeded(8), n).unwrap();
+            all_sums(&design, &flips, 3..3 + n as u64, blocks)
         };
         for n in [1, 64, 200, 1100] {
-            let expected = of(Path::Tiles, n, 1);
-            run_or_say("AVX-512 VBMI", lanes::available(), || assert_eq!(expected, of(Path::Lanes, n, 3)));
+            let expected = of(Path::Tiles, n, 512);
+            run_or_say("AVX-512 VBMI", lanes::available(), || assert_eq!(expected, of(Path::Lanes, n, 64)));
             for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
                 let flip = flips_of(8, 3 + replicate as u64);
                 let sum = |column: usize| -> i64 {
@@ -200,12 +209,13 @@ fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
         let rows = (0..segments).flat_map(row).map(|count| sign * count);
         let counts: Vec<i64> = zeros.iter().copied().chain(rows).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 4).unwrap()];
-        let design = Design::new(&stats, true, &Stop::never()).unwrap();
+        let design = designed(stats[0]);
         let words = segments.div_ceil(64);
         let all = vec![u64::MAX; words];
         for path in [Path::Tiles, Path::best()] {
-            let flips = Flips::new(&design, Plan::Given(&all), 1, path, &Stop::never()).unwrap();
-            let sums = with_run(1, |run| all_sums((&design, &flips), 1, run)).unwrap();
+            let adder = Adder::new(&design.packed, path, &Stop::never()).unwrap();
+            let flips = Flips::new(&design, &adder, Coins::Given { words: &all, first: 0 }, 1).unwrap();
+            let sums = all_sums(&design, &flips, 0..1, 64);
             assert_eq!(stats[0].totals()[4..], sums[4..], "{path:?} {sign}");
         }
     }
@@ -217,10 +227,10 @@ const TIED: [i64; 8] = [3, 1, 1, 1, 0, 1, 0, 1];
 #[test]
 fn a_statistic_that_equals_its_threshold_reaches_it_by_any_scheme() {
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
-    let scored = [Scored::new(&mean, SuffStats::new(&TIED, 2, 2, 2).unwrap()).unwrap()];
+    let scored = [Sample::new(Arc::new(mean), SuffStats::new(&TIED, 2, 2, 2).unwrap()).unwrap()];
     // No flip, the first, the second, both.
     let (masks, codes) = ([0b00, 0b01, 0b10, 0b11], [0b01, 0b10]);
-    let statistics = with_run(1, |run| statistics(&scored, &[(0, 1)], (Plan::Given(&masks), 4), run)).unwrap();
+    let statistics = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(&masks, 4), run)).unwrap();
     assert_eq!(vec![2.0, -1.0, 1.0, -2.0], statistics);
     for (alternative, threshold, expected) in [
         (Alternative::TwoSided, 2.0, 2),
@@ -232,10 +242,11 @@ fn a_statistic_that_equals_its_threshold_reaches_it_by_any_scheme() {
         (Alternative::Less, 1.0, 3),
     ] {
         let criterion = (alternative, [threshold]);
-        let schemes = [Scheme::Coins(Plan::Given(&masks)), Scheme::Codes { codes: &codes, first: 0 }];
+        let schemes = [flips(&masks, 4), coded(&codes, 0, 4)];
         for scheme in schemes {
-            let got = with_run(1, |run| tally(&scored, &[(0, 1)], (criterion.0, &criterion.1), (scheme, 4), run));
-            assert_eq!(vec![expected], got.unwrap(), "{alternative:?} {threshold} {scheme:?}");
+            let label = format!("{alternative:?} {threshold} {scheme:?}");
+            let got = with_run(1, |run| tally(&scored, &[(0, 1)], (criterion.0, &criterion.1), scheme, run));
+            assert_eq!(vec![expected], got.unwrap(), "{label}");
         }
     }
 }
@@ -245,42 +256,15 @@ fn pairs_and_plans_that_do_not_fit_are_refused() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(70, 2, 1);
     let stats = SuffStats::new(&counts, 2, 70, 10).unwrap();
-    let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
-    let seeded = (Plan::Seeded { seed: 0, first: 0 }, 1);
-    let error = with_run(1, |run| statistics(&scored, &[(0, 2)], seeded, run)).unwrap_err();
+    let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+    let error = with_run(1, |run| statistics(&scored, &[(0, 2)], seeded(0, 0, 1), run)).unwrap_err();
     assert_eq!(Error::OutOfRange { what: "system".into(), index: 2, len: 2 }, error);
-    let error = with_run(1, |run| statistics(&scored, &[(0, 1)], (Plan::Given(&[0; 3]), 2), run)).unwrap_err();
+    let error = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(&[0; 3], 2), run)).unwrap_err();
     assert_eq!(Error::LengthMismatch { what: "words of flips".into(), expected: 4, got: 3 }, error);
-    assert!(
-        Scored::new(metric("bleu", &[]).unwrap().as_ref() as &dyn Metric, SuffStats::new(&[1], 1, 1, 1).unwrap())
-            .is_err()
-    );
+    assert!(Sample::new(metric("bleu", &[]).unwrap(), SuffStats::new(&[1], 1, 1, 1).unwrap()).is_err());
 }
 
 proptest! {
-    #[test]
-    fn all_instructions_swap_the_same(
-        columns in prop::collection::vec([-(1i64 << 40)..1 << 40, -(1i64 << 40)..1 << 40], 1..12),
-        batch in 1..=BATCH,
-        seed in any::<u64>(),
-    ) {
-        let random = |replicate| Stream::new(seed, Purpose::Draw, replicate).words().map(|w| w as i64 >> 20);
-        let of = [0, 1].map(|x| random(x).take(columns.len() * batch).collect::<Vec<_>>());
-        let totals = [0, 1].map(|x: usize| columns.iter().map(|both| both[x]).collect::<Vec<_>>());
-        let swapped = |x: usize, i: usize| totals[x][i / batch] - of[x][i] + of[1 - x][i];
-        let expected = [0, 1].map(|x| (0..columns.len() * batch).map(|i| swapped(x, i)).collect::<Vec<_>>());
-        let sets = instruction_sets!(
-            swap_inline,
-            fn(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64])
-        );
-        for (set, swap) in sets {
-            let mut got = [of[0].clone(), of[0].clone()];
-            let [to_x, to_y] = &mut got;
-            swap((&totals[0], &of[0]), (&totals[1], &of[1]), to_x, to_y);
-            prop_assert_eq!(&expected, &got, "{}", set);
-        }
-    }
-
     #[test]
     fn any_masks_give_what_swapping_gives(
         segments in 1..150usize,
@@ -290,11 +274,11 @@ proptest! {
         let bleu = metric("bleu", &[]).unwrap();
         let counts = counts(segments, 2, scale);
         let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
-        let scored = [Scored::new(bleu.as_ref(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
         let per_replicate = segments.div_ceil(64);
         let n = 10;
         let masks = &words[..n * per_replicate];
-        let got = with_run(1, |run| statistics(&scored, &[(0, 1)], (Plan::Given(masks), n), run)).unwrap();
+        let got = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(masks, n), run)).unwrap();
         let expected: Vec<f64> = masks
             .chunks(per_replicate)
             .map(|mask| {

@@ -6,10 +6,10 @@
 
 use std::ops::{Add, Range};
 
-use super::columns::{Cells, Columns};
-use super::reserved;
 use crate::error::Result;
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{Patience, Stop};
+use crate::resample::design::packed::Packed;
+use crate::resample::{reserved, zeros};
 
 /// Columns per tile: a row of 16-bit lanes is half a cache line.
 const LANES: usize = 16;
@@ -92,30 +92,30 @@ struct Tile<T> {
 }
 
 impl<T: Lane> Tile<T> {
-    fn new(columns: &[usize], groups: &[i64], cells: &Cells<'_>, dense: &[usize], stop: &Stop<'_>) -> Result<Self> {
-        let row = |unit: usize| {
-            let mut row = [T::default(); LANES];
-            if unit < cells.units() {
-                for (lane, &column) in row.iter_mut().zip(columns) {
-                    let value = T::try_from(cells.value(dense[column], unit));
-                    *lane = value.unwrap_or_else(|_| unreachable!("the lane was chosen to fit"));
+    fn new(columns: &[usize], groups: &[i64], packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
+        let bound = |bounds: &[i64]| columns.iter().map(|&column| bounds[column]).max().unwrap_or(0);
+        let units = packed.units().next_multiple_of(GROUP);
+        let mut rows: Vec<Row<T>> = reserved(units)?;
+        let mut patience = Patience::default();
+        let mut values = [0; COPIED];
+        for piece in packed.pieces(COPIED) {
+            patience.spend(piece.len() * LANES, stop)?;
+            rows.resize(piece.end.next_multiple_of(GROUP), [T::default(); LANES]);
+            for (lane, &column) in columns.iter().enumerate() {
+                let values = &mut values[..piece.len()];
+                packed.column(column).copy(piece.start, values);
+                for (row, &value) in rows[piece.start..].iter_mut().zip(&*values) {
+                    row[lane] = T::try_from(value).unwrap_or_else(|_| unreachable!("the lane was chosen to fit"));
                 }
             }
-            row
-        };
-        let bound = |bounds: &[i64]| columns.iter().map(|&column| bounds[column]).max().unwrap_or(0);
-        let units = cells.units().next_multiple_of(GROUP);
-        let mut rows = reserved(units)?;
-        let mut patience = Patience::default();
-        for first in (0..units).step_by(PIECE) {
-            let piece = first..units.min(first + PIECE);
-            patience.spend(piece.len() * columns.len(), stop)?;
-            rows.extend(piece.map(row));
         }
-        let bounds = groups.chunks_exact(dense.len()).map(bound).collect();
+        let bounds = groups.chunks_exact(packed.len()).map(bound).collect();
         Ok(Tile { rows, bounds, columns: columns.to_vec() })
     }
 }
+
+/// Values of a column that are widened at a time.
+const COPIED: usize = 256;
 
 /// A tile of any width of lane.
 enum AnyTile {
@@ -125,23 +125,28 @@ enum AnyTile {
 }
 
 /// All columns, packed.
-pub(super) struct Tiles(Vec<AnyTile>);
+pub(in crate::resample) struct Tiles(Vec<AnyTile>);
 
 impl Tiles {
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
-    pub fn new(cells: &Cells<'_>, columns: &Columns, stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
         let mut patience = Patience::default();
-        let dense = &columns.dense;
+        let width = packed.len();
         // How far the sums of a group of rows may be from 0: group by group, column by column.
-        let mut bounds = vec![0i64; cells.units().div_ceil(GROUP) * dense.len()];
-        let mut largest = vec![0; dense.len()];
-        for (g, bounds) in bounds.chunks_exact_mut(dense.len().max(1)).enumerate() {
-            patience.spend(GROUP * dense.len(), stop)?;
-            for ((bound, largest), &cell) in bounds.iter_mut().zip(&mut largest).zip(dense) {
-                let group = g * GROUP..((g + 1) * GROUP).min(cells.units());
-                *bound = group.fold(0, |sum, unit| sum.saturating_add(cells.value(cell, unit).saturating_abs()));
-                *largest = *bound.max(largest);
+        let mut bounds: Vec<i64> = zeros(&[packed.units().div_ceil(GROUP), width])?;
+        let mut largest = vec![0; width];
+        let mut values = [0; COPIED];
+        for piece in packed.pieces(COPIED) {
+            patience.spend(piece.len() * width, stop)?;
+            for ((column, values_of), largest) in packed.iter().enumerate().zip(&mut largest) {
+                let values = &mut values[..piece.len()];
+                values_of.copy(piece.start, values);
+                let groups = bounds[piece.start / GROUP * width + column..].iter_mut().step_by(width);
+                for (bound, group) in groups.zip(values.chunks(GROUP)) {
+                    *bound = group.iter().fold(0, |sum: i64, value| sum.saturating_add(value.saturating_abs()));
+                    *largest = *bound.max(largest);
+                }
             }
         }
         let mut by_width: [Vec<usize>; 3] = Default::default();
@@ -150,9 +155,9 @@ impl Tiles {
         }
         let of_width = |(width, columns): (usize, &Vec<usize>)| {
             let tile = |columns: &[usize]| match width {
-                0 => Tile::new(columns, &bounds, cells, dense, stop).map(AnyTile::Narrow),
-                1 => Tile::new(columns, &bounds, cells, dense, stop).map(AnyTile::Middle),
-                _ => Tile::new(columns, &bounds, cells, dense, stop).map(AnyTile::Wide),
+                0 => Tile::new(columns, &bounds, packed, stop).map(AnyTile::Narrow),
+                1 => Tile::new(columns, &bounds, packed, stop).map(AnyTile::Middle),
+                _ => Tile::new(columns, &bounds, packed, stop).map(AnyTile::Wide),
             };
             columns.chunks(LANES).map(tile).collect::<Vec<_>>()
         };
@@ -245,9 +250,7 @@ mod tests {
         let sizes = [2047, 2048, 1 << 26, 1 << 27, 1 << 40];
         let counts: Vec<i64> = (0..40).flat_map(|unit| sizes.map(|size| size * [1, -1][unit * 7 % 3 % 2])).collect();
         let all = [SuffStats::new(&counts, 1, 40, 5).unwrap()];
-        let cells = Cells::new(&all, false);
-        let columns = Columns { dense: (0..5).collect(), exceptions: Vec::new(), rules: Vec::new() };
-        let seen: Vec<_> = Tiles::new(&cells, &columns, &Stop::never())
+        let seen: Vec<_> = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never())
             .unwrap()
             .0
             .iter()
@@ -271,8 +274,7 @@ mod tests {
         for (largest, rest) in [(2047, 1), ((1 << 27) - 1, 1)] {
             let counts = [[largest; 16], [rest; 16]].concat();
             let all = [SuffStats::new(&counts, 1, 32, 1).unwrap()];
-            let columns = Columns { dense: vec![0], exceptions: Vec::new(), rules: Vec::new() };
-            let tiles = Tiles::new(&Cells::new(&all, false), &columns, &Stop::never()).unwrap();
+            let tiles = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never()).unwrap();
             let mut sums = [0];
             tiles.add(0, 0, &[u64::MAX], 1, (&mut sums, 1));
             assert_eq!([16 * (largest + rest)], sums);
@@ -318,9 +320,7 @@ mod tests {
             let counts: Vec<i64> =
                 sizes.iter().cycle().take(units * sizes.len()).map(|size| size * sign()).collect();
             let all = [SuffStats::new(&counts, 1, units, sizes.len()).unwrap()];
-            let cells = Cells::new(&all, false);
-            let columns = Columns { dense: (0..sizes.len()).collect(), exceptions: Vec::new(), rules: Vec::new() };
-            let tiles = Tiles::new(&cells, &columns, &Stop::never()).unwrap();
+            let tiles = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never()).unwrap();
             let first = first.min(units.div_ceil(64) - 1);
             let words: Vec<u64> = random.take(count.min(units.div_ceil(64) - first) * replicates).collect();
             let of_words = 64 * first..64 * (first + words.len() / replicates);

@@ -1,13 +1,12 @@
-use super::super::shuffle;
+use std::sync::Arc;
+
 use super::*;
 use crate::metric::metric;
+use crate::resample::Sample;
+use crate::resample::tests::{outcomes, seeded, statistics, with_run};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
-
-fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
-    body(&mut Run { threads, watch: &mut |_| Ok(()) })
-}
 
 const H: u64 = 20;
 const RULES: [Rule; 4] = [
@@ -144,10 +143,10 @@ fn tests_stop_where_their_statistics_say_on_any_number_of_threads() {
     let (systems, segments, n) = (4, 300, 5000);
     let counts = counts(systems, segments);
     let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-    let scored = [Scored::new(bleu.as_ref(), stats).unwrap(); 2];
+    let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
     let pairs = [(1, 0), (2, 1), (3, 1)];
-    let plan = Plan::Seeded { seed: 3, first: 0 };
-    let statistics = with_run(1, |run| shuffle::statistics(&scored, &pairs, (plan, n), run)).unwrap();
+    let plan = || seeded(3, 0, n);
+    let statistics = with_run(1, |run| statistics(&scored, &pairs, plan(), run)).unwrap();
     let of = |quantile: f64, series: usize| {
         let mut sorted: Vec<_> = statistics[series * n..][..n].iter().map(|t| t.abs()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -164,7 +163,7 @@ fn tests_stop_where_their_statistics_say_on_any_number_of_threads() {
         let expected: Vec<_> = (0..thresholds.len()).map(|series| one_by_one(rule, reached(series))).collect();
         for threads in [1, 2, 3, 8] {
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
-            let got = with_run(threads, |run| tally(&scored, &pairs, criterion, rule, (plan, n), run)).unwrap();
+            let got = with_run(threads, |run| outcomes(&scored, &pairs, criterion, rule, plan(), run)).unwrap();
             assert_eq!(expected, got, "{rule:?} {threads}");
         }
     }
@@ -174,10 +173,10 @@ fn tests_stop_where_their_statistics_say_on_any_number_of_threads() {
 fn a_statistic_that_equals_its_threshold_is_an_exceedance_and_a_count_that_equals_a_limit_stops() {
     // One pair of equal systems: every statistic is 0.
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
-    let scored = [Scored::new(&mean, SuffStats::new(&[3, 1, 1, 1, 3, 1, 1, 1], 2, 2, 2).unwrap()).unwrap()];
+    let scored = [Sample::new(Arc::new(mean), SuffStats::new(&[3, 1, 1, 1, 3, 1, 1, 1], 2, 2, 2).unwrap()).unwrap()];
     let of = |alternative, threshold: f64, exceedances| {
-        let (rule, plan) = (Rule::BesagClifford { exceedances }, (Plan::Seeded { seed: 1, first: 0 }, 50));
-        with_run(1, |run| tally(&scored, &[(0, 1)], (alternative, &[threshold]), rule, plan, run)).unwrap()[0]
+        let (rule, plan) = (Rule::BesagClifford { exceedances }, seeded(1, 0, 50));
+        with_run(1, |run| outcomes(&scored, &[(0, 1)], (alternative, &[threshold]), rule, plan, run)).unwrap()[0]
     };
     let above = f64::MIN_POSITIVE;
     for (alternative, below, beyond) in
@@ -195,11 +194,12 @@ fn no_more_shuffles_are_made_than_a_few_blocks_ahead() {
     // So many shuffles would take years; all tests stop within the first block.
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(2, 300);
-    let scored = [Scored::new(bleu.as_ref(), SuffStats::new(&counts, 2, 300, 10).unwrap()).unwrap()];
-    let plan = (Plan::Seeded { seed: 3, first: 0 }, 1 << 50);
+    let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 300, 10).unwrap()).unwrap()];
     for rule in RULES {
-        let got =
-            with_run(2, |run| tally(&scored, &[(0, 1)], (Alternative::TwoSided, &[0.0]), rule, plan, run)).unwrap();
+        let got = with_run(2, |run| {
+            outcomes(&scored, &[(0, 1)], (Alternative::TwoSided, &[0.0]), rule, seeded(3, 0, 1 << 50), run)
+        })
+        .unwrap();
         assert!(got[0].stopped && got[0].shuffles <= H, "{got:?}");
         assert_eq!(got[0].shuffles, got[0].exceedances);
     }

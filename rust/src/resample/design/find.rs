@@ -1,0 +1,236 @@
+//! Finds the columns that say something new.
+
+use super::Exception;
+use super::packed::{Column, Integer};
+use crate::error::Result;
+use crate::pool::{self, Blocks, PIECE, Patience, Run, Stop};
+use crate::resample::reserved;
+use crate::stats::SuffStats;
+
+/// An exception for so many units costs no more than the column would.
+const UNITS_PER_EXCEPTION: usize = 64;
+
+/// Rows that are taken apart into columns at a time: they stay in the first-level cache.
+const ROWS: usize = 128;
+
+/// What a cell is, but for a constant and exceptions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base {
+    /// 0.
+    Nothing,
+    /// The same count of the first system.
+    First,
+    /// Another count of its own system.
+    Own(usize),
+    /// Nothing that is known yet: it is added up.
+    Itself,
+}
+
+/// A cell, and how it follows from others.
+pub(super) struct Cell {
+    pub total: i64,
+    pub base: Base,
+    pub constant: i64,
+    pub exceptions: Vec<Exception>,
+}
+
+/// The cells of a system.
+pub(super) struct Found<V> {
+    pub cells: Vec<Cell>,
+    /// The values of each cell that is added up; of the others nothing is kept.
+    pub values: Vec<V>,
+}
+
+/// The cells of all systems, and which of them say something new. With relative counts a constant would have to be
+/// counted, too, so only the constant 0 is looked for. A column may follow from another one of its system, or from the
+/// same one of the first system, if these are added up themselves: so no rule rests on another.
+///
+/// # Errors
+/// [`crate::Error::Memory`], and what the pool returns.
+pub(super) fn of_sample(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>) -> Result<Vec<Found<Column>>> {
+    // Whatever is subtracted from what below fits: a count, that of the first system, those of another cell, a constant.
+    let largest = stats.largest().saturating_mul(4);
+    if largest <= i16::LARGEST as u64 {
+        of_width::<i16>(stats, relative, run)
+    } else if largest <= i32::LARGEST as u64 {
+        of_width::<i32>(stats, relative, run)
+    } else {
+        of_width::<i64>(stats, relative, run)
+    }
+}
+
+fn of_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>) -> Result<Vec<Found<Column>>> {
+    let none: Vec<Vec<T>> = (0..stats.columns()).map(|_| Vec::new()).collect();
+    run.before(|run| {
+        let first = run.alone(|stop, _| of_system(stats, (0, relative), &none, stop))?;
+        let mut all = reserved(stats.systems())?;
+        let mut failed = None;
+        // To read a count costs some additions.
+        let cost = 8 * (stats.segments() * stats.columns()) as u64;
+        let others = Blocks { items: stats.systems() - 1, size: 1, cost, lead: 0 };
+        pool::run(
+            others,
+            run,
+            || (),
+            |(), range, stop| {
+                let found = of_system(stats, (range.start + 1, relative), &first.values, stop);
+                Some(found.and_then(|found| narrowed(found, stop)))
+            },
+            |_, found, _| match found {
+                Ok(found) => all.push(found),
+                Err(error) => failed = failed.take().or(Some(error)),
+            },
+        )?;
+        failed.map_or(Ok(()), Err)?;
+        all.insert(0, run.alone(|stop, _| narrowed(first, stop))?);
+        Ok(all)
+    })
+}
+
+/// The cells of one system; `first` are the columns of the first system that are added up.
+fn of_system<T: Integer>(
+    stats: &SuffStats<'_>,
+    (system, relative): (usize, bool),
+    first: &[Vec<T>],
+    stop: &Stop<'_>,
+) -> Result<Found<Vec<T>>> {
+    let mut patience = Patience::default();
+    let (mut columns, totals) = columns_of(stats, (system, relative), (&mut patience, stop))?;
+    let mut cells: Vec<Cell> = reserved(totals.len())?;
+    for (column, total) in totals.into_iter().enumerate() {
+        let (before, values) = columns.split_at(column);
+        let values = &values[0];
+        // Those that are not added up are empty.
+        let own = before.iter().enumerate().map(|(other, values)| (Base::Own(other), Some(values)));
+        let of_first = std::iter::once((Base::First, Some(&first[column])));
+        let others = of_first.chain(own).filter(|(_, values)| values.is_some_and(|values| !values.is_empty()));
+        let mut found = None;
+        for (base, other) in std::iter::once((Base::Nothing, None)).chain(others) {
+            let other = other.map(Vec::as_slice);
+            if let Some((constant, exceptions)) = difference(values, other, relative, (&mut patience, stop))? {
+                found = Some(Cell { total, base, constant, exceptions });
+                break;
+            }
+        }
+        if found.is_some() {
+            columns[column] = Vec::new();
+        }
+        let itself = Cell { total, base: Base::Itself, constant: 0, exceptions: Vec::new() };
+        cells.push(found.unwrap_or(itself));
+    }
+    Ok(Found { cells, values: columns })
+}
+
+/// A system's counts, column by column, and their sums. Only the sums are those of the counts themselves if they are
+/// taken relative to the first system.
+fn columns_of<T: Integer>(
+    stats: &SuffStats<'_>,
+    (system, relative): (usize, bool),
+    (patience, stop): (&mut Patience, &Stop<'_>),
+) -> Result<(Vec<Vec<T>>, Vec<i64>)> {
+    let (width, units) = (stats.columns(), stats.segments());
+    let (mut columns, mut totals): (Vec<Vec<T>>, Vec<i64>) = (reserved(width)?, reserved(width)?);
+    for _ in 0..width {
+        columns.push(reserved(units)?);
+        totals.push(0);
+    }
+    for from in (0..units).step_by(ROWS) {
+        let to = units.min(from + ROWS);
+        patience.spend(4 * (to - from) * width, stop)?;
+        let (rows, base) = (stats.rows(system, from..to), stats.rows(0, from..to));
+        for (column, (out, total)) in columns.iter_mut().zip(&mut totals).enumerate() {
+            let rows = rows[column..].iter().step_by(width);
+            *total += rows.clone().sum::<i64>();
+            if relative {
+                let base = base[column..].iter().step_by(width);
+                out.extend(rows.zip(base).map(|(count, first)| T::cut(count.wrapping_sub(*first))));
+            } else {
+                out.extend(rows.map(|count| T::cut(*count)));
+            }
+        }
+    }
+    Ok((columns, totals))
+}
+
+/// Values that are compared before it is looked at how many were different.
+const COMPARED: usize = 128;
+
+/// What a column has on top of another (or of nothing): a constant and a few exceptions, if they are few.
+fn difference<T: Integer>(
+    values: &[T],
+    other: Option<&[T]>,
+    relative: bool,
+    (patience, stop): (&mut Patience, &Stop<'_>),
+) -> Result<Option<(i64, Vec<Exception>)>> {
+    let units = values.len();
+    let on_top = |unit: usize| values[unit].minus(other.map_or(T::cut(0), |other| other[unit]));
+    let constant = if relative { T::cut(0) } else { common(on_top, units) };
+    let mut different = 0;
+    for from in (0..units).step_by(COMPARED) {
+        patience.spend(COMPARED / 4, stop)?;
+        let to = units.min(from + COMPARED);
+        different += match other {
+            Some(other) => count(values[from..to].iter().zip(&other[from..to]).map(|(a, b)| a.minus(*b)), constant),
+            None => count(values[from..to].iter().copied(), constant),
+        };
+        if different > units / UNITS_PER_EXCEPTION {
+            return Ok(None);
+        }
+    }
+    let mut exceptions = reserved(different)?;
+    if different > 0 {
+        for from in (0..units).step_by(PIECE) {
+            patience.spend(PIECE, stop)?;
+            let differing = (from..units.min(from + PIECE)).filter(|&unit| on_top(unit) != constant);
+            exceptions.extend(differing.map(|unit| (unit, on_top(unit).widen().wrapping_sub(constant.widen()))));
+        }
+    }
+    Ok(Some((constant.widen(), exceptions)))
+}
+
+/// How many of up to 128 values are not this one.
+#[inline(always)]
+fn count<T: Integer>(values: impl Iterator<Item = T>, this: T) -> usize {
+    usize::from(values.fold(0_u8, |count, value| count + u8::from(value != this)))
+}
+
+/// What most of nine units spread over all have. If all but a few of all units have the same, these do, or a column is
+/// added up that need not be.
+fn common<T: Integer>(value: impl Fn(usize) -> T, units: usize) -> T {
+    let mut seen: [T; 9] = std::array::from_fn(|i| value(i * (units - 1) / 8));
+    seen.sort_unstable();
+    seen[4]
+}
+
+/// The same with values as narrow as they allow.
+fn narrowed<T: Integer>(found: Found<Vec<T>>, stop: &Stop<'_>) -> Result<Found<Column>> {
+    let mut patience = Patience::default();
+    let mut values = reserved(found.values.len())?;
+    for column in found.values {
+        patience.spend(column.len(), stop)?;
+        values.push(narrow(&column)?);
+    }
+    Ok(Found { cells: found.cells, values })
+}
+
+/// The values in as few bits as hold them all.
+pub(super) fn narrow<T: Integer>(values: &[T]) -> Result<Column> {
+    let zero = T::cut(0);
+    let (low, high) = values.iter().fold((zero, zero), |(low, high), &value| (low.min(value), high.max(value)));
+    let fits = |largest: i64| low.widen() >= -largest && high.widen() <= largest;
+    Ok(if fits(i8::LARGEST) {
+        Column::I8(cut(values)?)
+    } else if fits(i16::LARGEST) {
+        Column::I16(cut(values)?)
+    } else if fits(i32::LARGEST) {
+        Column::I32(cut(values)?)
+    } else {
+        Column::I64(cut(values)?)
+    })
+}
+
+fn cut<T: Integer, N: Integer>(values: &[T]) -> Result<Vec<N>> {
+    let mut out = reserved(values.len())?;
+    out.extend(values.iter().map(|value| N::cut(value.widen())));
+    Ok(out)
+}

@@ -1,0 +1,144 @@
+//! Columns of integers, each as narrow as its values allow.
+
+use std::ops::Range;
+
+/// An integer of some width, for what takes many of them.
+pub(in crate::resample) trait Integer: Copy + Eq + Ord + Send + Sync {
+    /// The largest one.
+    const LARGEST: i64;
+
+    /// The value, which is known to fit; else its lowest bits.
+    fn cut(value: i64) -> Self;
+
+    /// The value.
+    fn widen(self) -> i64;
+
+    /// The difference; if it does not fit, its lowest bits.
+    fn minus(self, other: Self) -> Self;
+}
+
+macro_rules! integers {
+    ($($integer:ty),*) => {$(
+        impl Integer for $integer {
+            const LARGEST: i64 = <$integer>::MAX as i64;
+
+            #[inline(always)]
+            fn cut(value: i64) -> Self {
+                value as $integer
+            }
+
+            #[inline(always)]
+            fn widen(self) -> i64 {
+                self as i64
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+        }
+    )*};
+}
+
+integers!(i8, i16, i32, i64);
+
+/// A value for each unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::resample) enum Column {
+    /// Of 8 bits.
+    I8(Vec<i8>),
+    /// Of 16 bits.
+    I16(Vec<i16>),
+    /// Of 32 bits.
+    I32(Vec<i32>),
+    /// Of 64 bits.
+    I64(Vec<i64>),
+}
+
+/// Does the same with the values of whatever width.
+macro_rules! with_values {
+    ($column:expr, $values:ident => $body:expr) => {
+        match $column {
+            $crate::resample::design::packed::Column::I8($values) => $body,
+            $crate::resample::design::packed::Column::I16($values) => $body,
+            $crate::resample::design::packed::Column::I32($values) => $body,
+            $crate::resample::design::packed::Column::I64($values) => $body,
+        }
+    };
+}
+
+impl Column {
+    /// The values of the units from `first` on.
+    pub fn copy(&self, first: usize, out: &mut [i64]) {
+        fn widen<T: Integer>(values: &[T], out: &mut [i64]) {
+            out.iter_mut().zip(values).for_each(|(out, value)| *out = value.widen());
+        }
+        with_values!(self, values => widen(&values[first..first + out.len()], out));
+    }
+
+    /// The value of a unit.
+    #[inline(always)]
+    pub fn value(&self, unit: usize) -> i64 {
+        with_values!(self, values => values[unit].widen())
+    }
+}
+
+/// The columns that are added up. They own their values, so that nothing that is prepared borrows from a caller.
+#[derive(Debug, Clone)]
+pub(in crate::resample) struct Packed {
+    units: usize,
+    columns: Vec<Column>,
+}
+
+impl Packed {
+    /// No columns of so many units.
+    pub fn new(units: usize) -> Self {
+        Packed { units, columns: Vec::new() }
+    }
+
+    /// For tests: columns of given values.
+    #[cfg(test)]
+    pub fn of(columns: &[Vec<i64>]) -> Self {
+        let units = columns[0].len();
+        let columns = columns.iter().map(|values| super::find::narrow(values).unwrap()).collect();
+        Packed { units, columns }
+    }
+
+    /// For tests: all columns of the first system.
+    #[cfg(test)]
+    pub fn of_rows(stats: &crate::stats::SuffStats<'_>) -> Self {
+        let column = |column| (0..stats.segments()).map(|unit| stats.row(0, unit)[column]).collect();
+        Self::of(&(0..stats.columns()).map(column).collect::<Vec<_>>())
+    }
+
+    /// One more column.
+    pub fn push(&mut self, column: Column) {
+        self.columns.push(column);
+    }
+
+    /// How many units a column has.
+    pub fn units(&self) -> usize {
+        self.units
+    }
+
+    /// How many columns there are.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// A column.
+    pub fn column(&self, column: usize) -> &Column {
+        &self.columns[column]
+    }
+
+    /// The columns.
+    pub fn iter(&self) -> std::slice::Iter<'_, Column> {
+        self.columns.iter()
+    }
+
+    /// The units in pieces, between which a long call can be interrupted.
+    pub fn pieces(&self, length: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let units = self.units;
+        (0..units).step_by(length).map(move |first| first..units.min(first + length))
+    }
+}

@@ -1,0 +1,160 @@
+//! The kernel of the bootstrap: draw units with replacement, the same draw for every system and metric.
+
+use std::ops::Range;
+
+use super::product::TOGETHER;
+pub(in crate::resample) use super::product::{Digits, Path};
+use super::weights::Strata;
+use super::{Kernel, STRIDE, Scratch};
+use crate::error::{Error, Result};
+use crate::pool::{PIECE, Patience, Stop};
+use crate::resample::design::Design;
+use crate::resample::resize;
+
+/// Where draws come from.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::resample) enum Choices<'a> {
+    /// The streams of a seed.
+    Seeded(u64),
+    /// Units of replicates `first`, `first` + 1 …: as many as there are for each.
+    Given { indices: &'a [u32], first: u64 },
+}
+
+/// The units drawn by replicates, and the sums over them.
+pub(in crate::resample) struct Draws<'a> {
+    design: &'a Design,
+    choices: Choices<'a>,
+    strata: &'a Strata,
+    digits: &'a Digits,
+    path: Path,
+}
+
+/// Bytes of weights that a block of replicates makes, more or less: they stay in the second-level cache.
+const WEIGHTS: usize = 1 << 18;
+
+impl<'a> Draws<'a> {
+    /// The draws of `n` replicates.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if the given ones are not as many, [`Error::OutOfRange`] if one of them is not a unit,
+    /// [`Error::Interrupted`] if told to stop.
+    pub fn new(
+        design: &'a Design,
+        (strata, digits): (&'a Strata, &'a Digits),
+        (choices, n): (Choices<'a>, usize),
+        path: Path,
+        stop: &Stop<'_>,
+    ) -> Result<Self> {
+        let units = design.units;
+        if let Choices::Given { indices, .. } = choices {
+            if Some(indices.len()) != n.checked_mul(units) {
+                let expected = n.saturating_mul(units);
+                return Err(Error::LengthMismatch { what: "indices".into(), expected, got: indices.len() });
+            }
+            let mut patience = Patience::default();
+            for indices in indices.chunks(PIECE) {
+                patience.spend(indices.len(), stop)?;
+                if let Some(&index) = indices.iter().find(|&&index| index as usize >= units) {
+                    return Err(Error::OutOfRange { what: "unit".into(), index: index as usize, len: units });
+                }
+            }
+        }
+        Ok(Draws { design, choices, strata, digits, path })
+    }
+
+    /// The bytes of a row of weights: whole quads of units.
+    fn padded(&self) -> usize {
+        self.design.units.next_multiple_of(8)
+    }
+
+    /// Adds the rows that a seed draws in as many replicates as `weights` has rows, the first of them being the
+    /// `place`-th of the block.
+    fn add_drawn(
+        &self,
+        (seed, first): (u64, u64),
+        weights: &mut [u8],
+        place: usize,
+        (out, stride): (&mut [i64], usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        for (i, weights) in (0..).zip(weights.chunks_exact_mut(self.padded())) {
+            self.strata.draw(seed, first.wrapping_add(i), weights, stop)?;
+        }
+        let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
+        self.digits.sums(self.path, weights, self.padded(), (dense, stride, place), stop)?;
+        let mut patience = Patience::default();
+        for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
+            for (out, weights) in out[place..].iter_mut().zip(weights.chunks_exact(self.padded())) {
+                patience.spend(exceptions.units.len(), stop)?;
+                *out = exceptions.units.iter().map(|&(unit, value)| value * i64::from(weights[unit])).sum();
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of given units, one by one, in the `place`-th replicate of a block.
+    fn add_given(&self, units: &[u32], place: usize, (out, stride): (&mut [i64], usize)) {
+        let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
+        for (column, out) in self.design.packed.iter().zip(dense.chunks_exact_mut(stride)) {
+            out[place] = units.iter().map(|&unit| column.value(unit as usize)).sum();
+        }
+        for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
+            let on_top = |unit: usize| {
+                let found = exceptions.units.binary_search_by_key(&unit, |(unit, _)| *unit);
+                found.map_or(0, |place| exceptions.units[place].1)
+            };
+            out[place] = units.iter().map(|&unit| on_top(unit as usize)).sum();
+        }
+    }
+}
+
+impl Kernel for Draws<'_> {
+    fn block(&self) -> usize {
+        (WEIGHTS / self.padded()).next_multiple_of(STRIDE).clamp(STRIDE, 4 * STRIDE)
+    }
+
+    fn cost(&self) -> u64 {
+        ((2 * self.strata.cost() + self.design.units * self.digits.tiles()) / 4) as u64
+    }
+
+    fn rows(&self) -> i64 {
+        self.design.units as i64
+    }
+
+    fn sums(
+        &self,
+        range: Range<u64>,
+        scratch: &mut Scratch,
+        (out, stride): (&mut [i64], usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        let replicates = (range.end - range.start) as usize;
+        let weights = &mut scratch.bytes;
+        if let Choices::Seeded(_) = self.choices {
+            resize(weights, TOGETHER.min(replicates) * self.padded())?;
+        }
+        for place in (0..replicates).step_by(TOGETHER) {
+            let here = TOGETHER.min(replicates - place);
+            if stop.requested() {
+                return Err(Error::Interrupted);
+            }
+            match self.choices {
+                Choices::Seeded(seed) => {
+                    let weights = &mut weights[..here * self.padded()];
+                    self.add_drawn((seed, range.start + place as u64), weights, place, (out, stride), stop)?;
+                }
+                Choices::Given { indices, first } => {
+                    let units = self.design.units;
+                    for place in place..place + here {
+                        if stop.requested() {
+                            return Err(Error::Interrupted);
+                        }
+                        let replicate = (range.start - first) as usize + place;
+                        self.add_given(&indices[replicate * units..][..units], place, (out, stride));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! Many small problems in one call: each is what a [`Resampler`] of its own makes of it, and they share the threads.
+
+use std::sync::Arc;
+
+use super::reduce::{Draws, Pair, Reduction, Tally};
+use super::{Alternative, Kind, Plan, Resampler, Sample, replicates, zeros};
+use crate::error::{Error, Result};
+use crate::metric::Formula;
+use crate::pool::{self, Blocks, Patience, Run};
+use crate::stats::SuffStats;
+
+/// Problems of the same size under one metric.
+#[derive(Clone)]
+pub struct Problems<'a> {
+    formula: Arc<dyn Formula>,
+    counts: &'a [i64],
+    seeds: &'a [u64],
+    shape: [usize; 3],
+}
+
+impl<'a> Problems<'a> {
+    /// The counts of k systems on S units, problem by problem, and a seed for each problem.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if there are not as many counts.
+    pub fn new(formula: Arc<dyn Formula>, counts: &'a [i64], shape: [usize; 3], seeds: &'a [u64]) -> Result<Self> {
+        let of_one = shape.iter().fold(1, |product: usize, &length| product.saturating_mul(length));
+        let expected = of_one.saturating_mul(seeds.len());
+        if counts.len() != expected {
+            return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
+        }
+        Ok(Problems { formula, counts, seeds, shape })
+    }
+
+    /// Runs a reduction on each problem; `keep` gets them in order.
+    fn each<R: Reduction + Send>(
+        &self,
+        (kind, n): (Kind<'_>, usize),
+        run: &mut Run<'_>,
+        reduction: impl Fn(usize) -> R + Sync,
+        mut keep: impl FnMut(usize, R),
+    ) -> Result<()> {
+        let range = replicates(0, n)?;
+        let [systems, segments, columns] = self.shape;
+        let of_one = systems * segments * columns;
+        // To prepare a problem costs some operations for each count; to run it some for each replicate.
+        let cost = 8 * of_one as u64 + n as u64 * (of_one as u64 / 16 + 40);
+        let mut failed = None;
+        pool::run(
+            Blocks { items: self.seeds.len(), size: 1, cost, lead: 0 },
+            run,
+            || (),
+            |(), problem, stop| {
+                let problem = problem.start;
+                let mut watch = |_| if stop.requested() { Err(Error::Interrupted) } else { Ok(()) };
+                let mut alone = Run { threads: 1, watch: &mut watch };
+                let mut solve = || {
+                    let counts = &self.counts[problem * of_one..][..of_one];
+                    let stats = alone.alone(|stop, _| {
+                        let mut patience = Patience::default();
+                        SuffStats::watched(counts, [systems, segments, columns], |cost| patience.spend(cost, stop))
+                    })?;
+                    let sample = Sample::new(self.formula.clone(), stats)?;
+                    let resampler = Resampler::prepare(&[sample], kind, &mut alone)?;
+                    let mut reduction = reduction(problem);
+                    let plan = (Plan::Seeded(self.seeds[problem]), range.clone());
+                    resampler.run(plan, &mut [&mut reduction], &mut alone)?;
+                    Ok(reduction)
+                };
+                match solve() {
+                    Err(Error::Interrupted) => None,
+                    other => Some(other),
+                }
+            },
+            |problem, solved, _| match solved {
+                Ok(reduction) => keep(problem.start, reduction),
+                Err(error) => failed = failed.take().or(Some(error)),
+            },
+        )?;
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+/// How many of the first `n` shuffles of two systems reach the threshold, for each problem.
+///
+/// # Errors
+/// As [`Resampler::prepare`] and [`Resampler::run`]: those of the first problem that has any.
+pub fn shuffles(
+    problems: &Problems<'_>,
+    (alternative, thresholds): (Alternative, &[f64]),
+    n: usize,
+    run: &mut Run<'_>,
+) -> Result<Vec<u64>> {
+    let (expected, got) = (problems.seeds.len(), thresholds.len());
+    if expected != got {
+        return Err(Error::LengthMismatch { what: "thresholds".into(), expected, got });
+    }
+    const BOTH: Pair = (0, 1);
+    let mut counts = zeros(&[expected])?;
+    let tally = |problem: usize| Tally::new(vec![BOTH], alternative, vec![thresholds[problem]]);
+    problems.each((Kind::Shuffles, n), run, tally, |problem, tally| counts[problem] = tally.counts()[0])?;
+    Ok(counts)
+}
+
+/// The scores of all systems on the first `n` draws: problem by problem, system by system.
+///
+/// # Errors
+/// As [`Resampler::prepare`] and [`Resampler::run`]: those of the first problem that has any.
+pub fn draws(problems: &Problems<'_>, strata: &[usize], n: usize, run: &mut Run<'_>) -> Result<Vec<f64>> {
+    let [systems, ..] = problems.shape;
+    let mut scores = zeros(&[problems.seeds.len(), systems, n])?;
+    problems.each(
+        (Kind::Draws(strata), n),
+        run,
+        |_| Draws::default(),
+        |problem, draws| {
+            scores[problem * systems * n..][..systems * n].copy_from_slice(draws.scores());
+        },
+    )?;
+    Ok(scores)
+}

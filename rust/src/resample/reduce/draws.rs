@@ -1,0 +1,279 @@
+//! What is kept of the scores of systems on draws.
+
+use std::ops::Range;
+
+use super::fold::Fold;
+use super::series::Kept;
+use super::{BLOCK, Feed, Halves, Keep, Part, Reduction, Shape, Span, check_same, cleared};
+use crate::error::Result;
+use crate::pool::Stop;
+use crate::resample::zeros;
+
+/// The score of every system on every draw.
+#[derive(Debug, Clone, Default)]
+pub struct Draws {
+    kept: Kept,
+}
+
+impl Draws {
+    /// The scores: metric by metric, system by system, replicate by replicate.
+    pub fn scores(&self) -> &[f64] {
+        &self.kept.values
+    }
+
+    /// The same, without a copy.
+    pub fn into_scores(self) -> Vec<f64> {
+        self.kept.values
+    }
+
+    /// How many systems all metrics have together.
+    pub fn systems(&self) -> usize {
+        self.kept.series
+    }
+
+    /// The replicates that it is made of.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] before a run.
+    pub fn replicates(&self) -> Result<Range<u64>> {
+        self.kept.span.get()
+    }
+
+    /// Puts those of the replicates that follow behind these.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] if they do not follow, or are of other samples, [`Error::Memory`], and
+    /// [`crate::Error::Interrupted`] if told to stop.
+    pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
+        check_same(self.kept.series == later.kept.series)?;
+        self.kept.merge(&later.kept, stop)
+    }
+}
+
+impl Reduction for Draws {
+    fn feed(&self) -> Feed<'_> {
+        Feed::Systems
+    }
+
+    fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
+        self.kept.begin(shape.systems.iter().sum(), replicates)
+    }
+
+    fn halves(&mut self) -> Halves<'_> {
+        self.kept.halves()
+    }
+}
+
+/// Means and standard deviations of the systems' scores, without keeping these.
+#[derive(Debug, Clone, Default)]
+pub struct Moments {
+    span: Span,
+    systems: usize,
+    /// The means, then the sums of squared deviations from them.
+    fold: Option<Fold>,
+}
+
+/// Moments of two sets of draws make those of both (Chan, Golub & LeVeque 1983, doi:10.1080/00031305.1983.10483115).
+fn join((these, n): (&mut [f64], u64), (more, m): (&[f64], u64)) {
+    let (n, m) = (n as f64, m as f64);
+    let (means, squares) = these.split_at_mut(these.len() / 2);
+    let (more_means, more_squares) = more.split_at(means.len());
+    for ((mean, squares), (more_mean, more_squares)) in
+        means.iter_mut().zip(squares).zip(more_means.iter().zip(more_squares))
+    {
+        let apart = more_mean - *mean;
+        *mean += apart * (m / (n + m));
+        *squares += more_squares + apart * apart * (n * m / (n + m));
+    }
+}
+
+impl Moments {
+    /// The mean scores: metric by metric, system by system.
+    pub fn means(&self) -> Vec<f64> {
+        let (mut values, _) = self.total();
+        values.truncate(self.systems);
+        values
+    }
+
+    /// The standard deviations, by the number of draws less one.
+    pub fn deviations(&self) -> Vec<f64> {
+        let (values, n) = self.total();
+        values[self.systems.min(values.len())..].iter().map(|squares| (squares / (n as f64 - 1.0)).sqrt()).collect()
+    }
+
+    fn total(&self) -> (Vec<f64>, u64) {
+        self.fold.as_ref().and_then(Fold::total).unwrap_or_default()
+    }
+
+    /// The replicates that it is made of.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] before a run.
+    pub fn replicates(&self) -> Result<Range<u64>> {
+        self.span.get()
+    }
+
+    /// Adds those of the replicates that follow on these.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] if they do not, or are of other samples.
+    pub fn merge(&mut self, later: &Self) -> Result<()> {
+        let both = self.span.with(&later.span)?;
+        check_same(self.systems == later.systems)?;
+        if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
+            fold.merge(later)?;
+        }
+        self.span = Span(Some(both));
+        Ok(())
+    }
+}
+
+impl Reduction for Moments {
+    fn feed(&self) -> Feed<'_> {
+        Feed::Systems
+    }
+
+    fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
+        let systems = shape.systems.iter().sum();
+        *self = Moments { systems, fold: Some(Fold::new(2 * systems, join)?), span: Span(Some(replicates)) };
+        Ok(())
+    }
+
+    fn halves(&mut self) -> Halves<'_> {
+        let Moments { systems, fold: Some(fold), .. } = self else { unreachable!("it has begun") };
+        (Box::new(OfBatches { systems: *systems }), fold.add_batches())
+    }
+}
+
+struct OfBatches {
+    systems: usize,
+}
+
+impl Keep for OfBatches {
+    fn start(&self, part: &mut Part) -> Result<()> {
+        let length = 2 * self.systems * part.batches();
+        cleared(&mut part.numbers, length)
+    }
+
+    fn take(&self, part: &mut Part, system: usize, at: usize, scores: &[f64]) {
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        let place = 2 * self.systems * part.batch(at) + system;
+        part.numbers[place] = mean;
+        part.numbers[place + self.systems] = scores.iter().map(|score| (score - mean).powi(2)).sum();
+    }
+}
+
+/// How often each system has each rank among those of its metric.
+#[derive(Debug, Clone, Default)]
+pub struct Ranks {
+    span: Span,
+    systems: Vec<usize>,
+    higher_is_better: Vec<bool>,
+    counts: Vec<u64>,
+}
+
+impl Ranks {
+    /// How often a system is first, second … of the k systems: k numbers each. Equals share the better rank.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// How many systems each metric has.
+    pub fn systems(&self) -> &[usize] {
+        &self.systems
+    }
+
+    /// The replicates that it is made of.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] before a run.
+    pub fn replicates(&self) -> Result<Range<u64>> {
+        self.span.get()
+    }
+
+    /// Adds those of the replicates that follow on these.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] if they do not, or are of other samples.
+    pub fn merge(&mut self, later: &Self) -> Result<()> {
+        let both = self.span.with(&later.span)?;
+        check_same(self.systems == later.systems && self.higher_is_better == later.higher_is_better)?;
+        self.counts.iter_mut().zip(&later.counts).for_each(|(count, more)| *count += more);
+        self.span = Span(Some(both));
+        Ok(())
+    }
+}
+
+impl Reduction for Ranks {
+    fn feed(&self) -> Feed<'_> {
+        Feed::Systems
+    }
+
+    fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
+        *self = Ranks {
+            span: Span(Some(replicates)),
+            systems: shape.systems.clone(),
+            higher_is_better: shape.higher_is_better.clone(),
+            counts: zeros(&[shape.systems.iter().map(|k| k * k).sum()])?,
+        };
+        Ok(())
+    }
+
+    fn halves(&mut self) -> Halves<'_> {
+        let (mut first_system, mut first_count) = (0, 0);
+        let metric = |(&systems, &higher_is_better)| {
+            let of = Metric { systems, higher_is_better, first_system, first_count };
+            first_system += systems;
+            first_count += systems * systems;
+            of
+        };
+        let metrics: Vec<_> = self.systems.iter().zip(&self.higher_is_better).map(metric).collect();
+        let counts = &mut self.counts;
+        let add = |part: &Part| {
+            counts.iter_mut().zip(&part.counts).for_each(|(count, more)| *count += more);
+            Ok(true)
+        };
+        (Box::new(Ranked { metrics, systems: first_system, counts: first_count }), Box::new(add))
+    }
+}
+
+struct Metric {
+    systems: usize,
+    higher_is_better: bool,
+    first_system: usize,
+    first_count: usize,
+}
+
+struct Ranked {
+    metrics: Vec<Metric>,
+    systems: usize,
+    counts: usize,
+}
+
+impl Keep for Ranked {
+    fn start(&self, part: &mut Part) -> Result<()> {
+        cleared(&mut part.counts, self.counts)?;
+        // The scores of a batch, and those of a replicate.
+        cleared(&mut part.numbers, self.systems * BLOCK + self.systems)
+    }
+
+    fn take(&self, part: &mut Part, system: usize, _: usize, scores: &[f64]) {
+        part.numbers[system * BLOCK..][..scores.len()].copy_from_slice(scores);
+    }
+
+    fn taken(&self, part: &mut Part, metric: usize, _: usize, replicates: usize) {
+        let &Metric { systems, higher_is_better, first_system, first_count } = &self.metrics[metric];
+        let sign = if higher_is_better { 1.0 } else { -1.0 };
+        let counts = &mut part.counts[first_count..][..systems * systems];
+        let (scores, sorted) = part.numbers.split_at_mut(self.systems * BLOCK);
+        let (scores, sorted) = (&scores[first_system * BLOCK..][..systems * BLOCK], &mut sorted[..systems]);
+        for replicate in 0..replicates {
+            let score = |system: usize| sign * scores[system * BLOCK + replicate];
+            (0..systems).zip(&mut *sorted).for_each(|(system, sorted)| *sorted = score(system));
+            sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+            for (system, counts) in counts.chunks_exact_mut(systems).enumerate() {
+                counts[sorted.partition_point(|&other| other > score(system))] += 1;
+            }
+        }
+    }
+}

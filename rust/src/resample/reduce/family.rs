@@ -1,0 +1,418 @@
+//! Families of tests on one set of shuffles: step-down maxT and minP (Westfall & Young 1993, Resampling-Based Multiple
+//! Testing, algorithms 2.8 and 4.1).
+//!
+//! The tests of a family are the pairs under one metric. Each shuffle gives all of them a statistic at once, so what a
+//! family's most extreme statistic is by chance can be counted, whatever depends on what.
+
+use std::ops::Range;
+
+use super::fold::Fold;
+use super::series::Kept;
+use super::{Alternative, BLOCK, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
+use crate::error::{Error, Result};
+use crate::pool::{self, PIECE, Patience, Run, Stop};
+use crate::resample::{Plan, Resampler, reserved, zeros};
+
+/// The root mean square of every statistic over the shuffles, whose mean is 0 by symmetry.
+#[derive(Debug, Clone)]
+pub struct Spread {
+    of: Pairs,
+    span: Span,
+    /// The sums of squares.
+    fold: Option<Fold>,
+}
+
+impl Spread {
+    /// Of these pairs.
+    pub fn new(pairs: Vec<Pair>) -> Self {
+        Spread { of: Pairs::new(pairs), span: Span::default(), fold: None }
+    }
+
+    /// The root mean squares: metric by metric, pair by pair.
+    pub fn values(&self) -> Vec<f64> {
+        let (mut values, n) = self.fold.as_ref().and_then(Fold::total).unwrap_or_default();
+        values.iter_mut().for_each(|value| *value = (*value / n as f64).sqrt());
+        values
+    }
+
+    /// The metrics and the pairs.
+    pub fn shape(&self) -> [usize; 2] {
+        self.of.shape()
+    }
+
+    /// The replicates that it is made of.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] before a run.
+    pub fn replicates(&self) -> Result<Range<u64>> {
+        self.span.get()
+    }
+
+    /// Adds those of the replicates that follow on these.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if they do not, or are of other pairs.
+    pub fn merge(&mut self, later: &Self) -> Result<()> {
+        let both = self.span.with(&later.span)?;
+        check_same(self.of == later.of)?;
+        if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
+            fold.merge(later)?;
+        }
+        self.span = Span(Some(both));
+        Ok(())
+    }
+}
+
+impl Reduction for Spread {
+    fn feed(&self) -> Feed<'_> {
+        Feed::Pairs(&self.of.pairs)
+    }
+
+    fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
+        self.of.begin(shape)?;
+        let add = |(sums, _): (&mut [f64], u64), (more, _): (&[f64], u64)| {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        };
+        self.fold = Some(Fold::new(self.of.series(), add)?);
+        self.span = Span(Some(replicates));
+        Ok(())
+    }
+
+    fn halves(&mut self) -> Halves<'_> {
+        let series = self.of.series();
+        let Some(fold) = &mut self.fold else { unreachable!("it has begun") };
+        (Box::new(Squares { series }), fold.add_batches())
+    }
+}
+
+struct Squares {
+    series: usize,
+}
+
+impl Keep for Squares {
+    fn start(&self, part: &mut Part) -> Result<()> {
+        let length = self.series * part.batches();
+        cleared(&mut part.numbers, length)
+    }
+
+    fn take(&self, part: &mut Part, series: usize, at: usize, statistics: &[f64]) {
+        let place = part.batch(at) * self.series + series;
+        part.numbers[place] = statistics.iter().map(|t| t * t).sum();
+    }
+}
+
+/// Step-down maxT: for every test how many shuffles have, among it and all tests of its family that are less extreme,
+/// one that is at least as extreme as it.
+#[derive(Debug, Clone)]
+pub struct MaxT {
+    of: Pairs,
+    alternative: Alternative,
+    scales: Vec<f64>,
+    thresholds: Vec<f64>,
+    span: Span,
+    counts: Vec<u64>,
+}
+
+impl MaxT {
+    /// Of these pairs. `scales` are what statistics are multiplied with to be comparable, and `thresholds` how extreme
+    /// the observed ones are then, both metric by metric, pair by pair.
+    pub fn new(pairs: Vec<Pair>, alternative: Alternative, scales: Vec<f64>, thresholds: Vec<f64>) -> Self {
+        MaxT { of: Pairs::new(pairs), alternative, scales, thresholds, span: Span::default(), counts: Vec::new() }
+    }
+
+    /// The counts: metric by metric, pair by pair.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// The metrics and the pairs.
+    pub fn shape(&self) -> [usize; 2] {
+        self.of.shape()
+    }
+
+    /// The replicates that it is made of.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] before a run.
+    pub fn replicates(&self) -> Result<Range<u64>> {
+        self.span.get()
+    }
+
+    /// Adds those of the replicates that follow on these.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if they do not, or were counted otherwise.
+    pub fn merge(&mut self, later: &Self) -> Result<()> {
+        let both = self.span.with(&later.span)?;
+        let same = self.thresholds == later.thresholds && self.scales == later.scales;
+        check_same(same && self.alternative == later.alternative && self.of == later.of)?;
+        self.counts.iter_mut().zip(&later.counts).for_each(|(count, more)| *count += more);
+        self.span = Span(Some(both));
+        Ok(())
+    }
+}
+
+impl Reduction for MaxT {
+    fn feed(&self) -> Feed<'_> {
+        Feed::Pairs(&self.of.pairs)
+    }
+
+    fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
+        self.of.begin(shape)?;
+        self.of.check("scales", &self.scales)?;
+        self.of.check("thresholds", &self.thresholds)?;
+        self.counts = zeros(&[self.of.series()])?;
+        self.span = Span(Some(replicates));
+        Ok(())
+    }
+
+    fn halves(&mut self) -> Halves<'_> {
+        let pairs = self.of.pairs.len();
+        let families = (0..self.of.metrics).map(|of| least_first(&self.thresholds, of * pairs..(of + 1) * pairs));
+        let keep = Largest {
+            alternative: self.alternative,
+            scales: &self.scales,
+            thresholds: &self.thresholds,
+            families: families.collect(),
+            pairs,
+        };
+        let counts = &mut self.counts;
+        let add = |part: &Part| {
+            counts.iter_mut().zip(&part.counts).for_each(|(count, more)| *count += more);
+            Ok(true)
+        };
+        (Box::new(keep), Box::new(add))
+    }
+}
+
+struct Largest<'a> {
+    alternative: Alternative,
+    scales: &'a [f64],
+    thresholds: &'a [f64],
+    families: Vec<Vec<usize>>,
+    pairs: usize,
+}
+
+impl Keep for Largest<'_> {
+    fn start(&self, part: &mut Part) -> Result<()> {
+        cleared(&mut part.counts, self.thresholds.len())?;
+        // How extreme the statistics of a batch are.
+        cleared(&mut part.numbers, self.pairs * BLOCK)
+    }
+
+    fn take(&self, part: &mut Part, series: usize, _: usize, statistics: &[f64]) {
+        let (alternative, scale) = (self.alternative, self.scales[series]);
+        let out = &mut part.numbers[series % self.pairs * BLOCK..];
+        out.iter_mut().zip(statistics).for_each(|(out, &t)| *out = alternative.extremeness(t) * scale);
+    }
+
+    fn taken(&self, part: &mut Part, metric: usize, _: usize, replicates: usize) {
+        let mut largest = [f64::NEG_INFINITY; BLOCK];
+        let largest = &mut largest[..replicates];
+        for &series in &self.families[metric] {
+            let extreme = &part.numbers[series % self.pairs * BLOCK..][..replicates];
+            largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
+            let threshold = self.thresholds[series];
+            part.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
+        }
+    }
+}
+
+/// The series of a family, the least extreme first; of equal ones the last first.
+fn least_first(thresholds: &[f64], family: Range<usize>) -> Vec<usize> {
+    let mut order: Vec<_> = family.collect();
+    order.sort_by(|&a, &b| thresholds[a].total_cmp(&thresholds[b]).then(b.cmp(&a)));
+    order
+}
+
+/// Numbers of statistics that are held at a time: 256 MB.
+const HELD: usize = 1 << 25;
+
+/// Step-down minP: for every test how many shuffles have, among it and all tests of its family that are less
+/// significant, one whose own p is at most that of the test.
+///
+/// A shuffle's own p is its rank among all shuffles and what was observed (Ge, Dudoit & Speed 2003,
+/// doi:10.1007/BF02595811, box 4): tests are gone through one by one, so memory is that of a few series, not of all. So
+/// it is no [`Reduction`]: it needs all replicates, some series at a time, and cannot be merged.
+#[derive(Debug, Clone)]
+pub struct MinP {
+    of: Pairs,
+    alternative: Alternative,
+    thresholds: Vec<f64>,
+    ranks: Vec<u64>,
+    span: Span,
+    counts: Vec<u64>,
+}
+
+impl MinP {
+    /// Of these pairs. `thresholds` are the observed statistics, and `ranks` their ranks, c + 1, both metric by metric,
+    /// pair by pair.
+    pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>, ranks: Vec<u64>) -> Self {
+        MinP { of: Pairs::new(pairs), alternative, thresholds, ranks, span: Span::default(), counts: Vec::new() }
+    }
+
+    /// The counts: metric by metric, pair by pair.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// The metrics and the pairs.
+    pub fn shape(&self) -> [usize; 2] {
+        self.of.shape()
+    }
+
+    /// The replicates that it is made of.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] before a run.
+    pub fn replicates(&self) -> Result<Range<u64>> {
+        self.span.get()
+    }
+
+    /// Cannot be.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`].
+    pub fn merge(&mut self, _later: &Self) -> Result<()> {
+        Err(Error::InvalidOption {
+            option: "a reduction that is merged with another".into(),
+            expected: "one that can be counted in parts (merge the series of statistics, or run all shuffles at once)"
+                .into(),
+            got: "minP, which ranks each shuffle among all".into(),
+        })
+    }
+
+    /// Makes the shuffles, several times if the statistics of all tests are too many to be held.
+    ///
+    /// # Errors
+    /// As [`Resampler::run`].
+    pub fn run(
+        &mut self,
+        resampler: &Resampler,
+        (plan, range): (Plan<'_>, Range<u64>),
+        run: &mut Run<'_>,
+    ) -> Result<()> {
+        self.of.begin(resampler.shape())?;
+        self.of.check("thresholds", &self.thresholds)?;
+        self.of.check_length("ranks", self.ranks.len())?;
+        if range.is_empty() {
+            return Err(Error::Empty { what: "replicates".into() });
+        }
+        self.counts = zeros(&[self.of.series()])?;
+        self.span = Span(Some(range.clone()));
+        let (pairs, n) = (self.of.pairs.len(), (range.end - range.start) as usize);
+        // The least significant first.
+        let mut order: Vec<_> = (0..self.of.series()).collect();
+        order.sort_by_key(|&test| (test / pairs, std::cmp::Reverse(self.ranks[test]), std::cmp::Reverse(test)));
+        let mut smallest: Vec<u64> = reserved(n)?;
+        let mut last_metric = None;
+        for tests in order.chunks((HELD / n).max(1)) {
+            let mut held = Held::new(&self.of, tests);
+            resampler.run((plan, range.clone()), &mut [&mut held], run)?;
+            for (&test, statistics) in tests.iter().zip(held.kept.values.chunks_exact(n)) {
+                let new_family = last_metric.replace(test / pairs) != Some(test / pairs);
+                let (alternative, rank) = (self.alternative, self.ranks[test]);
+                let observed = alternative.extremeness(self.thresholds[test]);
+                self.counts[test] = run.alone(|stop, done| {
+                    done.set(n as u64);
+                    let mut patience = Patience::default();
+                    if new_family {
+                        smallest.clear();
+                        smallest.resize(n, u64::MAX);
+                    }
+                    let mut extreme = reserved(n)?;
+                    for statistics in statistics.chunks(PIECE) {
+                        patience.spend(statistics.len(), stop)?;
+                        extreme.extend(statistics.iter().map(|&t| alternative.extremeness(t)));
+                    }
+                    let own = own_ranks(&extreme, observed, stop)?;
+                    let mut count = 0;
+                    for (smallest, own) in smallest.chunks_mut(PIECE).zip(own.chunks(PIECE)) {
+                        patience.spend(2 * own.len(), stop)?;
+                        smallest.iter_mut().zip(own).for_each(|(smallest, own)| *smallest = *own.min(smallest));
+                        count += smallest.iter().filter(|smallest| **smallest <= rank).count() as u64;
+                    }
+                    Ok(count)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The statistics of some tests.
+struct Held<'a> {
+    of: &'a Pairs,
+    /// For each test its place among them, if it is one.
+    places: Vec<Option<usize>>,
+    tests: usize,
+    kept: Kept,
+}
+
+impl<'a> Held<'a> {
+    fn new(of: &'a Pairs, tests: &[usize]) -> Self {
+        let mut places = vec![None; of.series()];
+        tests.iter().enumerate().for_each(|(place, &test)| places[test] = Some(place));
+        Held { of, places, tests: tests.len(), kept: Kept::default() }
+    }
+}
+
+impl Reduction for Held<'_> {
+    fn feed(&self) -> Feed<'_> {
+        Feed::Pairs(&self.of.pairs)
+    }
+
+    fn begin(&mut self, _: &Shape, replicates: Range<u64>) -> Result<()> {
+        self.kept.begin(self.tests, replicates)
+    }
+
+    fn halves(&mut self) -> Halves<'_> {
+        let (whole, add) = self.kept.halves();
+        (Box::new(OfSome { places: &self.places, whole }), add)
+    }
+}
+
+/// What is kept of some series only.
+struct OfSome<'a> {
+    places: &'a [Option<usize>],
+    whole: Box<dyn Keep + 'a>,
+}
+
+impl Keep for OfSome<'_> {
+    fn start(&self, part: &mut Part) -> Result<()> {
+        self.whole.start(part)
+    }
+
+    fn wants(&self, series: usize) -> bool {
+        self.places[series].is_some()
+    }
+
+    fn take(&self, part: &mut Part, series: usize, at: usize, statistics: &[f64]) {
+        if let Some(place) = self.places[series] {
+            self.whole.take(part, place, at, statistics);
+        }
+    }
+}
+
+/// How many of the numbers, and of the one observed, are at least as large as each.
+fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>> {
+    let mut patience = Patience::default();
+    let mut order = reserved(extreme.len())?;
+    order.extend(0..extreme.len());
+    pool::sort(&mut order, |&a: &usize, &b| extreme[b].total_cmp(&extreme[a]), stop)?;
+    let mut ranks = zeros(&[extreme.len()])?;
+    let mut above = 0;
+    for equal in order.chunk_by(|&a, &b| extreme[a] == extreme[b]) {
+        above += equal.len() as u64;
+        for piece in equal.chunks(PIECE) {
+            patience.spend(4 * piece.len(), stop)?; // random access to memory
+            for &place in piece {
+                ranks[place] = above + u64::from(observed >= extreme[place]);
+            }
+        }
+    }
+    Ok(ranks)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! Sums of floats that do not depend on where a range of replicates was cut.
+//!
+//! Additions of floats round, so their order has to be a function of the replicates alone. Here it is a tree over the
+//! numbers of all replicates: a leaf is a [`BLOCK`] of them, and two neighbours 2i and 2i + 1 of a level make one of the
+//! next. Of a range, what is kept are the largest whole nodes that make it up, two for each level at most; as soon as
+//! both halves of a node are there, they become one. So ranges that were cut between leaves make the same nodes as the
+//! whole does, in whatever way they were cut.
+
+use super::{Add, BLOCK, Part};
+use crate::error::{Error, Result};
+use crate::resample::reserved;
+
+/// Levels that whole nodes can have: the numbers of replicates have 64 bits.
+const LEVELS: usize = 64 - BLOCK.ilog2() as usize;
+
+/// Puts the values of some replicates before those of the replicates that follow.
+pub(super) type Join = fn((&mut [f64], u64), (&[f64], u64));
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Node {
+    level: u32,
+    /// Its place among those of its level.
+    index: u64,
+    /// How many replicates it has: fewer than the level says if it is a leaf that is cut.
+    replicates: u64,
+}
+
+impl Node {
+    fn is_whole(self) -> bool {
+        self.replicates == (BLOCK as u64) << self.level
+    }
+}
+
+/// Some values of a range of replicates, from those of its blocks.
+#[derive(Debug, Clone)]
+pub(super) struct Fold {
+    width: usize,
+    join: Join,
+    nodes: Vec<Node>,
+    /// The values of each node.
+    values: Vec<f64>,
+}
+
+impl Fold {
+    /// Of no replicates yet: `width` values of each block are joined.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn new(width: usize, join: Join) -> Result<Self> {
+        Ok(Fold { width, join, nodes: reserved(2 * LEVELS + 1)?, values: Vec::new() })
+    }
+
+    /// Takes the values of the block with the next replicates, of which `first` is the first one: all in one leaf.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn push(&mut self, first: u64, replicates: usize, values: &[f64]) -> Result<()> {
+        self.append(Node { level: 0, index: first / BLOCK as u64, replicates: replicates as u64 }, values)
+    }
+
+    /// Adds the blocks of parts, whose numbers are batch by batch.
+    pub fn add_batches(&mut self) -> Box<dyn Add + '_> {
+        Box::new(|part: &Part| {
+            let mut next = part.replicates.start;
+            for values in part.numbers.chunks_exact(self.width.max(1)) {
+                let end = part.replicates.end.min((next / BLOCK as u64 + 1) * BLOCK as u64);
+                self.push(next, (end - next) as usize, values)?;
+                next = end;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Takes those of the replicates that follow.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn merge(&mut self, later: &Self) -> Result<()> {
+        (0..).zip(&later.nodes).try_for_each(|(i, &node)| self.append(node, later.of(i)))
+    }
+
+    /// The values of all replicates, and how many there are. None if there are none.
+    pub fn total(&self) -> Option<(Vec<f64>, u64)> {
+        let mut nodes = (0..).zip(&self.nodes);
+        let (i, first) = nodes.next()?;
+        let (mut values, mut replicates) = (self.of(i).to_vec(), first.replicates);
+        for (i, node) in nodes {
+            (self.join)((&mut values, replicates), (self.of(i), node.replicates));
+            replicates += node.replicates;
+        }
+        Some((values, replicates))
+    }
+
+    fn of(&self, node: usize) -> &[f64] {
+        &self.values[node * self.width..][..self.width]
+    }
+
+    fn append(&mut self, node: Node, values: &[f64]) -> Result<()> {
+        self.values.try_reserve(self.width).map_err(|_| Error::Memory { numbers: self.width as u128 })?;
+        self.values.extend_from_slice(values);
+        self.nodes.push(node);
+        while let [.., left, right] = self.nodes[..] {
+            let same_leaf = left.level == 0 && right.level == 0 && left.index == right.index;
+            let halves =
+                left.is_whole() && right.is_whole() && left.level == right.level && left.index ^ 1 == right.index;
+            if !(same_leaf || halves && left.index < right.index) {
+                break;
+            }
+            let (before, of_right) = self.values.split_at_mut((self.nodes.len() - 1) * self.width);
+            let of_left = &mut before[(self.nodes.len() - 2) * self.width..];
+            (self.join)((of_left, left.replicates), (of_right, right.replicates));
+            let joined = if same_leaf { left } else { Node { level: left.level + 1, index: left.index / 2, ..left } };
+            self.nodes.truncate(self.nodes.len() - 2);
+            self.nodes.push(Node { replicates: left.replicates + right.replicates, ..joined });
+            self.values.truncate(self.nodes.len() * self.width);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn add((left, _): (&mut [f64], u64), (right, _): (&[f64], u64)) {
+        left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
+    }
+
+    /// What rounds differently in almost any other order.
+    fn value(block: u64) -> [f64; 2] {
+        [0.1 * (block + 1) as f64, 1.0 / (block + 3) as f64]
+    }
+
+    fn of(first: u64, last: u64) -> Fold {
+        let mut fold = Fold::new(2, add).unwrap();
+        let mut next = first;
+        while next < last {
+            let end = last.min((next / BLOCK as u64 + 1) * BLOCK as u64);
+            fold.push(next, (end - next) as usize, &value(next / BLOCK as u64)).unwrap();
+            next = end;
+        }
+        fold
+    }
+
+    /// The definition: halves of aligned ranges, one after the other, as long as they are whole.
+    fn obvious(first: u64, last: u64) -> Vec<f64> {
+        fn node(begin: u64, end: u64) -> [f64; 2] {
+            if end - begin == 1 {
+                return value(begin);
+            }
+            let middle = begin.midpoint(end);
+            let (left, right) = (node(begin, middle), node(middle, end));
+            [left[0] + right[0], left[1] + right[1]]
+        }
+        let (mut begin, end) = (first / BLOCK as u64, last / BLOCK as u64);
+        let mut sum: Option<[f64; 2]> = None;
+        while begin < end {
+            let mut size = 1;
+            while begin.is_multiple_of(2 * size) && begin + 2 * size <= end {
+                size *= 2;
+            }
+            let more = node(begin, begin + size);
+            sum = Some(sum.map_or(more, |sum| [sum[0] + more[0], sum[1] + more[1]]));
+            begin += size;
+        }
+        sum.unwrap().to_vec()
+    }
+
+    proptest! {
+        #[test]
+        fn any_cuts_between_blocks_make_the_same_bytes(
+            first in 0..300u64,
+            lengths in prop::collection::vec(1..90u64, 1..8),
+            at_the_end in 0..BLOCK as u64,
+        ) {
+            let block = BLOCK as u64;
+            let mut ends: Vec<u64> = lengths.iter().scan(first, |end, length| { *end += length; Some(*end) }).collect();
+            let whole = of(first * block, ends[ends.len() - 1] * block);
+            prop_assert_eq!(obvious(first * block, ends[ends.len() - 1] * block), whole.total().unwrap().0);
+            prop_assert!(whole.nodes.len() <= 2 * LEVELS);
+            let with_rest = of(first * block, ends[ends.len() - 1] * block + at_the_end);
+            let last = ends.pop().unwrap();
+            let mut merged = Fold::new(2, add).unwrap();
+            let mut begin = first;
+            for end in ends {
+                merged.merge(&of(begin * block, end * block)).unwrap();
+                begin = end;
+            }
+            // Merged from the right, too.
+            let mut from_the_right = of(begin * block, (begin + 1) * block);
+            from_the_right.merge(&of((begin + 1) * block, last * block)).unwrap();
+            let mut both = merged.clone();
+            both.merge(&from_the_right).unwrap();
+            prop_assert_eq!(whole.total(), both.total());
+            merged.merge(&of(begin * block, last * block + at_the_end)).unwrap();
+            prop_assert_eq!(with_rest.total(), merged.total());
+        }
+    }
+
+    #[test]
+    fn a_block_that_was_cut_is_a_whole_one_once_both_parts_are_there() {
+        let mut cut = of(0, 3 * 64 + 10);
+        cut.merge(&of(3 * 64 + 10, 256)).unwrap();
+        assert_eq!(vec![Node { level: 2, index: 0, replicates: 256 }], cut.nodes);
+        assert_eq!(None, Fold::new(3, add).unwrap().total());
+    }
+}

@@ -1,0 +1,339 @@
+//! What is prepared once and run for any replicates.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::design::Design;
+use super::kernel::draw::{Choices, Digits, Draws, Path as DrawPath};
+use super::kernel::flips::{Adder, Coins, Flips, Path as FlipPath};
+use super::kernel::subgroup::Subgroup;
+use super::kernel::weights::Strata;
+use super::kernel::{Block, Kernel, STRIDE, Scratch};
+use super::reduce::{Feed, Keep, Pair, Part, Reduction, Shape};
+use super::score::Scoring;
+use super::{Sample, resize};
+use crate::error::{Error, Result};
+use crate::metric::Formula;
+use crate::pool::{self, Blocks, Run, Stop};
+
+/// What replicates are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind<'a> {
+    /// Shuffles: units are swapped between systems.
+    Shuffles,
+    /// Draws of units with replacement, of each of the strata as many as it has: groups of units that lie one after the
+    /// other, of these sizes. Without any, all units are one.
+    Draws(&'a [usize]),
+}
+
+/// Where the choices of the replicates come from.
+#[derive(Debug, Clone, Copy)]
+pub enum Plan<'a> {
+    /// The streams of a seed.
+    Seeded(u64),
+    /// Flips of shuffles, replicate by replicate: bit u % 64 of word u / 64 swaps unit u.
+    Flips(&'a [u64]),
+    /// Shuffle g flips the units whose code, of which there is one for each, has an odd number of bits in common with g:
+    /// they are a group. With [random codes](super::random_codes) its flips are pairwise independent, with codes of one
+    /// bit each they are all that there are.
+    Codes(&'a [u64]),
+    /// Indices of drawn units, replicate by replicate. Strata have no say.
+    Indices(&'a [u32]),
+}
+
+/// The numbers of `n` replicates from `first` on.
+///
+/// # Errors
+/// [`Error::Empty`] without replicates, [`Error::InvalidOption`] if the last one's number exceeds 64 bits.
+pub fn replicates(first: u64, n: usize) -> Result<Range<u64>> {
+    if n == 0 {
+        return Err(Error::Empty { what: "replicates".into() });
+    }
+    first.checked_add(n as u64).map(|end| first..end).ok_or_else(|| {
+        let expected = format!("at most {} for {n} replicates", u64::MAX - n as u64);
+        Error::InvalidOption { option: "the first replicate".into(), expected, got: first.to_string() }
+    })
+}
+
+/// Counts of systems under some metrics, checked, packed and tabulated. It owns what it needs: counts and masks of callers
+/// are not kept.
+pub struct Resampler {
+    design: Design,
+    /// Of each sample; none if one of them has none.
+    formulas: Option<Vec<Arc<dyn Formula>>>,
+    shape: Shape,
+    sampler: Sampler,
+}
+
+/// What kernels are made of.
+enum Sampler {
+    /// Tables for coins, made when they are first tossed: codes need none.
+    Shuffles(OnceLock<Adder>),
+    Draws {
+        strata: Strata,
+        digits: Digits,
+    },
+}
+
+/// The work of a thread, and what it scribbles in.
+#[derive(Default)]
+struct Worker {
+    scratch: Scratch,
+    columns: Vec<i64>,
+    scoring: Scoring,
+}
+
+impl Resampler {
+    /// Checks, packs and tabulates counts.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] without samples, [`Error::LengthMismatch`] if they differ in segments, or strata do not make up
+    /// all units, as [`draw_weights`](super::draw_weights) if strata cannot be used, [`Error::Memory`], and what the pool
+    /// returns.
+    pub fn prepare(samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
+        let design = Design::new(samples, kind == Kind::Shuffles, run)?;
+        let formulas: Option<Vec<_>> = samples.iter().map(|sample| sample.formula.clone()).collect();
+        let higher = |sample: &Sample<'_>| sample.formula.as_ref().is_none_or(|formula| formula.higher_is_better());
+        let shape = Shape {
+            systems: samples.iter().map(|sample| sample.stats.systems()).collect(),
+            higher_is_better: samples.iter().map(higher).collect(),
+            cells: design.cells(),
+        };
+        let sampler = match kind {
+            Kind::Shuffles => Sampler::Shuffles(OnceLock::new()),
+            Kind::Draws(strata) => {
+                if u32::try_from(design.units).is_err() {
+                    let (what, len) = ("unit".into(), u32::MAX as usize);
+                    return Err(Error::OutOfRange { what, index: design.units, len });
+                }
+                let strata = Strata::new(design.units, strata)?;
+                Sampler::Draws { strata, digits: run.alone(|stop, _| Digits::new(&design.packed, stop))? }
+            }
+        };
+        Ok(Resampler { design, formulas, shape, sampler })
+    }
+
+    /// What reductions have to know of the samples.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// How many units there are.
+    pub fn units(&self) -> usize {
+        self.design.units
+    }
+
+    /// Are replicates draws?
+    pub fn is_of_draws(&self) -> bool {
+        matches!(self.sampler, Sampler::Draws { .. })
+    }
+
+    /// The sums over all units: k × K for each sample.
+    pub fn totals(&self) -> impl Iterator<Item = &[i64]> {
+        let of = |place: &super::design::Place| &self.design.totals[place.cell..][..place.systems * place.columns];
+        self.design.places.iter().map(of)
+    }
+
+    /// The scores of all systems: metric by metric. None if a sample has no formula.
+    pub fn scores(&self) -> Option<Vec<Vec<f64>>> {
+        let of = |(formula, totals): (&Arc<dyn Formula>, &[i64])| {
+            let columns = formula.columns().len();
+            totals.chunks_exact(columns).map(|totals| formula.score(totals)).collect()
+        };
+        self.formulas.as_ref().map(|formulas| formulas.iter().zip(self.totals()).map(of).collect())
+    }
+
+    /// Makes replicates, and of each of them what the reductions keep, all in one pass.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if plan or reductions are of another kind than this, or a threshold is NaN,
+    /// [`Error::LengthMismatch`] if a plan or thresholds do not fit, [`Error::OutOfRange`] for a pair of systems that are
+    /// not there or an index that is no unit's, [`Error::Empty`] without replicates or, if scores are asked for, a
+    /// formula, [`Error::Overflow`] if flips come as codes and the differences between systems would sum up to 2^62,
+    /// [`Error::Memory`], and what the pool returns.
+    pub fn run(
+        &self,
+        (plan, range): (Plan<'_>, Range<u64>),
+        reductions: &mut [&mut dyn Reduction],
+        run: &mut Run<'_>,
+    ) -> Result<()> {
+        let feeds = Feeds::of(self, reductions)?;
+        for reduction in &mut *reductions {
+            reduction.begin(&self.shape, range.clone())?;
+        }
+        let n = (range.end - range.start) as usize;
+        let kernel = run.alone(|stop, _| self.kernel(plan, range.clone(), stop))?;
+        let (keeps, mut adds): (Vec<_>, Vec<_>) = reductions.iter_mut().map(|reduction| reduction.halves()).unzip();
+        // A block begins at a multiple of its size, and that is a multiple of what reductions add up in.
+        let size = n.div_ceil(pool::resolve(run.threads)).next_multiple_of(STRIDE).clamp(STRIDE, kernel.block());
+        let lead = (range.start % size as u64) as usize;
+        let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * feeds.series(&self.shape) as u64, lead };
+        let (failed, finished) = (OnceLock::new(), AtomicBool::new(false));
+        // Parts that have been added up are used again.
+        let spare: Mutex<Vec<Vec<Part>>> = Mutex::new(Vec::new());
+        let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+        pool::run(
+            blocks,
+            run,
+            Worker::default,
+            |worker, block, stop| {
+                if finished.load(Ordering::Relaxed) {
+                    return None;
+                }
+                let of_before = spare().pop();
+                let mut parts = of_before.unwrap_or_else(|| keeps.iter().map(|_| Part::default()).collect());
+                let block = range.start + block.start as u64..range.start + block.end as u64;
+                match self.block((kernel.as_ref(), block), (&feeds, &keeps), &mut parts, worker, stop) {
+                    // After a failure the other workers stop.
+                    Ok(()) => failed.get().is_none().then_some(parts),
+                    Err(Error::Interrupted) => None,
+                    Err(error) => {
+                        failed.get_or_init(|| error);
+                        None
+                    }
+                }
+            },
+            |_, parts, _| {
+                let mut more = adds.is_empty();
+                for (add, part) in adds.iter_mut().zip(&parts) {
+                    match add.add(part) {
+                        Ok(wanted) => more |= wanted,
+                        Err(error) => {
+                            failed.get_or_init(|| error);
+                        }
+                    }
+                }
+                if !more {
+                    finished.store(true, Ordering::Relaxed);
+                }
+                spare().push(parts);
+            },
+        )?;
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+
+    /// Makes the kernel of a plan.
+    fn kernel<'a>(&'a self, plan: Plan<'a>, range: Range<u64>, stop: &Stop<'_>) -> Result<Box<dyn Kernel + 'a>> {
+        let (design, first) = (&self.design, range.start);
+        let n = (range.end - range.start) as usize;
+        if n == 0 {
+            return Err(Error::Empty { what: "replicates".into() });
+        }
+        Ok(match (&self.sampler, plan) {
+            (Sampler::Shuffles(_), Plan::Codes(codes)) => Box::new(Subgroup::new(design, codes, stop)?),
+            (Sampler::Shuffles(adder), Plan::Seeded(seed)) => {
+                Box::new(Flips::new(design, self.adder(adder, stop)?, Coins::Seeded(seed), n)?)
+            }
+            (Sampler::Shuffles(adder), Plan::Flips(words)) => {
+                Box::new(Flips::new(design, self.adder(adder, stop)?, Coins::Given { words, first }, n)?)
+            }
+            (Sampler::Draws { strata, digits }, Plan::Seeded(seed)) => {
+                Box::new(Draws::new(design, (strata, digits), (Choices::Seeded(seed), n), DrawPath::best(), stop)?)
+            }
+            (Sampler::Draws { strata, digits }, Plan::Indices(indices)) => {
+                let given = Choices::Given { indices, first };
+                Box::new(Draws::new(design, (strata, digits), (given, n), DrawPath::best(), stop)?)
+            }
+            (Sampler::Shuffles(_), Plan::Indices(_)) => return Err(other_kind("a plan", "of shuffles", "indices")),
+            (Sampler::Draws { .. }, Plan::Flips(_)) => return Err(other_kind("a plan", "of draws", "masks")),
+            (Sampler::Draws { .. }, Plan::Codes(_)) => return Err(other_kind("a plan", "of draws", "codes")),
+        })
+    }
+
+    /// The tables for coins.
+    fn adder<'a>(&self, adder: &'a OnceLock<Adder>, stop: &Stop<'_>) -> Result<&'a Adder> {
+        match adder.get() {
+            Some(adder) => Ok(adder),
+            // Of two threads that come at once, both make them, and one's are kept.
+            None => {
+                let made = Adder::new(&self.design.packed, FlipPath::best(), stop)?;
+                Ok(adder.get_or_init(|| made))
+            }
+        }
+    }
+
+    /// Makes a block of replicates, and what is kept of it.
+    fn block<'k>(
+        &self,
+        (kernel, replicates): (&dyn Kernel, Range<u64>),
+        (feeds, keeps): (&Feeds, &[Box<dyn Keep + 'k>]),
+        parts: &mut [Part],
+        Worker { scratch, columns, scoring }: &mut Worker,
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        let n = (replicates.end - replicates.start) as usize;
+        let stride = n.next_multiple_of(STRIDE);
+        columns.clear();
+        resize(columns, self.design.width() * stride)?;
+        kernel.sums(replicates.clone(), scratch, (columns, stride), stop)?;
+        let block = Block { design: &self.design, columns, stride, replicates, rows: kernel.rows() };
+        for (keep, part) in keeps.iter().zip(&mut *parts) {
+            part.replicates = block.replicates.clone();
+            keep.start(part)?;
+        }
+        let formulas = self.formulas.as_deref().unwrap_or_default();
+        for (feed, of) in &feeds.0 {
+            let wanting = keeps.iter().zip(&mut *parts).enumerate().filter(|(i, _)| of.contains(i));
+            let mut keepers: Vec<_> = wanting.map(|(_, (keep, part))| (keep.as_ref(), part)).collect();
+            match feed {
+                OwnFeed::Pairs(pairs) => scoring.statistics(formulas, &block, pairs, &mut keepers, stop)?,
+                OwnFeed::Systems => scoring.scores(formulas, &block, &mut keepers, stop)?,
+                OwnFeed::Sums => {
+                    keepers.iter_mut().try_for_each(|(keep, part)| keep.sums(part, &block, stop))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What does not belong to the kind of replicates.
+fn other_kind(what: &str, expected: &str, got: &str) -> Error {
+    Error::InvalidOption { option: what.into(), expected: expected.into(), got: got.into() }
+}
+
+/// As [`Feed`].
+#[derive(PartialEq)]
+enum OwnFeed {
+    Pairs(Vec<Pair>),
+    Systems,
+    Sums,
+}
+
+/// What reductions are made of, and which of them of the same.
+struct Feeds(Vec<(OwnFeed, Vec<usize>)>);
+
+impl Feeds {
+    fn of(resampler: &Resampler, reductions: &[&mut dyn Reduction]) -> Result<Self> {
+        let mut feeds: Vec<(OwnFeed, Vec<usize>)> = Vec::new();
+        for (i, reduction) in reductions.iter().enumerate() {
+            let feed = match (reduction.feed(), resampler.is_of_draws()) {
+                (Feed::Pairs(pairs), false) => OwnFeed::Pairs(pairs.to_vec()),
+                (Feed::Systems, true) => OwnFeed::Systems,
+                (Feed::Sums, _) => OwnFeed::Sums,
+                (Feed::Pairs(_), true) => return Err(other_kind("a reduction", "of draws", "one of shuffles")),
+                (Feed::Systems, false) => return Err(other_kind("a reduction", "of shuffles", "one of draws")),
+            };
+            if feed != OwnFeed::Sums && resampler.formulas.is_none() {
+                let expected = "sums, since there are counts without a metric";
+                return Err(other_kind("a reduction", expected, "one of scores"));
+            }
+            match feeds.iter_mut().find(|(known, _)| *known == feed) {
+                Some((_, of)) => of.push(i),
+                None => feeds.push((feed, vec![i])),
+            }
+        }
+        Ok(Feeds(feeds))
+    }
+
+    /// How many statistics and scores they are.
+    fn series(&self, shape: &Shape) -> usize {
+        let of = |feed: &OwnFeed| match feed {
+            OwnFeed::Pairs(pairs) => shape.systems.len() * pairs.len(),
+            OwnFeed::Systems => shape.systems.iter().sum(),
+            OwnFeed::Sums => 0,
+        };
+        self.0.iter().map(|(feed, _)| of(feed)).sum()
+    }
+}

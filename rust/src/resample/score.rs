@@ -1,0 +1,184 @@
+//! From the sums of replicates to statistics of pairs and scores of systems.
+
+use std::sync::Arc;
+
+use super::design::Place;
+use super::kernel::Block;
+use super::reduce::{BLOCK, Keep, Pair, Part};
+use super::resize;
+use crate::error::Result;
+use crate::metric::Formula;
+use crate::pool::{Patience, Stop};
+
+/// Whom to give what is scored: reductions and their parts of a block.
+pub(super) type Keepers<'a, 'k> = [(&'a (dyn Keep + 'k), &'a mut Part)];
+
+/// Room for the totals of a batch of replicates, which a thread uses for one block after the other.
+#[derive(Default)]
+pub(super) struct Scoring {
+    sums: Vec<i64>,
+    totals: [Vec<i64>; 2],
+}
+
+/// The batches of a block: where in it they begin, and how many replicates they have. They end at multiples of [`BLOCK`].
+fn batches(block: &Block<'_>) -> impl Iterator<Item = (usize, usize)> + use<> {
+    let (mut at, length) = (0, block.len());
+    let mut room = BLOCK - (block.replicates.start % BLOCK as u64) as usize;
+    std::iter::from_fn(move || {
+        let (first, here) = (at, room.min(length - at));
+        (at, room) = (at + here, BLOCK);
+        (here > 0).then_some((first, here))
+    })
+}
+
+impl Scoring {
+    /// Gives the statistics of pairs to those who want them: score(x) − score(y) for the swapped systems.
+    ///
+    /// With F_x the sum of system x's rows over the flipped units, swapping x and y there gives the totals
+    /// T_x − F_x + F_y and T_y − F_y + F_x. So one sum per system serves every pair, and since only differences of the F
+    /// enter, rows are taken relative to the first system: k − 1 sums, of small numbers.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`] if told to stop.
+    pub fn statistics(
+        &mut self,
+        formulas: &[Arc<dyn Formula>],
+        block: &Block<'_>,
+        pairs: &[Pair],
+        keepers: &mut Keepers<'_, '_>,
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        let mut patience = Patience::default();
+        let mut scores = [[0.0; BLOCK]; 2];
+        for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
+            let &Place { systems, columns, cell: first_cell, .. } = place;
+            let (cells, wanted) = (systems * columns, metric * pairs.len()..(metric + 1) * pairs.len());
+            let wants = |series| keepers.iter().any(|(keep, _)| keep.wants(series));
+            if !wanted.clone().any(wants) {
+                continue;
+            }
+            let totals = &block.design.totals[first_cell..][..cells];
+            resize(&mut self.sums, cells * BLOCK)?;
+            self.totals.iter_mut().try_for_each(|totals| resize(totals, columns * BLOCK))?;
+            for (at, batch) in batches(block) {
+                for (cell, flipped) in self.sums.chunks_exact_mut(batch).take(cells).enumerate() {
+                    block.copy(first_cell + cell, at, flipped);
+                }
+                for (series, &(x, y)) in wanted.clone().zip(pairs) {
+                    if !keepers.iter().any(|(keep, _)| keep.wants(series)) {
+                        continue;
+                    }
+                    patience.spend(8 * columns * batch, stop)?;
+                    let [to_x, to_y] = &mut self.totals;
+                    let [x, y] = [x, y].map(|system| {
+                        let sums = &self.sums[system * columns * batch..][..columns * batch];
+                        (&totals[system * columns..][..columns], sums)
+                    });
+                    swap(x, y, &mut to_x[..columns * batch], &mut to_y[..columns * batch]);
+                    for (scores, totals) in scores.iter_mut().zip(&self.totals) {
+                        formula.scores(&totals[..columns * batch], &mut scores[..batch]);
+                    }
+                    let [of_x, of_y] = &mut scores;
+                    of_x.iter_mut().zip(of_y.iter()).for_each(|(x, y)| *x -= y);
+                    for (keep, part) in &mut *keepers {
+                        keep.take(part, series, at, &of_x[..batch]);
+                    }
+                }
+                keepers.iter_mut().for_each(|(keep, part)| keep.taken(part, metric, at, batch));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the scores of all systems to those who want them.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`] if told to stop.
+    pub fn scores(
+        &mut self,
+        formulas: &[Arc<dyn Formula>],
+        block: &Block<'_>,
+        keepers: &mut Keepers<'_, '_>,
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        let mut patience = Patience::default();
+        let mut scores = [0.0; BLOCK];
+        for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
+            let &Place { systems, columns, cell: first_cell, system: first_system } = place;
+            resize(&mut self.sums, columns * BLOCK)?;
+            for (at, batch) in batches(block) {
+                for system in 0..systems {
+                    patience.spend(8 * columns * batch, stop)?;
+                    let totals = &mut self.sums[..columns * batch];
+                    for (column, totals) in totals.chunks_exact_mut(batch).enumerate() {
+                        block.copy(first_cell + system * columns + column, at, totals);
+                    }
+                    formula.scores(totals, &mut scores[..batch]);
+                    for (keep, part) in &mut *keepers {
+                        keep.take(part, first_system + system, at, &scores[..batch]);
+                    }
+                }
+                keepers.iter_mut().for_each(|(keep, part)| keep.taken(part, metric, at, batch));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
+/// after the swaps: column by column, like the sums.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) {
+    swap_inline(x, y, to_x, to_y);
+}
+
+#[inline(always)]
+fn swap_inline(
+    (total_x, of_x): (&[i64], &[i64]),
+    (total_y, of_y): (&[i64], &[i64]),
+    to_x: &mut [i64],
+    to_y: &mut [i64],
+) {
+    let batch = of_x.len() / total_x.len();
+    let flipped = of_x.chunks_exact(batch).zip(of_y.chunks_exact(batch));
+    let swapped = to_x.chunks_exact_mut(batch).zip(to_y.chunks_exact_mut(batch));
+    for (((of_x, of_y), (to_x, to_y)), (total_x, total_y)) in flipped.zip(swapped).zip(total_x.iter().zip(total_y)) {
+        for (((of_x, of_y), to_x), to_y) in of_x.iter().zip(of_y).zip(to_x).zip(to_y) {
+            let moved = of_x - of_y;
+            (*to_x, *to_y) = (total_x - moved, total_y + moved);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instructions::instruction_sets;
+    use crate::stream::{Purpose, Stream};
+    use proptest::prelude::*;
+
+    proptest! {
+    #[test]
+    fn all_instructions_swap_the_same(
+        columns in prop::collection::vec([-(1i64 << 40)..1 << 40, -(1i64 << 40)..1 << 40], 1..12),
+        batch in 1..=BLOCK,
+        seed in any::<u64>(),
+    ) {
+        let random = |replicate| Stream::new(seed, Purpose::Draw, replicate).words().map(|w| w as i64 >> 20);
+        let of = [0, 1].map(|x| random(x).take(columns.len() * batch).collect::<Vec<_>>());
+        let totals = [0, 1].map(|x: usize| columns.iter().map(|both| both[x]).collect::<Vec<_>>());
+        let swapped = |x: usize, i: usize| totals[x][i / batch] - of[x][i] + of[1 - x][i];
+        let expected = [0, 1].map(|x| (0..columns.len() * batch).map(|i| swapped(x, i)).collect::<Vec<_>>());
+        let sets = instruction_sets!(
+            swap_inline,
+            fn(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64])
+        );
+        for (set, swap) in sets {
+            let mut got = [of[0].clone(), of[0].clone()];
+            let [to_x, to_y] = &mut got;
+            swap((&totals[0], &of[0]), (&totals[1], &of[1]), to_x, to_y);
+            prop_assert_eq!(&expected, &got, "{}", set);
+        }
+    }
+    }
+}

@@ -1,0 +1,76 @@
+//! Batches of small problems.
+
+use super::*;
+use crate::error::Error;
+use crate::metric::metric;
+use crate::resample::many::{self, Problems};
+use crate::stream::{Purpose, Stream};
+
+const SHAPE: [usize; 3] = [2, 40, 10];
+const SEEDS: [u64; 5] = [3, 0, u64::MAX, 3, 77];
+
+fn counts() -> Vec<i64> {
+    let words = Stream::new(94, Purpose::Draw, 0).words();
+    words.take(SHAPE.iter().product::<usize>() * SEEDS.len()).map(|word| (word % 30) as i64).collect()
+}
+
+#[test]
+fn each_problem_is_solved_as_if_it_were_alone() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts();
+    let problems = Problems::new(bleu.clone(), &counts, SHAPE, &SEEDS).unwrap();
+    let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
+    let alone = |problem: usize| {
+        let of = &counts[problem * 800..][..800];
+        [Sample::new(bleu.clone(), SuffStats::new(of, 2, 40, 10).unwrap()).unwrap()]
+    };
+    for n in [1, 64, 700] {
+        let tally = |problem: usize| {
+            let criterion = (Alternative::TwoSided, &thresholds[problem..=problem]);
+            with_run(1, |run| super::tally(&alone(problem), &[(0, 1)], criterion, seeded(SEEDS[problem], 0, n), run))
+                .unwrap()[0]
+        };
+        let expected: Vec<u64> = (0..SEEDS.len()).map(tally).collect();
+        let scores = |problem: usize| {
+            with_run(1, |run| scores(&alone(problem), &[10, 30], seeded(SEEDS[problem], 0, n), run)).unwrap()
+        };
+        let expected_scores: Vec<f64> = (0..SEEDS.len()).flat_map(scores).collect();
+        for threads in [1, 2, 5] {
+            let criterion = (Alternative::TwoSided, thresholds.as_slice());
+            assert_eq!(expected, with_run(threads, |run| many::shuffles(&problems, criterion, n, run)).unwrap());
+            assert_eq!(expected_scores, with_run(threads, |run| many::draws(&problems, &[10, 30], n, run)).unwrap());
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts();
+    let error = Problems::new(bleu.clone(), &counts, SHAPE, &SEEDS[..4]).map(|_| ()).unwrap_err();
+    assert_eq!(Error::LengthMismatch { what: "counts".into(), expected: 3200, got: 4000 }, error);
+    let problems = Problems::new(bleu.clone(), &counts, SHAPE, &SEEDS).unwrap();
+    let shuffles = |thresholds: &[f64], n| {
+        with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), n, run)).unwrap_err().to_string()
+    };
+    assert_eq!("thresholds: expected 5, got 1", shuffles(&[0.0], 1));
+    assert_eq!("replicates: nothing given, at least one is needed", shuffles(&[0.0; 5], 0));
+    assert_eq!("thresholds must be numbers, got NaN", shuffles(&[0.0, 0.0, f64::NAN, 0.0, 0.0], 1));
+    let draws = |strata: &[usize]| with_run(2, |run| many::draws(&problems, strata, 3, run)).unwrap_err().to_string();
+    assert_eq!("units of all strata: expected 40, got 41", draws(&[40, 1]));
+    let narrow = Problems::new(bleu, &counts, [2, 80, 5], &SEEDS).unwrap();
+    let error = with_run(2, |run| many::shuffles(&narrow, (Alternative::Less, &[0.0; 5]), 1, run)).unwrap_err();
+    assert_eq!("columns of BLEU: expected 10, got 5", error.to_string());
+}
+
+#[test]
+fn a_watcher_stops_a_batch() {
+    let bleu = metric("bleu", &[]).unwrap();
+    let counts = counts();
+    let problems = Problems::new(bleu, &counts, SHAPE, &SEEDS).unwrap();
+    let mut watch = |_| Err(Error::Interrupted);
+    let mut run = Run { threads: 2, watch: &mut watch };
+    // So many shuffles would take years.
+    let outcome = many::shuffles(&problems, (Alternative::Less, &[0.0; 5]), 1 << 50, &mut run);
+    assert_eq!(Err(Error::Interrupted), outcome);
+}

@@ -1,0 +1,161 @@
+//! What is run in one call, for tests that look at one thing; and tests of all parts together.
+
+mod columns;
+mod draws;
+mod many;
+mod shuffles;
+mod splits;
+
+use std::ops::Range;
+
+use super::design::Design;
+use super::kernel::{Block, Kernel, Scratch, lanes};
+use super::reduce::{self, Outcome, Reduction, Rule};
+use super::{Alternative, Kind, Pair, Plan, Resampler, Sample, replicates};
+use crate::error::Result;
+use crate::pool::{Run, Stop};
+use crate::stats::SuffStats;
+
+pub fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    body(&mut Run { threads, watch: &mut |_| Ok(()) })
+}
+
+/// Which replicates to make.
+pub type Replicates<'a> = (Plan<'a>, Range<u64>);
+
+/// `n` replicates of a seed from `first` on.
+pub fn seeded(seed: u64, first: u64, n: usize) -> Replicates<'static> {
+    (Plan::Seeded(seed), replicates(first, n).unwrap())
+}
+
+/// Given flips of `n` replicates.
+pub fn flips(words: &[u64], n: usize) -> Replicates<'_> {
+    (Plan::Flips(words), 0..n as u64)
+}
+
+/// `n` replicates of given codes from `first` on.
+pub fn coded(codes: &[u64], first: u64, n: usize) -> Replicates<'_> {
+    (Plan::Codes(codes), replicates(first, n).unwrap())
+}
+
+/// Prepares and runs.
+pub fn reduced<R: Reduction>(
+    (samples, kind): (&[Sample<'_>], Kind<'_>),
+    mut reduction: R,
+    replicates: Replicates<'_>,
+    run: &mut Run<'_>,
+) -> Result<R> {
+    Resampler::prepare(samples, kind, run)?.run(replicates, &mut [&mut reduction], run)?;
+    Ok(reduction)
+}
+
+pub fn statistics(
+    samples: &[Sample<'_>],
+    pairs: &[Pair],
+    replicates: Replicates<'_>,
+    run: &mut Run<'_>,
+) -> Result<Vec<f64>> {
+    let series = reduce::Series::new(pairs.to_vec());
+    Ok(reduced((samples, Kind::Shuffles), series, replicates, run)?.into_statistics())
+}
+
+pub fn tally(
+    samples: &[Sample<'_>],
+    pairs: &[Pair],
+    (alternative, thresholds): (Alternative, &[f64]),
+    replicates: Replicates<'_>,
+    run: &mut Run<'_>,
+) -> Result<Vec<u64>> {
+    let tally = reduce::Tally::new(pairs.to_vec(), alternative, thresholds.to_vec());
+    Ok(reduced((samples, Kind::Shuffles), tally, replicates, run)?.counts().to_vec())
+}
+
+pub fn outcomes(
+    samples: &[Sample<'_>],
+    pairs: &[Pair],
+    (alternative, thresholds): (Alternative, &[f64]),
+    rule: Rule,
+    replicates: Replicates<'_>,
+    run: &mut Run<'_>,
+) -> Result<Vec<Outcome>> {
+    let tally = reduce::SequentialTally::new(pairs.to_vec(), alternative, thresholds.to_vec(), rule)?;
+    Ok(reduced((samples, Kind::Shuffles), tally, replicates, run)?.outcomes()?.to_vec())
+}
+
+pub fn spreads(
+    samples: &[Sample<'_>],
+    pairs: &[Pair],
+    replicates: Replicates<'_>,
+    run: &mut Run<'_>,
+) -> Result<Vec<f64>> {
+    let spread = reduce::Spread::new(pairs.to_vec());
+    Ok(reduced((samples, Kind::Shuffles), spread, replicates, run)?.values())
+}
+
+pub fn max_t(
+    samples: &[Sample<'_>],
+    pairs: &[Pair],
+    (alternative, scales, thresholds): (Alternative, &[f64], &[f64]),
+    replicates: Replicates<'_>,
+    run: &mut Run<'_>,
+) -> Result<Vec<u64>> {
+    let max_t = reduce::MaxT::new(pairs.to_vec(), alternative, scales.to_vec(), thresholds.to_vec());
+    Ok(reduced((samples, Kind::Shuffles), max_t, replicates, run)?.counts().to_vec())
+}
+
+pub fn min_p(
+    samples: &[Sample<'_>],
+    pairs: &[Pair],
+    (alternative, thresholds, ranks): (Alternative, &[f64], &[u64]),
+    replicates: Replicates<'_>,
+    run: &mut Run<'_>,
+) -> Result<Vec<u64>> {
+    let mut min_p = reduce::MinP::new(pairs.to_vec(), alternative, thresholds.to_vec(), ranks.to_vec());
+    min_p.run(&Resampler::prepare(samples, Kind::Shuffles, run)?, replicates, run)?;
+    Ok(min_p.counts().to_vec())
+}
+
+pub fn shuffle_sums(all: &[SuffStats<'_>], replicates: Replicates<'_>, run: &mut Run<'_>) -> Result<Vec<i64>> {
+    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(*stats)).collect();
+    Ok(reduced((&samples, Kind::Shuffles), reduce::Sums::default(), replicates, run)?.into_sums())
+}
+
+pub fn draw_sums(
+    all: &[SuffStats<'_>],
+    strata: &[usize],
+    replicates: Replicates<'_>,
+    run: &mut Run<'_>,
+) -> Result<Vec<i64>> {
+    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(*stats)).collect();
+    Ok(reduced((&samples, Kind::Draws(strata)), reduce::Sums::default(), replicates, run)?.into_sums())
+}
+
+pub fn scores(
+    samples: &[Sample<'_>],
+    strata: &[usize],
+    replicates: Replicates<'_>,
+    run: &mut Run<'_>,
+) -> Result<Vec<f64>> {
+    Ok(reduced((samples, Kind::Draws(strata)), reduce::Draws::default(), replicates, run)?.into_scores())
+}
+
+/// What a kernel makes of replicates in blocks of some length: replicate by replicate.
+pub fn all_sums(design: &Design, kernel: &dyn Kernel, replicates: Range<u64>, length: usize) -> Vec<i64> {
+    let mut out = Vec::new();
+    let mut scratch = Scratch::default();
+    for first in replicates.clone().step_by(length) {
+        let range = first..replicates.end.min(first + length as u64);
+        let stride = ((range.end - range.start) as usize).next_multiple_of(lanes::LANES);
+        let mut columns = vec![0; design.width() * stride];
+        kernel.sums(range.clone(), &mut scratch, (&mut columns, stride), &Stop::never()).unwrap();
+        let block = Block { design, columns: &columns, stride, replicates: range, rows: kernel.rows() };
+        for replicate in 0..block.len() {
+            for cell in 0..design.cells() {
+                let mut sum = [0];
+                block.copy(cell, replicate, &mut sum);
+                out.push(sum[0]);
+            }
+        }
+    }
+    out
+}

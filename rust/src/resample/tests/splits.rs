@@ -1,0 +1,226 @@
+//! Reductions of ranges that were cut are those of whole ranges, byte for byte.
+
+use super::*;
+use crate::metric::metric;
+use crate::pool::Stop;
+use crate::resample::reduce::{BLOCK, Draws, MaxT, Moments, Ranks, SequentialTally, Series, Spread, Sums, Tally};
+use crate::stream::{Purpose, Stream};
+use proptest::prelude::*;
+
+const PAIRS: [Pair; 3] = [(0, 1), (2, 0), (1, 2)];
+
+/// Three systems under two metrics.
+fn with_samples<T>(kind: Kind<'_>, body: impl FnOnce(&Resampler) -> T) -> T {
+    let words = || Stream::new(93, Purpose::Draw, 0).words().map(|word| (word % 30) as i64);
+    let (of_bleu, of_length): (Vec<i64>, Vec<i64>) =
+        (words().take(3 * 70 * 10).collect(), words().take(3 * 70 * 2).collect());
+    let samples = [("bleu", &of_bleu, 10), ("length", &of_length, 2)].map(|(name, counts, columns)| {
+        Sample::new(metric(name, &[]).unwrap(), SuffStats::new(counts, 3, 70, columns).unwrap()).unwrap()
+    });
+    body(&with_run(1, |run| Resampler::prepare(&samples, kind, run)).unwrap())
+}
+
+/// Ranges that follow on one another, from `first` on: in blocks, but for the first and the last end.
+fn cut(first: u64, lengths: &[u64], rest: u64) -> Vec<Range<u64>> {
+    let mut begin = first;
+    let mut ranges: Vec<_> = lengths
+        .iter()
+        .map(|length| {
+            let end = (begin / BLOCK as u64 + length) * BLOCK as u64;
+            let range = begin..end;
+            begin = end;
+            range
+        })
+        .collect();
+    if rest > 0 {
+        ranges.push(begin..begin + rest);
+    }
+    ranges
+}
+
+/// Runs a reduction on the whole and on each part, merges the parts from the left and from the right, and says what all
+/// three come to.
+fn merged<R: Reduction + Clone, T>(
+    (resampler, seed): (&Resampler, u64),
+    reduction: &R,
+    parts: &[Range<u64>],
+    merge: impl Fn(&mut R, &R),
+    get: impl Fn(&R) -> T,
+) -> [T; 3] {
+    let of = |range: Range<u64>, threads| {
+        let mut reduction = reduction.clone();
+        let plan = (Plan::Seeded(seed), range);
+        with_run(threads, |run| resampler.run(plan, &mut [&mut reduction], run)).unwrap();
+        reduction
+    };
+    let made: Vec<R> = parts.iter().zip((1..4).cycle()).map(|(part, threads)| of(part.clone(), threads)).collect();
+    let mut from_the_left = made[0].clone();
+    made[1..].iter().for_each(|later| merge(&mut from_the_left, later));
+    let mut from_the_right = made[made.len() - 1].clone();
+    for earlier in made[..made.len() - 1].iter().rev() {
+        let mut both = earlier.clone();
+        merge(&mut both, &from_the_right);
+        from_the_right = both;
+    }
+    let whole = of(parts[0].start..parts[parts.len() - 1].end, 2);
+    [get(&whole), get(&from_the_left), get(&from_the_right)]
+}
+
+macro_rules! same {
+    ($all:expr) => {{
+        let [whole, from_the_left, from_the_right] = $all;
+        prop_assert_eq!(&whole, &from_the_left);
+        prop_assert_eq!(&whole, &from_the_right);
+    }};
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn any_split_of_a_range_of_shuffles_is_one_run(
+        first in prop::sample::select(vec![0u64, 0, 5, 64, 512, 700]),
+        lengths in prop::collection::vec(1..12u64, 1..5),
+        rest in 0..BLOCK as u64,
+        seed in any::<u64>(),
+    ) {
+        let parts = cut(first, &lengths, rest);
+        let stop = &Stop::never();
+        with_samples(Kind::Shuffles, |resampler| {
+            let (pairs, of) = (PAIRS.to_vec(), (resampler, seed));
+            let thresholds = vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0];
+            let tally = Tally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone());
+            same!(merged(of, &tally, &parts, |a, b| a.merge(b).unwrap(), |tally| tally.counts().to_vec()));
+            let max_t = MaxT::new(pairs.clone(), Alternative::Greater, vec![1.0, 0.5, 0.7, 1.0, 2.0, 0.1], thresholds.clone());
+            same!(merged(of, &max_t, &parts, |a, b| a.merge(b).unwrap(), |max_t| max_t.counts().to_vec()));
+            let spread = Spread::new(pairs.clone());
+            same!(merged(of, &spread, &parts, |a, b| a.merge(b).unwrap(), Spread::values));
+            let series = Series::new(pairs.clone());
+            same!(merged(of, &series, &parts, |a, b| a.merge(b, stop).unwrap(), |series| series.statistics().to_vec()));
+            let sums = Sums::default();
+            same!(merged(of, &sums, &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));
+            if first == 0 {
+                for rule in [Rule::BesagClifford { exceedances: 20 }, Rule::Gandy { level: 0.05, risk: 0.001 }] {
+                    let tally = SequentialTally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone(), rule).unwrap();
+                    same!(merged(of, &tally, &parts, |a, b| a.merge(b, stop).unwrap(), |tally| tally.outcomes().unwrap().to_vec()));
+                }
+            }
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn any_split_of_a_range_of_draws_is_one_run(
+        first in prop::sample::select(vec![0u64, 5, 64, 700]),
+        lengths in prop::collection::vec(1..8u64, 1..5),
+        rest in 0..BLOCK as u64,
+        seed in any::<u64>(),
+        strata in prop::sample::select(vec![vec![], vec![30, 40]]),
+    ) {
+        let parts = cut(first, &lengths, rest);
+        let stop = &Stop::never();
+        with_samples(Kind::Draws(&strata), |resampler| {
+            let of = (resampler, seed);
+            same!(merged(of, &Draws::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |draws| draws.scores().to_vec()));
+            same!(merged(of, &Sums::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));
+            same!(merged(of, &Ranks::default(), &parts, |a, b| a.merge(b).unwrap(), |ranks| ranks.counts().to_vec()));
+            let moments = |moments: &Moments| {
+                let both = [moments.means(), moments.deviations()];
+                both.map(|numbers| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+            };
+            same!(merged(of, &Moments::default(), &parts, |a, b| a.merge(b).unwrap(), moments));
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn several_reductions_in_one_pass_are_each_by_itself(
+        first in 0..700u64,
+        n in 1..900usize,
+        seed in any::<u64>(),
+    ) {
+        with_samples(Kind::Shuffles, |resampler| {
+            let alone = |reduction: &mut dyn Reduction| {
+                with_run(1, |run| resampler.run(seeded(seed, first, n), &mut [reduction], run)).unwrap();
+            };
+            let thresholds = vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0];
+            let tally = || Tally::new(PAIRS.to_vec(), Alternative::Less, thresholds.clone());
+            // Of other pairs, too, which are scored by themselves.
+            let (series, spread) = (|| Series::new(vec![(2, 1)]), || Spread::new(PAIRS.to_vec()));
+            let rule = Rule::BesagClifford { exceedances: 3 };
+            let sequential = || SequentialTally::new(PAIRS.to_vec(), Alternative::Less, thresholds.clone(), rule).unwrap();
+            let mut together = (tally(), series(), spread(), Sums::default(), sequential());
+            let (a, b, c, d, e) = (&mut together.0, &mut together.1, &mut together.2, &mut together.3, &mut together.4);
+            with_run(2, |run| resampler.run(seeded(seed, first, n), &mut [a, b, c, d, e], run)).unwrap();
+            let mut each = (tally(), series(), spread(), Sums::default(), sequential());
+            alone(&mut each.0);
+            alone(&mut each.1);
+            alone(&mut each.2);
+            alone(&mut each.3);
+            alone(&mut each.4);
+            prop_assert_eq!(each.0.counts(), together.0.counts());
+            prop_assert_eq!(each.1.statistics(), together.1.statistics());
+            prop_assert_eq!(each.2.values(), together.2.values());
+            prop_assert_eq!(each.3.sums(), together.3.sums());
+            prop_assert_eq!(each.4.outcomes().ok(), together.4.outcomes().ok());
+            prop_assert_eq!(first == 0, each.4.outcomes().is_ok());
+            Ok(())
+        })?;
+    }
+}
+
+#[test]
+fn what_does_not_follow_or_is_not_the_same_is_not_merged() {
+    with_samples(Kind::Shuffles, |resampler| {
+        let run = |mut tally: Tally, range: Range<u64>| {
+            with_run(1, |run| resampler.run((Plan::Seeded(1), range), &mut [&mut tally], run)).unwrap();
+            tally
+        };
+        let new = |threshold| Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![threshold; 2]);
+        let error = |later: &Tally| run(new(1.0), 0..64).merge(later).unwrap_err().to_string();
+        let message = "the first of the later replicates must be 64, where these end, got 128";
+        assert_eq!(message, error(&run(new(1.0), 128..192)));
+        assert!(
+            error(&run(new(2.0), 64..128)).starts_with("a reduction that is merged with another must be of the same")
+        );
+        assert!(error(&new(1.0)).starts_with("a reduction that is asked for its result must be what Resampler.run"));
+        let mut min_p = reduce::MinP::new(vec![(0, 1)], Alternative::TwoSided, vec![0.0; 2], vec![1; 2]);
+        with_run(1, |run| min_p.run(resampler, seeded(1, 0, 10), run)).unwrap();
+        let message = min_p.clone().merge(&min_p).unwrap_err().to_string();
+        assert!(message.contains("run all shuffles at once"), "{message}");
+        let late =
+            SequentialTally::new(vec![(0, 1)], Alternative::Less, vec![0.0; 2], Rule::BesagClifford { exceedances: 1 });
+        let mut late = late.unwrap();
+        with_run(1, |run| resampler.run(seeded(1, 64, 10), &mut [&mut late], run)).unwrap();
+        let message = late.outcomes().unwrap_err().to_string();
+        assert!(message.ends_with("must be 0 (merge it with what comes before), got 64"), "{message}");
+    });
+}
+
+#[test]
+fn reductions_and_plans_of_another_kind_are_refused() {
+    let refused = |resampler: &Resampler, plan: Plan<'_>, reduction: &mut dyn Reduction| {
+        with_run(1, |run| resampler.run((plan, 0..1), &mut [reduction], run)).unwrap_err().to_string()
+    };
+    with_samples(Kind::Shuffles, |resampler| {
+        let message = refused(resampler, Plan::Seeded(1), &mut Draws::default());
+        assert_eq!("a reduction must be of shuffles, got one of draws", message);
+        let message = refused(resampler, Plan::Indices(&[0; 70]), &mut Sums::default());
+        assert_eq!("a plan must be of shuffles, got indices", message);
+    });
+    with_samples(Kind::Draws(&[]), |resampler| {
+        let message = refused(resampler, Plan::Seeded(1), &mut Spread::new(vec![]));
+        assert_eq!("a reduction must be of draws, got one of shuffles", message);
+        assert_eq!(
+            "a plan must be of draws, got masks",
+            refused(resampler, Plan::Flips(&[0, 0]), &mut Sums::default())
+        );
+        let codes = Plan::Codes(&[0; 70]);
+        assert_eq!("a plan must be of draws, got codes", refused(resampler, codes, &mut Sums::default()));
+    });
+    let counts = [1, 2];
+    let samples = [Sample::without_formula(SuffStats::new(&counts, 2, 1, 1).unwrap())];
+    let resampler = with_run(1, |run| Resampler::prepare(&samples, Kind::Shuffles, run)).unwrap();
+    let message = refused(&resampler, Plan::Seeded(1), &mut Spread::new(vec![(0, 1)]));
+    assert_eq!("a reduction must be sums, since there are counts without a metric, got one of scores", message);
+    assert_eq!(None, resampler.scores());
+}

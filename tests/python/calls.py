@@ -1,0 +1,54 @@
+"""Calls of the core as functions: prepares counts and runs one reduction, for tests that look at one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reshuffle import _core
+
+
+def _run(samples: Any, reduction: Any, kind: str = "shuffles", strata: Any = None, **how: Any) -> Any:
+    return _core.Resampler(samples, kind=kind, strata=strata).run([reduction], **how)[0]
+
+
+def shuffle_tally(of: Any, pairs: Any, alternative: Any, thresholds: Any, **how: Any) -> Any:
+    return _run(of, _core.Tally(pairs, alternative, thresholds), **how).counts
+
+
+def shuffle_until(of: Any, pairs: Any, alternative: Any, thresholds: Any, rule: Any, **how: Any) -> Any:
+    made = _run(of, _core.SequentialTally(pairs, alternative, thresholds, rule), **how)
+    return made.shuffles, made.exceedances, made.stopped
+
+
+def shuffle_statistics(of: Any, pairs: Any, **how: Any) -> Any:
+    return _run(of, _core.Series(pairs), **how).statistics
+
+
+def shuffle_spreads(of: Any, pairs: Any, **how: Any) -> Any:
+    return _run(of, _core.Spread(pairs), **how).values
+
+
+def shuffle_max_t(of: Any, pairs: Any, alternative: Any, scales: Any, thresholds: Any, **how: Any) -> Any:
+    return _run(of, _core.MaxT(pairs, alternative, scales, thresholds), **how).counts
+
+
+def shuffle_min_p(of: Any, pairs: Any, alternative: Any, thresholds: Any, ranks: Any, **how: Any) -> Any:
+    return _run(of, _core.MinP(pairs, alternative, thresholds, ranks), **how).counts
+
+
+def shuffle_sums(counts: Any, **how: Any) -> Any:
+    return _run([(None, of) for of in counts], _core.Sums(), **how).sums
+
+
+def draw_scores(of: Any, *, strata: Any = None, **how: Any) -> Any:
+    return _run(of, _core.Draws(), "draws", strata, **how).scores
+
+
+def draw_summary(of: Any, **how: Any) -> Any:
+    reductions: list[Any] = [_core.Moments(), _core.Ranks()]
+    moments, ranks = _core.Resampler(of, kind="draws").run(reductions, **how)
+    return moments.means, moments.deviations, ranks.counts
+
+
+def draw_sums(counts: Any, *, strata: Any = None, **how: Any) -> Any:
+    return _run([(None, of) for of in counts], _core.Sums(), "draws", strata, **how).sums

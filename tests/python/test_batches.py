@@ -1,0 +1,179 @@
+"""Many problems in one call give what each of them gives alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reshuffle import (
+    Formula,
+    InputError,
+    approximate_randomization,
+    bootstrap_interval,
+    bootstrap_test,
+    metric,
+    standard_error,
+)
+from reshuffle.metrics import Counts, MetricLike
+from reshuffle.results import SignificanceResult
+
+BLEU = metric("bleu")
+TER = metric("ter")
+SAME = Formula("the same", lambda totals: BLEU.score(totals))
+
+
+def bleu_counts(rng: np.random.Generator, batch: int, segments: int) -> Counts:
+    """Counts as BLEU has them, of outputs that differ in some segments only: (batch, S, 10)."""
+    matches = np.sort(rng.integers(0, 9, (batch, segments, 4)))[..., ::-1]
+    totals = np.array([9, 8, 7, 6]) + np.zeros_like(matches)
+    return np.concatenate([np.full((batch, segments, 2), 9), np.minimum(matches, totals), totals], axis=-1)
+
+
+def problems(seed: int, batch: int = 5, segments: int = 40) -> tuple[Counts, Counts]:
+    """From one in which nothing differs to one in which all does."""
+    rng = np.random.default_rng(seed)
+    a, b = bleu_counts(rng, batch, segments), bleu_counts(rng, batch, segments)
+    for problem in range(batch):
+        same = segments - problem * segments // max(batch - 1, 1)
+        b[problem, :same] = a[problem, :same]
+    return a, b
+
+
+SINGLE = ("statistic", "pvalue", "exceedances", "n_resamples", "seed", "wins", "ties", "scheme", "stopping")
+
+
+def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
+    """Every number of every problem is that of the problem alone."""
+    assert whole.pvalue.shape == (len(alone),)
+    for number, one in enumerate(alone):
+        of_batch = whole.problem(number)
+        for name in SINGLE:
+            if name != "seed" or one.seed is not None:  # which an exact test has not
+                assert getattr(of_batch, name) == getattr(one, name), name
+
+
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(["auto", "iid", "subgroup"]),
+    st.sampled_from(["two-sided", "greater", "less"]),
+    st.sampled_from([None, "besag-clifford", "gandy"]),
+    st.booleans(),
+    st.sampled_from([BLEU, SAME]),
+)
+def test_shuffles_of_a_batch_are_those_of_each_problem(
+    seed: int, scheme: str, alternative: str, stopping: str | None, own_seeds: bool, m: MetricLike
+) -> None:
+    a, b = problems(seed)
+    seeds: Any = [seed + 7 * number for number in range(len(a))] if own_seeds else seed
+    options: dict[str, Any] = {"scheme": "iid" if stopping else scheme, "stopping": stopping}
+    options |= {"alternative": alternative, "n_resamples": 99}
+    whole = approximate_randomization(a, b, m, seed=seeds, **options)
+    each = np.broadcast_to(seeds, len(a)).tolist()
+    check(whole, [approximate_randomization(x, y, m, seed=s, **options) for x, y, s in zip(a, b, each, strict=True)])
+
+
+def test_a_batch_of_exact_tests() -> None:
+    a, b = problems(1, batch=3, segments=8)
+    whole = approximate_randomization(a, b, BLEU, scheme="exact")
+    check(whole, [approximate_randomization(x, y, BLEU, scheme="exact") for x, y in zip(a, b, strict=True)])
+    assert set(whole.scheme) == {"exact"}
+
+
+def test_some_problems_of_a_batch_are_tested_exactly_and_the_signature_says_so() -> None:
+    a, b = problems(3)
+    whole = approximate_randomization(a, b, BLEU, n_resamples=999)
+    assert set(whole.scheme) == {"exact", "iid"}
+    assert "|batch:5|test:ar|alternative:two-sided|scheme:exact+iid|n:999|seed:12345|" in whole.signature
+    assert whole.pvalue[0] == 1
+
+
+@pytest.mark.parametrize("method", ["centred", "shift", "paired"])
+@pytest.mark.parametrize("m", [BLEU, SAME])
+def test_draws_of_a_batch_are_those_of_each_problem(method: str, m: MetricLike) -> None:
+    a, b = problems(4)
+    seeds = [3, 1, 4, 1, 5]
+    for documents in (None, np.arange(40) // 4):
+        options: dict[str, Any] = {"method": method, "n_resamples": 50, "documents": documents}
+        options["strata"] = np.arange(40) // 20
+        whole = bootstrap_test(a, b, m, seed=seeds, **options)
+        check(whole, [bootstrap_test(x, y, m, seed=s, **options) for x, y, s in zip(a, b, seeds, strict=True)])
+
+
+@pytest.mark.parametrize("documents", [None, np.arange(40) // 4])
+def test_documents_are_those_of_every_problem(documents: NDArray[np.int64] | None) -> None:
+    a, b = problems(5)
+    whole = approximate_randomization(a, b, BLEU, documents=documents, n_resamples=99)
+    check(
+        whole,
+        [approximate_randomization(x, y, BLEU, documents=documents, n_resamples=99) for x, y in zip(a, b, strict=True)],
+    )
+    assert ("unit:document[10]" in whole.signature) == (documents is not None)
+
+
+def test_scores_of_segments_have_a_unit_in_each_problem() -> None:
+    rng = np.random.default_rng(6)
+    a, b = rng.normal(size=(2, 6, 30))
+    a[:3], b[:3] = a[:3].round(1), b[:3].round(2)  # three share hundredths, three are in powers of two
+    a[4] *= 1000
+    check(
+        approximate_randomization(a, b, n_resamples=99, seed=range(6)),
+        [approximate_randomization(x, y, n_resamples=99, seed=s) for s, (x, y) in enumerate(zip(a, b, strict=True))],
+    )
+    check(
+        bootstrap_test(a, b, n_resamples=50), [bootstrap_test(x, y, n_resamples=50) for x, y in zip(a, b, strict=True)]
+    )
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic", "normal", "bca", "studentized", "delta", "jackknife"])
+@pytest.mark.parametrize("m", [BLEU, TER, SAME])
+def test_intervals_of_a_batch_are_those_of_each_problem(method: str, m: Any) -> None:
+    a, b = problems(7, batch=3) if m is not TER else np.random.default_rng(8).integers(1, 9, (2, 3, 40, 2))
+    seeds = [5, 6, 7]
+    for other in (None, b):
+        whole = bootstrap_interval(a, m, b=other, method=method, n_resamples=60, seed=seeds)
+        for number, s in enumerate(seeds):
+            of_b = None if other is None else other[number]
+            one = bootstrap_interval(a[number], m, b=of_b, method=method, n_resamples=60, seed=s)
+            assert (whole.low[number], whole.high[number]) == (one.low, one.high)
+
+
+@pytest.mark.parametrize("method", ["delta", "jackknife", "bootstrap"])
+def test_standard_errors_of_a_batch_are_those_of_each_problem(method: str) -> None:
+    a, b = problems(9)
+    whole = standard_error(a, BLEU, b=b, method=method, n_resamples=50)
+    expected = [standard_error(x, BLEU, b=y, method=method, n_resamples=50) for x, y in zip(a, b, strict=True)]
+    assert whole.tolist() == expected
+
+
+def test_what_a_batch_cannot_be_is_refused() -> None:
+    a, b = problems(10)
+    refused: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+        ((a, b[:4], BLEU), {}, r"a and b must have the same shape, got \(5, 40, 10\) and \(4, 40, 10\)"),
+        ((a, b, BLEU), {"seed": [1, 2]}, r"seed must be one number or one for each of 5 problems, got shape \(2,\)"),
+        ((a, b, BLEU), {"seed": [1, 2, 3, 4, -5]}, "seed must be a whole number from 0"),
+        ((a[:0], b[:0], BLEU), {}, r"at least one problem, got shape \(0, 40, 10\)"),
+        ((a, b, BLEU), {"keep_null_distribution": True}, "null distributions of a batch are not kept"),
+        ((a[:, :1], b[:, :1], BLEU), {}, "one segment only"),
+        ((a * 2.0**58, b, BLEU), {}, "too large"),
+        ((a[0].astype(int), b[0].astype(int)), {}, "for .S, K. counts give the metric"),
+        (([[1.0, np.nan]], [[1.0, 2.0]]), {}, "problem 0 of the batch: .*expected a finite number"),
+        ((a[..., :9], b[..., :9], BLEU), {}, "9"),
+    ]
+    for arguments, options, message in refused:
+        with pytest.raises(InputError, match=message):
+            approximate_randomization(*arguments, **options)
+    with pytest.raises(InputError, match="null distributions of a batch are not kept"):
+        bootstrap_test(a, b, BLEU, keep_null_distribution=True)
+    whole = approximate_randomization(a, b, BLEU, n_resamples=9)
+    with pytest.raises(InputError, match="result of a batch"):
+        _ = whole.pvalue_interval
+    with pytest.raises(InputError, match="number must be a whole number from 0 to 4, got 5"):
+        whole.problem(5)
+    with pytest.raises(InputError, match="of one test, not of a batch"):
+        whole.problem(0).problem(0)
+    assert whole.problem(4).pvalue_interval is not None

@@ -1,0 +1,141 @@
+"""Flat hypotheses, what is kept of replicates, and the level of the tests."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reshuffle import CorpusFunction, Formula, FromCounts, Gandy, InputError, compare, experimentwise_error, metric
+from reshuffle.inference.hypotheses import COLUMNS, Hypotheses
+from reshuffle.metrics import Counts
+from reshuffle.report import render
+from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, SequentialTally, Series, Spread, Tally
+from reshuffle.settings import Comparing
+from reshuffle.significance import Plan, records, run_tests
+from reshuffle.stopping import BesagClifford
+
+BLEU = metric("bleu")
+
+
+def counts_of(seed: int, systems: int = 4, segments: int = 60) -> Counts:
+    rng = np.random.default_rng(seed)
+    matches = np.sort(rng.integers(0, 9, (systems, segments, 4)))[..., ::-1]
+    totals = np.array([9, 8, 7, 6]) + np.zeros_like(matches)
+    return np.concatenate([np.full((systems, segments, 2), 9), np.minimum(matches, totals), totals], axis=-1)
+
+
+def replicates_of(seed: int, n: int = 99) -> Replicates:
+    counts = counts_of(seed)
+    samples = [CountSample.of(BLEU, counts), CountSample.of(Formula("same", lambda t: BLEU.score(t)), counts)]
+    return Replicates(samples, n_resamples=n, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("test", "adjust"),
+    [
+        *(("ar", adjust) for adjust in (None, "bonferroni", "holm", "maxt", "minp")),
+        ("bootstrap", None),
+        ("bootstrap", "holm"),
+    ],
+)
+def test_several_test_sets_are_tested_as_each_alone(test: str, adjust: str | None) -> None:
+    plan = Plan.of(Comparing(test, adjust=adjust), BLEU)
+    pairs = [(1, 0), (2, 0), (3, 0)]
+    sets = [replicates_of(seed) for seed in (1, 2, 3)]
+    hypotheses = Hypotheses.of_pairs(pairs, n_metrics=2, n_sets=3)
+    assert len(hypotheses) == 18
+    assert [hypotheses.family[place].tolist() for place in hypotheses.families()] == [[f] * 3 for f in range(6)]
+    together = run_tests(plan, sets, hypotheses)
+    for t, replicates in enumerate(sets):
+        of_one = Hypotheses.of_pairs(pairs, n_metrics=2)
+        alone = run_tests(plan, [replicates], of_one)
+        for name in COLUMNS:
+            whole, part = getattr(together, name), getattr(alone, name)
+            np.testing.assert_array_equal(None if whole is None else whole[6 * t : 6 * t + 6], part, err_msg=name)
+        of_set = records(plan, sets, hypotheses, together)[6 * t : 6 * t + 6]
+        assert of_set == records(plan, [replicates], of_one, alone)
+
+
+def test_what_several_reductions_keep_in_one_pass_is_what_each_keeps_alone() -> None:
+    pairs = list(combinations(range(4), 2))
+    replicates = replicates_of(5, 2000)
+    (series,) = replicates.run([Series()], pairs)
+    thresholds = np.quantile(np.abs(series), 0.9, axis=-1)
+    asked: list[Any] = [
+        Tally("two-sided", thresholds),
+        Spread(),
+        SequentialTally("two-sided", thresholds, BesagClifford(9).core()),
+        MaxT("two-sided", np.ones_like(thresholds), thresholds),
+        Series(),
+        MinP("two-sided", thresholds, np.full(thresholds.shape, 40)),
+    ]
+    for reduction, found in zip(asked, replicates.run(asked, pairs), strict=True):
+        (alone,) = replicates.run([reduction], pairs)
+        np.testing.assert_array_equal(np.array(found), np.array(alone))
+
+
+def test_a_function_of_texts_is_called_for_two_passes_of_max_t() -> None:
+    references = [f"a{i} b{i} c{i}" for i in range(12)]
+    systems = {
+        "x": references,
+        "y": [line if i % 3 else "z" for i, line in enumerate(references)],
+        "z": [line if i % 2 else "z" for i, line in enumerate(references)],
+    }
+    share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
+    comparison = compare(references, systems, share, adjust="maxt", n_resamples=60, interval=None)
+    # The three scores, then two passes of 60 shuffles of two pairs of systems.
+    assert comparison.metrics[0].evaluations == 3 + 2 * 60 * 2 * 2
+
+
+# --- The level of the tests
+
+
+def compared(**options: Any) -> Any:
+    given = FromCounts("m", dict(zip("abcd", counts_of(7), strict=True)), "bleu")
+    return compare(metrics=given, n_resamples=999, interval="delta", **options)
+
+
+def test_alpha_is_what_the_confidence_level_leaves_unless_it_is_given() -> None:
+    assert compared().alpha == 0.05
+    assert compared(confidence_level=0.9).alpha == 0.1
+    given = compared(alpha=0.2)
+    assert (given.alpha, given.confidence_level) == (0.2, 0.95)
+    assert given.experimentwise_error == experimentwise_error(0.2, 3)
+    assert [c.confidence_interval for c in given.comparisons] == [c.confidence_interval for c in compared().comparisons]
+    assert "* p ≤ 0.2" in render(given, "text")
+    for alpha in (0, 1, 5, "x"):
+        with pytest.raises(InputError, match="alpha must lie strictly between 0 and 1"):
+            compared(alpha=alpha)
+
+
+def test_stars_are_at_alpha() -> None:
+    p = sorted(c.test.pvalue for c in compared().comparisons)[1]
+    above, below = (render(compared(alpha=alpha), "text") for alpha in (min(p * 1.01, 0.999), p * 0.99))
+    assert above.splitlines()[2:9] != below.splitlines()[2:9]
+
+
+def test_gandy_decides_at_alpha() -> None:
+    comparison = compared(stopping="gandy", alpha=0.2)
+    assert "|stopping:gandy[0.2,0.001]|" in comparison.signature
+    assert {c.test.stopping.level for c in comparison.comparisons} == {0.2}
+    assert compared(stopping=Gandy(0.2), alpha=0.2).signature == comparison.signature
+    with pytest.raises(InputError, match=r"Gandy decides at level 0\.3, the comparison at alpha = 0\.2"):
+        compared(stopping=Gandy(0.3), alpha=0.2)
+
+
+def test_the_command_line_takes_alpha(demo: Path, run: Any) -> None:
+    code, out, _ = run("compare", *sorted(map(str, demo.glob("*.txt"))), "--alpha", "0.2", "-n", "99")
+    assert code == 0
+    assert "p ≤ 0.2" in out
+    code, _, err = run("compare", *sorted(map(str, demo.glob("*.txt"))), "--alpha", "5", "-n", "99")
+    assert code == 2
+    assert "--alpha must lie strictly between 0 and 1, got 5" in err
+    code, out, _ = run(
+        "compare", *sorted(map(str, demo.glob("*.txt"))), "--alpha", "0.2", "-n", "99", "--format", "json"
+    )
+    assert json.loads(out)["alpha"] == 0.2
