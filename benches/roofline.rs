@@ -7,11 +7,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use multiversion::multiversion;
 use reshuffle::metric;
 use reshuffle::pool::Run;
 use reshuffle::resample::reduce::{Draws, Tally};
 use reshuffle::resample::{Alternative, Kind, Plan, Reduction, Resampler, Sample};
+use reshuffle::simd::{Simd, dispatch};
 use reshuffle::stats::SuffStats;
 use reshuffle::stream::{Purpose, Stream, words_by_replicate};
 
@@ -35,8 +35,12 @@ fn best(mut body: impl FnMut()) -> f64 {
 const ROWS: usize = 256; // 16 KiB: half a first-level cache
 type Row = [u8; 64];
 
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn add_rows(rows: &[Row], times: usize) -> Row {
+dispatch! {
+    fn add_rows(rows: &[Row], times: usize) -> Row = add_rows_inline;
+}
+
+#[inline(always)]
+fn add_rows_inline(rows: &[Row], times: usize) -> Row {
     let mut sums = [[0u8; 64]; 8];
     for _ in 0..times {
         for eight in black_box(rows).as_chunks::<8>().0 {
@@ -48,8 +52,12 @@ fn add_rows(rows: &[Row], times: usize) -> Row {
     sums.iter().fold([0; 64], |all, sum| std::array::from_fn(|i| all[i] ^ sum[i]))
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn add_registers(row: &Row, times: usize) -> Row {
+dispatch! {
+    fn add_registers(row: &Row, times: usize) -> Row = add_registers_inline;
+}
+
+#[inline(always)]
+fn add_registers_inline(row: &Row, times: usize) -> Row {
     let mut sums = [*row; 8];
     for _ in 0..times {
         for _ in 0..ROWS / 8 {
@@ -83,21 +91,23 @@ fn made_up_counts() -> Vec<i64> {
 
 fn main() {
     const TIMES: usize = 2000;
+    let simd = Simd::chosen().expect("a path that this processor can take");
     let rows: Vec<Row> = (0..ROWS).map(|i| [i as u8; 64]).collect();
     let bytes = (64 * ROWS * TIMES) as f64;
     let read = bytes
         / best(|| {
-            black_box(add_rows(&rows, TIMES));
+            black_box(add_rows(simd, &rows, TIMES));
         });
     let added = 2.0 * bytes
         / best(|| {
-            black_box(add_registers(black_box(&rows[3]), TIMES));
+            black_box(add_registers(simd, black_box(&rows[3]), TIMES));
         });
     let mut words = vec![0; 512 * 48];
     let stream = Stream::new(1, Purpose::Shuffle, 0);
-    let drawn = 8.0 * words.len() as f64 / best(|| words_by_replicate(black_box(stream), 512, 0, &mut words));
+    let drawn = 8.0 * words.len() as f64 / best(|| words_by_replicate(simd, black_box(stream), 512, 0, &mut words));
     println!(
-        "bytes per second: read from the first-level cache and added {:.0} G, added (and xored) in registers {:.0} G, drawn {:.1} G\n",
+        "path {}; bytes per second: read from the first-level cache and added {:.0} G, added (and xored) in registers {:.0} G, drawn {:.1} G\n",
+        simd.name(),
         read / 1e9,
         added / 1e9,
         drawn / 1e9
@@ -119,8 +129,13 @@ fn main() {
     let shuffled = per_replicate(Kind::Shuffles, &mut Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![0.5]));
     let drawn_scores = per_replicate(Kind::Draws(&[]), &mut Draws::default());
 
-    // A byte of table per six segments and column, looked up and added; a table is read once for two registers.
-    let lookups = (SEGMENTS.div_ceil(64) * 11 * SHUFFLED_COLUMNS) as f64;
+    // A byte of table per six or four segments and column, looked up and added; a table is read once for two registers.
+    // Portable: a row of sixteen columns of two bytes per eight segments, read and added.
+    let lookups = match simd.name() {
+        "avx512" => SEGMENTS.div_ceil(64) * 11 * SHUFFLED_COLUMNS,
+        "avx2" => SEGMENTS.div_ceil(64) * 16 * SHUFFLED_COLUMNS,
+        _ => SEGMENTS.div_ceil(8) * 32,
+    } as f64;
     // A byte times a byte for each segment and column, in tiles of sixteen columns.
     let products = (SEGMENTS * DRAWN_COLUMNS.next_multiple_of(16)) as f64;
     let ns = |bytes: f64, rate: f64| 1e9 * bytes / rate;

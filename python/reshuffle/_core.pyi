@@ -45,6 +45,7 @@ __all__ = [
     "draw_weights",
     "metrics",
     "shuffle_many",
+    "simd",
     "stream_indices",
     "stream_words",
     "tokenize",
@@ -56,7 +57,8 @@ GENERATOR: Final[str]
 """The generator of the random words, as signatures name it."""
 
 LARGEST_SUM: Final[int]
-"""The largest sum of counts, in absolute value: S times the largest count of a column must not pass it."""
+"""The largest sum of counts over segments, in absolute value, a power of two: larger ones are refused, so that nothing
+wraps around in 64 bits."""
 
 UNICODE_VERSION: Final[str]
 """The version of Unicode that ``intl`` and ``mteval-intl`` take their classes of characters from."""
@@ -506,8 +508,9 @@ def derive(seed: int, kind: str, index: int) -> int:
 
 def differing_units(
     counts: NDArray[np.int64], pairs: Sequence[tuple[int, int]], *, most: int
-) -> list[tuple[int, int | None]]:
-    """For each pair the number of segments in which it differs, and the column in which it does if that is but one.
+) -> list[tuple[int, int | None, int]]:
+    """For each pair the number of segments in which it differs, the column in which it does if that is but one, and how
+    far apart the least and the largest sum of the differences there are, in units of their greatest common divisor.
 
     A pair that differs in several columns is looked at until ``most`` segments are passed. ``counts``: (k, S, K).
     """
@@ -518,13 +521,20 @@ def totals(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def coin_law(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
     """The probabilities of all sums from 0 to Σ of those steps whose coins show heads: (Σ + 1,).
 
-    Less than n·Σ additions on one thread; each of the n steps adds a relative error of 2⁻⁵³ at most.
+    Less than n·Σ/2 additions on one thread; each of the n steps adds a relative error of 2⁻⁵³ at most.
     """
 
 def draw_weights(
     seed: int, replicate: int, segments: int, *, strata: Sequence[int] | None = None
 ) -> NDArray[np.uint32]:
     """How often a draw takes each of S segments: (S,), summing to S, and to its size in each of the ``strata``."""
+
+def simd() -> str:
+    """Which instructions are in use: ``portable``, ``avx2`` or ``avx512``. All give the same results.
+
+    It is the best that the processor has, or what the environment variable ``RESHUFFLE_SIMD`` named at the first call of
+    a function that takes long. A name that cannot be followed is an :class:`reshuffle.InputError` there and here.
+    """
 
 def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
     """The first n random words of a replicate; ``purpose`` is ``shuffle``, ``draw`` or ``code``.

@@ -7,7 +7,7 @@ iid      R, each unit swapped with probability ½       (c + 1)/(R + 1): Noreen 
 subgroup 2^m that are a group, of random codes of bits c/2^m: Hemerik & Goeman 2018, doi:10.1007/s11749-017-0571-1
 exact    all patterns of swaps of the d units in which c/2^d, or Σ of their probabilities
          a pair differs, or the law of their sum
-auto     exact where that is no work to speak of, else iid
+auto     exact where that costs no more than iid, else iid
 ======== ============================================= =========================================================
 
 c counts the shuffles at least as extreme as what was observed, which is one of them in all but the first. Only of the
@@ -39,10 +39,14 @@ SCHEMES = ("auto", "iid", "subgroup", "exact")
 # Scores are what takes time: 2^30 patterns of a pair take a minute or so.
 MOST_PATTERNS = 30
 
-# What a law may cost, in additions of probabilities: some milliseconds, and some minutes.
-AUTOMATIC_COST = 10**8
-LARGEST_COST = 10**11
-COST_OF_SCORES = 100
+# What a law and shuffles cost, in additions of probabilities, of which a core makes some ten billion a second. The ratios
+# were measured with AVX-512; they decide what is done, so they must not depend on where it is done.
+COST_OF_VALUE = 900  # the score of both systems at one value of a law, by numpy
+COST_OF_SCORES = 480  # the same of one shuffle
+COST_OF_FLIP = 1.0  # of one unit, whatever the number of pairs
+COST_OF_SUM = 0.5  # of one unit of one system, relative to the first one
+# A minute or so.
+LARGEST_COST = 15 * 10**10
 # Half a gigabyte of probabilities.
 LONGEST_LAW = 1 << 25
 
@@ -173,20 +177,10 @@ class Law:
         """With those differences of the pair in the column that are not 0."""
         return cls(replicates, column, column.differences)
 
-    @property
-    def unit(self) -> int:
-        """What all differences are whole multiples of."""
-        return int(np.gcd.reduce(self.differences))
-
-    @property
-    def span(self) -> int:
-        """Σ|d_s|/g."""
-        return int(np.abs(self.differences).astype(object).sum()) // self.unit
-
-    @property
-    def cost(self) -> int:
-        """In additions, roughly."""
-        return self.span * (len(self.differences) + COST_OF_SCORES)
+    @staticmethod
+    def cost(units: int, column: Column) -> int:
+        """In additions of probabilities, if the pair differs in so many units."""
+        return column.span * (units + COST_OF_VALUE)
 
     def shuffled(self, threshold: float, alternative: str) -> Enumerated:
         """The probability of what reaches the threshold."""
@@ -199,7 +193,8 @@ class Law:
 
     def distribution(self) -> tuple[Scores, Scores]:
         """The values of the statistic, some of which may be equal, and their probabilities."""
-        steps = np.abs(self.differences // self.unit).astype(np.uint64)
+        unit = int(np.gcd.reduce(self.differences))
+        steps = np.abs(self.differences // unit).astype(np.uint64)
         probabilities = _core.coin_law(steps, progress=self.replicates.progress)
         # Σ of the swapped d_s has the law of (Σ of the negative ones) + Σ of the |d_s| whose coin shows heads.
         least = int(self.differences[self.differences < 0].sum())
@@ -207,25 +202,39 @@ class Law:
         size = self.column.sample.batch
         for first in range(0, len(statistics), size):
             part = statistics[first : first + size]
-            part[:] = self.column.statistics(least + self.unit * np.arange(first, first + len(part)))
+            part[:] = self.column.statistics(least + unit * np.arange(first, first + len(part)))
         return statistics, probabilities
 
 
-def exact_tests(replicates: Replicates, metric: int, pairs: Pairs, scheme: str) -> list[Exact | None]:
-    """For each pair how to test it exactly under a metric, None if it should not be."""
+def _cost_of_shuffles(replicates: Replicates, sample: Sample, pairs: Pairs) -> float:
+    """What R shuffles of one of the pairs cost, in additions of probabilities.
+
+    That is its scores, and its share of the flips and of the systems' sums. It is a function of the numbers of units,
+    systems, pairs and shuffles alone, so that ``auto`` does the same everywhere. That no more than one column is summed
+    up makes it too low, if anything.
+    """
+    others = len({system for pair in pairs for system in pair}) - 1
+    shared = sample.n_units * (COST_OF_FLIP + COST_OF_SUM * others)
+    return replicates.n_resamples * (COST_OF_SCORES + shared / len(pairs))
+
+
+def exact_tests(replicates: Replicates, metric: int, pairs: Pairs, scheme: str, sharing: Pairs) -> list[Exact | None]:
+    """For each pair how to test it exactly under a metric, None if it should not be.
+
+    ``sharing`` are the pairs that would otherwise go through the same shuffles, of which each then costs less.
+    """
     if scheme not in ("auto", "exact"):
         return [None] * len(pairs)
     sample = replicates.samples[metric]
     few = replicates.n_resamples.bit_length()  # 2^(d − 1) ≤ R
     most = few if scheme == "auto" else sample.n_units
+    affordable = _cost_of_shuffles(replicates, sample, sharing) if scheme == "auto" else LARGEST_COST
     found: list[Exact | None] = []
     for pair, (units, column) in zip(pairs, sample.differing(pairs, most), strict=True):
-        law = None if column is None else Law.of(replicates, column)
-        affordable = AUTOMATIC_COST if scheme == "auto" else LARGEST_COST
         if units <= few:
             found.append(Patterns.of(replicates, sample, pair))
-        elif law is not None and law.cost <= affordable and law.span < LONGEST_LAW:
-            found.append(law)
+        elif column is not None and Law.cost(units, column) <= affordable and column.span < LONGEST_LAW:
+            found.append(Law.of(replicates, column))
         elif scheme == "auto":
             found.append(None)
         elif units <= MOST_PATTERNS:
@@ -285,7 +294,8 @@ def shuffle(
             (counts,) = replicates.run([Tally(alternative, thresholds[:, others])], [pairs[p] for p in others])
         return np.asarray(counts)
 
-    return _exact_or(by_coins, replicates, pairs, thresholds, alternative, shuffling.scheme), []
+    exact = [exact_tests(replicates, m, pairs, shuffling.scheme, pairs) for m in range(len(replicates.samples))]
+    return _exact_or(by_coins, exact, replicates.n_resamples, thresholds, alternative), []
 
 
 def shuffle_each(
@@ -316,21 +326,21 @@ def shuffle_each(
         return found.astype(np.int64)[None]
 
     pairs = [(2 * p, 2 * p + 1) for p in range(len(of_pairs))]
-    return _exact_or(by_coins, replicates, pairs, thresholds, alternative, scheme)
+    # As if each pair were alone: it must not matter what else is in the batch.
+    exact = exact_tests(replicates, 0, pairs, scheme, pairs[:1])
+    return _exact_or(by_coins, [exact], replicates.n_resamples, thresholds, alternative)
 
 
 def _exact_or(
     by_coins: Callable[[list[int]], NDArray[np.int64]],
-    replicates: Replicates,
-    pairs: Pairs,
+    exact: Sequence[Sequence[Exact | None]],
+    n_resamples: int,
     thresholds: Scores,
     alternative: str,
-    scheme: str,
 ) -> Shuffled:
-    """All that can be tested exactly; what is left is counted ``by_coins``."""
-    exact = [exact_tests(replicates, metric, pairs, scheme) for metric in range(len(replicates.samples))]
-    others = [p for p in range(len(pairs)) if any(of_metric[p] is None for of_metric in exact)]
-    if len(others) == len(pairs):
+    """Pairs under metrics that can be tested exactly are; what is left is counted ``by_coins``."""
+    others = [p for p, of_pair in enumerate(zip(*exact, strict=True)) if None in of_pair]
+    if len(others) == thresholds.shape[1]:
         counts = by_coins(others)
     else:
         counts = np.zeros(thresholds.shape, dtype=np.int64)
@@ -342,7 +352,7 @@ def _exact_or(
         for p, test in enumerate(of_metric)
         if test is not None
     }
-    return Shuffled.by("iid", counts, replicates.n_resamples).with_exact(found)
+    return Shuffled.by("iid", counts, n_resamples).with_exact(found)
 
 
 def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> tuple[Scores, Scores | None]:
@@ -350,7 +360,7 @@ def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str
 
     The second array holds their probabilities if they are not equally likely.
     """
-    (exact,) = exact_tests(replicates, 0, [pair], scheme)
+    (exact,) = exact_tests(replicates, 0, [pair], scheme, [pair])
     if exact is not None:
         return exact.distribution()
     shuffles = _grouped(replicates) if scheme == "subgroup" else replicates

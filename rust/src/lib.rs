@@ -38,8 +38,6 @@
 pub mod conllu;
 mod edit;
 pub mod error;
-#[cfg(test)]
-mod instructions;
 mod math;
 pub mod metric;
 mod ngram;
@@ -47,6 +45,7 @@ pub mod pool;
 #[cfg(feature = "python")]
 mod py;
 pub mod resample;
+pub mod simd;
 pub mod stats;
 pub mod stream;
 pub mod tokenize;

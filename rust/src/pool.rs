@@ -10,6 +10,7 @@ use std::cmp::Ordering::{self as Order, Less};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -312,9 +313,12 @@ pub fn run<S, T: Send>(
     })
 }
 
-/// The number of threads that 0 stands for: what the scheduler lets this process use.
+/// The number of threads that 0 stands for: what the scheduler let this process use when it was first asked. Asking again
+/// takes system calls and files of the control group, as long as a small problem does.
 pub fn resolve(threads: usize) -> usize {
-    NonZeroUsize::new(threads).or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+    static AVAILABLE: OnceLock<usize> = OnceLock::new();
+    let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    if threads == 0 { *AVAILABLE.get_or_init(available) } else { threads }
 }
 
 #[cfg(test)]

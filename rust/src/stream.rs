@@ -10,6 +10,7 @@
 //! eight blocks.
 
 use crate::error::{Error, Result};
+use crate::simd::{Simd, dispatch};
 
 /// Named in every signature. It changes when, and only when, a replicate's words, bits or indices change.
 pub const GENERATOR: &str = "philox4x32-10";
@@ -188,11 +189,10 @@ fn pack<const N: usize>(counters: &[[u64; N]; 4], i: usize) -> [u64; 2] {
     [low(counters[0][i]) | counters[1][i] << 32, low(counters[2][i]) | counters[3][i] << 32]
 }
 
-/// Writes the words from 2·`block` on of the streams of consecutive replicates, word by word: all replicates' first,
-/// then all replicates' second …
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn words_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
-    words_by_replicate_inline(first, replicates, block, out);
+dispatch! {
+    /// Writes the words from 2·`block` on of the streams of consecutive replicates, word by word: all replicates' first,
+    /// then all replicates' second …
+    pub fn words_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) = words_by_replicate_inline;
 }
 
 #[inline(always)]
@@ -259,7 +259,7 @@ impl Halves {
     #[cold]
     fn refill(&mut self) {
         let mut words = [0; 2 * TOGETHER];
-        fill(self.stream, self.next_block, &mut words);
+        fill(Simd::best(), &self.stream, self.next_block, &mut words);
         for (pair, word) in self.halves.as_chunks_mut().0.iter_mut().zip(words) {
             *pair = [word as u32, (word >> 32) as u32];
         }
@@ -268,9 +268,8 @@ impl Halves {
     }
 }
 
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn fill(stream: Stream, block: u32, out: &mut [u64]) {
-    stream.fill(block, out);
+dispatch! {
+    fn fill(stream: &Stream, block: u32, out: &mut [u64]) = Stream::fill;
 }
 
 /// Uniform indices below a bound.
@@ -324,7 +323,6 @@ impl Indices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instructions::instruction_sets;
 
     #[test]
     fn philox_gives_the_known_answers_of_random123() {
@@ -358,7 +356,7 @@ mod tests {
             }
             for replicates in [1, 15, 16, 40] {
                 let mut words = vec![0; 5 * replicates];
-                words_by_replicate(stream, replicates, 2, &mut words);
+                words_by_replicate(Simd::best(), stream, replicates, 2, &mut words);
                 for (i, &word) in words.iter().enumerate() {
                     let of = Stream { replicate: replicate.wrapping_add((i % replicates) as u64), ..stream };
                     assert_eq!(of.word(4 + (i / replicates) as u64), word);
@@ -368,26 +366,19 @@ mod tests {
     }
 
     #[test]
-    fn all_instructions_make_the_same_words() {
-        let fills = instruction_sets!(Stream::fill, fn(stream: &Stream, block: u32, out: &mut [u64]));
-        let abreast = instruction_sets!(
-            words_by_replicate_inline,
-            fn(first: Stream, replicates: usize, block: u32, out: &mut [u64])
-        );
+    fn all_paths_make_the_same_words() {
         let stream = Stream::new(1 << 63 | 5, Purpose::Code, u64::MAX - 3);
-        for (set, fill) in fills {
+        for simd in Simd::tested() {
             let mut got = vec![0; 100];
-            fill(&stream, 3, &mut got);
-            assert_eq!(stream.words().skip(6).take(100).collect::<Vec<_>>(), got, "{set}");
-        }
-        for (set, fill) in abreast {
+            fill(simd, &stream, 3, &mut got);
+            assert_eq!(stream.words().skip(6).take(100).collect::<Vec<_>>(), got, "{simd:?}");
             let mut got = vec![0; 5 * 37];
-            fill(stream, 37, 3, &mut got);
+            words_by_replicate(simd, stream, 37, 3, &mut got);
             let word = |i: usize| {
                 let replicate = stream.replicate.wrapping_add((i % 37) as u64);
                 Stream { replicate, ..stream }.word(6 + (i / 37) as u64)
             };
-            assert_eq!((0..5 * 37).map(word).collect::<Vec<_>>(), got, "{set}");
+            assert_eq!((0..5 * 37).map(word).collect::<Vec<_>>(), got, "{simd:?}");
         }
     }
 

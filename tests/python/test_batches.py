@@ -177,3 +177,16 @@ def test_what_a_batch_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="of one test, not of a batch"):
         whole.problem(0).problem(0)
     assert whole.problem(4).pvalue_interval is not None
+
+
+def test_what_is_tested_exactly_does_not_depend_on_the_rest_of_the_batch() -> None:
+    rng = np.random.default_rng(11)
+    # In one column of ever more segments, so that the law of its sum costs from less to more than shuffles do.
+    a = rng.integers(1, 4, (24, 1000, 2))
+    a[..., 1] = 9
+    b = a.copy()
+    for problem in range(24):
+        b[problem, : 40 * (problem + 1), 0] += rng.integers(1, 3, 40 * (problem + 1))
+    whole = approximate_randomization(a, b, TER, n_resamples=999)
+    check(whole, [approximate_randomization(x, y, TER, n_resamples=999) for x, y in zip(a, b, strict=True)])
+    assert set(whole.scheme) == {"exact", "iid"}

@@ -204,6 +204,33 @@ def test_the_law_of_ter_agrees_with_coins() -> None:
         assert abs(p - coins.test.pvalue) < 5 * (p * (1 - p) / 40_000) ** 0.5 + 1 / 40_000
 
 
+def test_auto_takes_the_law_if_it_costs_no_more_than_the_shuffles() -> None:
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(0, 9, (2, 500, 1))
+    # Some 450 differences of 1 to 8: 1.4 million additions for the span of 1,400, and 900 for each of its values.
+    schemes = {n: approximate_randomization(a, b, MEAN, n_resamples=n).scheme for n in (20, 200, 5_000, 10_000)}
+    assert schemes == {20: "iid", 200: "iid", 5_000: "exact", 10_000: "exact"}
+    # Far apart, so that the law has very many values: shuffles do not care.
+    assert approximate_randomization(1000 * a, 1000 * b, MEAN, n_resamples=10_000).scheme == "exact", (
+        "multiples of 1000"
+    )
+    assert (
+        approximate_randomization(1000 * a + rng.integers(2, size=a.shape), b, MEAN, n_resamples=10_000).scheme == "iid"
+    )
+    # Many pairs share flips and sums: those of sixteen systems on 3,000 segments have each a small part of them.
+    few, many = (
+        compare(metrics=SegmentScores("x", scores), n_resamples=10_000, all_pairs=True)
+        for scores in (systems(rng, 2), systems(rng, 16))
+    )
+    assert {pair.test.scheme for pair in few.comparisons} == {"exact"}
+    assert {pair.test.scheme for pair in many.comparisons} == {"iid"}
+
+
+def systems(rng: np.random.Generator, k: int) -> dict[str, list[int]]:
+    """Scores of some systems on 3,000 segments."""
+    return {str(x): rng.integers(0, 4, 3000).tolist() for x in range(k)}
+
+
 @given(st.integers(0, 1000), st.sampled_from(SCHEMES), st.integers(2, 12))
 def test_swapping_the_systems_changes_the_sign_and_nothing_else(seed: int, scheme: str, differing: int) -> None:
     for of, (a, b) in ((BLEU, bleu_counts(seed, 30, differing)), (MEAN, bleu_counts(seed, 30))):
@@ -293,7 +320,7 @@ def test_the_scheme_is_chosen_pair_by_pair_and_reports_say_so() -> None:
 
 def test_reports_of_exact_tests_tell_no_number_of_shuffles() -> None:
     scores = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
-    result = compare(metrics=scores, n_resamples=10)
+    result = compare(metrics=scores, n_resamples=10, scheme="exact")
     text = " ".join(render(result, "text").split())
     assert "p: approximate randomization, exact, by convolution, two-sided; * p ≤ 0.05." in text
     assert "1.8e-12*" in text  # 2/2^40

@@ -90,6 +90,7 @@ class Column(NamedTuple):
     sample: CountSample
     pair: tuple[int, int]
     number: int
+    span: int  # Σ|d|/g over the differences d, g their greatest common divisor
 
     @property
     def differences(self) -> NDArray[np.int64]:
@@ -338,8 +339,8 @@ class CountSample(ABC):
         """See :meth:`Sample.differing`."""
         found = _core.differing_units(self.counts, list(pairs), most=most)
         return [
-            (units, None if column is None else Column(self, pair, column))
-            for pair, (units, column) in zip(pairs, found, strict=True)
+            (units, None if column is None else Column(self, pair, column, span))
+            for pair, (units, column, span) in zip(pairs, found, strict=True)
         ]
 
     def of_pair(self, pair: tuple[int, int]) -> tuple[CountSample, tuple[int, int]]:

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::math::exp_of_negative;
 use crate::ngram::Ngrams;
 use crate::pool::{Run, Stop};
+use crate::simd::{Simd, dispatch};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "bleu",
@@ -250,10 +251,10 @@ impl Formula for Bleu {
     }
 
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
-        let n = out.len();
-        let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || any_zero(&totals[2 * n..]);
+        let (n, simd) = (out.len(), Simd::best());
+        let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || any_zero(simd, &totals[2 * n..]);
         if !smoothed && self.is_root {
-            return plain_scores(self.order, totals, out);
+            return plain_scores(simd, self.order, totals, out);
         }
         let mut row = vec![0; 2 + 2 * self.order];
         for (i, score) in out.iter_mut().enumerate() {
@@ -338,9 +339,8 @@ fn brevity_penalty(hypothesis: i64, reference: i64) -> f64 {
     if hypothesis >= reference { 1.0 } else { shorter }
 }
 
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn any_zero(counts: &[i64]) -> bool {
-    any_zero_inline(counts)
+dispatch! {
+    fn any_zero(counts: &[i64]) -> bool = any_zero_inline;
 }
 
 #[inline(always)]
@@ -348,11 +348,10 @@ fn any_zero_inline(counts: &[i64]) -> bool {
     counts.iter().fold(false, |any, &count| any | (count <= 0))
 }
 
-/// The scores of many rows in which nothing is 0, so that nothing is smoothed: matches and totals of every order, column
-/// by column. In the words of [`Bleu::score_with`], so that the numbers are the same to the last bit.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn plain_scores(order: usize, totals: &[i64], out: &mut [f64]) {
-    plain_scores_inline(order, totals, out);
+dispatch! {
+    /// The scores of many rows in which nothing is 0, so that nothing is smoothed: matches and totals of every order,
+    /// column by column. In the words of [`Bleu::score_with`], so that the numbers are the same to the last bit.
+    fn plain_scores(order: usize, totals: &[i64], out: &mut [f64]) = plain_scores_inline;
 }
 
 #[inline(always)]
@@ -431,7 +430,6 @@ impl Counter for BleuCounter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instructions::instruction_sets;
     use crate::metric::{count_segment, metric};
     use proptest::prelude::*;
 
@@ -599,19 +597,19 @@ mod tests {
         }
 
         #[test]
-        fn all_instructions_find_what_is_not_positive(
+        fn all_paths_find_what_is_not_positive(
             (length, changed) in (0..200usize, 0..250usize),
             count in -1..=1i64,
         ) {
             let mut counts = vec![1; length];
             counts.get_mut(changed).into_iter().for_each(|place| *place = count);
-            for (set, any_zero) in instruction_sets!(any_zero_inline, fn(counts: &[i64]) -> bool) {
-                prop_assert_eq!(counts.iter().any(|&count| count <= 0), any_zero(&counts), "{}", set);
+            for simd in Simd::tested() {
+                prop_assert_eq!(counts.iter().any(|&count| count <= 0), any_zero(simd, &counts), "{:?}", simd);
             }
         }
 
         #[test]
-        fn all_instructions_score_the_same_to_the_last_bit(
+        fn all_paths_score_the_same_to_the_last_bit(
             order in 1..=MAX_PRODUCT,
             rows in prop::collection::vec(
                 prop::collection::vec(prop_oneof![1..300i64, 1..1i64 << 61], 2 + 2 * MAX_PRODUCT),
@@ -626,11 +624,10 @@ mod tests {
             let expected: Vec<u64> = rows.iter().map(|row| bleu.score(row).to_bits()).collect();
             let columns: Vec<i64> =
                 (0..2 + 2 * order).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
-            let sets = instruction_sets!(plain_scores_inline, fn(order: usize, totals: &[i64], out: &mut [f64]));
-            for (set, scores) in sets {
+            for simd in Simd::tested() {
                 let mut got = vec![9.0; rows.len()];
-                scores(order, &columns, &mut got);
-                prop_assert_eq!(&expected, &got.into_iter().map(f64::to_bits).collect::<Vec<_>>(), "{}", set);
+                plain_scores(simd, order, &columns, &mut got);
+                prop_assert_eq!(&expected, &got.into_iter().map(f64::to_bits).collect::<Vec<_>>(), "{:?}", simd);
             }
         }
     }

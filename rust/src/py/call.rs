@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::error::{Error, Fact, Result};
 use crate::pool::{Run, Stop};
+use crate::simd::Simd;
 
 /// More threads than any machine has, and few enough to be started.
 const MOST_THREADS: usize = 4096;
@@ -26,6 +27,8 @@ pub(super) fn long<T: Send>(
     (stage, total): (&str, usize),
     body: impl FnOnce(&mut Run<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    // Before any kernel asks which path to take, and gets the best one if the wish cannot be followed.
+    Simd::chosen().map_err(|error| raise(py, error))?;
     if threads > MOST_THREADS {
         let (expected, got) = (format!("at most {MOST_THREADS}"), threads.to_string());
         return Err(raise(py, Error::InvalidOption { option: "threads".into(), expected, got }));
@@ -53,7 +56,13 @@ pub(super) fn long<T: Send>(
     }
 }
 
-/// The Python exception for an error: its words are chosen from the facts, by whoever knows more than the core. Too little memory is a `MemoryError`,
+#[pyfunction]
+pub fn simd(py: Python<'_>) -> PyResult<&'static str> {
+    Simd::chosen().map(Simd::name).map_err(|error| raise(py, error))
+}
+
+/// The Python exception for an error: its words are chosen from the facts, by whoever knows more than the core. Too
+/// little memory is a `MemoryError`,
 /// as in numpy.
 pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
     if let Error::Memory { .. } = error {

@@ -13,7 +13,7 @@ mod resample;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::call::Progress;
+    use super::call::{Progress, simd};
     #[pymodule_export]
     use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers};
     #[pymodule_export]

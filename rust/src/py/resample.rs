@@ -102,9 +102,10 @@ pub fn differing_units(
     counts: PyReadonlyArray3<'_, i64>,
     pairs: Vec<Pair>,
     most: usize,
-) -> PyResult<Vec<(usize, Option<usize>)>> {
+) -> PyResult<Vec<(usize, Option<usize>, u64)>> {
     let stats = suff_stats(py, &counts)?;
-    long(py, 1, None, ("", 0), |run| exact::differing(&stats, &pairs, most, run))
+    let found = long(py, 1, None, ("", 0), |run| exact::differing(&stats, &pairs, most, run))?;
+    Ok(found.into_iter().map(|pair| (pair.units, pair.column, pair.span)).collect())
 }
 
 const ROWS_ABREAST: usize = 8;

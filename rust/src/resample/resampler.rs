@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::design::Design;
-use super::kernel::draw::{Choices, Digits, Draws, Path as DrawPath};
-use super::kernel::flips::{Adder, Coins, Flips, Path as FlipPath};
+use super::kernel::draw::{Choices, Digits, Draws};
+use super::kernel::few::{FEW, FewFlips};
+use super::kernel::flips::{Adder, Coins, Flips};
 use super::kernel::subgroup::Subgroup;
 use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, STRIDE, Scratch};
@@ -16,6 +17,7 @@ use super::{Sample, resize};
 use crate::error::{Error, Result};
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop};
+use crate::simd::Simd;
 
 /// What replicates are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +66,7 @@ pub struct Resampler {
     formulas: Option<Vec<Arc<dyn Formula>>>,
     shape: Shape,
     sampler: Sampler,
+    simd: Simd,
 }
 
 /// What kernels are made of.
@@ -92,6 +95,11 @@ impl Resampler {
     /// all units, as [`draw_weights`](super::draw_weights) if strata cannot be used, [`Error::Memory`], and what the pool
     /// returns.
     pub fn prepare(samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
+        Self::prepare_on(Simd::best(), samples, kind, run)
+    }
+
+    /// The same for a path of instructions.
+    pub(super) fn prepare_on(simd: Simd, samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
         let design = Design::new(samples, kind == Kind::Shuffles, run)?;
         let formulas: Option<Vec<_>> = samples.iter().map(|sample| sample.formula.clone()).collect();
         let higher = |sample: &Sample<'_>| sample.formula.as_ref().is_none_or(|formula| formula.higher_is_better());
@@ -107,11 +115,11 @@ impl Resampler {
                     let (what, len) = ("unit".into(), u32::MAX as usize);
                     return Err(Error::OutOfRange { what, index: design.units, len });
                 }
-                let strata = Strata::new(design.units, strata)?;
-                Sampler::Draws { strata, digits: run.alone(|stop, _| Digits::new(&design.packed, stop))? }
+                let strata = Strata::new(design.units, strata, simd)?;
+                Sampler::Draws { strata, digits: run.alone(|stop, _| Digits::new(&design.packed, simd, stop))? }
             }
         };
-        Ok(Resampler { design, formulas, shape, sampler })
+        Ok(Resampler { design, formulas, shape, sampler, simd })
     }
 
     /// What reductions have to know of the samples.
@@ -221,7 +229,10 @@ impl Resampler {
             return Err(Error::Empty { what: "replicates".into() });
         }
         Ok(match (&self.sampler, plan) {
-            (Sampler::Shuffles(_), Plan::Codes(codes)) => Box::new(Subgroup::new(design, codes, stop)?),
+            (Sampler::Shuffles(_), Plan::Codes(codes)) => Box::new(Subgroup::new(design, codes, self.simd, stop)?),
+            (Sampler::Shuffles(adder), Plan::Seeded(seed)) if n < FEW && adder.get().is_none() => {
+                Box::new(FewFlips::new(design, Coins::Seeded(seed), self.simd))
+            }
             (Sampler::Shuffles(adder), Plan::Seeded(seed)) => {
                 Box::new(Flips::new(design, self.adder(adder, stop)?, Coins::Seeded(seed), n)?)
             }
@@ -229,11 +240,11 @@ impl Resampler {
                 Box::new(Flips::new(design, self.adder(adder, stop)?, Coins::Given { words, first }, n)?)
             }
             (Sampler::Draws { strata, digits }, Plan::Seeded(seed)) => {
-                Box::new(Draws::new(design, (strata, digits), (Choices::Seeded(seed), n), DrawPath::best(), stop)?)
+                Box::new(Draws::new(design, (strata, digits), (Choices::Seeded(seed), n), stop)?)
             }
             (Sampler::Draws { strata, digits }, Plan::Indices(indices)) => {
                 let given = Choices::Given { indices, first };
-                Box::new(Draws::new(design, (strata, digits), (given, n), DrawPath::best(), stop)?)
+                Box::new(Draws::new(design, (strata, digits), (given, n), stop)?)
             }
             (Sampler::Shuffles(_), Plan::Indices(_)) => return Err(other_kind("a plan", "of shuffles", "indices")),
             (Sampler::Draws { .. }, Plan::Flips(_)) => return Err(other_kind("a plan", "of draws", "masks")),
@@ -247,7 +258,7 @@ impl Resampler {
             Some(adder) => Ok(adder),
             // Of two threads that come at once, both make them, and one's are kept.
             None => {
-                let made = Adder::new(&self.design.packed, FlipPath::best(), stop)?;
+                let made = Adder::new(&self.design.packed, self.simd, stop)?;
                 Ok(adder.get_or_init(|| made))
             }
         }
@@ -277,7 +288,9 @@ impl Resampler {
             let wanting = keeps.iter().zip(&mut *parts).enumerate().filter(|(i, _)| of.contains(i));
             let mut keepers: Vec<_> = wanting.map(|(_, (keep, part))| (keep.as_ref(), part)).collect();
             match feed {
-                OwnFeed::Pairs(pairs) => scoring.statistics(formulas, &block, pairs, &mut keepers, stop)?,
+                OwnFeed::Pairs(pairs) => {
+                    scoring.statistics((formulas, self.simd), &block, pairs, &mut keepers, stop)?
+                }
                 OwnFeed::Systems => scoring.scores(formulas, &block, &mut keepers, stop)?,
                 OwnFeed::Sums => {
                     keepers.iter_mut().try_for_each(|(keep, part)| keep.sums(part, &block, stop))?;

@@ -9,6 +9,7 @@ use super::resize;
 use crate::error::Result;
 use crate::metric::Formula;
 use crate::pool::{Patience, Stop};
+use crate::simd::{Simd, dispatch};
 
 /// Whom to give what is scored: reductions and their parts of a block.
 pub(super) type Keepers<'a, 'k> = [(&'a (dyn Keep + 'k), &'a mut Part)];
@@ -42,7 +43,7 @@ impl Scoring {
     /// [`crate::Error::Interrupted`] if told to stop.
     pub fn statistics(
         &mut self,
-        formulas: &[Arc<dyn Formula>],
+        (formulas, simd): (&[Arc<dyn Formula>], Simd),
         block: &Block<'_>,
         pairs: &[Pair],
         keepers: &mut Keepers<'_, '_>,
@@ -74,7 +75,7 @@ impl Scoring {
                         let sums = &self.sums[system * columns * batch..][..columns * batch];
                         (&totals[system * columns..][..columns], sums)
                     });
-                    swap(x, y, &mut to_x[..columns * batch], &mut to_y[..columns * batch]);
+                    swap(simd, x, y, &mut to_x[..columns * batch], &mut to_y[..columns * batch]);
                     for (scores, totals) in scores.iter_mut().zip(&self.totals) {
                         formula.scores(&totals[..columns * batch], &mut scores[..batch]);
                     }
@@ -125,11 +126,10 @@ impl Scoring {
     }
 }
 
-/// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
-/// after the swaps: column by column, like the sums.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) {
-    swap_inline(x, y, to_x, to_y);
+dispatch! {
+    /// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
+    /// after the swaps: column by column, like the sums.
+    fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) = swap_inline;
 }
 
 #[inline(always)]
@@ -153,13 +153,12 @@ fn swap_inline(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instructions::instruction_sets;
     use crate::stream::{Purpose, Stream};
     use proptest::prelude::*;
 
     proptest! {
     #[test]
-    fn all_instructions_swap_the_same(
+    fn all_paths_swap_the_same(
         columns in prop::collection::vec([-(1i64 << 40)..1 << 40, -(1i64 << 40)..1 << 40], 1..12),
         batch in 1..=BLOCK,
         seed in any::<u64>(),
@@ -169,15 +168,11 @@ mod tests {
         let totals = [0, 1].map(|x: usize| columns.iter().map(|both| both[x]).collect::<Vec<_>>());
         let swapped = |x: usize, i: usize| totals[x][i / batch] - of[x][i] + of[1 - x][i];
         let expected = [0, 1].map(|x| (0..columns.len() * batch).map(|i| swapped(x, i)).collect::<Vec<_>>());
-        let sets = instruction_sets!(
-            swap_inline,
-            fn(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64])
-        );
-        for (set, swap) in sets {
+        for simd in Simd::tested() {
             let mut got = [of[0].clone(), of[0].clone()];
             let [to_x, to_y] = &mut got;
-            swap((&totals[0], &of[0]), (&totals[1], &of[1]), to_x, to_y);
-            prop_assert_eq!(&expected, &got, "{}", set);
+            swap(simd, (&totals[0], &of[0]), (&totals[1], &of[1]), to_x, to_y);
+            prop_assert_eq!(&expected, &got, "{:?}", simd);
         }
     }
     }

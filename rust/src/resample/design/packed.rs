@@ -67,6 +67,8 @@ macro_rules! with_values {
     };
 }
 
+pub(in crate::resample) use with_values;
+
 impl Column {
     /// The values of the units from `first` on.
     pub fn copy(&self, first: usize, out: &mut [i64]) {

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+pub(in crate::resample) use super::product::Digits;
 use super::product::TOGETHER;
-pub(in crate::resample) use super::product::{Digits, Path};
 use super::weights::Strata;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
@@ -26,7 +26,6 @@ pub(in crate::resample) struct Draws<'a> {
     choices: Choices<'a>,
     strata: &'a Strata,
     digits: &'a Digits,
-    path: Path,
 }
 
 /// Bytes of weights that a block of replicates makes, more or less: they stay in the second-level cache.
@@ -42,7 +41,6 @@ impl<'a> Draws<'a> {
         design: &'a Design,
         (strata, digits): (&'a Strata, &'a Digits),
         (choices, n): (Choices<'a>, usize),
-        path: Path,
         stop: &Stop<'_>,
     ) -> Result<Self> {
         let units = design.units;
@@ -59,7 +57,7 @@ impl<'a> Draws<'a> {
                 }
             }
         }
-        Ok(Draws { design, choices, strata, digits, path })
+        Ok(Draws { design, choices, strata, digits })
     }
 
     /// The bytes of a row of weights: whole quads of units.
@@ -81,7 +79,7 @@ impl<'a> Draws<'a> {
             self.strata.draw(seed, first.wrapping_add(i), weights, stop)?;
         }
         let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
-        self.digits.sums(self.path, weights, self.padded(), (dense, stride, place), stop)?;
+        self.digits.sums(weights, self.padded(), (dense, stride, place), stop)?;
         let mut patience = Patience::default();
         for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
             for (out, weights) in out[place..].iter_mut().zip(weights.chunks_exact(self.padded())) {

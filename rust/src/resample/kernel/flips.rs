@@ -3,16 +3,17 @@
 use std::ops::Range;
 
 use super::tiles::Tiles;
-use super::{Kernel, Scratch, lanes};
+use super::{Kernel, Scratch};
+#[cfg(target_arch = "x86_64")]
+use super::{STRIDE, lanes::Tables};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
 use crate::resample::design::Design;
 use crate::resample::design::packed::Packed;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512};
+use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, words_by_replicate};
-
-/// Words of flips looked at together: the words of a block of replicates stay in the second-level cache, and memory does
-/// not grow with the number of units.
-const CHUNK: usize = lanes::WORDS;
 
 /// Where flips come from: bit u % 64 of word u / 64 of a replicate swaps unit u.
 #[derive(Debug, Clone, Copy)]
@@ -31,12 +32,15 @@ pub(in crate::resample) struct Flips<'a> {
     words: usize,
 }
 
-/// The two ways to add up; both give the same sums.
+/// What is to be added up, for one of the paths. All give the same sums.
 pub(in crate::resample) enum Adder {
     /// Columns side by side.
     Tiles(Tiles),
     /// Replicates side by side.
-    Lanes(lanes::Tables),
+    #[cfg(target_arch = "x86_64")]
+    Fours(Avx2, Tables<4>),
+    #[cfg(target_arch = "x86_64")]
+    Sixes(Avx512, Tables<6>),
 }
 
 impl Adder {
@@ -44,25 +48,37 @@ impl Adder {
     ///
     /// # Errors
     /// [`Error::Memory`], and [`Error::Interrupted`] if told to stop.
-    pub fn new(packed: &Packed, path: Path, stop: &Stop<'_>) -> Result<Self> {
-        Ok(match path {
-            Path::Tiles => Adder::Tiles(Tiles::new(packed, stop)?),
-            Path::Lanes => Adder::Lanes(lanes::Tables::new(packed, stop)?),
+    pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
+        Ok(match simd {
+            Simd::Portable => Adder::Tiles(Tiles::new(packed, stop)?),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2(token) => Adder::Fours(token, Tables::new(packed, stop)?),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512(token) => Adder::Sixes(token, Tables::new(packed, stop)?),
         })
     }
-}
 
-/// How to add up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::resample) enum Path {
-    Tiles,
-    Lanes,
-}
+    /// The path that it is for.
+    fn simd(&self) -> Simd {
+        match self {
+            Adder::Tiles(_) => Simd::Portable,
+            #[cfg(target_arch = "x86_64")]
+            Adder::Fours(token, _) => Simd::Avx2(*token),
+            #[cfg(target_arch = "x86_64")]
+            Adder::Sixes(token, _) => Simd::Avx512(*token),
+        }
+    }
 
-impl Path {
-    /// The fastest one here.
-    pub fn best() -> Self {
-        if lanes::available() { Path::Lanes } else { Path::Tiles }
+    /// Words of flips looked at together, an even number: the words of a block of replicates stay in the second-level
+    /// cache, and memory does not grow with the number of units.
+    fn chunk(&self) -> usize {
+        match self {
+            Adder::Tiles(_) => 22,
+            #[cfg(target_arch = "x86_64")]
+            Adder::Fours(..) => Tables::<4>::WORDS,
+            #[cfg(target_arch = "x86_64")]
+            Adder::Sixes(..) => Tables::<6>::WORDS,
+        }
     }
 }
 
@@ -88,7 +104,7 @@ impl<'a> Flips<'a> {
         match self.coins {
             Coins::Seeded(seed) => {
                 let first = Stream::new(seed, Purpose::Shuffle, replicates.start);
-                words_by_replicate(first, stride, (from / 2) as u32, out);
+                words_by_replicate(self.adder.simd(), first, stride, (from / 2) as u32, out);
             }
             Coins::Given { words: given, first } => {
                 let [start, end] = [replicates.start, replicates.end].map(|r| (r - first) as usize * self.words);
@@ -107,9 +123,7 @@ impl<'a> Flips<'a> {
             let start = exceptions.partition_point(|(unit, _)| *unit < units.start);
             for (unit, value) in exceptions[start..].iter().take_while(|(unit, _)| *unit < units.end) {
                 let words = &words[(unit / 64 - from) * stride..][..stride];
-                for (out, word) in out.iter_mut().zip(words) {
-                    *out += value * (word >> (unit % 64) & 1) as i64;
-                }
+                add_flipped(self.adder.simd(), *value, words, unit % 64, out);
             }
         }
     }
@@ -133,10 +147,13 @@ impl Kernel for Flips<'_> {
         (out, stride): (&mut [i64], usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         let Scratch { words, bytes } = scratch;
-        words.resize(CHUNK.min(self.words) * stride, 0);
-        for (chunk, from) in (0..self.words).step_by(CHUNK).enumerate() {
-            let words = &mut words[..CHUNK.min(self.words - from) * stride];
+        let at_once = self.adder.chunk();
+        words.resize(at_once.min(self.words) * stride, 0);
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
+        for (chunk, from) in (0..self.words).step_by(at_once).enumerate() {
+            let words = &mut words[..at_once.min(self.words - from) * stride];
             self.fill(range.clone(), from, (words, stride));
             let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
             match self.adder {
@@ -148,7 +165,16 @@ impl Kernel for Flips<'_> {
                         tiles.add(tile, from, words, stride, (dense, stride));
                     }
                 }
-                Adder::Lanes(tables) => tables.add(chunk, words, stride / lanes::LANES, bytes, (dense, stride)),
+                #[cfg(target_arch = "x86_64")]
+                Adder::Fours(token, tables) => {
+                    let paths = (*token, Simd::Avx2(*token));
+                    tables.add(paths, chunk, words, stride / STRIDE, bytes, (dense, stride));
+                }
+                #[cfg(target_arch = "x86_64")]
+                Adder::Sixes(token, tables) => {
+                    let paths = (*token, Simd::Avx512(*token));
+                    tables.add(paths, chunk, words, stride / STRIDE, bytes, (dense, stride));
+                }
             }
             self.add_exceptions(from, words, (exceptional, stride));
             if stop.requested() {
@@ -156,5 +182,18 @@ impl Kernel for Flips<'_> {
             }
         }
         Ok(())
+    }
+}
+
+dispatch! {
+    /// Adds the value where a bit of the word is set.
+    fn add_flipped(value: i64, words: &[u64], bit: usize, out: &mut [i64]) = add_flipped_inline;
+}
+
+#[inline(always)]
+fn add_flipped_inline(value: i64, words: &[u64], bit: usize, out: &mut [i64]) {
+    for (out, word) in out.iter_mut().zip(words) {
+        // All bits or none: vectors of 64-bit numbers are slow to multiply.
+        *out += value & -((word >> bit & 1) as i64);
     }
 }

@@ -1,99 +1,131 @@
-//! Sums over flipped units with replicates side by side, for processors that look bytes up in a register (AVX-512 VBMI).
+//! Sums over flipped units with replicates side by side, for processors that look bytes up in a register.
 //!
-//! The sums of all subsets of six units are a table of 64. If they fit bytes, the table is one register, and one
-//! instruction looks up the flips of 64 replicates. Sums that do not fit are cut into digits of eight bits, a table for
-//! each. Bytes are added up as long as they cannot overflow, then 16-bit numbers are.
+//! The sums of all subsets of a few units are a table. If they fit bytes, and the table a register, one instruction looks
+//! up the flips of as many replicates as a register has bytes: AVX-512 VBMI those of 64 in a table of six units, AVX2
+//! those of 32 in one of four. Sums that do not fit are cut into digits of eight bits, a table for each. Bytes are added
+//! up as long as they cannot overflow, then 16-bit numbers are.
 
+mod avx2;
+mod avx512;
+
+use super::STRIDE as LANES;
 use crate::error::Result;
 use crate::pool::{Patience, Stop};
 use crate::resample::design::packed::Packed;
 use crate::resample::reserved;
+use crate::simd::{Simd, dispatch};
 
-/// Replicates to a register.
-pub(in crate::resample) const LANES: usize = 64;
-
-/// Units whose subsets have a table.
-const SIX: usize = 6;
-
-/// Tables for the units of a word: ten of six units, and one of the four that are left.
-pub(in crate::resample) const TABLES: usize = 11;
-
-/// Words of flips looked at together: then 242 tables are, and so many bytes fit 16 bits.
-pub(in crate::resample) const WORDS: usize = 22;
-
-/// Columns, and registers of replicates, whose sums are made together.
+/// Columns whose sums are made together, of so many times [`LANES`] replicates.
 const COLUMNS: usize = 4;
 const REGISTERS: usize = 2;
 
-type Table = [u8; LANES];
+/// The sums of each column in each replicate.
+type Sums = [[[u16; LANES]; REGISTERS]; COLUMNS];
+
+/// Some tables, one after the other, in a line of the cache: loads that cross lines take twice as long.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(in crate::resample) struct Line([u8; 64]);
+
+/// Instructions that look bytes up in the tables of so many units.
+pub(in crate::resample) trait LookUp<const UNITS: usize>: Copy {
+    /// Cuts words into codes of `UNITS` bits: of each word as many rows of codes as it has tables, `lanes` codes to a row.
+    fn codes(self, words: &[u64], lanes: usize, codes: &mut [u8]);
+
+    /// The sums of what the codes of some replicates point at in each column's tables. The tables are taken in runs, in
+    /// which bytes hold the sums. `place` is the length of a row of codes, and which [`LANES`] of it the replicates begin
+    /// at. Of replicates beyond its end there may be anything.
+    fn sums(
+        self,
+        tables: &[&[Line]; COLUMNS],
+        runs: &[Vec<usize>],
+        codes: &[u8],
+        place: (usize, usize),
+        sums: &mut Sums,
+    );
+}
 
 /// A digit of a column.
 struct Digit {
     column: usize,
     shift: u32,
-    /// One for every six units.
-    tables: Vec<Table>,
-    /// The largest entry of each.
+    tables: Vec<Line>,
+    /// The largest entry of each table.
     largest: Vec<u8>,
 }
 
-/// The tables of all columns.
-pub(in crate::resample) struct Tables {
+impl Digit {
+    /// The `group`-th table.
+    fn table<const UNITS: usize>(&mut self, group: usize) -> &mut [u8] {
+        let Line(line) = &mut self.tables[(group << UNITS) / 64];
+        &mut line[(group << UNITS) % 64..][..1 << UNITS]
+    }
+}
+
+/// The tables of all columns, each of so many units, one at the end of a word perhaps of fewer.
+pub(in crate::resample) struct Tables<const UNITS: usize> {
     digits: Vec<Digit>,
     /// What tables leave out, so that their entries are not negative: for each chunk of words and column.
     below: Vec<Vec<i64>>,
 }
 
-impl Tables {
+impl<const UNITS: usize> Tables<UNITS> {
+    /// The bytes of a table.
+    const SIZE: usize = 1 << UNITS;
+
+    /// Tables for the units of a word.
+    const OF_WORD: usize = 64_usize.div_ceil(UNITS);
+
+    /// Words of flips looked at together, an even number: so many tables that their bytes fit 16 bits.
+    pub const WORDS: usize = u16::MAX as usize / u8::MAX as usize / Self::OF_WORD / 2 * 2;
+
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
     pub fn new(columns: &Packed, stop: &Stop<'_>) -> Result<Self> {
+        const { assert!(LANES.is_multiple_of(Self::SIZE) && (Self::OF_WORD * Self::SIZE).is_multiple_of(64)) };
         let mut patience = Patience::default();
         let words = columns.units().div_ceil(64);
-        let mut below = vec![vec![0i64; columns.len()]; words.div_ceil(WORDS)];
+        let (groups, lines) = (words * Self::OF_WORD, words * Self::OF_WORD * Self::SIZE / 64);
+        let mut below = vec![vec![0i64; columns.len()]; words.div_ceil(Self::WORDS)];
         let mut digits: Vec<Digit> = Vec::new();
         for (index, column) in columns.iter().enumerate() {
             let first_digit = digits.len();
             for (word, units) in columns.pieces(64).enumerate() {
-                patience.spend(TABLES * LANES / 8, stop)?;
-                let mut values = [0; 64 + SIX];
+                patience.spend(Self::OF_WORD * Self::SIZE / 8, stop)?;
+                // Behind the last ones a table may ask for a few more.
+                let mut values = [0; 64 + 8];
                 column.copy(units.start, &mut values[..units.len()]);
-                let of_chunk = &mut below[word / WORDS][index];
-                for of_word in 0..TABLES {
-                    let group = word * TABLES + of_word;
-                    let six: [i64; SIX] = std::array::from_fn(|i| values[of_word * SIX + i]);
-                    let negative = six.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value.min(&0)));
-                    let range = six.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs()));
+                let of_chunk = &mut below[word / Self::WORDS][index];
+                for of_word in 0..Self::OF_WORD {
+                    let group = word * Self::OF_WORD + of_word;
+                    let values: [i64; UNITS] = std::array::from_fn(|i| values[of_word * UNITS + i]);
+                    let negative = values.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value.min(&0)));
+                    let range = values.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs()));
                     *of_chunk = of_chunk.wrapping_add(negative);
                     let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
                     for digit in digits.len()..first_digit + used {
-                        let shift = 8 * (digit - first_digit) as u32;
-                        let (tables, largest) = (reserved(words * TABLES)?, reserved(words * TABLES)?);
-                        digits.push(Digit { column: index, shift, tables, largest });
+                        // Of zeros, for the groups before, and those that will not have this digit.
+                        let mut tables = reserved(lines)?;
+                        tables.resize(lines, Line([0; 64]));
+                        let mut largest = reserved(groups)?;
+                        largest.resize(groups, 0);
+                        digits.push(Digit { column: index, shift: 8 * (digit - first_digit) as u32, tables, largest });
                     }
                     let of_column = &mut digits[first_digit..first_digit + used];
-                    for digit in &mut *of_column {
-                        // Tables of zeros for the groups before.
-                        digit.tables.resize(group, [0; LANES]);
-                        digit.largest.resize(group, 0);
-                    }
                     if let [low] = of_column {
-                        // Nearly always: then bytes hold all sums, and the largest one is all that the six can make.
-                        low.tables.push(subset_sums(negative.wrapping_neg() as u8, six.map(|value| value as u8)));
-                        low.largest.push(range as u8);
+                        // Nearly always: then bytes hold all sums, and the largest one is all that the units can make.
+                        let sums = subset_sums(negative.wrapping_neg() as u8, values.map(|value| value as u8));
+                        low.table::<UNITS>(group).copy_from_slice(&sums[..Self::SIZE]);
+                        low.largest[group] = range as u8;
                         continue;
                     }
-                    let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), six.map(i64::cast_unsigned));
+                    let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values.map(i64::cast_unsigned));
                     for (digit, of_digit) in of_column.iter_mut().enumerate() {
-                        let table = sums.map(|sum| (sum >> (8 * digit)) as u8);
-                        of_digit.largest.push(table.into_iter().max().unwrap_or(0));
-                        of_digit.tables.push(table);
+                        let table = of_digit.table::<UNITS>(group);
+                        table.iter_mut().zip(sums).for_each(|(entry, sum)| *entry = (sum >> (8 * digit)) as u8);
+                        of_digit.largest[group] = table.iter().copied().max().unwrap_or(0);
                     }
                 }
-            }
-            for digit in &mut digits[first_digit..] {
-                digit.tables.resize(words * TABLES, [0; LANES]);
-                digit.largest.resize(words * TABLES, 0);
             }
         }
         // High digits are zero nearly everywhere; among themselves they keep nobody waiting.
@@ -101,11 +133,12 @@ impl Tables {
         Ok(Tables { digits, below })
     }
 
-    /// Adds the flipped units of up to [`WORDS`] words, the `chunk`-th, to each column's sums: of each column the front
-    /// of its `stride` places in `out`. `words` are word by word, the replicates' side by side, in whole registers.
-    /// `codes` is for scribbling.
+    /// Adds the flipped units of up to [`Tables::WORDS`] words, the `chunk`-th, to each column's sums: of each column the
+    /// front of its `stride` places in `out`. `words` are word by word, the replicates' side by side, in whole
+    /// registers. `codes` is for scribbling.
     pub fn add(
         &self,
+        (look_up, simd): (impl LookUp<UNITS>, Simd),
         chunk: usize,
         words: &[u64],
         registers: usize,
@@ -114,36 +147,47 @@ impl Tables {
     ) {
         let lanes = registers * LANES;
         let words_here = words.len() / lanes;
-        codes.resize(words_here * TABLES * lanes, 0);
-        vbmi::codes(words, lanes, codes);
+        codes.resize(words_here * Self::OF_WORD * lanes, 0);
+        look_up.codes(words, lanes, codes);
         for (out, &below) in out.chunks_exact_mut(stride).zip(&self.below[chunk]) {
             out[..lanes].iter_mut().for_each(|out| *out = out.wrapping_add(below));
         }
-        let first = chunk * WORDS * TABLES;
-        let groups = first..first + words_here * TABLES;
+        let first = chunk * Self::WORDS * Self::OF_WORD;
+        let groups = first..first + words_here * Self::OF_WORD;
+        let lines = groups.start * Self::SIZE / 64..groups.end * Self::SIZE / 64;
         let mut sums = [[[0; LANES]; REGISTERS]; COLUMNS];
         for digits in self.digits.chunks(COLUMNS) {
             // Fewer than four: the first once more, for nothing.
             let of = |i: usize| digits.get(i).unwrap_or(&digits[0]);
-            let tables: [&[Table]; COLUMNS] = std::array::from_fn(|i| &of(i).tables[groups.clone()]);
+            let tables: [&[Line]; COLUMNS] = std::array::from_fn(|i| &of(i).tables[lines.clone()]);
             let runs = runs(groups.clone().map(|g| digits.iter().map(|d| d.largest[g]).max().unwrap_or(0)));
             for register in (0..registers).step_by(REGISTERS) {
-                vbmi::sums(&tables, &runs, codes, (lanes, register), &mut sums);
+                look_up.sums(&tables, &runs, codes, (lanes, register), &mut sums);
                 for (Digit { column, shift, .. }, sums) in digits.iter().zip(&sums) {
-                    let out = &mut out[column * stride + register * LANES..];
-                    for (out, &sum) in out[..lanes - register * LANES].iter_mut().zip(sums.as_flattened()) {
-                        *out = out.wrapping_add(i64::from(sum) << shift);
-                    }
+                    let out = &mut out[column * stride + register * LANES..][..lanes - register * LANES];
+                    widen(simd, sums.as_flattened(), *shift, out);
                 }
             }
         }
     }
 }
 
-/// The sums of all subsets of six values, and `base` on top of each.
+dispatch! {
+    /// Adds the sums of a digit to those of its column, as many as there are places for.
+    fn widen(sums: &[u16], shift: u32, out: &mut [i64]) = widen_inline;
+}
+
 #[inline(always)]
-fn subset_sums<T: Wrapping>(base: T, values: [T; SIX]) -> [T; LANES] {
-    let mut sums = [base; LANES];
+fn widen_inline(sums: &[u16], shift: u32, out: &mut [i64]) {
+    for (out, &sum) in out.iter_mut().zip(sums) {
+        *out = out.wrapping_add(i64::from(sum) << shift);
+    }
+}
+
+/// The sums of all subsets of the values, and `base` on top of each; then nothing of use.
+#[inline(always)]
+fn subset_sums<T: Wrapping, const UNITS: usize>(base: T, values: [T; UNITS]) -> [T; 64] {
+    let mut sums = [base; 64];
     for (bit, value) in values.into_iter().enumerate() {
         let (without, with) = sums.split_at_mut(1 << bit);
         with.iter_mut().zip(without).for_each(|(with, without)| *with = without.plus(value));
@@ -185,175 +229,18 @@ fn runs(largest: impl Iterator<Item = u8>) -> Vec<Vec<usize>> {
     runs
 }
 
-/// Are the instructions there?
-pub(in crate::resample) fn available() -> bool {
-    vbmi::available()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-mod vbmi {
-    use std::arch::x86_64::*;
-
-    use super::{COLUMNS, LANES, REGISTERS, TABLES, Table};
-
-    pub fn available() -> bool {
-        is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vbmi")
-    }
-
-    /// Cuts words into codes of six bits: of each word eleven rows of codes, the replicates' side by side.
-    pub fn codes(words: &[u64], lanes: usize, codes: &mut [u8]) {
-        assert!(available() && lanes.is_multiple_of(LANES) && words.len() * TABLES == codes.len());
-        for (words, codes) in words.chunks_exact(lanes).zip(codes.chunks_exact_mut(TABLES * lanes)) {
-            for (register, words) in words.as_chunks::<LANES>().0.iter().enumerate() {
-                // SAFETY: the processor has the instructions.
-                let (first, second) = unsafe { (rows_of_codes(words, 0), rows_of_codes(words, 48)) };
-                let rows = first.iter().chain(&second);
-                for (row, codes) in rows.zip(codes.chunks_exact_mut(lanes)) {
-                    codes[register * LANES..][..LANES].copy_from_slice(row);
-                }
-            }
-        }
-    }
-
-    /// Eight codes of each word, six bits each from bit `from` on; beyond the word there is nothing of use.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    fn rows_of_codes(words: &[u64; LANES], from: u8) -> [Table; 8] {
-        let starts: [u8; 8] = std::array::from_fn(|i| (from + 6 * i as u8).min(60));
-        let starts = _mm512_set1_epi64(i64::from_le_bytes(starts));
-        let six = _mm512_set1_epi8(63);
-        // Byte j of the i-th word goes to place 8·j + i: the eight words' first codes, then their second ones …
-        let order: [u8; LANES] = std::array::from_fn(|place| (place % 8 * 8 + place / 8) as u8);
-        // SAFETY: an array of 64 bytes is as long as a register, and needs no alignment here.
-        let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };
-        let mut eights = [_mm512_setzero_si512(); 8];
-        for (codes, words) in eights.iter_mut().zip(words.as_chunks::<8>().0) {
-            // SAFETY: as above; eight words have 64 bytes.
-            let words = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
-            *codes = _mm512_permutexvar_epi8(order, _mm512_and_si512(_mm512_multishift_epi64_epi8(starts, words), six));
-        }
-        let mut rows = [[0; LANES]; 8];
-        for (row, register) in rows.iter_mut().zip(transposed(eights)) {
-            // SAFETY: as above.
-            unsafe { _mm512_storeu_si512(row.as_mut_ptr().cast(), register) };
-        }
-        rows
-    }
-
-    /// Word i of register j becomes word j of register i.
-    #[target_feature(enable = "avx512f")]
-    fn transposed(rows: [__m512i; 8]) -> [__m512i; 8] {
-        let mut out = rows;
-        for odd in 0..2 {
-            // Of two registers each: the even words side by side, or the odd ones.
-            let [a, b, c, d] = std::array::from_fn(|i| {
-                let (one, other) = (rows[2 * i], rows[2 * i + 1]);
-                if odd == 0 { _mm512_unpacklo_epi64(one, other) } else { _mm512_unpackhi_epi64(one, other) }
-            });
-            // Quarters 0 and 2 of both, then quarters 1 and 3.
-            let even_quarters = [_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d)];
-            let odd_quarters = [_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d)];
-            out[odd] = _mm512_shuffle_i64x2::<0x88>(even_quarters[0], even_quarters[1]);
-            out[2 + odd] = _mm512_shuffle_i64x2::<0x88>(odd_quarters[0], odd_quarters[1]);
-            out[4 + odd] = _mm512_shuffle_i64x2::<0xdd>(even_quarters[0], even_quarters[1]);
-            out[6 + odd] = _mm512_shuffle_i64x2::<0xdd>(odd_quarters[0], odd_quarters[1]);
-        }
-        out
-    }
-
-    /// The sums of what the codes point at in each column's tables, for two registers of replicates from `register` on.
-    /// Within a run, bytes hold the sums.
-    pub fn sums(
-        tables: &[&[Table]; COLUMNS],
-        runs: &[Vec<usize>],
-        codes: &[u8],
-        (lanes, register): (usize, usize),
-        sums: &mut [[[u16; LANES]; REGISTERS]; COLUMNS],
-    ) {
-        let groups = codes.len() / lanes;
-        assert!(available() && tables.iter().all(|tables| tables.len() == groups));
-        assert!(register * LANES < lanes && lanes.is_multiple_of(LANES));
-        assert!(runs.iter().flatten().all(|&group| group < groups));
-        // An odd last register is looked up twice.
-        let second = if (register + 1) * LANES < lanes { register + 1 } else { register };
-        // SAFETY: the processor has the instructions, and what the function asks for was just looked at.
-        unsafe { sums_of_two(tables, runs, codes, lanes, [register, second], sums) };
-    }
-
-    /// # Safety
-    /// `codes` has `lanes` bytes for each of as many groups as each of `tables` has, no group of `runs` is beyond these,
-    /// and `lanes` is more than the places that `registers` stand for.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    unsafe fn sums_of_two(
-        tables: &[&[Table]; COLUMNS],
-        runs: &[Vec<usize>],
-        codes: &[u8],
-        lanes: usize,
-        registers: [usize; REGISTERS],
-        sums: &mut [[[u16; LANES]; REGISTERS]; COLUMNS],
-    ) {
-        let zeros = [[_mm512_setzero_si512(); REGISTERS]; COLUMNS];
-        let low = _mm512_set1_epi16(0xff);
-        let (mut even, mut odd) = (zeros, zeros);
-        for run in runs {
-            let mut bytes = zeros;
-            for &group in run {
-                // SAFETY: the caller's promise; a register and a table are 64 bytes, and need no alignment here.
-                let codes = registers
-                    .map(|r| unsafe { _mm512_loadu_si512(codes.as_ptr().add(group * lanes + r * LANES).cast()) });
-                for (bytes, tables) in bytes.iter_mut().zip(tables) {
-                    // SAFETY: as above.
-                    let table = unsafe { _mm512_loadu_si512(tables.as_ptr().add(group).cast()) };
-                    for (bytes, codes) in bytes.iter_mut().zip(codes) {
-                        *bytes = _mm512_add_epi8(*bytes, _mm512_permutexvar_epi8(codes, table));
-                    }
-                }
-            }
-            for ((even, odd), bytes) in even.iter_mut().zip(&mut odd).zip(bytes) {
-                for ((even, odd), bytes) in even.iter_mut().zip(odd).zip(bytes) {
-                    *even = _mm512_add_epi16(*even, _mm512_and_si512(bytes, low));
-                    *odd = _mm512_add_epi16(*odd, _mm512_srli_epi16::<8>(bytes));
-                }
-            }
-        }
-        for ((even, odd), sums) in even.iter().zip(&odd).zip(sums) {
-            for ((even, odd), sums) in even.iter().zip(odd).zip(sums) {
-                let mut halves = [[0u16; LANES / 2]; 2];
-                for (half, register) in halves.iter_mut().zip([even, odd]) {
-                    // SAFETY: 32 numbers of 16 bits are as long as a register.
-                    unsafe { _mm512_storeu_si512(half.as_mut_ptr().cast(), *register) };
-                }
-                for (i, pair) in sums.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-                    *pair = [halves[0][i], halves[1][i]];
-                }
-            }
-        }
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-mod vbmi {
-    use super::{COLUMNS, LANES, REGISTERS, Table};
-
-    pub fn available() -> bool {
-        false
-    }
-
-    pub fn codes(_: &[u64], _: usize, _: &mut [u8]) {
-        unreachable!("the instructions are not there");
-    }
-
-    pub fn sums(
-        _: &[&[Table]; COLUMNS],
-        _: &[Vec<usize>],
-        _: &[u8],
-        _: (usize, usize),
-        _: &mut [[[u16; LANES]; REGISTERS]; COLUMNS],
-    ) {
-        unreachable!("the instructions are not there");
-    }
+/// For the instructions: is there what [`LookUp::sums`] reads, with tables of `SIZE` bytes?
+fn fit<const SIZE: usize>(
+    tables: &[&[Line]; COLUMNS],
+    runs: &[Vec<usize>],
+    codes: &[u8],
+    (lanes, register): (usize, usize),
+) -> bool {
+    let groups = codes.len() / lanes;
+    tables.iter().all(|tables| size_of_val(*tables) == groups * SIZE)
+        && register * LANES < lanes
+        && lanes.is_multiple_of(LANES)
+        && runs.iter().flatten().all(|&group| group < groups)
 }
 
 #[cfg(test)]
@@ -366,5 +253,11 @@ mod tests {
         assert_eq!(vec![vec![0, 1], vec![3]], runs([100, 100, 0, 56].into_iter()));
         assert_eq!(vec![vec![0], vec![1], vec![2]], runs([255, 255, 255, 0, 0].into_iter()));
         assert_eq!(vec![Vec::<usize>::new()], runs(std::iter::empty()));
+    }
+
+    #[test]
+    fn sixteen_bits_hold_the_bytes_of_a_chunk() {
+        assert_eq!((11, 22), (Tables::<6>::OF_WORD, Tables::<6>::WORDS));
+        assert_eq!((16, 16), (Tables::<4>::OF_WORD, Tables::<4>::WORDS));
     }
 }

@@ -1,8 +1,10 @@
 //! Kernels: blocks of replicates are filled with the sums of the rows that they choose.
 
 pub(super) mod draw;
+pub(super) mod few;
 pub(super) mod flips;
-pub(super) mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod product;
 pub(super) mod subgroup;
 mod tiles;
@@ -36,7 +38,7 @@ pub(super) trait Kernel: Sync {
 }
 
 /// Replicates come in multiples of this, some of them for nothing.
-pub(super) const STRIDE: usize = lanes::LANES;
+pub(super) const STRIDE: usize = 64;
 
 /// Room for a kernel to scribble in, which a thread uses for one block after the other.
 #[derive(Default)]

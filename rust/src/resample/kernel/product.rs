@@ -1,13 +1,14 @@
 //! Weights times counts: for every replicate, each column summed over the units as often as it took them.
 //!
-//! Counts are cut into digits of eight bits, counted from the smallest of their column, and weights are bytes: the product
-//! of two small matrices of bytes, for which processors have instructions. Sums of digits are exact in 32 bits for a
-//! stretch of units, and are put together in 64.
+//! Counts are cut into digits, counted from the smallest of their column, and weights are bytes: the product of two small
+//! matrices of bytes, for which processors have instructions. Sums of digits are exact in 32 bits for a stretch of units,
+//! and are put together in 64.
 
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Stop};
 use crate::resample::design::packed::Packed;
 use crate::resample::zeros;
+use crate::simd::Simd;
 
 /// Digits side by side: 32-bit sums that fill the widest register.
 const LANES: usize = 16;
@@ -35,6 +36,7 @@ const COPIED: usize = 256;
 
 /// All columns, in digits.
 pub(in crate::resample) struct Digits {
+    simd: Simd,
     units: usize,
     /// The smallest count of each column.
     smallest: Vec<i64>,
@@ -46,7 +48,7 @@ pub(in crate::resample) struct Digits {
 impl Digits {
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
-    pub fn new(packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let mut patience = Patience::default();
         let units = packed.units();
         let mut values = [0; COPIED];
@@ -61,10 +63,11 @@ impl Digits {
             }
             ranges.push(range);
         }
+        let mask = ((1u32 << bits_of_digits(simd)) - 1) as u8;
         let mut digits = Vec::new();
         for (column, (low, high)) in ranges.iter().enumerate() {
             let bits = u64::BITS - high.wrapping_sub(*low).cast_unsigned().leading_zeros();
-            digits.extend((0..bits).step_by(8).map(|shift| Digit { column, shift }));
+            digits.extend((0..bits).step_by(bits_of_digits(simd)).map(|shift| Digit { column, shift }));
         }
         let smallest: Vec<_> = ranges.into_iter().map(|(low, _)| low).collect();
         let tile = |digits: &[Digit]| {
@@ -76,7 +79,7 @@ impl Digits {
                     packed.column(*column).copy(piece.start, values);
                     for (quad, values) in quads[piece.start / QUAD..].iter_mut().zip(values.chunks(QUAD)) {
                         for (digit, value) in quad[lane].iter_mut().zip(values) {
-                            *digit = (value.wrapping_sub(smallest[*column]) >> shift) as u8;
+                            *digit = (value.wrapping_sub(smallest[*column]) >> shift) as u8 & mask;
                         }
                     }
                 }
@@ -84,7 +87,7 @@ impl Digits {
             Ok(quads)
         };
         let tiles = digits.chunks(LANES).map(tile).collect::<Result<_>>()?;
-        Ok(Digits { units, smallest, digits, tiles })
+        Ok(Digits { simd, units, smallest, digits, tiles })
     }
 
     /// How many tiles there are.
@@ -99,7 +102,6 @@ impl Digits {
     /// [`Error::Interrupted`] if told to stop.
     pub fn sums(
         &self,
-        path: Path,
         weights: &[u8],
         padded: usize,
         (out, stride, place): (&mut [i64], usize, usize),
@@ -116,7 +118,7 @@ impl Digits {
                     if stop.requested() {
                         return Err(Error::Interrupted);
                     }
-                    path.add(quads, &weights[QUAD * more..], padded, &mut sums);
+                    add(self.simd, quads, digits.len(), &weights[QUAD * more..], padded, &mut sums);
                 }
                 for (lane, Digit { column, shift }) in digits.iter().enumerate() {
                     let out = &mut out[column * stride + place..][..replicates];
@@ -130,43 +132,35 @@ impl Digits {
     }
 }
 
-/// The instructions that make the product. All of them give the same sums.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::resample) enum Path {
-    /// Whatever the compiler makes of it.
-    Portable,
-    /// AVX-512's products of bytes.
-    #[cfg(target_arch = "x86_64")]
-    Vnni,
-}
-
-impl Path {
-    /// The fastest one here.
-    pub fn best() -> Self {
+/// How many bits a digit has: as many as instructions multiply without a loss.
+fn bits_of_digits(simd: Simd) -> usize {
+    match simd {
+        // Two products are added up in 16 bits with a sign, and weights may be 127.
         #[cfg(target_arch = "x86_64")]
-        if vnni::available() {
-            return Path::Vnni;
-        }
-        Path::Portable
-    }
-
-    /// Adds the quads, as often as up to sixteen replicates take them, to the sums of these.
-    fn add(self, quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
-        match self {
-            Path::Portable => portable(quads, weights, padded, sums),
-            #[cfg(target_arch = "x86_64")]
-            Path::Vnni => vnni::add(quads, weights, padded, sums),
-        }
+        Simd::Avx2(_) => 7,
+        _ => 8,
     }
 }
 
-#[multiversion::multiversion(targets("x86_64+avx2"))]
+/// Adds the first `digits` digits of the quads, and perhaps the others, as often as up to sixteen replicates take them, to the sums of these.
+fn add(
+    simd: Simd,
+    quads: &[Quad],
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))] digits: usize,
+    weights: &[u8],
+    padded: usize,
+    sums: &mut [[i32; LANES]; TOGETHER],
+) {
+    match simd {
+        Simd::Portable => portable(quads, weights, padded, sums),
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2(token) => avx2::add(token, quads, digits, weights, padded, sums),
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx512(token) => vnni::add(token, quads, weights, padded, sums),
+    }
+}
+
 fn portable(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
-    portable_inline(quads, weights, padded, sums);
-}
-
-#[inline(always)]
-fn portable_inline(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
     for (sums, weights) in sums.iter_mut().zip(weights.chunks(padded)) {
         let mut of_replicate = *sums;
         for (quad, weights) in quads.iter().zip(weights.as_chunks::<QUAD>().0) {
@@ -181,18 +175,88 @@ fn portable_inline(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::{LANES, QUAD, Quad, TOGETHER};
+    use crate::simd::Avx2;
+
+    /// Digits to a register.
+    const HALF: usize = LANES / 2;
+
+    /// Replicates whose sums stay in registers.
+    const BATCH: usize = 4;
+
+    /// As [`super::portable`]. Weights are taken for signed bytes: those above 127 do not come up (see `draw`).
+    pub fn add(
+        _: Avx2,
+        quads: &[Quad],
+        digits: usize,
+        weights: &[u8],
+        padded: usize,
+        sums: &mut [[i32; LANES]; TOGETHER],
+    ) {
+        let of_batches = sums.as_chunks_mut::<BATCH>().0;
+        for (sums, weights) in of_batches.iter_mut().zip(weights.chunks(BATCH * padded)) {
+            let mut rows = [&weights[..QUAD * quads.len()]; BATCH];
+            // Rows that are not there: the first once more, and what comes of it is dropped.
+            weights.chunks(padded).zip(&mut rows).for_each(|(weights, row)| *row = &weights[..QUAD * quads.len()]);
+            let mut kept = *sums;
+            // SAFETY: the processor has the instructions.
+            unsafe {
+                match digits <= HALF {
+                    true => add_all::<1>(quads, &rows, &mut kept),
+                    false => add_all::<2>(quads, &rows, &mut kept),
+                }
+            }
+            let replicates = weights.len().div_ceil(padded);
+            sums[..replicates].copy_from_slice(&kept[..replicates]);
+        }
+    }
+
+    /// The first `HALVES` times eight digits.
+    #[target_feature(enable = "avx2")]
+    fn add_all<const HALVES: usize>(quads: &[Quad], rows: &[&[u8]; BATCH], sums: &mut [[i32; LANES]; BATCH]) {
+        let rows = rows.map(|row| row.as_chunks::<QUAD>().0);
+        assert!(rows.iter().all(|row| row.len() == quads.len()));
+        let ones = _mm256_set1_epi16(1);
+        let mut registers = [[_mm256_setzero_si256(); HALVES]; BATCH];
+        for (i, quad) in quads.iter().enumerate() {
+            let halves = quad.as_chunks::<HALF>().0;
+            let digits: [_; HALVES] = std::array::from_fn(|half| {
+                // SAFETY: eight digits of a quad have 32 bytes, and need no alignment here.
+                unsafe { _mm256_loadu_si256(halves[half].as_ptr().cast()) }
+            });
+            for (registers, row) in registers.iter_mut().zip(&rows) {
+                let weights = _mm256_set1_epi32(i32::from_le_bytes(row[i]));
+                for (register, digits) in registers.iter_mut().zip(digits) {
+                    // Seven bits times seven, twice, fit sixteen with a sign.
+                    let pairs = _mm256_maddubs_epi16(digits, weights);
+                    *register = _mm256_add_epi32(*register, _mm256_madd_epi16(pairs, ones));
+                }
+            }
+        }
+        for (sums, registers) in sums.iter_mut().zip(registers) {
+            for (sums, register) in sums.as_chunks_mut::<HALF>().0.iter_mut().zip(registers) {
+                let mut more = [0; HALF];
+                // SAFETY: eight numbers of 32 bits are as long as a register, and need no alignment here.
+                unsafe { _mm256_storeu_si256(more.as_mut_ptr().cast(), register) };
+                sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
 mod vnni {
     use std::arch::x86_64::{_mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_storeu_si512};
 
     use super::{LANES, QUAD, Quad, TOGETHER};
-
-    pub fn available() -> bool {
-        is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni")
-    }
+    use crate::simd::Avx512;
 
     /// As [`super::portable`]. Weights are taken for signed bytes: those above 127 do not come up (see `draw`).
-    pub fn add(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
-        assert!(available());
+    pub fn add(_: Avx512, quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
         let mut rows = [&weights[..0]; TOGETHER];
         let replicates =
             weights.chunks(padded).zip(&mut rows).map(|(weights, row)| *row = &weights[..QUAD * quads.len()]).count();
@@ -228,31 +292,25 @@ mod vnni {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instructions::{instruction_sets, run_or_say};
     use proptest::prelude::*;
-
-    fn paths() -> Vec<Path> {
-        let mut paths = vec![Path::Portable];
-        #[cfg(target_arch = "x86_64")]
-        run_or_say("AVX-512 VNNI", vnni::available(), || paths.push(Path::Vnni));
-        paths
-    }
 
     #[test]
     fn sums_of_more_than_eight_million_units_do_not_overflow() {
         // 8,421,505 times 255 is beyond 31 bits.
         let units = 8_600_000;
-        let digits = Digits {
-            units,
-            smallest: vec![-1],
-            digits: vec![Digit { column: 0, shift: 0 }],
-            tiles: vec![vec![[[255; QUAD]; LANES]; units / QUAD]],
-        };
         let weights = vec![1; units];
-        for path in paths() {
+        for simd in Simd::tested() {
+            let largest = ((1 << bits_of_digits(simd)) - 1) as u8;
+            let digits = Digits {
+                simd,
+                units,
+                smallest: vec![-1],
+                digits: vec![Digit { column: 0, shift: 0 }],
+                tiles: vec![vec![[[largest; QUAD]; LANES]; units / QUAD]],
+            };
             let mut out = [0];
-            digits.sums(path, &weights, units, (&mut out, 1, 0), &Stop::never()).unwrap();
-            assert_eq!([254 * units as i64], out, "{path:?}");
+            digits.sums(&weights, units, (&mut out, 1, 0), &Stop::never()).unwrap();
+            assert_eq!([i64::from(largest - 1) * units as i64], out, "{simd:?}");
         }
     }
 
@@ -271,28 +329,24 @@ mod tests {
         #[test]
         fn all_paths_make_the_products(
             quads in prop::collection::vec(prop::array::uniform16(any::<[u8; QUAD]>()), 0..40),
-            replicates in 1..=TOGETHER,
+            (replicates, digits) in (1..=TOGETHER, 1..=LANES),
             more in 0..3usize,
             seed in any::<u64>(),
         ) {
             let padded = QUAD * quads.len() + 8 * more + 8;
             let words = crate::stream::Stream::new(seed, crate::stream::Purpose::Draw, 0).words();
-            let weights: Vec<u8> = words.flat_map(u64::to_le_bytes).map(|b| b & 127).take(replicates * padded).collect();
-            let mut expected = [[7; LANES]; TOGETHER];
-            obvious(&quads, &weights, padded, &mut expected);
-            for path in paths() {
+            // Some of them as large as they may be.
+            let weights: Vec<u8> = words.flat_map(u64::to_le_bytes).map(|b| b.min(127)).take(replicates * padded).collect();
+            for simd in Simd::tested() {
+                let largest = ((1 << bits_of_digits(simd)) - 1) as u8;
+                let quads: Vec<Quad> = quads.iter().map(|quad| quad.map(|units| units.map(|digit| digit.min(largest)))).collect();
+                let mut expected = [[7; LANES]; TOGETHER];
+                obvious(&quads, &weights, padded, &mut expected);
                 let mut sums = [[7; LANES]; TOGETHER];
-                path.add(&quads, &weights, padded, &mut sums);
-                prop_assert_eq!(expected, sums, "{:?}", path);
-            }
-            let sets = instruction_sets!(
-                portable_inline,
-                fn(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER])
-            );
-            for (set, add) in sets {
-                let mut sums = [[7; LANES]; TOGETHER];
-                add(&quads, &weights, padded, &mut sums);
-                prop_assert_eq!(expected, sums, "{}", set);
+                add(simd, &quads, digits, &weights, padded, &mut sums);
+                // Beyond the digits there may be anything.
+                let front = |sums: [[i32; LANES]; TOGETHER]| sums.map(|sums| sums[..digits].to_vec());
+                prop_assert_eq!(front(expected), front(sums), "{:?}", simd);
             }
         }
     }

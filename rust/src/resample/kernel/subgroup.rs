@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Stop};
 use crate::resample::design::Design;
 use crate::resample::{reserved, zeros};
+use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
 /// Replicates side by side. Their lowest bits are never transformed: units are added with the signs of all of them.
@@ -145,26 +146,14 @@ fn piece_length(next: u64, end: u64, most: usize) -> usize {
     length
 }
 
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
-fn narrow_sums(
-    column: &Column<i32>,
-    replicates: Range<u64>,
-    piece: usize,
-    out: &mut [i64],
-    stop: &Stop<'_>,
-) -> Result<()> {
-    column.sums(replicates, piece, out, stop)
-}
-
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
-fn wide_sums(
-    column: &Column<i64>,
-    replicates: Range<u64>,
-    piece: usize,
-    out: &mut [i64],
-    stop: &Stop<'_>,
-) -> Result<()> {
-    column.sums(replicates, piece, out, stop)
+dispatch! {
+    fn sums<T: Number>(
+        column: &Column<T>,
+        replicates: Range<u64>,
+        piece: usize,
+        out: &mut [i64],
+        stop: &Stop<'_>,
+    ) -> Result<()> = Column::sums;
 }
 
 /// A column whose sums fit 32 bits, or one whose do not.
@@ -204,6 +193,7 @@ pub(in crate::resample) struct Subgroup {
     columns: Vec<AnyColumn>,
     units: usize,
     piece: usize,
+    simd: Simd,
 }
 
 impl Subgroup {
@@ -212,7 +202,7 @@ impl Subgroup {
     /// # Errors
     /// [`Error::LengthMismatch`] if there is not a code for every unit, [`Error::Overflow`] if the differences between
     /// systems would sum up to 2^62, [`Error::Memory`], and [`Error::Interrupted`] if told to stop.
-    pub fn new(design: &Design, codes: &[u64], stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(design: &Design, codes: &[u64], simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let units = design.units;
         if codes.len() != units {
             return Err(Error::LengthMismatch { what: "codes".into(), expected: units, got: codes.len() });
@@ -232,7 +222,7 @@ impl Subgroup {
             let values = exceptions.units.iter().map(|&(unit, value)| (codes[unit], value));
             columns.push(AnyColumn::new(exceptions.column, values)?);
         }
-        Ok(Subgroup { columns, units, piece: units.next_power_of_two().clamp(LEAST, MOST) })
+        Ok(Subgroup { columns, units, piece: units.next_power_of_two().clamp(LEAST, MOST), simd })
     }
 }
 
@@ -252,11 +242,12 @@ impl Kernel for Subgroup {
         (out, stride): (&mut [i64], usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
+        let simd = self.simd;
         for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(stride)) {
             let out = &mut out[..(replicates.end - replicates.start) as usize];
             match column {
-                AnyColumn::Narrow(column) => narrow_sums(column, replicates.clone(), self.piece, out, stop)?,
-                AnyColumn::Wide(column) => wide_sums(column, replicates.clone(), self.piece, out, stop)?,
+                AnyColumn::Narrow(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,
+                AnyColumn::Wide(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,
             }
         }
         Ok(())

@@ -19,6 +19,7 @@
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Patience, Run, Stop};
 use crate::resample::{reserved, zeros};
+use crate::simd::{Simd, dispatch};
 use crate::stream::{Halves, Purpose, Stream};
 
 /// The largest weight of step 1.
@@ -50,9 +51,9 @@ pub(in crate::resample) struct Strata {
 
 impl Strata {
     /// From their sizes; without any, all units are one stratum.
-    pub fn new(units: usize, sizes: &[usize]) -> Result<Self> {
+    pub fn new(units: usize, sizes: &[usize], simd: Simd) -> Result<Self> {
         if sizes.is_empty() {
-            return Ok(Strata { laws: vec![Law::new(units, Path::best())] });
+            return Ok(Strata { laws: vec![Law::new(units, simd)] });
         }
         if sizes.len() > MOST_STRATA {
             let (expected, got) = (format!("at most {MOST_STRATA}"), sizes.len().to_string());
@@ -65,7 +66,7 @@ impl Strata {
         if got != units {
             return Err(Error::LengthMismatch { what: "units of all strata".into(), expected: units, got });
         }
-        Ok(Strata { laws: sizes.iter().map(|&size| Law::new(size, Path::best())).collect() })
+        Ok(Strata { laws: sizes.iter().map(|&size| Law::new(size, simd)).collect() })
     }
 
     /// How many units' weights are made, counting those that are made for nothing.
@@ -98,14 +99,15 @@ struct Law {
     /// … unless it is one of these, which do not decide.
     undecided: [u8; STEPS],
     /// The same for every byte, with a mark on those that do not decide.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     table: [u8; 256],
-    path: Path,
+    simd: Simd,
     /// P(N ≤ k) in units of 2^-40: whole ones, and the rest of it in units of 2^-32 of these. Then some more that are 1.
     steps: [(u64, u32); LARGEST + 4],
 }
 
 impl Law {
-    fn new(units: usize, path: Path) -> Self {
+    fn new(units: usize, simd: Simd) -> Self {
         let mean = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
         // P(N = 0) = e^-λ, as the next larger multiple of 1/256.
         let mut probability = (256.0 * exp(-mean)).ceil() / 256.0;
@@ -129,7 +131,7 @@ impl Law {
             let weight = above.iter().filter(|a| byte > usize::from(**a)).count() as u8;
             if undecided.contains(&(byte as u8)) { weight | UNDECIDED } else { weight }
         });
-        Law { units, above, undecided, table, path, steps }
+        Law { units, above, undecided, table, simd, steps }
     }
 
     /// How often a draw takes each of the S units.
@@ -168,7 +170,7 @@ impl Law {
         let (mut decided, mut places) = ([0; CHUNK], [0; 2 * CHUNK]);
         for (i, weights) in weights.chunks_mut(CHUNK).enumerate() {
             patience.spend(CHUNK, stop)?;
-            let count = self.path.decide(self, (stream, i), &mut decided, &mut places);
+            let count = decide(self.simd, self, (stream, i), &mut decided, &mut places);
             weights.copy_from_slice(&decided[..weights.len()]);
             for &place in &places[..count] {
                 // Beyond the last unit is nothing to decide.
@@ -177,7 +179,7 @@ impl Law {
                 }
             }
         }
-        Ok(total(weights))
+        Ok(total(self.simd, weights))
     }
 
     /// The weight of a byte in whose unit the function makes the step from `least`.
@@ -200,9 +202,8 @@ impl Law {
     }
 }
 
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn total(weights: &[u8]) -> usize {
-    total_inline(weights)
+dispatch! {
+    fn total(weights: &[u8]) -> usize = total_inline;
 }
 
 #[inline(always)]
@@ -211,41 +212,20 @@ fn total_inline(weights: &[u8]) -> usize {
     weights.chunks(1 << 20).map(|weights| weights.iter().map(|&weight| u32::from(weight)).sum::<u32>() as usize).sum()
 }
 
-/// The instructions that look bytes up. All of them give the same weights.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Path {
-    /// Whatever the compiler makes of comparisons.
-    Portable,
-    /// AVX-512's look-up of bytes in registers.
-    #[cfg(target_arch = "x86_64")]
-    Vbmi,
-}
-
-impl Path {
-    /// The fastest one here.
-    pub fn best() -> Self {
+/// Writes what the bytes of a chunk decide, and marks the others; their places go to `places`, one after the other, and
+/// there may be anything behind them. Gives their number. A list, because nobody can foresee which they are: a branch for
+/// each would cost more than all the rest of a draw.
+fn decide(
+    simd: Simd,
+    law: &Law,
+    chunk: (Stream, usize),
+    weights: &mut [u8; CHUNK],
+    places: &mut [u8; 2 * CHUNK],
+) -> usize {
+    match simd {
         #[cfg(target_arch = "x86_64")]
-        if vbmi::available() {
-            return Path::Vbmi;
-        }
-        Path::Portable
-    }
-
-    /// Writes what the bytes of a chunk decide, and marks the others; their places go to `places`, one after the other,
-    /// and there may be anything behind them. Gives their number. A list, because nobody can foresee which they are: a
-    /// branch for each would cost more than all the rest of a draw.
-    fn decide(
-        self,
-        law: &Law,
-        chunk: (Stream, usize),
-        weights: &mut [u8; CHUNK],
-        places: &mut [u8; 2 * CHUNK],
-    ) -> usize {
-        match self {
-            Path::Portable => portable(law, chunk, weights, places),
-            #[cfg(target_arch = "x86_64")]
-            Path::Vbmi => vbmi::decide(law, chunk, weights, places),
-        }
+        Simd::Avx512(token) => vbmi::decide(token, law, chunk, weights, places),
+        _ => compared(simd, law, chunk, weights, places),
     }
 }
 
@@ -261,13 +241,17 @@ fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
     bytes
 }
 
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn portable(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
-    portable_inline(law, chunk, weights, places)
+dispatch! {
+    fn compared(
+        law: &Law,
+        chunk: (Stream, usize),
+        weights: &mut [u8; CHUNK],
+        places: &mut [u8; 2 * CHUNK],
+    ) -> usize = compared_inline;
 }
 
 #[inline(always)]
-fn portable_inline(
+fn compared_inline(
     law: &Law,
     chunk: (Stream, usize),
     weights: &mut [u8; CHUNK],
@@ -281,12 +265,37 @@ fn portable_inline(
         *byte = weight | (marked * UNDECIDED);
     }
     let mut count = 0;
-    for (place, weight) in (0..=u8::MAX).zip(weights) {
-        places[count] = place;
-        count += usize::from(*weight >> 7);
+    for (eight, weights) in (0..).zip(weights.as_chunks::<8>().0) {
+        // The marks of eight bytes side by side: each comes to the upper byte by a power of two of its own.
+        let marks = u64::from_le_bytes(*weights) >> 7 & ONES;
+        let marks = (marks.wrapping_mul(0x0102_0408_1020_4080) >> 56) as usize;
+        let marked = u64::from_le_bytes(MARKED[marks]) + ONES * 8 * eight;
+        places[count..count + 8].copy_from_slice(&marked.to_le_bytes());
+        count += marks.count_ones() as usize;
     }
     count
 }
+
+/// A one in each byte.
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+
+/// The places of the bits that are set, one after the other, then zeros.
+const MARKED: [[u8; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut marks = 0;
+    while marks < 256 {
+        let (mut place, mut count) = (0, 0);
+        while place < 8 {
+            if marks >> place & 1 == 1 {
+                places[marks][count] = place as u8;
+                count += 1;
+            }
+            place += 1;
+        }
+        marks += 1;
+    }
+    places
+};
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -294,18 +303,15 @@ mod vbmi {
     use std::arch::x86_64::*;
 
     use super::{CHUNK, Law, Stream, bytes};
+    use crate::simd::Avx512;
 
-    pub fn available() -> bool {
-        is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512vbmi")
-            && is_x86_feature_detected!("avx512vbmi2")
-    }
-
-    pub fn decide(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
-        assert!(available());
+    pub fn decide(
+        _: Avx512,
+        law: &Law,
+        chunk: (Stream, usize),
+        weights: &mut [u8; CHUNK],
+        places: &mut [u8; 2 * CHUNK],
+    ) -> usize {
         // SAFETY: the processor has the instructions.
         unsafe { looked_up(law, chunk, weights, places) }
     }
@@ -370,7 +376,7 @@ pub fn draw_weights(
     if units == 0 {
         return Err(Error::Empty { what: "segments".into() });
     }
-    let strata = Strata::new(units as usize, strata)?;
+    let strata = Strata::new(units as usize, strata, Simd::best())?;
     run.alone(|stop, _| {
         let mut weights = zeros(&[units as usize])?;
         let mut out = reserved(weights.len())?;
@@ -389,7 +395,6 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::instructions::{instruction_sets, run_or_say};
 
     fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
         super::draw_weights((seed, replicate), units, strata, &mut Run { threads: 1, watch: &mut |_| Ok(()) })
@@ -409,7 +414,7 @@ mod tests {
     #[test]
     fn steps_are_those_of_the_poisson_law() {
         for units in SIZES {
-            let law = Law::new(units, Path::best());
+            let law = Law::new(units, Simd::best());
             let lambda = lambda(&law);
             let wanted = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
             assert!((wanted - 0.011..=wanted).contains(&lambda), "{units}: {lambda} for {wanted}");
@@ -427,7 +432,7 @@ mod tests {
     #[test]
     fn every_byte_stands_for_what_the_steps_say() {
         for units in SIZES {
-            let law = Law::new(units, Path::best());
+            let law = Law::new(units, Simd::best());
             let positions = |byte: u64| [byte << 32, (byte << 32) + 0xffff_ffff];
             for byte in 0..=255u8 {
                 // Nothing is reached between two positions where the same steps are reached at either end.
@@ -463,8 +468,8 @@ mod tests {
     #[test]
     fn weights_are_those_of_looking_up_one_position_after_the_other() {
         for (units, replicate) in SIZES[..7].iter().flat_map(|&units| (0..50).map(move |r| (units, r))) {
-            for path in [Path::Portable, Path::best()] {
-                let law = Law::new(units, path);
+            for simd in Simd::tested() {
+                let law = Law::new(units, simd);
                 let stream = Stream::new(7, Purpose::Draw, replicate).part(1);
                 let mut weights = vec![9; units];
                 let total = poisson(&law, stream, &mut weights);
@@ -475,36 +480,30 @@ mod tests {
     }
 
     #[test]
-    fn all_instructions_decide_the_same() {
-        let mut sets = instruction_sets!(
-            portable_inline,
-            fn(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize
-        );
-        #[cfg(target_arch = "x86_64")]
-        run_or_say("AVX-512 VBMI", vbmi::available(), || sets.push(("AVX-512 VBMI", vbmi::decide)));
+    fn all_paths_decide_the_same() {
         for (units, replicate) in SIZES.iter().flat_map(|&units| (0..30).map(move |replicate| (units, replicate))) {
-            let law = Law::new(units, Path::Portable);
+            let law = Law::new(units, Simd::Portable);
             let chunk = (Stream::new(9, Purpose::Draw, replicate), replicate as usize);
             let bytes: Vec<u8> =
                 chunk.0.words().skip(CHUNK / 8 * chunk.1).take(CHUNK / 8).flat_map(u64::to_le_bytes).collect();
             let undecided: Vec<u8> =
                 (0..=u8::MAX).filter(|&i| law.undecided.contains(&bytes[usize::from(i)])).collect();
             let expected: Vec<u8> = bytes.iter().map(|&byte| law.table[usize::from(byte)]).collect();
-            for (set, decide) in &sets {
+            for simd in Simd::tested() {
                 let (mut weights, mut places) = ([9; CHUNK], [9; 2 * CHUNK]);
-                let count = decide(&law, chunk, &mut weights, &mut places);
-                assert_eq!((expected.as_slice(), undecided.as_slice()), (&weights[..], &places[..count]), "{set}");
+                let count = decide(simd, &law, chunk, &mut weights, &mut places);
+                assert_eq!((expected.as_slice(), undecided.as_slice()), (&weights[..], &places[..count]), "{simd:?}");
             }
         }
     }
 
     #[test]
-    fn all_instructions_give_the_same_total() {
+    fn all_paths_give_the_same_total() {
         let bytes: Vec<u8> = Stream::new(9, Purpose::Draw, 0).words().flat_map(u64::to_le_bytes).take(70_001).collect();
-        for (set, total) in instruction_sets!(total_inline, fn(weights: &[u8]) -> usize) {
+        for simd in Simd::tested() {
             for length in [0, 1, 31, 64, 65, 70_001] {
                 let expected: usize = bytes[..length].iter().map(|&byte| usize::from(byte)).sum();
-                assert_eq!(expected, total(&bytes[..length]), "{set}");
+                assert_eq!(expected, total(simd, &bytes[..length]), "{simd:?}");
             }
         }
     }
@@ -512,7 +511,7 @@ mod tests {
     #[test]
     fn totals_beyond_32_bits_do_not_wrap() {
         let bytes = vec![u8::MAX; (1 << 24) + (1 << 17)];
-        assert_eq!(255 * bytes.len(), total(&bytes));
+        Simd::tested().into_iter().for_each(|simd| assert_eq!(255 * bytes.len(), total(simd, &bytes)));
     }
 
     #[test]
@@ -521,7 +520,7 @@ mod tests {
         for (units, stratum, replicate) in
             [(50, 0), (50, 3), (3004, 0), (3004, 70)].into_iter().flat_map(|(u, s)| (0..40).map(move |r| (u, s, r)))
         {
-            let law = Law::new(units, Path::best());
+            let law = Law::new(units, Simd::best());
             let part = |purpose, part| Stream::new(7, purpose, replicate).part(part);
             let attempts = (0..).map(|attempt| (attempt, obvious(&law, part(Purpose::Draw, stratum << 8 | attempt))));
             let total = |weights: &[u8]| weights.iter().map(|&w| usize::from(w)).sum::<usize>();
@@ -542,7 +541,7 @@ mod tests {
 
     #[test]
     fn in_the_very_unit_of_a_step_a_further_half_decides() {
-        let law = Law::new(3004, Path::best());
+        let law = Law::new(3004, Simd::best());
         let (whole, rest) = law.steps[2];
         assert!(rest > 0);
         let weight = |position, further| law.weight(2, position, || further);
@@ -565,7 +564,7 @@ mod tests {
 
     #[test]
     fn some_draws_are_started_again() {
-        let law = Law::new(3004, Path::best());
+        let law = Law::new(3004, Simd::best());
         let mut weights = vec![0; 3004];
         let mut total = |replicate| poisson(&law, Stream::new(1, Purpose::Draw, replicate), &mut weights);
         let above = (0..1000).filter(|&replicate| total(replicate) > 3004).count();
@@ -609,13 +608,13 @@ mod tests {
         let sizes = [5, 300, 1, 2, 64];
         for replicate in 0..50 {
             let mut weights = vec![9; 372 + 4];
-            Strata::new(372, &sizes).unwrap().draw(8, replicate, &mut weights, &Stop::never()).unwrap();
+            Strata::new(372, &sizes, Simd::best()).unwrap().draw(8, replicate, &mut weights, &Stop::never()).unwrap();
             assert_eq!([0; 4], weights[372..]);
             let mut rest = weights.as_slice();
             for (stratum, size) in (0..).zip(sizes) {
                 let mut expected = vec![9; size];
                 let unwatched = (&mut Patience::default(), &Stop::never());
-                Law::new(size, Path::best()).draw((8, replicate, stratum), &mut expected, unwatched).unwrap();
+                Law::new(size, Simd::best()).draw((8, replicate, stratum), &mut expected, unwatched).unwrap();
                 assert_eq!(expected, rest[..size]);
                 assert_eq!(size, expected.iter().map(|&w| usize::from(w)).sum::<usize>());
                 rest = &rest[size..];

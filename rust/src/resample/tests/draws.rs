@@ -5,8 +5,9 @@ use crate::error::Error;
 use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
-use crate::resample::kernel::draw::{Choices, Digits, Draws, Path};
+use crate::resample::kernel::draw::{Choices, Digits, Draws};
 use crate::resample::kernel::weights::Strata;
+use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
@@ -175,15 +176,15 @@ fn all_paths_give_the_same_sums() {
         let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
         let samples = [Sample::without_formula(stats[0])];
         let design = with_run(1, |run| Design::new(&samples, false, run)).unwrap();
-        let made = (Strata::new(segments, &[]).unwrap(), Digits::new(&design.packed, &Stop::never()).unwrap());
-        let of = |path, n: usize, length: usize| {
-            let choices = (Choices::Seeded(8), n);
-            let draws = Draws::new(&design, (&made.0, &made.1), choices, path, &Stop::never()).unwrap();
+        let of = |simd, n: usize, length: usize| {
+            let strata = Strata::new(segments, &[], simd).unwrap();
+            let digits = Digits::new(&design.packed, simd, &Stop::never()).unwrap();
+            let draws = Draws::new(&design, (&strata, &digits), (Choices::Seeded(8), n), &Stop::never()).unwrap();
             all_sums(&design, &draws, 3..3 + n as u64, length)
         };
         for n in [1, 17, 200] {
-            let expected = of(Path::Portable, n, 256);
-            assert_eq!(expected, of(Path::best(), n, 64));
+            let expected = of(Simd::Portable, n, 256);
+            Simd::tested().into_iter().for_each(|simd| assert_eq!(expected, of(simd, n, 64), "{simd:?}"));
             for replicate in (0..n).step_by(16) {
                 let indices = indices_of(8, 3 + replicate as u64, segments);
                 assert_eq!(added(&stats[0], 0, &indices), expected[7 * replicate..][..7]);

@@ -9,7 +9,7 @@ mod splits;
 use std::ops::Range;
 
 use super::design::Design;
-use super::kernel::{Block, Kernel, Scratch, lanes};
+use super::kernel::{Block, Kernel, STRIDE, Scratch};
 use super::reduce::{self, Outcome, Reduction, Rule};
 use super::{Alternative, Kind, Pair, Plan, Resampler, Sample, replicates};
 use crate::error::Result;
@@ -145,7 +145,7 @@ pub fn all_sums(design: &Design, kernel: &dyn Kernel, replicates: Range<u64>, le
     let mut scratch = Scratch::default();
     for first in replicates.clone().step_by(length) {
         let range = first..replicates.end.min(first + length as u64);
-        let stride = ((range.end - range.start) as usize).next_multiple_of(lanes::LANES);
+        let stride = ((range.end - range.start) as usize).next_multiple_of(STRIDE);
         let mut columns = vec![0; design.width() * stride];
         kernel.sums(range.clone(), &mut scratch, (&mut columns, stride), &Stop::never()).unwrap();
         let block = Block { design, columns: &columns, stride, replicates: range, rows: kernel.rows() };

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::*;
 use crate::error::Error;
-use crate::instructions::run_or_say;
 use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
-use crate::resample::kernel::flips::{Adder, Coins, Flips, Path};
-use crate::resample::kernel::lanes;
+use crate::resample::kernel::few::FewFlips;
+use crate::resample::kernel::flips::{Adder, Coins, Flips};
+use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
@@ -157,7 +157,7 @@ fn results_are_the_same_for_any_number_of_threads() {
 
 #[test]
 fn all_paths_give_the_same_sums() {
-    for segments in [1, 6, 63, 64, 65, 1407, 1408, 1409, 3004] {
+    for segments in [1, 6, 63, 64, 65, 1023, 1024, 1025, 1407, 1408, 1409, 3004] {
         // Columns of all widths, some of them equal in both systems but for a few units.
         let mut words = Stream::new(96, Purpose::Draw, segments as u64).words();
         let row = |_| {
@@ -173,14 +173,24 @@ fn all_paths_give_the_same_sums() {
         let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
         let design = designed(stats[0]);
-        let of = |path, n, blocks| {
-            let adder = Adder::new(&design.packed, path, &Stop::never()).unwrap();
+        let of = |simd, n, blocks| {
+            let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
             let flips = Flips::new(&design, &adder, Coins::Seeded(8), n).unwrap();
             all_sums(&design, &flips, 3..3 + n as u64, blocks)
         };
         for n in [1, 64, 200, 1100] {
-            let expected = of(Path::Tiles, n, 512);
-            run_or_say("AVX-512 VBMI", lanes::available(), || assert_eq!(expected, of(Path::Lanes, n, 64)));
+            let expected = of(Simd::Portable, n, 512);
+            Simd::tested().into_iter().for_each(|simd| {
+                assert_eq!(expected, of(simd, n, 64), "{simd:?}");
+                // Without tables, from a seed and from given words.
+                let seeded = FewFlips::new(&design, Coins::Seeded(8), simd);
+                assert_eq!(expected, all_sums(&design, &seeded, 3..3 + n as u64, 64), "{simd:?}");
+                let words: Vec<u64> = (3..3 + n as u64)
+                    .flat_map(|r| Stream::new(8, Purpose::Shuffle, r).words().take(segments.div_ceil(64)))
+                    .collect();
+                let given = FewFlips::new(&design, Coins::Given { words: &words, first: 3 }, simd);
+                assert_eq!(expected, all_sums(&design, &given, 3..3 + n as u64, 7), "{simd:?}");
+            });
             for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
                 let flip = flips_of(8, 3 + replicate as u64);
                 let sum = |column: usize| -> i64 {
@@ -196,27 +206,27 @@ fn all_paths_give_the_same_sums() {
 
 #[test]
 fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
-    // Where six units' subsets reach 255 and all are taken, a chunk's tables fill the 16 bits that they are added up in;
-    // sixteen units of 2,047, of 2,048 or of 2^27 reach what tiles' lanes of 16, 16 and 32 bits hold.
+    // Where six units' subsets reach 255, or those of four, and all are taken, a chunk's tables fill the 16 bits that they
+    // are added up in; sixteen units of 2,047, of 2,048 or of 2^27 reach what tiles' lanes of 16, 16 and 32 bits hold.
     let segments = 5 * 1408 + 70;
     let row = |unit: usize| {
         let of_word = unit % 64;
         let of_six = if of_word < 60 { [43, 43, 43, 42, 42, 42][of_word % 6] } else { [64, 64, 64, 63][of_word % 4] };
-        [of_six, 2047 + (unit % 2) as i64, 255 << 8, (1 << 27) - (unit % 3) as i64]
+        [of_six, [64, 64, 64, 63][of_word % 4], 2047 + (unit % 2) as i64, 255 << 8, (1 << 27) - (unit % 3) as i64]
     };
-    let zeros = vec![0; 4 * segments];
+    let zeros = vec![0; 5 * segments];
     for sign in [1, -1] {
         let rows = (0..segments).flat_map(row).map(|count| sign * count);
         let counts: Vec<i64> = zeros.iter().copied().chain(rows).collect();
-        let stats = [SuffStats::new(&counts, 2, segments, 4).unwrap()];
+        let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
         let design = designed(stats[0]);
         let words = segments.div_ceil(64);
         let all = vec![u64::MAX; words];
-        for path in [Path::Tiles, Path::best()] {
-            let adder = Adder::new(&design.packed, path, &Stop::never()).unwrap();
+        for simd in Simd::tested() {
+            let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
             let flips = Flips::new(&design, &adder, Coins::Given { words: &all, first: 0 }, 1).unwrap();
             let sums = all_sums(&design, &flips, 0..1, 64);
-            assert_eq!(stats[0].totals()[4..], sums[4..], "{path:?} {sign}");
+            assert_eq!(stats[0].totals()[5..], sums[5..], "{simd:?} {sign}");
         }
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::reduce::{BLOCK, Draws, MaxT, Moments, Ranks, SequentialTally, Series, Spread, Sums, Tally};
+use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
@@ -11,13 +12,17 @@ const PAIRS: [Pair; 3] = [(0, 1), (2, 0), (1, 2)];
 
 /// Three systems under two metrics.
 fn with_samples<T>(kind: Kind<'_>, body: impl FnOnce(&Resampler) -> T) -> T {
+    with_samples_on(Simd::best(), kind, body)
+}
+
+fn with_samples_on<T>(simd: Simd, kind: Kind<'_>, body: impl FnOnce(&Resampler) -> T) -> T {
     let words = || Stream::new(93, Purpose::Draw, 0).words().map(|word| (word % 30) as i64);
     let (of_bleu, of_length): (Vec<i64>, Vec<i64>) =
         (words().take(3 * 70 * 10).collect(), words().take(3 * 70 * 2).collect());
     let samples = [("bleu", &of_bleu, 10), ("length", &of_length, 2)].map(|(name, counts, columns)| {
         Sample::new(metric(name, &[]).unwrap(), SuffStats::new(counts, 3, 70, columns).unwrap()).unwrap()
     });
-    body(&with_run(1, |run| Resampler::prepare(&samples, kind, run)).unwrap())
+    body(&with_run(1, |run| Resampler::prepare_on(simd, &samples, kind, run)).unwrap())
 }
 
 /// Ranges that follow on one another, from `first` on: in blocks, but for the first and the last end.
@@ -77,7 +82,8 @@ macro_rules! same {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn any_split_of_a_range_of_shuffles_is_one_run(
+    fn any_split_of_a_range_of_shuffles_is_one_run_on_every_path(
+        simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 0, 5, 64, 512, 700]),
         lengths in prop::collection::vec(1..12u64, 1..5),
         rest in 0..BLOCK as u64,
@@ -85,7 +91,7 @@ proptest! {
     ) {
         let parts = cut(first, &lengths, rest);
         let stop = &Stop::never();
-        with_samples(Kind::Shuffles, |resampler| {
+        with_samples_on(simd, Kind::Shuffles, |resampler| {
             let (pairs, of) = (PAIRS.to_vec(), (resampler, seed));
             let thresholds = vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0];
             let tally = Tally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone());
@@ -109,7 +115,8 @@ proptest! {
     }
 
     #[test]
-    fn any_split_of_a_range_of_draws_is_one_run(
+    fn any_split_of_a_range_of_draws_is_one_run_on_every_path(
+        simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 5, 64, 700]),
         lengths in prop::collection::vec(1..8u64, 1..5),
         rest in 0..BLOCK as u64,
@@ -118,7 +125,7 @@ proptest! {
     ) {
         let parts = cut(first, &lengths, rest);
         let stop = &Stop::never();
-        with_samples(Kind::Draws(&strata), |resampler| {
+        with_samples_on(simd, Kind::Draws(&strata), |resampler| {
             let of = (resampler, seed);
             same!(merged(of, &Draws::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |draws| draws.scores().to_vec()));
             same!(merged(of, &Sums::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::instructions::instruction_sets;
 use crate::metric::{Metric, metric};
 use crate::resample::tests::{coded, flips, shuffle_sums, statistics, tally, with_run};
 use crate::resample::{Alternative, Sample};
@@ -187,7 +186,7 @@ proptest! {
 }
 
 #[test]
-fn all_instructions_transform_the_same() {
+fn all_paths_transform_the_same() {
     let codes = random_codes(4, 300);
     let values: Vec<i64> = Stream::new(4, Purpose::Draw, 0).words().take(300).map(|w| w as i64 >> 50).collect();
     let total = values.iter().sum();
@@ -197,22 +196,12 @@ fn all_instructions_transform_the_same() {
     let expected: Vec<i64> = replicates.clone().map(flipped).collect();
     let wide = Column { codes: codes.clone(), values: values.clone(), total };
     let narrow = Column { codes: codes.clone(), values: values.iter().map(|&v| v as i32).collect(), total };
-    let sets = instruction_sets!(
-        Column::<i32>::sums,
-        fn(column: &Column<i32>, replicates: Range<u64>, piece: usize, out: &mut [i64], stop: &Stop<'_>) -> Result<()>
-    );
-    for (set, sums) in sets {
+    for simd in Simd::tested() {
         let mut got = vec![0; 1000];
-        sums(&narrow, replicates.clone(), LEAST, &mut got, &Stop::never()).unwrap();
-        assert_eq!(expected, got, "{set}");
-    }
-    let sets = instruction_sets!(
-        Column::<i64>::sums,
-        fn(column: &Column<i64>, replicates: Range<u64>, piece: usize, out: &mut [i64], stop: &Stop<'_>) -> Result<()>
-    );
-    for (set, sums) in sets {
+        sums(simd, &narrow, replicates.clone(), LEAST, &mut got, &Stop::never()).unwrap();
+        assert_eq!(expected, got, "{simd:?}");
         let mut got = vec![0; 1000];
-        sums(&wide, replicates.clone(), LEAST, &mut got, &Stop::never()).unwrap();
-        assert_eq!(expected, got, "{set}");
+        sums(simd, &wide, replicates.clone(), LEAST, &mut got, &Stop::never()).unwrap();
+        assert_eq!(expected, got, "{simd:?}");
     }
 }

@@ -1,0 +1,137 @@
+//! AVX-512 VBMI: 64 bytes are looked up in 64.
+
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Sums, fit};
+use crate::simd::Avx512;
+
+/// Tables for the units of a word: ten of six units, and one of the four that are left.
+const OF_WORD: usize = 11;
+
+impl LookUp<6> for Avx512 {
+    fn codes(self, words: &[u64], lanes: usize, codes: &mut [u8]) {
+        assert!(lanes.is_multiple_of(LANES) && words.len() * OF_WORD == codes.len());
+        for (words, codes) in words.chunks_exact(lanes).zip(codes.chunks_exact_mut(OF_WORD * lanes)) {
+            for (register, words) in words.as_chunks::<LANES>().0.iter().enumerate() {
+                // SAFETY: the processor has the instructions.
+                let (first, second) = unsafe { (rows_of_codes(words, 0), rows_of_codes(words, 48)) };
+                let rows = first.iter().chain(&second);
+                for (row, codes) in rows.zip(codes.chunks_exact_mut(lanes)) {
+                    codes[register * LANES..][..LANES].copy_from_slice(row);
+                }
+            }
+        }
+    }
+
+    fn sums(
+        self,
+        tables: &[&[Line]; COLUMNS],
+        runs: &[Vec<usize>],
+        codes: &[u8],
+        (lanes, register): (usize, usize),
+        sums: &mut Sums,
+    ) {
+        assert!(fit::<64>(tables, runs, codes, (lanes, register)));
+        // An odd last register is looked up twice.
+        let second = if (register + 1) * LANES < lanes { register + 1 } else { register };
+        // SAFETY: the processor has the instructions, and what the function asks for was just looked at.
+        unsafe { sums_of_two(tables, runs, codes, lanes, [register, second], sums) };
+    }
+}
+
+/// Eight codes of each word, six bits each from bit `from` on; beyond the word there is nothing of use.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn rows_of_codes(words: &[u64; LANES], from: u8) -> [[u8; LANES]; 8] {
+    let starts: [u8; 8] = std::array::from_fn(|i| (from + 6 * i as u8).min(60));
+    let starts = _mm512_set1_epi64(i64::from_le_bytes(starts));
+    let six = _mm512_set1_epi8(63);
+    // Byte j of the i-th word goes to place 8·j + i: the eight words' first codes, then their second ones …
+    let order: [u8; LANES] = std::array::from_fn(|place| (place % 8 * 8 + place / 8) as u8);
+    // SAFETY: an array of 64 bytes is as long as a register, and needs no alignment here.
+    let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };
+    let mut eights = [_mm512_setzero_si512(); 8];
+    for (codes, words) in eights.iter_mut().zip(words.as_chunks::<8>().0) {
+        // SAFETY: as above; eight words have 64 bytes.
+        let words = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
+        *codes = _mm512_permutexvar_epi8(order, _mm512_and_si512(_mm512_multishift_epi64_epi8(starts, words), six));
+    }
+    let mut rows = [[0; LANES]; 8];
+    for (row, register) in rows.iter_mut().zip(transposed(eights)) {
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_si512(row.as_mut_ptr().cast(), register) };
+    }
+    rows
+}
+
+/// Word i of register j becomes word j of register i.
+#[target_feature(enable = "avx512f")]
+fn transposed(rows: [__m512i; 8]) -> [__m512i; 8] {
+    let mut out = rows;
+    for odd in 0..2 {
+        // Of two registers each: the even words side by side, or the odd ones.
+        let [a, b, c, d] = std::array::from_fn(|i| {
+            let (one, other) = (rows[2 * i], rows[2 * i + 1]);
+            if odd == 0 { _mm512_unpacklo_epi64(one, other) } else { _mm512_unpackhi_epi64(one, other) }
+        });
+        // Quarters 0 and 2 of both, then quarters 1 and 3.
+        let even_quarters = [_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d)];
+        let odd_quarters = [_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d)];
+        out[odd] = _mm512_shuffle_i64x2::<0x88>(even_quarters[0], even_quarters[1]);
+        out[2 + odd] = _mm512_shuffle_i64x2::<0x88>(odd_quarters[0], odd_quarters[1]);
+        out[4 + odd] = _mm512_shuffle_i64x2::<0xdd>(even_quarters[0], even_quarters[1]);
+        out[6 + odd] = _mm512_shuffle_i64x2::<0xdd>(odd_quarters[0], odd_quarters[1]);
+    }
+    out
+}
+
+/// # Safety
+/// `codes` has `lanes` bytes for each of as many groups as each of `tables` has, no group of `runs` is beyond these,
+/// and `lanes` is more than the places that `registers` stand for.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+unsafe fn sums_of_two(
+    tables: &[&[Line]; COLUMNS],
+    runs: &[Vec<usize>],
+    codes: &[u8],
+    lanes: usize,
+    registers: [usize; REGISTERS],
+    sums: &mut Sums,
+) {
+    let zeros = [[_mm512_setzero_si512(); REGISTERS]; COLUMNS];
+    let low = _mm512_set1_epi16(0xff);
+    let (mut even, mut odd) = (zeros, zeros);
+    for run in runs {
+        let mut bytes = zeros;
+        for &group in run {
+            // SAFETY: the caller's promise; a register and a table are 64 bytes, and a table is a line.
+            let codes =
+                registers.map(|r| unsafe { _mm512_loadu_si512(codes.as_ptr().add(group * lanes + r * LANES).cast()) });
+            for (bytes, tables) in bytes.iter_mut().zip(tables) {
+                // SAFETY: as above.
+                let table = unsafe { _mm512_loadu_si512(tables.as_ptr().add(group).cast()) };
+                for (bytes, codes) in bytes.iter_mut().zip(codes) {
+                    *bytes = _mm512_add_epi8(*bytes, _mm512_permutexvar_epi8(codes, table));
+                }
+            }
+        }
+        for ((even, odd), bytes) in even.iter_mut().zip(&mut odd).zip(bytes) {
+            for ((even, odd), bytes) in even.iter_mut().zip(odd).zip(bytes) {
+                *even = _mm512_add_epi16(*even, _mm512_and_si512(bytes, low));
+                *odd = _mm512_add_epi16(*odd, _mm512_srli_epi16::<8>(bytes));
+            }
+        }
+    }
+    for ((even, odd), sums) in even.iter().zip(&odd).zip(sums) {
+        for ((even, odd), sums) in even.iter().zip(odd).zip(sums) {
+            let mut halves = [[0u16; LANES / 2]; 2];
+            for (half, register) in halves.iter_mut().zip([even, odd]) {
+                // SAFETY: 32 numbers of 16 bits are as long as a register.
+                unsafe { _mm512_storeu_si512(half.as_mut_ptr().cast(), *register) };
+            }
+            for (i, pair) in sums.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+                *pair = [halves[0][i], halves[1][i]];
+            }
+        }
+    }
+}

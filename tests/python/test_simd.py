@@ -1,0 +1,108 @@
+"""The paths of vector instructions: whichever is taken, results are the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reshuffle import _core
+
+PATHS = ("portable", "avx2", "avx512")
+
+
+def run(path: str | None, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Python in a new process that is told to take a path, or not told."""
+    told = {name: value for name, value in os.environ.items() if name != "RESHUFFLE_SIMD"}
+    if path is not None:
+        told["RESHUFFLE_SIMD"] = path
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=told, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+
+
+def here() -> list[str]:
+    """The paths that this processor can take."""
+    best = run(None, "-c", "from reshuffle import _core; print(_core.simd())").stdout.strip()
+    return list(PATHS[: PATHS.index(best) + 1])
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reference and three systems, of an odd number of segments that is more than a chunk of flips on any path."""
+    folder = tmp_path_factory.mktemp("texts")
+    rng = np.random.default_rng(8)
+    lines = [rng.integers(0, 300, size=rng.integers(0, 40)) for _ in range(1501)]
+    for name, changed in (("ref", 0.0), ("a", 0.3), ("b", 0.32), ("c", 0.5)):
+        noisy = [[w if rng.random() >= changed else rng.integers(0, 300) for w in line] for line in lines]
+        (folder / name).write_text("".join(" ".join(f"w{word}" for word in line) + "\n" for line in noisy))
+    return folder
+
+
+COMMANDS = {
+    "shuffles": "-m bleu -m nist -m ter -n 700 --scheme iid",
+    "a subgroup": "-m bleu -n 1000 --scheme subgroup",
+    "laws": "-m ter -n 200000 --scheme exact",
+    "maxt": "-m bleu -m chrf -n 300 --adjust maxt --all-pairs",
+    "draws": "-m bleu -m nist -n 130 --test bootstrap",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_all_paths_write_the_same_bytes(name: str, texts: Path) -> None:
+    command = ["-m", "reshuffle", "compare", "ref", "a", "b", "c", *COMMANDS[name].split(), "--format", "json"]
+    done = {path: run(path, *command, cwd=texts) for path in here()}
+    assert all(one.returncode == 0 for one in done.values()), {path: one.stderr for path, one in done.items()}
+    assert len(json.loads(done["portable"].stdout)["comparisons"]) > 1
+    for path, one in done.items():
+        assert one.stdout == done["portable"].stdout, path
+
+
+def test_the_variable_forces_a_path_and_nothing_or_an_empty_one_the_best() -> None:
+    script = "from reshuffle import _core; print(_core.simd())"
+    for path in here():
+        assert run(path, "-c", script).stdout == f"{path}\n"
+    assert run("", "-c", script).stdout == run(None, "-c", script).stdout == f"{here()[-1]}\n"
+    assert _core.simd() in here()
+
+
+USES = {
+    "simd": "_core.simd()",
+    "counts": "metric('bleu').suff_stats([['a']], [['a']])",
+    "scores": "metric('bleu').score([[1, 1, 1, 0, 0, 0, 1, 0, 0, 0]])",
+    "words": "_core.stream_words(1, 'shuffle', 0, 5)",
+    "weights": "_core.draw_weights(1, 0, 50)",
+    "law": "_core.coin_law(np.ones(5, np.uint64))",
+    "shuffles": "approximate_randomization(np.ones((9, 2), int), np.zeros((9, 2), int), lambda t: t[..., 0])",
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_path_that_is_not_there_is_an_error_at_the_first_use(use: str) -> None:
+    script = f"""
+import numpy as np
+from reshuffle import InputError, _core, approximate_randomization, metric
+try:
+    {USES[use]}
+except InputError as error:
+    print(error)
+"""
+    done = run("sse9", "-c", script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == 'RESHUFFLE_SIMD must be portable or avx2 or avx512, or not be set, got "sse9"\n'
+
+
+def test_a_command_told_to_take_no_path_leaves_with_exit_code_2(texts: Path) -> None:
+    done = run("AVX2", "-m", "reshuffle", "compare", "ref", "a", "b", cwd=texts)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'RESHUFFLE_SIMD must be portable or avx2 or avx512, or not be set, got "AVX2"' in " ".join(
+        done.stderr.split()
+    )
+    assert "Traceback" not in done.stderr
+    # What uses no instructions does not mind.
+    assert run("AVX2", "-m", "reshuffle", "--version").returncode == 0
+    assert run("AVX2", "-c", "import reshuffle; reshuffle.metric('bleu')").returncode == 0
