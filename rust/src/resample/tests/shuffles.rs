@@ -298,4 +298,38 @@ proptest! {
             .collect();
         prop_assert_eq!(expected, got);
     }
+
+    #[test]
+    fn any_flips_of_any_counts_give_the_same_sums_on_all_paths(
+        segments in 1..400usize,
+        sizes in prop::collection::vec(prop::sample::select(vec![1i64, 60, 300, 1 << 20, 1 << 45]), 1..10),
+        n in 1..150usize,
+        seed in any::<u64>(),
+    ) {
+        let (columns, mut random) = (sizes.len(), Stream::new(seed, Purpose::Draw, 0).words());
+        let counts: Vec<i64> = sizes
+            .iter()
+            .cycle()
+            .take(2 * segments * columns)
+            .map(|size| random.next().unwrap() as i64 % (size + 1))
+            .collect();
+        let stats = SuffStats::new(&counts, 2, segments, columns).unwrap();
+        let words: Vec<u64> = random.take(n * segments.div_ceil(64)).collect();
+        let design = designed(stats);
+        let mut expected = Vec::new();
+        for mask in words.chunks(segments.div_ceil(64)) {
+            let flipped = (0..segments).filter(|&unit| bit(mask, unit));
+            let mut sums = vec![0; 2 * columns];
+            for unit in flipped {
+                let rows = stats.row(1, unit).iter().zip(stats.row(0, unit));
+                sums[columns..].iter_mut().zip(rows).for_each(|(sum, (other, first))| *sum += other - first);
+            }
+            expected.extend(sums);
+        }
+        for simd in Simd::tested() {
+            let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
+            let flips = Flips::new(&design, &adder, Coins::Given { words: &words, first: 0 }, n).unwrap();
+            prop_assert_eq!(&expected, &all_sums(&design, &flips, 0..n as u64, 64), "{:?}", simd);
+        }
+    }
 }
