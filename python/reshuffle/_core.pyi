@@ -57,8 +57,7 @@ GENERATOR: Final[str]
 """The generator of the random words, as signatures name it."""
 
 LARGEST_SUM: Final[int]
-"""The largest sum of counts over segments, in absolute value, a power of two: larger ones are refused, so that nothing
-wraps around in 64 bits."""
+"""The largest sum of counts, in absolute value: S times the largest count of a column must not pass it."""
 
 UNICODE_VERSION: Final[str]
 """The version of Unicode that ``intl`` and ``mteval-intl`` take their classes of characters from."""

@@ -36,9 +36,9 @@ PRODUCT_CELLS = 1 << 24
 def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction], instead: Iterable[str]) -> None:
     """Raise :class:`InputError` if some metric does not offer what a method needs; ``instead`` names others that do."""
     for m in metrics:
-        if kind == MEANS and not (isinstance(m, Metric) and m.is_mean):
+        if kind == MEANS and not m.is_mean:
             needs, has = "is for means of segment scores", "is no such mean"
-        elif kind == SUMS and not isinstance(m, Metric):
+        elif kind == SUMS and not m.is_sum:
             needs, has = "is for metrics of summed counts", "is a function of texts"
         else:
             continue

@@ -22,7 +22,6 @@ from .errors import IN_SEGMENT, InputError, listed, quoted
 from .metrics import (
     LARGEST_SUM,
     Counts,
-    Formula,
     Metric,
     MetricLike,
     NativeMetric,
@@ -269,15 +268,13 @@ class FromCounts(_WithFormula):
         widths = {system: rows.shape[1] for system, rows in counts.items()}
         if len(set(widths.values())) > 1:
             raise InputError(f"{self.name}: numbers of counts differ: {widths}")
-        formula = resolve(self.scoring)
-        width = next(iter(widths.values()))
-        if isinstance(formula, NativeMetric) and len(formula.columns) != width:
+        formula = resolve(self.scoring).named(self.name)
+        width, columns = next(iter(widths.values())), formula.columns
+        if columns is not None and len(columns) != width:
             raise InputError(
-                f"{self.name}: a row of {formula.name} holds {len(formula.columns)} counts, got {width}; "
-                f"expected {', '.join(formula.columns)}"
+                f"{self.name}: a row of {formula.name} holds {len(columns)} counts, got {width}; "
+                f"expected {', '.join(columns)}"
             )
-        if isinstance(formula, Formula):
-            formula = Formula(self.name, formula.function)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "core", formula.core)
@@ -298,9 +295,7 @@ class FromCounts(_WithFormula):
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`: the formula's, if it has one. References were counted elsewhere."""
-        return signature.of_given_counts(
-            self.name, None if isinstance(self.formula, Formula) else self.formula.signature()
-        )
+        return signature.of_given_counts(self.name, self.formula.formula_signature())
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,6 +396,8 @@ class CorpusFunction:
     higher_is_better: bool = True
 
     decimals: ClassVar[None] = None
+    is_sum: ClassVar[bool] = False
+    is_mean: ClassVar[bool] = False
 
     def evaluate(self, hypotheses: list[str], references: list[list[str | None]]) -> float:
         """Call the function.

@@ -135,7 +135,7 @@ class Job:
             )
             texts, documents, strata = (corpus.references, corpus.systems), corpus.documents, corpus.strata
             if self.parses:
-                metrics = [self._on_parses(m, corpus) if m.key in _of_parses() else m for m in self.metrics]
+                metrics = [self._on_parses(m, corpus) if m.reads_parses else m for m in self.metrics]
             self._check_kinds(metrics, corpus.sources)
         else:
             documents, strata = self._ids(read_documents, self.documents), self._ids(read_strata, self.strata)
@@ -190,27 +190,20 @@ class Job:
 
     def _check_kinds(self, metrics: Sequence[NativeMetric | GivenCounts], columns: Sequence[Column]) -> None:
         for m in metrics:
-            if not isinstance(m, NativeMetric):
-                continue
-            of_parses = m.key in _of_parses()
             for column in columns:
-                if of_parses != (column.format == "conllu"):
-                    wanted, came = ("parses in CoNLL-U", "text") if of_parses else ("text", "parses in CoNLL-U")
-                    hint = "; --parses gives it parses beside texts" if of_parses else ""
+                if m.reads_parses is not None and m.reads_parses != (column.format == "conllu"):
+                    wanted, came = ("parses in CoNLL-U", "text") if m.reads_parses else ("text", "parses in CoNLL-U")
+                    hint = "; --parses gives it parses beside texts" if m.reads_parses else ""
                     raise InputError(
                         f"{m.name} reads {wanted}, but {column.name} holds {came}; formats are told by the ending or "
                         f"by --input-format{hint}"
                     )
 
 
-def _of_parses() -> set[str]:
-    return {spec.name for spec in metric_specs() if spec.of_parses}
-
-
 def _check_parses(reference: str | None, metrics: Sequence[NativeMetric]) -> None:
     if reference is None:
         raise InputError("no REF: --parses takes every file up to the next option, so put it last")
-    if not any(m.key in _of_parses() for m in metrics):
+    if not any(m.reads_parses for m in metrics):
         raise InputError(f"--parses means nothing to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out")
 
 

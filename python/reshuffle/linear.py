@@ -69,9 +69,9 @@ def slopes_of(gradients: Scores) -> Scores:
     return np.concatenate([gradients[0] - gradients[1], gradients[1]], axis=-1)
 
 
-def linear_variances(metric: Metric, counts: Counts, strata: Strata) -> Variances:
-    """The variances by the delta method of the scores of (k, S, K) counts, and of their differences."""
-    slopes = np.concatenate([gradient(metric, counts[[x]], counts[[x]].sum(axis=1)) for x in range(len(counts))])
+def linear_variances(metric: Metric, counts: Counts, totals: Counts, strata: Strata) -> Variances:
+    """The variances by the delta method of the scores of (k, S, K) counts, which sum to (k, K), and of differences."""
+    slopes = np.concatenate([gradient(metric, counts[[x]], totals[[x]]) for x in range(len(counts))])
 
     def values(*systems: int) -> Scores:
         rows = rows_of(counts[list(systems)])

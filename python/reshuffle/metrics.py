@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,15 +52,35 @@ class Metric(ABC):
     """A corpus score that is a function of summed integer counts.
 
     ``core`` is its formula in Rust, if it has one there. ``is_mean`` tells whether the score is the mean of the scores
-    of segments; then a row of counts is a number and 1. ``decimals`` is the number of decimals of a score that are
+    of segments; then a row of counts is a number and 1. ``reads_parses`` tells whether it counts parses (True) or texts
+    (False) itself; None if it counts neither. ``decimals`` is the number of decimals of a score that are
     known where counts are numbers rounded to a unit, and None where counts are exact.
     """
 
     name: str
     higher_is_better: bool = True
     is_mean: bool = False
+    is_sum: ClassVar[bool] = True
     decimals: int | None = None
     core: _core.Metric | None = None
+
+    @property
+    def columns(self) -> list[str] | None:
+        """What each of the K counts of a segment is, if that is known."""
+        return None
+
+    @property
+    def reads_parses(self) -> bool | None:
+        """See above."""
+        return None
+
+    def named(self, name: str) -> Metric:
+        """The same as what counts of this name are scored by: a function is called like them."""
+        return self
+
+    def formula_signature(self) -> str | None:
+        """What scores counts from elsewhere, in one line; None for a function, which has no options."""
+        return self.signature()
 
     @abstractmethod
     def score(self, totals: ArrayLike) -> Scores:
@@ -153,6 +173,11 @@ class NativeMetric(Metric):
     def columns(self) -> list[str]:
         """What each of the K counts of a segment is."""
         return self.core.columns
+
+    @property
+    def reads_parses(self) -> bool:
+        """See :class:`Metric`."""
+        return next(spec.of_parses for spec in metric_specs() if spec.name == self.key)
 
     def suff_stats(
         self,
@@ -304,6 +329,14 @@ class Formula(Metric):
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`; a function has no options that could be told."""
         return signature.of_metric(self.name, n_references=n_references)
+
+    def named(self, name: str) -> Formula:
+        """See :meth:`Metric.named`."""
+        return replace(self, name=name)
+
+    def formula_signature(self) -> None:
+        """See :meth:`Metric.formula_signature`."""
+        return
 
 
 def metric(name: str, **options: Any) -> NativeMetric:

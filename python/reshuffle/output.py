@@ -17,7 +17,7 @@ from .errors import InputError
 from .files import STDIN, display_name
 from .inputs import split_name
 from .process import cleanup, stdout_problem
-from .report import Terminal, render, render_segments
+from .report import Terminal, pieces
 from .results import Comparison, SegmentTable
 
 __all__ = ["Result", "Writer", "destination", "progress_bar", "terminal"]
@@ -118,9 +118,9 @@ def _replacement(target: Path, shown: str, inputs: Sequence[str]) -> Iterator[IO
 
 def _write(stream: IO[str], result: Result, fmt: str, shown: str, terminal: Terminal | None = None) -> None:
     """Write a result in pieces, because one string of all segments of all systems would be large."""
-    pieces = render_segments(result, fmt) if isinstance(result, SegmentTable) else [render(result, fmt, terminal)]
+    rendered = pieces(result, fmt, terminal)
     with _blamed_on(shown):
-        stream.writelines(pieces)
+        stream.writelines(rendered)
         stream.flush()
 
 

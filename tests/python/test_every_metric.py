@@ -27,6 +27,7 @@ from reshuffle import (
     ConfidenceInterval,
     Corpus,
     CorpusFunction,
+    Formula,
     FromCounts,
     InputError,
     NativeMetric,
@@ -750,6 +751,15 @@ def test_counts_of_bleu_from_elsewhere_are_bleu() -> None:
 def test_counts_that_do_not_fit_are_refused_with_words(counts: Any, scoring: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         FromCounts("x", counts, scoring)
+
+
+def test_a_function_brings_its_direction_along() -> None:
+    errors = Formula("errors", lambda totals: totals[..., 0] / 9, higher_is_better=False)
+    counts = {"a": np.array([[1], [2]])}
+    assert FromCounts("x", counts, errors).higher_is_better is False
+    assert FromCounts("x", counts, errors, higher_is_better=True).higher_is_better is True
+    assert FromCounts("x", counts, errors.function).higher_is_better is True
+    assert FromCounts("x", counts, errors).signature() == "x|counts:given"
 
 
 TOO_LARGE = r"the counts of column 0 are too large: their sum would pass 2\^62"

@@ -6,7 +6,9 @@ A new format is a function in a file here and an entry in :data:`FORMATS`, or fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import singledispatch
+from typing import Any
 
 from ..errors import check_name
 from ..results import Comparison, SegmentTable
@@ -14,7 +16,7 @@ from .data import as_csv, as_json
 from .segments import segments_as_jsonl, segments_as_tsv
 from .table import Terminal, as_latex, as_markdown, as_text
 
-__all__ = ["FORMATS", "SEGMENT_FORMATS", "Terminal", "render", "render_segments"]
+__all__ = ["FORMATS", "SEGMENT_FORMATS", "Terminal", "pieces", "render", "render_segments"]
 
 FORMATS: Mapping[str, Callable[[Comparison, Terminal], str]] = {
     "text": as_text,
@@ -28,6 +30,22 @@ SEGMENT_FORMATS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
     "tsv": segments_as_tsv,
     "jsonl": segments_as_jsonl,
 }
+
+
+@singledispatch
+def pieces(result: Any, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
+    """A result of any kind in a format of its kind, piece by piece."""
+    raise TypeError(f"no report of {type(result).__name__}")
+
+
+@pieces.register
+def _(result: Comparison, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
+    return [render(result, fmt, terminal)]
+
+
+@pieces.register
+def _(result: SegmentTable, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
+    return render_segments(result, fmt)
 
 
 def render(comparison: Comparison, fmt: str = "text", terminal: Terminal | None = None) -> str:

@@ -305,7 +305,7 @@ class CountSample(ABC):
     @lazy
     def linear(self) -> Variances:
         """The variances of what each unit adds to the score if the metric is linearised: the delta method."""
-        return linear_variances(self.metric, self.counts, Strata.or_one(self.strata, self.n_units))
+        return linear_variances(self.metric, self.counts, self.totals, Strata.or_one(self.strata, self.n_units))
 
     def values(self, a: int, b: int | None = None) -> Scores:
         """See :meth:`Sample.values`."""
