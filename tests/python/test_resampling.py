@@ -505,7 +505,8 @@ def test_long_results_are_lent_and_cannot_be_written_to() -> None:
 @settings(max_examples=20)
 def test_a_batch_is_solved_as_its_problems_are_by_themselves(segments: int, seeds: list[int], alternative: str) -> None:
     counts = np.stack([random_counts(i, 2, segments) for i in range(len(seeds))])
-    limits, drawn = np.linspace(-0.1, 0.1, len(seeds)), np.array(seeds, dtype=np.uint64)
+    limits = np.linspace(-0.1, 0.1, len(seeds)).astype(np.float64)
+    drawn = np.array(seeds, dtype=np.uint64)
     exceedances = _core.shuffle_many(BLEU.core, counts, alternative, limits, n=99, seeds=drawn)
     scores = _core.draw_many(BLEU.core, counts, n=99, seeds=drawn)
     for i, seed in enumerate(seeds):
