@@ -19,6 +19,7 @@ use crate::pool::{PIECE, Patience, Stop};
 use crate::resample::design::Design;
 use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
+use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream};
 
 /// Replicates side by side. Their lowest bits are never transformed: units are added with the signs of all of them.
@@ -174,7 +175,7 @@ impl AnyColumn {
             values.push(value);
         });
         let largest: u128 = values.iter().map(|value: &i64| u128::from(value.unsigned_abs())).sum();
-        if largest >= 1 << 62 {
+        if largest >= u128::from(LARGEST_SUM.unsigned_abs()) {
             return Err(Error::Overflow { column });
         }
         let total = values.iter().sum();
