@@ -281,7 +281,7 @@ def test_memory_that_runs_out_is_one_sentence_and_a_code_of_its_own(
 
     monkeypatch.chdir(tmp_path)
     args = long_comparison(tmp_path, "-o", "report")[3:]
-    monkeypatch.setattr(importlib.import_module("reshuffle.compare"), "compare", fail)
+    monkeypatch.setattr(importlib.import_module("reshuffle.compare"), "compared", fail)
     with pytest.raises(SystemExit) as stopped:
         main(args)
     out, err = capfd.readouterr()
@@ -646,8 +646,9 @@ from reshuffle.cli import main
 output.BAR_DELAY_SECONDS = 0.0
 def slow(name, end):
     function = getattr(sys.modules["reshuffle.compare"], name)
-    def slowly(*args, progress, **options):
-        result = function(*args, progress=progress, **options)
+    def slowly(*args, **options):
+        result = function(*args, **options)
+        progress = options["progress"] if "progress" in options else args[-1].progress  # of the Resampling
         progress.begin("slowly", 100)
         for done in range(int(sys.argv.pop())):
             progress.update(done)
@@ -656,7 +657,7 @@ def slow(name, end):
             raise InputError("too late")
         return result
     setattr(sys.modules["reshuffle.compare"], name, slowly)
-for name in ("compare", "score", "segment_scores"):
+for name in ("compared", "scored", "segment_scores"):
     slow(name, None)
 main(sys.argv[1:-2])
 """
