@@ -1,5 +1,6 @@
 //! From Python's values to the core's and back.
 
+use numpy::ndarray::Dimension;
 use numpy::{
     IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
 };
@@ -61,13 +62,16 @@ pub(super) fn check_units(py: Python<'_>, what: &str, got: usize, segments: Opti
     }
 }
 
-/// A vector as an array of this shape.
+/// A vector as an array of this shape. numpy refuses one whose other dimensions would be too much for any memory even if
+/// one of them is 0.
 pub(super) fn shaped<'py, T: numpy::Element, D: numpy::ndarray::IntoDimension>(
     py: Python<'py>,
     values: Vec<T>,
     shape: D,
 ) -> PyResult<Bound<'py, PyArray<T, D::Dim>>> {
-    values.into_pyarray(py).reshape(shape)
+    let shape = shape.into_dimension();
+    let numbers = shape.slice().iter().fold(1, |product: u128, &length| product.saturating_mul(length.max(1) as u128));
+    values.into_pyarray(py).reshape(shape).map_err(|_| raise(py, Error::Memory { numbers }))
 }
 
 /// The options of a metric.
