@@ -145,28 +145,29 @@ fn choose(name: Option<&OsStr>, here: &[Simd]) -> Result<Simd> {
     })
 }
 
-/// A function that takes the path first, and is compiled for each of them; the body has to be `inline(always)`.
+/// A function that takes the path first, and is compiled for each of them; the body has to be `inline(always)`. It may have
+/// one parameter of a type `<T: Bound>`, or of a number `[const N: usize]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dispatch {
     (
         $(#[$meta:meta])*
-        $vis:vis fn $name:ident $(<$generic:ident: $bound:path>)? ($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?
+        $vis:vis fn $name:ident $(<$generic:ident: $bound:path>)? $([const $number:ident: $of:ty])? ($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?
             = $body:expr;
     ) => {
         $(#[$meta])*
         #[allow(unsafe_code, clippy::too_many_arguments)]
-        $vis fn $name $(<$generic: $bound>)? (simd: $crate::simd::Simd, $($arg: $type),*) $(-> $out)? {
+        $vis fn $name $(<$generic: $bound>)? $(<const $number: $of>)? (simd: $crate::simd::Simd, $($arg: $type),*) $(-> $out)? {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            fn avx2 $(<$generic: $bound>)? ($($arg: $type),*) $(-> $out)? {
+            fn avx2 $(<$generic: $bound>)? $(<const $number: $of>)? ($($arg: $type),*) $(-> $out)? {
                 ($body)($($arg),*)
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vnni")]
-            fn avx512 $(<$generic: $bound>)? ($($arg: $type),*) $(-> $out)? {
+            fn avx512 $(<$generic: $bound>)? $(<const $number: $of>)? ($($arg: $type),*) $(-> $out)? {
                 ($body)($($arg),*)
             }
 

@@ -77,12 +77,12 @@ class Problems:
         if n == 0:
             raise InputError(f"a batch must hold at least one problem, got shape {shapes[0]}")
         groups = _of_scores(arrays) if metric is None else [_of_counts(resolve(metric), arrays)]
-        for group in groups:
-            check_sums(group.systems)
         documents = None if given.documents is None else Documents.of(given.documents, n_segments)
         strata = None if given.strata is None else Strata.of(given.strata, n_segments, documents)
         if documents is None:
             return cls(groups, seeds_of(seed, n), "segment", strata)
+        for group in groups:
+            check_sums(group.systems)  # numpy would not tell
         summed = [group.with_systems(documents.sums(group.systems)) for group in groups]
         return cls(summed, seeds_of(seed, n), "document", strata)
 

@@ -52,9 +52,9 @@ impl Adder {
         Ok(match simd {
             Simd::Portable => Adder::Tiles(Tiles::new(packed, stop)?),
             #[cfg(target_arch = "x86_64")]
-            Simd::Avx2(token) => Adder::Fours(token, Tables::new(packed, stop)?),
+            Simd::Avx2(token) => Adder::Fours(token, Tables::new(packed, simd, stop)?),
             #[cfg(target_arch = "x86_64")]
-            Simd::Avx512(token) => Adder::Sixes(token, Tables::new(packed, stop)?),
+            Simd::Avx512(token) => Adder::Sixes(token, Tables::new(packed, simd, stop)?),
         })
     }
 

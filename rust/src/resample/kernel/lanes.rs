@@ -55,6 +55,15 @@ struct Digit {
 }
 
 impl Digit {
+    /// Tables of zeros.
+    fn of_zeros(column: usize, shift: u32, lines: usize, groups: usize) -> Result<Self> {
+        let mut tables = reserved(lines)?;
+        tables.resize(lines, Line([0; 64]));
+        let mut largest = reserved(groups)?;
+        largest.resize(groups, 0);
+        Ok(Digit { column, shift, tables, largest })
+    }
+
     /// The `group`-th table.
     fn table<const UNITS: usize>(&mut self, group: usize) -> &mut [u8] {
         let Line(line) = &mut self.tables[(group << UNITS) / 64];
@@ -76,16 +85,19 @@ impl<const UNITS: usize> Tables<UNITS> {
     /// Tables for the units of a word.
     const OF_WORD: usize = 64_usize.div_ceil(UNITS);
 
+    /// The lines that they fill.
+    const LINES: usize = Self::OF_WORD * Self::SIZE / 64;
+
     /// Words of flips looked at together, an even number: so many tables that their bytes fit 16 bits.
     pub const WORDS: usize = u16::MAX as usize / u8::MAX as usize / Self::OF_WORD / 2 * 2;
 
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
-    pub fn new(columns: &Packed, stop: &Stop<'_>) -> Result<Self> {
+    pub fn new(columns: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         const { assert!(LANES.is_multiple_of(Self::SIZE) && (Self::OF_WORD * Self::SIZE).is_multiple_of(64)) };
         let mut patience = Patience::default();
         let words = columns.units().div_ceil(64);
-        let (groups, lines) = (words * Self::OF_WORD, words * Self::OF_WORD * Self::SIZE / 64);
+        let (groups, lines) = (words * Self::OF_WORD, words * Self::LINES);
         let mut below = vec![vec![0i64; columns.len()]; words.div_ceil(Self::WORDS)];
         let mut digits: Vec<Digit> = Vec::new();
         for (index, column) in columns.iter().enumerate() {
@@ -96,31 +108,28 @@ impl<const UNITS: usize> Tables<UNITS> {
                 let mut values = [0; 64 + 8];
                 column.copy(units.start, &mut values[..units.len()]);
                 let of_chunk = &mut below[word / Self::WORDS][index];
-                for of_word in 0..Self::OF_WORD {
+                let (values, _) = values[..Self::OF_WORD * UNITS].as_chunks::<UNITS>();
+                if digits.len() == first_digit {
+                    digits.push(Digit::of_zeros(index, 0, lines, groups)?);
+                }
+                let Digit { tables, largest, .. } = &mut digits[first_digit];
+                let tables = &mut tables[word * Self::LINES..][..Self::LINES];
+                let largest = &mut largest[word * Self::OF_WORD..][..Self::OF_WORD];
+                if let Some(negative) = fill_bytes(simd, values, tables, largest) {
+                    *of_chunk = of_chunk.wrapping_add(negative);
+                    continue;
+                }
+                for (of_word, values) in values.iter().enumerate() {
                     let group = word * Self::OF_WORD + of_word;
-                    let values: [i64; UNITS] = std::array::from_fn(|i| values[of_word * UNITS + i]);
-                    let negative = values.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value.min(&0)));
-                    let range = values.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs()));
+                    let (negative, range) = spread(values);
                     *of_chunk = of_chunk.wrapping_add(negative);
                     let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
                     for digit in digits.len()..first_digit + used {
-                        // Of zeros, for the groups before, and those that will not have this digit.
-                        let mut tables = reserved(lines)?;
-                        tables.resize(lines, Line([0; 64]));
-                        let mut largest = reserved(groups)?;
-                        largest.resize(groups, 0);
-                        digits.push(Digit { column: index, shift: 8 * (digit - first_digit) as u32, tables, largest });
-                    }
-                    let of_column = &mut digits[first_digit..first_digit + used];
-                    if let [low] = of_column {
-                        // Nearly always: then bytes hold all sums, and the largest one is all that the units can make.
-                        let sums = subset_sums(negative.wrapping_neg() as u8, values.map(|value| value as u8));
-                        low.table::<UNITS>(group).copy_from_slice(&sums[..Self::SIZE]);
-                        low.largest[group] = range as u8;
-                        continue;
+                        // Zeros stay for the groups before, and for those that will not have this digit.
+                        digits.push(Digit::of_zeros(index, 8 * (digit - first_digit) as u32, lines, groups)?);
                     }
                     let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values.map(i64::cast_unsigned));
-                    for (digit, of_digit) in of_column.iter_mut().enumerate() {
+                    for (digit, of_digit) in digits[first_digit..first_digit + used].iter_mut().enumerate() {
                         let table = of_digit.table::<UNITS>(group);
                         table.iter_mut().zip(sums).for_each(|(entry, sum)| *entry = (sum >> (8 * digit)) as u8);
                         of_digit.largest[group] = table.iter().copied().max().unwrap_or(0);
@@ -182,6 +191,37 @@ fn widen_inline(sums: &[u16], shift: u32, out: &mut [i64]) {
     for (out, &sum) in out.iter_mut().zip(sums) {
         *out = out.wrapping_add(i64::from(sum) << shift);
     }
+}
+
+dispatch! {
+    /// Fills the tables of a word if the sums of each fit bytes, as they nearly always do, and tells what they leave out.
+    fn fill_bytes[const UNITS: usize](values: &[[i64; UNITS]], tables: &mut [Line], largest: &mut [u8]) -> Option<i64>
+        = fill_bytes_inline;
+}
+
+#[inline(always)]
+fn fill_bytes_inline<const UNITS: usize>(
+    values: &[[i64; UNITS]],
+    tables: &mut [Line],
+    largest: &mut [u8],
+) -> Option<i64> {
+    let mut below = 0i64;
+    let places = tables.iter_mut().flat_map(|Line(line)| line.chunks_exact_mut(1 << UNITS));
+    for ((values, table), largest) in values.iter().zip(places).zip(largest) {
+        let (negative, range) = spread(values);
+        *largest = u8::try_from(range).ok()?;
+        below = below.wrapping_add(negative);
+        let sums = subset_sums(negative.wrapping_neg() as u8, values.map(|value| value as u8));
+        table.copy_from_slice(&sums[..1 << UNITS]);
+    }
+    Some(below)
+}
+
+/// The sum of the negative values, and that of all magnitudes.
+#[inline(always)]
+fn spread(values: &[i64]) -> (i64, u64) {
+    let negative = values.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value.min(&0)));
+    (negative, values.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs())))
 }
 
 /// The sums of all subsets of the values, and `base` on top of each; then nothing of use.
