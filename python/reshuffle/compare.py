@@ -22,7 +22,7 @@ from .inference.significance import Plan, records, run_of, run_tests
 from .lazy import lazy
 from .metrics.black_box import CorpusFunction
 from .metrics.native import NativeMetric, metric
-from .metrics.precomputed import GivenCounts
+from .metrics.precomputed import PrecomputedCounts
 from .resampling import CountSample, Pairs, Replicates, Sample, TextSample
 from .resampling.stopping import AnyRule
 from .resampling.units import Documents, Strata
@@ -35,13 +35,13 @@ from .results import (
     SystemScore,
     UsedMetric,
 )
-from .settings import Comparing, DocumentIds, Levels, Resampling, StratumIds, Units
+from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
 
 __all__ = ["compare", "score", "segment_scores"]
 
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | None"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | None"
-AnyMetric: TypeAlias = NativeMetric | GivenCounts | CorpusFunction
+AnyMetric: TypeAlias = NativeMetric | PrecomputedCounts | CorpusFunction
 Metrics: TypeAlias = "str | AnyMetric | Sequence[str | AnyMetric]"
 
 
@@ -157,8 +157,8 @@ def compare(
     >>> comparison.unit, comparison.n_units
     ('document', 2)
     """
-    levels = Levels.of(interval, confidence_level, alpha)
-    testing = Comparing(test, scheme, stopping, alternative, adjust, baseline, all_pairs)
+    levels = Levels.for_tests(interval, confidence_level, alpha)
+    testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs)
     resampling = Resampling(n_resamples, seed, threads, progress)
     return compared(Data.of(references, systems, metrics), Units(documents, strata), testing, levels, resampling)
 
@@ -199,7 +199,7 @@ def score(
     >>> round(result.scores[0].score, 2)
     53.73
     """
-    levels = Levels.asked(interval, confidence_level)
+    levels = Levels.for_intervals(interval, confidence_level)
     resampling = Resampling(n_resamples, seed, threads, progress)
     return scored(Data.of(references, systems, metrics), Units(documents, strata), levels, resampling)
 
@@ -266,7 +266,7 @@ def sampled(m: object, names: Sequence[str], corpus: Corpus | None, resampling: 
 
 
 @sampled.register
-def _(m: GivenCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+def _(m: PrecomputedCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
     return CountSample.of(m, m.counts_of(names))
 
 
@@ -315,14 +315,14 @@ class Data:
         """From what a caller gave; :class:`InputError` for what does not go together."""
         resolved = _resolved(metrics)
         if references is not None and systems is not None:
-            corpus = Corpus.of(references, systems)
+            corpus = Corpus.from_texts(references, systems)
             corpus.check()
             _check_detokenized(corpus, resolved)
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
             raise InputError(f"{there} without {missing}: give both, or neither if all scores are given")
-        needy = [m.name for m in resolved if not isinstance(m, GivenCounts)]
+        needy = [m.name for m in resolved if not isinstance(m, PrecomputedCounts)]
         if needy:
             raise _without_texts(needy)
         counts = resolved[0].counts
@@ -368,7 +368,7 @@ def _resolved(metrics: Metrics) -> list[Any]:
     if not resolved:
         raise InputError("no metrics: at least one is needed")
     for m in resolved:
-        if not isinstance(m, NativeMetric | GivenCounts | CorpusFunction):
+        if not isinstance(m, NativeMetric | PrecomputedCounts | CorpusFunction):
             raise _no_metric(m)
     signatures = [m.signature() for m in resolved]
     if len(set(signatures)) < len(signatures):
@@ -455,7 +455,7 @@ class Inferred(NamedTuple):
         return run._replace(
             interval=None
             if self.interval is None
-            else signature.of_interval(self.interval.name, self.levels.confidence_level),
+            else signature.for_interval(self.interval.name, self.levels.confidence_level),
             strata=None if strata is None else strata.n_strata,
             unit=self.replicates.unit,
             units=self.replicates.n_units,
@@ -472,7 +472,9 @@ class Inferred(NamedTuple):
         return ConfidenceInterval(known(low), known(high), level, self.interval.name)
 
 
-def compared(data: Data, units: Units, testing: Comparing, levels: Levels, resampling: Resampling) -> Comparison:
+def compared(
+    data: Data, units: Units, testing: ComparisonSettings, levels: Levels, resampling: Resampling
+) -> Comparison:
     """Test whether systems differ: see :func:`compare`."""
     plan = Plan.of(testing, *data.metrics, alpha=levels.alpha)
     interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics)
@@ -503,7 +505,7 @@ def compared(data: Data, units: Units, testing: Comparing, levels: Levels, resam
     return _comparison(data, names, replicates.samples, found._replace(comparisons=comparisons))
 
 
-def _in_order(names: tuple[str, ...], testing: Comparing) -> tuple[tuple[str, ...], str | None]:
+def _in_order(names: tuple[str, ...], testing: ComparisonSettings) -> tuple[tuple[str, ...], str | None]:
     """The systems with the baseline first, and the baseline; None if every pair is compared."""
     baseline = testing.baseline
     if len(names) < 2:
@@ -534,7 +536,7 @@ def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
     """The schemes of all tests, as a signature names them."""
     schemes = {(test.scheme, test.n_resamples) for test in tests}
     # A subgroup is the same for all. Exact tests differ in their numbers of patterns, and there may be many of them.
-    names = {signature.of_scheme(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
+    names = {signature.for_scheme(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
     return "+".join(sorted(names)) if names - {"iid"} else None
 
 

@@ -313,15 +313,15 @@ def compare_command(
     observed if it made no difference which system produced which output.
     """
     from ..compare import Data, compared
-    from ..settings import Comparing, Levels
+    from ..settings import ComparisonSettings, Levels
     from .job import CALLED, Job
     from .output import destination, progress_bar
 
-    levels = Levels.of(interval, confidence_level, alpha, called=CALLED)
+    levels = Levels.for_tests(interval, confidence_level, alpha, names=CALLED)
     job = Job.of(reference, systems, options, at_least=2)
     with destination(output, job.files) as write:
         given, units = job.read()
-        testing = Comparing(baseline=job.system(baseline), **options)
+        testing = ComparisonSettings(baseline=job.system(baseline), **options)
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress)
             comparison = compared(Data.of(*given), units, testing, levels, resampling)
@@ -378,7 +378,7 @@ def score_command(
     from .job import CALLED, Job
     from .output import Result, destination, progress_bar
 
-    levels = Levels.asked(interval, confidence_level, called=CALLED)
+    levels = Levels.for_intervals(interval, confidence_level, names=CALLED)
     job = Job.of(reference, systems, options, at_least=1)
     fmt = _score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):

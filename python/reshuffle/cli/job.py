@@ -14,7 +14,7 @@ from ..data.reading import read_columns, read_documents, read_strata, split_name
 from ..data.scores import read_numbers, read_scores
 from ..errors import InputError, Option
 from ..metrics.native import NativeMetric, metric
-from ..metrics.precomputed import GivenCounts, OwnTexts, SegmentScores
+from ..metrics.precomputed import PrecomputedCounts, OwnTexts, SegmentScores
 from ..metrics.registry import metric_specs
 from ..settings import Resampling, Units
 from ..validate import check_name
@@ -112,12 +112,12 @@ class Job:
             return name
         return dict(zip(self.systems, self.names, strict=True)).get(name, name)
 
-    def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | GivenCounts]], Units]:
+    def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | PrecomputedCounts]], Units]:
         """References and systems, None without texts, and metrics; the ids of documents and of strata."""
         if self.files.count(STDIN) > 1:
             raise InputError("standard input (-) can be read only once")
         texts: tuple[Any, Any] = (None, None)
-        metrics: list[NativeMetric | GivenCounts] = list(self.metrics)
+        metrics: list[NativeMetric | PrecomputedCounts] = list(self.metrics)
         if self.reference is not None:
             references = [self.reference, *self.refs]
             corpus = read_corpus(
@@ -183,7 +183,7 @@ class Job:
             raise _wrong_number_of_files(name, files, self.systems)
         return {self.names[0]: by_system[None]}
 
-    def _check_kinds(self, metrics: Sequence[NativeMetric | GivenCounts], columns: Sequence[Column]) -> None:
+    def _check_kinds(self, metrics: Sequence[NativeMetric | PrecomputedCounts], columns: Sequence[Column]) -> None:
         for m in metrics:
             for column in columns:
                 if m.reads_parses is not None and m.reads_parses != (column.format == "conllu"):
@@ -230,7 +230,7 @@ def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
     try:
         return metric(name, **options)
     except InputError as error:
-        raise error.worded(Option, flag) from None
+        raise error.with_names(Option, flag) from None
 
 
 def _resampling(options: dict[str, Any]) -> Resampling:

@@ -27,7 +27,7 @@ from ..resampling.schemes import NONE, SCHEMES, Shuffled, Shuffling, null_distri
 from ..resampling.stopping import AnyRule
 from ..resampling.stopping import resolve as resolve_stopping
 from ..results import SignificanceResult, UsedTest
-from ..settings import Comparing, DocumentIds, Resampling, StratumIds, Units
+from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 from ..validate import check_name
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, Hypotheses, Outcome
@@ -307,7 +307,7 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
 
 
 def check_shuffling(
-    given: Comparing, test: SignificanceTest, adjustment: Adjustment | None = None, alpha: float | None = None
+    given: ComparisonSettings, test: SignificanceTest, adjustment: Adjustment | None = None, alpha: float | None = None
 ) -> Shuffling:
     """How to go through the shuffles of tests, if alpha is given at this level.
 
@@ -361,7 +361,7 @@ class Plan:
     adjustment: Adjustment | None = None
 
     @classmethod
-    def of(cls, given: Comparing, *metrics: Metric | CorpusFunction, alpha: float | None = None) -> Plan:
+    def of(cls, given: ComparisonSettings, *metrics: Metric | CorpusFunction, alpha: float | None = None) -> Plan:
         """From what a caller chose, for these metrics; :class:`InputError` for what does not go together."""
         test = check_test(given.test, given.alternative, *metrics)
         adjustment = check_adjustment(given.adjust, test.name, test.replicates == "shuffles")
@@ -423,7 +423,7 @@ def records(
         metric = replicates.samples[m].metric
         if (t, scheme, bits) not in runs:
             seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
-            made = None if bits is None or bits == NONE else signature.of_scheme(scheme, bits)
+            made = None if bits is None or bits == NONE else signature.for_scheme(scheme, bits)
             runs[t, scheme, bits] = seed, run_of(plan, replicates, made, seed).line
         seed, line = runs[t, scheme, bits]
         found.append(
@@ -526,7 +526,7 @@ def _record_of_batch(
     made_of = None if scheme is None or not names else "+".join(sorted(set(scheme.tolist())))
     run = run_of(plan, replicates, made_of, replicates.seed)
     if np.ndim(seed):
-        run = run._replace(seed=signature.of_seeds(problems.seeds.tolist()))
+        run = run._replace(seed=signature.for_seeds(problems.seeds.tolist()))
     rule = plan.shuffling.stopping
     of_metric = {group.metric.signature() for group in problems.groups}
     return SignificanceResult(
@@ -538,7 +538,7 @@ def _record_of_batch(
         exceedances=outcome.exceedances,
         n_resamples=outcome.n_resamples,
         seed=problems.seeds if np.ndim(seed) else int(problems.seeds[0]),
-        signature=signature.joined([*sorted(of_metric), signature.of_batch(len(problems)), run.line]),
+        signature=signature.joined([*sorted(of_metric), signature.for_batch(len(problems)), run.line]),
         wins=outcome.wins,
         ties=outcome.ties,
         scheme=scheme,
@@ -681,7 +681,7 @@ def approximate_randomization(
     >>> round(result.statistic, 3), result.pvalue
     (0.035, 0.25)
     """
-    plan = Plan.of(Comparing("ar", scheme, stopping, alternative))
+    plan = Plan.of(ComparisonSettings("ar", scheme, stopping, alternative))
     units = Units(documents)
     if is_batch(a, metric):
         _check_batch(keep_null_distribution)
@@ -772,7 +772,7 @@ def bootstrap_test(
     (0.5, True)
     """
     check_name("method", method, list(BOOTSTRAP_METHODS))
-    plan = Plan.of(Comparing(BOOTSTRAP_METHODS[method], alternative=alternative))
+    plan = Plan.of(ComparisonSettings(BOOTSTRAP_METHODS[method], alternative=alternative))
     units = Units(documents, strata)
     if is_batch(a, metric):
         _check_batch(keep_null_distribution)
