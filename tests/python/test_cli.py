@@ -107,9 +107,9 @@ def test_names_of_metrics_are_known_in_any_case(demo: Path, run: Any) -> None:
 
 
 def test_help_names_options_as_they_are_written(run: Any) -> None:
-    for text in (run("compare", "--help").out, run("metrics", "ter").out):
-        assert "with --no-punct" in " ".join(text.split())
-        assert "no_punct" not in text
+    text = run("metrics", "ter").out
+    assert "with --no-punct" in " ".join(text.split())
+    assert "no_punct" not in text
 
 
 def test_two_metrics_that_are_one_are_refused(demo: Path, run: Any) -> None:
@@ -374,7 +374,6 @@ def test_help_is_there_and_has_examples(run: Any, command: str) -> None:
     assert f"Usage: reshuffle {command}" in out
     if command in ("compare", "score"):
         assert "Examples:" in out
-        assert all(f"--{name.replace('_', '-')}" in out for name in ("lowercase", "smooth_method", "max_ngram_order"))
 
 
 def test_version_and_no_arguments(run: Any) -> None:
@@ -680,14 +679,14 @@ def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any)
         ("--scores x a short", "numbers of segments differ: a has 3, short has 2"),
         ("reference.txt tuned.txt rules.txt --scores x a b", "x has 3 segments, the texts 400"),
         ("--scores x a b -m bleu", "-m bleu needs texts"),
-        ("--scores x a b --lowercase", "--lowercase means nothing to scores from elsewhere"),
+        ("--scores x a b --lowercase", "--lowercase does not apply to external scores"),
         ("--scores x a b --parses p.conllu", "no REF: --parses takes every file up to the next option, so put it last"),
         ("--scores x - -", "standard input (-) can be read only once"),
         ("", "no reference and no systems: give REF and SYS, or scores"),
         ("reference.txt tuned.txt rules.txt -m depf", "DepF reads parses in CoNLL-U, but reference.txt holds text"),
         ("p.conllu p.conllu p.conllu", "BLEU reads text, but p.conllu holds parses in CoNLL-U"),
         ("p.conllu p.conllu bad.conllu -m depf", "bad.conllu, line 2: expected 10 columns of CoNLL-U"),
-        ("reference.txt tuned.txt rules.txt --variant tercom", "--variant means nothing to bleu"),
+        ("reference.txt tuned.txt rules.txt --variant tercom", "--variant does not apply to bleu"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(demo: Path, run: Any, arguments: str, message: str) -> None:
@@ -715,8 +714,6 @@ def test_a_flag_goes_to_the_metrics_that_have_it(demo: Path, run: Any) -> None:
         "NIST|nrefs:1|case:lc|tok:13a|order:3",
     ):
         assert part in out
-    help_text = " ".join(run("compare", "--help").out.split())
-    assert "bleu, sentbleu: the longest n-gram [default: 4]; nist: the longest n-gram [default: 5]" in help_text
 
 
 def parse(line: str) -> str:

@@ -15,10 +15,9 @@ from ..data.scores import read_numbers, read_scores
 from ..errors import InputError, Option
 from ..metrics.native import NativeMetric, metric
 from ..metrics.precomputed import GivenCounts, OwnTexts, SegmentScores
-from ..metrics.registry import metric_specs
 from ..settings import Resampling, Units
 from ..validate import check_name
-from .options import flag, flags, known_case
+from .metric_options import MetricChoice, flag, flags
 
 __all__ = ["CALLED", "Job"]
 
@@ -67,14 +66,14 @@ class Job:
             if not scores:
                 raise InputError(f"--lower-is-better {name} is about --scores {name}, and no --scores are given")
             check_name("scores", name, list(scores))
-        names = options.pop("metrics") or (["bleu"] if reference is not None else [])
-        metrics = _metrics(names, options)
+        chosen = options.pop("metrics") or ([MetricChoice("bleu")] if reference is not None else [])
+        metrics = _metrics(chosen, options)
         resampling = _resampling(options)
         if reference is None:
             if refs:
                 raise InputError("no REF: --refs takes every file up to the next option, so put it last")
             if metrics:
-                raise InputError(f"-m {names[0]} needs texts: give REF and SYS; scores from elsewhere need no -m")
+                raise InputError(f"-m {chosen[0].name} needs texts: give REF and SYS; scores from elsewhere need no -m")
             if not scores:
                 raise InputError("no reference and no systems: give REF and SYS, or scores from elsewhere by --scores")
             systems = next(iter(scores.values()))
@@ -209,21 +208,22 @@ def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[st
     )
 
 
-def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric]:
-    """Takes the metrics' own options out of ``options`` and gives each metric those that it has."""
-    takers = {made.option.name: made.metrics for made in flags()}
-    known = [spec.name for spec in metric_specs()]
-    names = [known_case(name, known) for name in names]
-    for name in names:
-        check_name("metric", name, known)
-    given = {option: options.pop(option) for option in takers}
-    given = {option: value for option, value in given.items() if value is not None}
-    for option in given:
-        if not set(takers[option]).intersection(names):
-            raise InputError(
-                f"{flag(option)} means nothing to {', '.join(names) or 'scores from elsewhere'}: leave it out"
-            )
-    return [_metric(name, {o: v for o, v in given.items() if name in takers[o]}) for name in names]
+def _metrics(chosen: Sequence[MetricChoice], options: dict[str, Any]) -> list[NativeMetric]:
+    """The metrics with their options: those after a metric's name take precedence over flags.
+
+    Takes the flags out of ``options`` and gives each metric those that it has.
+    """
+    owners = {each.option.name: each.metrics for each in flags()}
+    names = [choice.name for choice in chosen]
+    values = {option: options.pop(option) for option in owners}
+    values = {option: value for option, value in values.items() if value is not None}
+    for option in values:
+        if not set(owners[option]).intersection(names):
+            raise InputError(f"{flag(option)} does not apply to {', '.join(names) or 'external scores'}: leave it out")
+    return [
+        _metric(choice.name, {o: v for o, v in values.items() if choice.name in owners[o]} | choice.options)
+        for choice in chosen
+    ]
 
 
 def _metric(name: str, options: dict[str, Any]) -> NativeMetric:

@@ -14,7 +14,7 @@ from ..inference.significance import TESTS
 from ..metrics.native import metric
 from ..metrics.registry import OptionSpec, metric_specs, tokenizer_specs
 from ..report import Terminal
-from .options import about_option, flag
+from .metric_options import describe_option, flag
 
 __all__ = ["CATALOGUE_FORMATS"]
 
@@ -85,7 +85,7 @@ def _metrics(names: Sequence[str]) -> list[Section]:
         (
             f"{m['name']}: {m['about']} ({m['source']})",
             ["Option", "Takes", "Default", "About"],
-            [[flag(o["name"]), o["takes"], _default(o["default"]), about_option(o["about"])] for o in m["options"]],
+            [[flag(o["name"]), o["takes"], _default(o["default"]), describe_option(o["about"])] for o in m["options"]],
         )
         for m in catalogue()["metrics"]
         if m["name"] in names
