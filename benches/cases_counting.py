@@ -24,7 +24,7 @@ from agreement import Array, DisagreementError, nothing, same_counts, same_score
 from data import Texts
 from races import Contender, Race, Skipped, call, command
 from reshuffle import metric, tokenize
-from reshuffle.metrics import NativeMetric
+from reshuffle.metrics.native import NativeMetric
 from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU, forget_tokens, name, unless_missing
 
 __all__ = ["chrf", "count", "nist", "sentbleu", "ter"]

@@ -19,10 +19,10 @@ from reshuffle import (
     SegmentScores,
     approximate_randomization,
     compare,
-    intervals,
     metric,
     standard_error,
 )
+from reshuffle.inference import intervals
 from reshuffle.results import Comparison
 from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU
 

@@ -23,13 +23,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._core import Progress
     from .compare import compare, score, segment_scores
-    from .corpus import Corpus, read_corpus
+    from .data.corpus import Corpus, read_corpus
+    from .data.files import read_lines
     from .errors import InputError, InputWarning
-    from .files import read_lines
-    from .given import CorpusFunction, FromCounts, OwnTexts, SegmentScores, f_score
-    from .intervals import bootstrap_interval, standard_error
-    from .metrics import Formula, Metric, NativeMetric, metric, tokenize
-    from .multiplicity import experimentwise_error
+    from .inference.intervals import bootstrap_interval, standard_error
+    from .inference.multiplicity import experimentwise_error
+    from .inference.significance import approximate_randomization, bootstrap_test
+    from .metrics.base import Formula, Metric
+    from .metrics.black_box import CorpusFunction
+    from .metrics.native import NativeMetric, metric, tokenize
+    from .metrics.precomputed import FromCounts, OwnTexts, SegmentScores, f_score
+    from .resampling.stopping import BesagClifford, Gandy
+    from .resampling.units import design_effect, intraclass_correlation
     from .results import (
         Caveat,
         Comparison,
@@ -44,9 +49,6 @@ if TYPE_CHECKING:
         UsedTest,
     )
     from .seeds import DerivedSeed, derive_seed
-    from .significance import approximate_randomization, bootstrap_test
-    from .stopping import BesagClifford, Gandy
-    from .units import design_effect, intraclass_correlation
 
 __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
@@ -95,17 +97,22 @@ __all__ = [
     "tokenize",
 ]
 
-# The module of each name, imported when the name is first used: a small script does not wait for everything.
+# The module of each public name. It is imported when the name is first used, so that short scripts start quickly.
 _NAMES = {
     "_core": ("Progress",),
     "compare": ("compare", "score", "segment_scores"),
-    "corpus": ("Corpus", "read_corpus"),
+    "data.corpus": ("Corpus", "read_corpus"),
+    "data.files": ("read_lines",),
     "errors": ("InputError", "InputWarning"),
-    "files": ("read_lines",),
-    "given": ("CorpusFunction", "FromCounts", "OwnTexts", "SegmentScores", "f_score"),
-    "intervals": ("bootstrap_interval", "standard_error"),
-    "metrics": ("Formula", "Metric", "NativeMetric", "metric", "tokenize"),
-    "multiplicity": ("experimentwise_error",),
+    "inference.intervals": ("bootstrap_interval", "standard_error"),
+    "inference.multiplicity": ("experimentwise_error",),
+    "inference.significance": ("approximate_randomization", "bootstrap_test"),
+    "metrics.base": ("Formula", "Metric"),
+    "metrics.black_box": ("CorpusFunction",),
+    "metrics.native": ("NativeMetric", "metric", "tokenize"),
+    "metrics.precomputed": ("FromCounts", "OwnTexts", "SegmentScores", "f_score"),
+    "resampling.stopping": ("BesagClifford", "Gandy"),
+    "resampling.units": ("design_effect", "intraclass_correlation"),
     "results": (
         "Caveat",
         "Comparison",
@@ -120,13 +127,9 @@ _NAMES = {
         "UsedTest",
     ),
     "seeds": ("DerivedSeed", "derive_seed"),
-    "significance": ("approximate_randomization", "bootstrap_test"),
-    "stopping": ("BesagClifford", "Gandy"),
-    "units": ("design_effect", "intraclass_correlation"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
-# The public modules.
-_MODULES = {*_NAMES, "catalogue", "demo", "inputs", "mteval", "report", "resampling", "schemes", "tokenizers", "types"}
+_MODULES = ("_core", "data", "errors", "inference", "metrics", "report", "resampling", "results", "types")
 
 
 def __getattr__(name: str) -> Any:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from .process import leave
+from .cli.process import leave
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code; signals are handled before anything large is imported."""
 
     def command() -> int:
-        from .cli import run
+        from .cli.main import run
 
         return run(args)
 

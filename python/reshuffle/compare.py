@@ -11,17 +11,21 @@ from typing import Any, NamedTuple, TypeAlias
 
 from . import _core, signature
 from ._core import Progress
-from .corpus import Corpus, Lines
+from .data.corpus import Corpus, Lines
 from .errors import InputError, unknown_name, warn
-from .estimates import Estimate
-from .given import CorpusFunction, GivenCounts
 from .inference.caveats import caveats
+from .inference.estimates import Estimate
 from .inference.hypotheses import Hypotheses
-from .intervals import Interval, check_interval
+from .inference.intervals import Interval, check_interval
+from .inference.multiplicity import experimentwise_error
+from .inference.significance import Plan, records, run_of, run_tests
 from .lazy import lazy
-from .metrics import NativeMetric, metric
-from .multiplicity import experimentwise_error
+from .metrics.black_box import CorpusFunction
+from .metrics.native import NativeMetric, metric
+from .metrics.precomputed import GivenCounts
 from .resampling import CountSample, Pairs, Replicates, Sample, TextSample
+from .resampling.stopping import AnyRule
+from .resampling.units import Documents, Strata
 from .results import (
     Comparison,
     ConfidenceInterval,
@@ -31,10 +35,7 @@ from .results import (
     SystemScore,
     UsedMetric,
 )
-from .settings import Comparing, Levels, Resampling, Units
-from .significance import Plan, records, run_of, run_tests
-from .stopping import AnyRule
-from .units import DocumentIds, Documents, Strata, StratumIds
+from .settings import Comparing, DocumentIds, Levels, Resampling, StratumIds, Units
 
 __all__ = ["compare", "score", "segment_scores"]
 
@@ -88,8 +89,8 @@ def compare(
         standard errors are then within strata; shuffles, which swap each segment by itself, stay the same. A document
         must lie in one stratum.
     test : str
-        A name in :data:`reshuffle.significance.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for metrics
-        that are means of segment scores: :class:`~reshuffle.SegmentScores`.
+        A name in :data:`reshuffle.inference.significance.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for
+        metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
         How the test ``ar`` goes through shuffles, as in :func:`reshuffle.approximate_randomization`. It is decided for
         each pair and metric, and the result names it. No other test has one, and adjustments made from shuffles go
@@ -107,10 +108,12 @@ def compare(
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the system scores higher than the baseline.
     adjust : str, optional
-        A name in :data:`reshuffle.multiplicity.ADJUSTMENTS`: gives p-values adjusted for all pairs under a metric, too.
+        A name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`: also report p-values adjusted for all pairs
+        under a metric.
         Of tests that were stopped, ``besag-clifford`` gives p that ``holm`` and ``bonferroni`` can adjust.
     interval : str or None
-        A name in :data:`reshuffle.intervals.INTERVALS`, for the scores and the differences; None for no intervals.
+        A name in :data:`reshuffle.inference.intervals.INTERVALS`, for the scores and the differences; None for no
+        intervals.
     confidence_level : float
         Of the intervals.
     alpha : float, optional

@@ -10,14 +10,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 __all__ = ["InputError", "InputWarning", "Option", "System", "unknown_name", "warn"]
-
-MAX_SEED = 2**64 - 1
-MAX_THREADS = 4096
-MAX_RESAMPLES = 2**53  # beyond that (c + 1)/(R + 1) is no longer exact
 
 
 T = TypeVar("T")
@@ -151,49 +147,3 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     hint = f"did you mean {quoted(nearest[0])}? Known:" if nearest else "known are"
     fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
     return InputError("unknown {kind} {name}: {hint} {known}", **fields)
-
-
-def check_name(kind: str, name: str, known: Sequence[str]) -> None:
-    """Raise :class:`InputError` unless ``name`` is one of ``known``."""
-    if name not in known:
-        raise unknown_name(kind, str(name), known)
-
-
-def check_integer(what: str, value: object, minimum: int, maximum: int | None = None) -> int:
-    """``value`` as an int, or :class:`InputError` if it is none or lies outside [minimum, maximum].
-
-    >>> check_integer("threads", 0, 1)
-    Traceback (most recent call last):
-    reshuffle.errors.InputError: threads must be a whole number of at least 1, got 0
-    """
-    if (
-        isinstance(value, int)
-        and type(value) is not bool
-        and minimum <= value
-        and (maximum is None or value <= maximum)
-    ):
-        return value  # itself: a derived seed knows where it comes from
-    import numbers
-
-    allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        number = int(value)
-        if number >= minimum and (maximum is None or number <= maximum):
-            return number
-    raise InputError(f"{what} must be a whole number {allowed}, got {quoted(value)}")
-
-
-def check_level(what: str, value: object) -> float:
-    """``value`` as a float strictly between 0 and 1, or :class:`InputError`.
-
-    >>> check_level("confidence_level", 95)
-    Traceback (most recent call last):
-    reshuffle.errors.InputError: confidence_level must lie strictly between 0 and 1, got 95; for 95 % write 0.95
-    """
-    import numbers
-
-    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else -1.0
-    if 0 < number < 1:
-        return number
-    hint = f"; for {value} % write {number / 100:g}" if 1 < number < 100 else ""
-    raise InputError(f"{what} must lie strictly between 0 and 1, got {quoted(value)}{hint}")

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError, check_integer
+from .errors import InputError
+from .validate import check_integer
 
 __all__ = [
     "Caveat",
@@ -46,7 +47,7 @@ class ConfidenceInterval:
     confidence_level : float
         For example 0.95.
     method : str
-        The name in :data:`reshuffle.intervals.INTERVALS`, or ``clopper-pearson`` or ``robbins``.
+        The name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``clopper-pearson`` or ``robbins``.
     """
 
     low: Real
@@ -117,7 +118,7 @@ class UsedStopping:
     Attributes
     ----------
     rule : str
-        The name in :data:`reshuffle.stopping.STOPPING`.
+        The name in :data:`reshuffle.resampling.stopping.STOPPING`.
     max_resamples : int
         R: no more shuffles than that.
     stopped : bool, or (batch,) ndarray of bool
@@ -147,7 +148,7 @@ class SignificanceResult:
     Attributes
     ----------
     test : str
-        The name in :data:`reshuffle.significance.TESTS`.
+        The name in :data:`reshuffle.inference.significance.TESTS`.
     metric : str
         The metric's name; in a comparison the label that distinguishes it from others of that name.
     statistic : float

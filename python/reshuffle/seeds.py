@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from .errors import MAX_SEED, check_integer
+from .validate import MAX_SEED, check_integer
 
 __all__ = ["DerivedSeed", "derive_seed"]
 

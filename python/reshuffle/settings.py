@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .errors import MAX_RESAMPLES, MAX_SEED, MAX_THREADS, check_integer, check_level
+from .validate import MAX_RESAMPLES, MAX_SEED, MAX_THREADS, check_integer, check_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class Comparing:
 
     test: str = "ar"
     scheme: str = "auto"
-    stopping: Any = None  # a name, or a rule of reshuffle.stopping
+    stopping: Any = None  # a name, or a rule of reshuffle.resampling.stopping
     alternative: str = "two-sided"
     adjust: str | None = None
     baseline: str | None = None

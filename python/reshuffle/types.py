@@ -21,22 +21,22 @@ __all__ = [
 ]
 
 Test: TypeAlias = Literal["ar", "bootstrap", "bootstrap-shift", "paired-bootstrap", "t-test", "wilcoxon", "sign-test"]
-""":data:`reshuffle.significance.TESTS`."""
+""":data:`reshuffle.inference.significance.TESTS`."""
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-""":data:`reshuffle.significance.ALTERNATIVES`."""
+""":data:`reshuffle.inference.significance.ALTERNATIVES`."""
 
 Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
-""":data:`reshuffle.schemes.SCHEMES`."""
+""":data:`reshuffle.resampling.schemes.SCHEMES`."""
 
 Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
-""":data:`reshuffle.stopping.STOPPING`."""
+""":data:`reshuffle.resampling.stopping.STOPPING`."""
 
 Adjustment: TypeAlias = Literal["bonferroni", "holm", "maxt", "minp"]
-""":data:`reshuffle.multiplicity.ADJUSTMENTS`."""
+""":data:`reshuffle.inference.multiplicity.ADJUSTMENTS`."""
 
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "studentized", "delta", "jackknife", "t"]
-""":data:`reshuffle.intervals.INTERVALS`."""
+""":data:`reshuffle.inference.intervals.INTERVALS`."""
 
 Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex"]
 """:data:`reshuffle.report.FORMATS`."""
@@ -45,7 +45,7 @@ SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.SEGMENT_FORMATS`."""
 
 CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
-""":data:`reshuffle.catalogue.CATALOGUE_FORMATS`."""
+""":data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""
 
 InputFormat: TypeAlias = Literal["text", "mteval", "tsv", "jsonl", "conllu"]
-""":data:`reshuffle.inputs.INPUTS`."""
+""":data:`reshuffle.data.formats.INPUT_FORMATS`."""

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from reshuffle import Corpus, read_corpus
-from reshuffle.cli import main
-from reshuffle.demo import write_demo
+from reshuffle.cli.main import main
+from reshuffle.data.demo import write_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 

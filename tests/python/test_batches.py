@@ -19,7 +19,7 @@ from reshuffle import (
     metric,
     standard_error,
 )
-from reshuffle.metrics import Counts, MetricLike
+from reshuffle.metrics.base import Counts, MetricLike
 from reshuffle.results import SignificanceResult
 
 BLEU = metric("bleu")

@@ -25,15 +25,15 @@ from reshuffle import (
     compare,
     metric,
 )
-from reshuffle.estimates import MEANS, Estimate
+from reshuffle.inference.estimates import MEANS, Estimate
 from reshuffle.inference.hypotheses import Hypotheses
-from reshuffle.intervals import INTERVALS
-from reshuffle.metrics import Counts, Metric
-from reshuffle.multiplicity import ADJUSTMENTS
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.significance import TESTS, Plan, run_tests
+from reshuffle.metrics.base import Counts, Metric
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import clopper_pearson
 from reshuffle.settings import Units
-from reshuffle.significance import TESTS, Plan, run_tests
 
 pytestmark = pytest.mark.slow
 

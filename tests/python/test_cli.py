@@ -514,10 +514,10 @@ def test_a_file_that_cannot_be_written_is_named(demo: Path, run: Any, monkeypatc
     if call == "access":
         monkeypatch.setattr("os.access", lambda *args: False)
     elif call in ("open", "write", "close"):
-        monkeypatch.setattr("reshuffle.output.open", opened, raising=False)
+        monkeypatch.setattr("reshuffle.cli.output.open", opened, raising=False)
     elif call == "unlink":  # what a read-only file system says of a file that is not there
         monkeypatch.setattr("pathlib.Path.unlink", refuse)
-        monkeypatch.setattr("reshuffle.output.open", refuse, raising=False)
+        monkeypatch.setattr("reshuffle.cli.output.open", refuse, raising=False)
     elif call == "exists":  # a folder that must not be entered
         monkeypatch.setattr("pathlib.Path.is_dir", refuse)
     else:

@@ -18,8 +18,8 @@ from nltk.translate.chrf_score import corpus_chrf, sentence_chrf
 from nltk.translate.nist_score import corpus_nist
 
 from reshuffle import metric, score, segment_scores
-from reshuffle.cli import main
-from reshuffle.demo import demo_corpus
+from reshuffle.cli.main import main
+from reshuffle.data.demo import demo_corpus
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/coming-from.md"
 COMMANDS = re.findall(r"`(reshuffle [^`]+)`", PAGE.read_text("utf-8"))

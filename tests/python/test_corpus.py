@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reshuffle import Corpus, InputError, read_corpus, read_lines
-from reshuffle.corpus import check_order, system_names
+from reshuffle.data.corpus import check_order, system_names
 
 
 def write(path: Path, content: bytes) -> str:

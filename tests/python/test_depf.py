@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reshuffle import InputError, compare, metric
-from reshuffle.inputs import read_conllu
+from reshuffle.data.reading import read_conllu
 
 FLAGS = ("unlabelled", "lemma", "lowercase", "ignore_punct")
 OPTIONS = [dict(zip(FLAGS, flags, strict=True)) for flags in itertools.product([False, True], repeat=4)]

@@ -9,7 +9,7 @@ import pytest
 
 import reshuffle
 from reshuffle import InputError, metric
-from reshuffle.cli import main
+from reshuffle.cli.main import main
 from reshuffle.errors import Option, System
 
 

@@ -44,12 +44,12 @@ from reshuffle import (
     segment_scores,
     standard_error,
 )
-from reshuffle.estimates import ANY, MEANS
-from reshuffle.inputs import read_scores
-from reshuffle.intervals import INTERVALS
-from reshuffle.metrics import metric_specs
+from reshuffle.data.scores import read_scores
+from reshuffle.inference.estimates import ANY, MEANS
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.significance import TESTS
+from reshuffle.metrics.registry import metric_specs
 from reshuffle.report import FORMATS, render, render_segments
-from reshuffle.significance import TESTS
 from texts import LINES
 
 AnyMetric: TypeAlias = "NativeMetric | SegmentScores | FromCounts | CorpusFunction | OwnTexts"

@@ -17,8 +17,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reshuffle import Formula, FromCounts, SegmentScores, metric, standard_error
-from reshuffle.linear import gradient
-from reshuffle.metrics import Metric, Scores, metric_specs
+from reshuffle.metrics.base import Metric, Scores
+from reshuffle.metrics.registry import metric_specs
+from reshuffle.resampling.linear import gradient
 
 TINY = 1e-30
 

@@ -12,12 +12,12 @@ import pytest
 
 from reshuffle import CorpusFunction, Formula, FromCounts, Gandy, InputError, compare, experimentwise_error, metric
 from reshuffle.inference.hypotheses import COLUMNS, Hypotheses
-from reshuffle.metrics import Counts
+from reshuffle.inference.significance import Plan, records, run_tests
+from reshuffle.metrics.base import Counts
 from reshuffle.report import render
 from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, SequentialTally, Series, Spread, Tally
+from reshuffle.resampling.stopping import BesagClifford
 from reshuffle.settings import Comparing
-from reshuffle.significance import Plan, records, run_tests
-from reshuffle.stopping import BesagClifford
 
 BLEU = metric("bleu")
 

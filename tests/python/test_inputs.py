@@ -28,18 +28,12 @@ from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
 import reshuffle
 from reshuffle import InputError, InputWarning, SegmentScores, metric, read_corpus, read_lines, score
-from reshuffle.corpus import system_names
-from reshuffle.files import parse_size
-from reshuffle.inputs import (
-    INPUTS,
-    Column,
-    format_of,
-    read_columns,
-    read_conllu,
-    read_documents,
-    read_numbers,
-    split_name,
-)
+from reshuffle.data.corpus import system_names
+from reshuffle.data.files import parse_size
+from reshuffle.data.formats import INPUT_FORMATS, format_of
+from reshuffle.data.formats.base import Column
+from reshuffle.data.reading import read_columns, read_conllu, read_documents, split_name
+from reshuffle.data.scores import read_numbers
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
 FIELD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"))
@@ -692,7 +686,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     "column": ("x.tsv", "#reff", "ref\tb\nx\ty\n", "x.tsv: unknown column 'reff': did you mean 'ref'? Known: ref, b"),
     "columns": ("x.tsv", "", "a\tb\nx\ty\n", "x.tsv: expected one column, got 2 (a, b): choose one as in 'x.tsv#a'"),
     "column twice": ("x.tsv", "#a", "a\ta\nx\ty\n", "x.tsv: the header names the column 'a' 2 times"),
-    "empty table": ("x.tsv", "#a", "", "x.tsv is empty: expected a line with the names of the columns"),
+    "empty table": ("x.tsv", "#a", "", "x.tsv is empty: expected a header line with the names of the columns"),
     "bad UTF-8": ("x.tsv", "#a", b"a\n\xff\n", "x.tsv, line 2, byte 1: 0xff is not valid UTF-8"),
     "no JSON": (
         "x.jsonl",
@@ -778,7 +772,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
         f"{token(1, 'A')}\n\n# y\n{token(1, 'A', 2)}\n{token(2, 'B', 1)}\n\n",
         "x.conllu, line 4: expected HEADs that lead to a root (HEAD 0), got a circle back to word 1",
     ),
-    "empty": ("x.conllu", "", "", "x.conllu is empty: expected sentences, each with an empty line after it"),
+    "empty": ("x.conllu", "", "", "x.conllu is empty: expected sentences, each followed by an empty line"),
 }
 
 
@@ -791,7 +785,9 @@ def test_malformed_files_are_refused_with_what_was_expected(
     assert message in str(raised.value)
 
 
-@given(st.sampled_from(sorted(INPUTS)), st.binary(max_size=40) | ANY.map(str.encode), st.sampled_from(["", "#a"]))
+@given(
+    st.sampled_from(sorted(INPUT_FORMATS)), st.binary(max_size=40) | ANY.map(str.encode), st.sampled_from(["", "#a"])
+)
 def test_nothing_but_input_errors_comes_of_nonsense(input_format: str, content: bytes, name: str) -> None:
     structures = [
         b"",
@@ -881,7 +877,7 @@ def test_compressed_files_and_standard_input_are_read_in_every_format(
         "mteval": sgm({("d", "1"): "x"}, sysid="a"),
         "conllu": "#x\n\n",
     }
-    assert list(INPUTS) == sorted(files, key=list(INPUTS).index)
+    assert list(INPUT_FORMATS) == sorted(files, key=list(INPUT_FORMATS).index)
     for name, content in files.items():
         data = compress(content.encode())
         expected = ["#x" if name == "conllu" else "x"]

@@ -23,17 +23,17 @@ from reshuffle import (
     _core,
     bootstrap_interval,
     compare,
-    estimates,
     metric,
     score,
     standard_error,
 )
-from reshuffle.demo import demo_corpus
-from reshuffle.estimates import Estimate
-from reshuffle.intervals import INTERVALS
-from reshuffle.linear import gradient
-from reshuffle.metrics import Counts, Metric, Scores
+from reshuffle.data.demo import demo_corpus
+from reshuffle.inference import estimates
+from reshuffle.inference.estimates import Estimate
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates
+from reshuffle.resampling.linear import gradient
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
 RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])

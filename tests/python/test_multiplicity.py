@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 import calls
 from reshuffle import CorpusFunction, Formula, FromCounts, InputError, compare, metric
 from reshuffle.inference.hypotheses import Hypotheses, Outcome
-from reshuffle.metrics import Counts, Scores
-from reshuffle.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
+from reshuffle.inference.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
+from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, MaxT, MinP, Reduction, Replicates, Series, Spread, Tally, extremeness
 from reshuffle.results import Comparison
 

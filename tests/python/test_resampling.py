@@ -30,7 +30,7 @@ from reshuffle import (
     score,
     standard_error,
 )
-from reshuffle.metrics import Counts, Scores
+from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, Replicates, Series, Tally
 
 BLEU = metric("bleu")

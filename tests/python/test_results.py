@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reshuffle import Comparison, SegmentScores, approximate_randomization, compare, metric, score
-from reshuffle.demo import demo_corpus
+from reshuffle.data.demo import demo_corpus
 from reshuffle.report import FORMATS, render
 
 TEXTS = demo_corpus()

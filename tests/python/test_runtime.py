@@ -24,7 +24,7 @@ import pytest
 
 import calls
 from reshuffle import Progress, _core, approximate_randomization, bootstrap_test, metric
-from reshuffle.metrics import Counts, Scores
+from reshuffle.metrics.base import Counts, Scores
 
 BLEU = metric("bleu")
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and fork are POSIX")
@@ -274,7 +274,7 @@ def _cycle() -> ImportError:
 def test_memory_that_runs_out_is_one_sentence_and_a_code_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception, said: str
 ) -> None:
-    from reshuffle.cli import main
+    from reshuffle.cli.main import main
 
     def fail(*args: object, **options: object) -> None:
         raise error
@@ -291,7 +291,7 @@ def test_memory_that_runs_out_is_one_sentence_and_a_code_of_its_own(
 
 
 def test_other_errors_of_imports_are_not_about_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    from reshuffle.process import _lacks_memory
+    from reshuffle.cli.process import _lacks_memory
 
     assert not _lacks_memory(ImportError("No module named 'numpy'"))
     circle = ImportError("no")
@@ -318,7 +318,7 @@ def test_a_signal_that_is_ignored_stays_so(tmp_path: Path) -> None:
 
 @POSIX
 def test_handlers_of_signals_are_as_before_when_the_command_line_returns() -> None:
-    from reshuffle.cli import main
+    from reshuffle.cli.main import main
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
@@ -640,9 +640,9 @@ def test_nothing_of_the_bar_stays_on_the_screen(tmp_path: Path, command: str, en
 
     # A bar for anything that takes any time at all, and an error late on.
     source = """
-import sys, time, reshuffle.compare, reshuffle.output as output
+import sys, time, reshuffle.compare, reshuffle.cli.output as output
 from reshuffle import InputError
-from reshuffle.cli import main
+from reshuffle.cli.commands import main
 output.BAR_DELAY_SECONDS = 0.0
 def slow(name, end):
     function = getattr(sys.modules["reshuffle.compare"], name)

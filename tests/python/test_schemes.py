@@ -26,10 +26,10 @@ from reshuffle import (
     compare,
     metric,
 )
-from reshuffle.demo import demo_corpus
-from reshuffle.metrics import Counts, Metric
+from reshuffle.data.demo import demo_corpus
+from reshuffle.metrics.base import Counts, Metric
 from reshuffle.report import FORMATS, render
-from reshuffle.schemes import SCHEMES
+from reshuffle.resampling.schemes import SCHEMES
 
 BLEU = metric("bleu")
 MEAN = Formula("mean", lambda totals: totals[..., 0] / 1000)

@@ -161,7 +161,7 @@ FILES = ("all.tsv#ref", "all.tsv#a", "all.tsv#b")
 
 
 def run(capfd: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
-    from reshuffle.cli import main
+    from reshuffle.cli.main import main
 
     with pytest.raises(SystemExit) as stopped:
         main(args)

@@ -26,8 +26,8 @@ from reshuffle import (
     experimentwise_error,
     metric,
 )
-from reshuffle.intervals import between
-from reshuffle.metrics import Counts
+from reshuffle.inference.intervals import between
+from reshuffle.metrics.base import Counts
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
 

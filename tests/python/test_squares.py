@@ -11,12 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reshuffle import Formula, FromCounts, SegmentScores, compare, metric, squares, standard_error
-from reshuffle.linear import gradient
-from reshuffle.metrics import Counts, Metric, Scores
-from reshuffle.resampling import CountSample
-from reshuffle.squares import CLOSE, Squares
-from reshuffle.units import Documents, Strata, document_effect, document_effects, paired_influence
+from reshuffle import Formula, FromCounts, SegmentScores, compare, metric, standard_error
+from reshuffle.metrics.base import Counts, Metric, Scores
+from reshuffle.resampling import CountSample, squares
+from reshuffle.resampling.linear import gradient
+from reshuffle.resampling.squares import CLOSE, Squares
+from reshuffle.resampling.units import Documents, Strata, document_effect, document_effects, paired_influence
 
 RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / (1 + totals[..., 1]))
 METRICS: list[Metric] = [metric("bleu"), metric("ter"), metric("chrf"), metric("nist"), metric("sentbleu"), RATIO]

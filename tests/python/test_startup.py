@@ -13,14 +13,14 @@ import pytest
 
 import reshuffle
 from reshuffle import _core, types
-from reshuffle.catalogue import CATALOGUE_FORMATS
-from reshuffle.inputs import INPUTS
-from reshuffle.intervals import INTERVALS
-from reshuffle.multiplicity import ADJUSTMENTS
+from reshuffle.cli.listing import CATALOGUE_FORMATS
+from reshuffle.data.formats import INPUT_FORMATS
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.significance import ALTERNATIVES, TESTS
 from reshuffle.report import FORMATS, SEGMENT_FORMATS
-from reshuffle.schemes import SCHEMES
-from reshuffle.significance import ALTERNATIVES, TESTS
-from reshuffle.stopping import STOPPING
+from reshuffle.resampling.schemes import SCHEMES
+from reshuffle.resampling.stopping import STOPPING
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,7 +41,7 @@ def imported_by(*args: str) -> set[str]:
 @pytest.mark.parametrize("option", ["--version", "--help", "-h"])
 def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> None:
     modules = imported_by(option)
-    assert "reshuffle.cli" in modules
+    assert "reshuffle.cli.commands" in modules
     assert not {"numpy", "scipy", "rich", "reshuffle._core", "importlib.metadata"} & modules
 
 
@@ -72,8 +72,8 @@ def test_importing_the_package_imports_nothing_that_is_not_used() -> None:
         "import reshuffle.compare; print(callable(reshuffle.compare), callable(reshuffle.score))",
         "from reshuffle.compare import score; import reshuffle as r; print(callable(r.compare), r.score is score)",
         "from reshuffle import *; print(callable(compare), callable(metric))",
-        "import reshuffle; print(reshuffle.inputs.read_columns is not None, reshuffle.errors.InputError is not None)",
-        "import reshuffle; print(set(reshuffle.__all__) <= set(dir(reshuffle)), 'inputs' in dir(reshuffle))",
+        "import reshuffle; print(reshuffle.report.render is not None, reshuffle.errors.InputError is not None)",
+        "import reshuffle; print(set(reshuffle.__all__) <= set(dir(reshuffle)), 'report' in dir(reshuffle))",
         "import reshuffle; print(not hasattr(reshuffle, 'nothing'), not hasattr(reshuffle, 'numpy'))",
     ],
 )
@@ -110,7 +110,7 @@ def test_there_is_one_version() -> None:
         (types.Format, FORMATS),
         (types.SegmentFormat, SEGMENT_FORMATS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
-        (types.InputFormat, INPUTS),
+        (types.InputFormat, INPUT_FORMATS),
     ],
 )
 def test_the_names_for_type_checkers_are_those_of_the_registries(names: object, registry: object) -> None:

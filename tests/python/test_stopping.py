@@ -25,16 +25,16 @@ from reshuffle import (
     _core,
     approximate_randomization,
     compare,
-    demo,
     metric,
 )
-from reshuffle.cli import cli
+from reshuffle.cli.commands import cli
+from reshuffle.data import demo
+from reshuffle.inference.multiplicity import bonferroni, holm
 from reshuffle.inference.pvalues import pvalue
-from reshuffle.multiplicity import bonferroni, holm
 from reshuffle.report import render
 from reshuffle.resampling import CountSample, Replicates, SequentialTally, Series, TextSample
+from reshuffle.resampling.stopping import STOPPING, AnyRule
 from reshuffle.results import SignificanceResult, clopper_pearson, robbins
-from reshuffle.stopping import STOPPING, AnyRule
 from test_resampling import bleu_in_numpy, random_counts
 
 BLEU = metric("bleu")

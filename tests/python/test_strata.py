@@ -33,15 +33,15 @@ from reshuffle import (
     score,
     standard_error,
 )
-from reshuffle.demo import demo_corpus
-from reshuffle.estimates import Estimate
-from reshuffle.inputs import read_strata
-from reshuffle.intervals import INTERVALS
-from reshuffle.metrics import Counts
+from reshuffle.data.demo import demo_corpus
+from reshuffle.data.reading import read_strata
+from reshuffle.inference.estimates import Estimate
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.metrics.base import Counts
 from reshuffle.report import FORMATS, render
 from reshuffle.resampling import CountSample, Replicates
+from reshuffle.resampling.units import Strata
 from reshuffle.settings import Units
-from reshuffle.units import Strata
 
 BLEU = metric("bleu")
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])

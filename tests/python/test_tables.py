@@ -7,7 +7,7 @@ import re
 import pytest
 
 from reshuffle import Comparison, SegmentScores, compare, metric, score
-from reshuffle.demo import demo_corpus
+from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Terminal, render
 
 REFERENCES = demo_corpus().references

@@ -26,9 +26,9 @@ from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 
 from reshuffle import InputError, InputWarning, Progress, _core, metric, read_lines, tokenize
-from reshuffle.cli import main
-from reshuffle.metrics import metric_specs, tokenizer_specs
-from reshuffle.tokenizers import EXTERNAL
+from reshuffle.cli.main import main
+from reshuffle.metrics.registry import metric_specs, tokenizer_specs
+from reshuffle.metrics.tokenizers import EXTERNAL
 
 SACREBLEU: dict[str, Callable[[str], str]] = {
     "intl": sacrebleu_intl.TokenizerV14International(),
@@ -447,7 +447,7 @@ class Upper:
 @pytest.fixture
 def upper(monkeypatch: pytest.MonkeyPatch) -> Upper:
     """A tokenizer in the place of ja-mecab that gives upper case and white space."""
-    from reshuffle import tokenizers
+    from reshuffle.metrics import tokenizers
 
     upper = Upper()
     loaded = tokenizers.LoadedTokenizer("upper-1.0", upper.cut)

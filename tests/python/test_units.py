@@ -38,12 +38,12 @@ from reshuffle import (
     read_corpus,
     score,
 )
-from reshuffle.demo import demo_corpus
-from reshuffle.inputs import read_documents
-from reshuffle.metrics import Counts
+from reshuffle.data.demo import demo_corpus
+from reshuffle.data.reading import read_documents
+from reshuffle.metrics.base import Counts
 from reshuffle.report import FORMATS, render
 from reshuffle.resampling import CountSample
-from reshuffle.units import Documents, paired_influence
+from reshuffle.resampling.units import Documents, paired_influence
 
 BLEU = metric("bleu")
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 import reshuffle
-from reshuffle.demo import write_demo
-from reshuffle.intervals import INTERVALS
-from reshuffle.significance import TESTS
+from reshuffle.data.demo import write_demo
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.significance import TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -1,1 +1,1 @@
-"""What replicates say about hypotheses."""
+"""Significance tests, confidence intervals and corrections for multiple tests."""

@@ -1,6 +1,6 @@
 """Null hypotheses, and what was found out about them, as arrays with a place for each hypothesis.
 
-Tests fill an :class:`Outcome` in; :mod:`reshuffle.significance` makes the public records of it.
+Tests fill an :class:`Outcome` in; :mod:`reshuffle.inference.significance` makes the public records of it.
 """
 
 from __future__ import annotations
@@ -12,17 +12,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics import Scores
+from ..metrics.base import Scores
 from ..resampling import Pairs
+from ..resampling.schemes import NONE
 
-__all__ = ["COLUMNS", "NONE", "Hypotheses", "Outcome"]
+__all__ = ["COLUMNS", "Hypotheses", "Outcome"]
 
 Index = NDArray[np.intp]
 Integers = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
-
-# Stands for what a hypothesis does not have, such as a number of shuffles, in arrays of integers.
-NONE = -1
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..metrics import Scores
+from ..metrics.base import Scores
 
 __all__ = ["pvalue", "threshold"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from ..errors import check_name
 from ..results import Comparison, SegmentTable
+from ..validate import check_name
 from .data import as_csv, as_json
 from .segments import segments_as_jsonl, segments_as_tsv
 from .table import Terminal, as_latex, as_markdown, as_text

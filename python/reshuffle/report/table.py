@@ -11,14 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ..results import (
-    Comparison,
-    ConfidenceInterval,
-    PairedDifference,
-    SignificanceResult,
-    SystemScore,
-    UsedMetric,
-)
+from ..results import Comparison, ConfidenceInterval, PairedDifference, SignificanceResult, SystemScore, UsedMetric
 from .notes import notes, number, strata
 
 if TYPE_CHECKING:

@@ -9,13 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import MAX_SEED, InputError, check_integer
-from ..given import SegmentScores
-from ..metrics import Counts, Metric, MetricLike, check_sums, counts_array, resolve
+from ..errors import InputError
+from ..metrics.base import Counts, Metric, MetricLike, check_sums, counts_array
+from ..metrics.native import resolve
+from ..metrics.precomputed import SegmentScores
 from ..settings import Resampling, Units
-from ..units import Documents, Strata
+from ..validate import MAX_SEED, check_integer
 from .replicates import Replicates
 from .samples import CountSample
+from .units import Documents, Strata
 
 __all__ = ["Group", "Problems", "is_batch"]
 

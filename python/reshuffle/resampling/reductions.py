@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from ..metrics import Scores
+from ..metrics.base import Scores
 from .samples import Pairs
 
 __all__ = ["Draws", "MaxT", "MinP", "Reduction", "SequentialTally", "Series", "Spread", "Stopped", "Tally"]

@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 
 from .. import _core
 from .._core import Progress
-from ..errors import MAX_RESAMPLES, MAX_SEED, InputError, check_integer
+from ..errors import InputError
 from ..lazy import lazy
-from ..metrics import Counts, Scores, thread_count
+from ..metrics.base import Counts, Scores, thread_count
 from ..settings import Resampling
-from ..units import Strata
+from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
 from .reductions import Draws, Kept, Reduction
 from .samples import Batch, Codes, Pairs, Sample, sizes_of
+from .units import Strata
 
 __all__ = ["Replicates"]
 

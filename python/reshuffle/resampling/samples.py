@@ -24,12 +24,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..errors import InputError
-from ..given import CorpusFunction, SegmentScores
 from ..lazy import lazy
-from ..linear import linear_variances
-from ..metrics import Counts, Metric, MetricLike, Scores, counts_array, resolve
+from ..metrics.base import Counts, Metric, MetricLike, Scores, counts_array
+from ..metrics.black_box import CorpusFunction
+from ..metrics.native import resolve
+from ..metrics.precomputed import SegmentScores
 from ..settings import Units
-from ..units import Documents, Strata, Variances, document_effects, jackknife_variances
+from .linear import linear_variances
+from .units import Documents, Strata, Variances, document_effects, jackknife_variances
 
 __all__ = [
     "Batch",

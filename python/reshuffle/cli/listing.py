@@ -1,0 +1,161 @@
+"""What the registries hold, from metrics with their options to adjustments: ``reshuffle metrics``."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from .. import _core
+from ..inference.intervals import INTERVALS
+from ..inference.multiplicity import ADJUSTMENTS
+from ..inference.significance import TESTS
+from ..metrics.native import metric
+from ..metrics.registry import OptionSpec, metric_specs, tokenizer_specs
+from ..report import Terminal
+from .options import about_option, flag
+
+__all__ = ["CATALOGUE_FORMATS"]
+
+
+def catalogue() -> dict[str, Any]:
+    """Everything that can be chosen by name."""
+    return {
+        "metrics": [
+            {
+                "name": spec.name,
+                "about": spec.about,
+                "source": spec.source,
+                "columns": metric(spec.name).columns,
+                "signature": metric(spec.name).signature("1"),
+                "options": [
+                    {"name": o.name, "takes": _takes(o), "default": o.default, "about": o.about} for o in spec.options
+                ],
+            }
+            for spec in metric_specs()
+        ],
+        "tokenizers": [{"name": spec.name, "about": spec.about} for spec in tokenizer_specs()],
+        "unicode": _core.UNICODE_VERSION,
+        "tests": [
+            {
+                "name": test.name,
+                "about": f"{test.title}: {test.about}",
+                "source": test.source,
+                "alternatives": list(test.alternatives),
+            }
+            for test in TESTS.values()
+        ],
+        "intervals": [
+            {"name": interval.name, "about": interval.about, "source": interval.source}
+            for interval in INTERVALS.values()
+        ],
+        "adjustments": [
+            {"name": a.name, "about": f"{a.title}: {a.about}", "source": a.source} for a in ADJUSTMENTS.values()
+        ],
+    }
+
+
+def _takes(option: OptionSpec) -> str:
+    if option.kind == "choice":
+        return ", ".join(option.choices)
+    if option.kind == "path":
+        return "a file"
+    if option.kind == "language":
+        return "an ISO 639 code"
+    if option.kind == "flag":
+        return "yes or no"
+    what = {"real": "a number from ", "reals": "numbers separated by commas, from "}.get(option.kind, "")
+    return f"{what}{option.minimum:.10g} to {option.maximum:.10g}"
+
+
+def _default(value: object) -> str:
+    return (
+        {None: "–", False: "no", True: "yes"}.get(value, str(value)) if isinstance(value, bool | None) else str(value)
+    )
+
+
+Section: TypeAlias = tuple[str, list[str], list[list[str]]]
+"""Title, header and rows of a table."""
+
+
+def _metrics(names: Sequence[str]) -> list[Section]:
+    """The options of some metrics, a table for each."""
+    return [
+        (
+            f"{m['name']}: {m['about']} ({m['source']})",
+            ["Option", "Takes", "Default", "About"],
+            [[flag(o["name"]), o["takes"], _default(o["default"]), about_option(o["about"])] for o in m["options"]],
+        )
+        for m in catalogue()["metrics"]
+        if m["name"] in names
+    ]
+
+
+def _others() -> list[Section]:
+    """What else can be chosen."""
+    found = catalogue()
+    tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
+    classes = f"classes of characters from Unicode {found['unicode']}"
+    tests, intervals, adjustments = (
+        [[t["name"], t["about"], t["source"]] for t in found[kind]] for kind in ("tests", "intervals", "adjustments")
+    )
+    return [
+        (f"Tokenizers (--tokenize), {classes}", ["Name", "About"], tokenizers),
+        ("Tests (--test)", ["Name", "About", "Source"], tests),
+        ("Intervals (--interval)", ["Name", "About", "Source"], intervals),
+        ("Adjustments (--adjust)", ["Name", "About", "Source"], adjustments),
+    ]
+
+
+def as_text(terminal: Terminal, names: Sequence[str]) -> str:
+    """Tables that fit the terminal: of some metrics their options, or else an overview of all there is."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    out = io.StringIO()
+    console = terminal.console(out)
+    sections = _metrics(names)
+    if not names:
+        listed = [[m["name"], m["about"], m["source"]] for m in catalogue()["metrics"]]
+        sections = [("Metrics (-m)", ["Name", "About", "Source"], listed), *_others()]
+    for title, header, rows in sections:
+        table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for index, name in enumerate(header):
+            table.add_column(Text(name), no_wrap=index == 0)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+    if not names:
+        console.print(Text("'reshuffle metrics NAME' lists a metric's options."))
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:
+    """docs/metrics.md, or the part of it that is about some metrics."""
+    metrics = [m for m in catalogue()["metrics"] if m["name"] in names or not names]
+    parts = [
+        "# Metrics, tokenizers, tests and intervals",
+        "This page is made by `reshuffle metrics --format markdown`; a test keeps it true.",
+    ]
+    for title, header, rows in [*_metrics([m["name"] for m in metrics]), *([] if names else _others())]:
+        lines = [header, ["---"] * len(header), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+        parts += [f"## {title}", "\n".join("| " + " | ".join(line) + " |" for line in lines)]
+    for m in metrics:
+        parts.append(f"A row of `{m['name']}` holds: {', '.join(m['columns'])}. Signature: `{m['signature']}`.")
+    return "\n\n".join(parts) + "\n"
+
+
+def as_json(terminal: Terminal, names: Sequence[str]) -> str:
+    """One object with a list for each registry, and the version of ``unicode``."""
+    found = catalogue()
+    found["metrics"] = [m for m in found["metrics"] if m["name"] in names or not names]
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
+CATALOGUE_FORMATS: Mapping[str, Callable[[Terminal, Sequence[str]], str]] = {
+    "text": as_text,
+    "json": as_json,
+    "markdown": as_markdown,
+}

@@ -1,0 +1,68 @@
+"""The entry point: runs a command and turns errors and warnings into lines on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
+
+import click
+
+from ..errors import InputError, InputWarning
+from .commands import ClosedPipeError, cli
+from .process import BAD_INPUT, leave
+
+
+@contextlib.contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Show each :class:`InputWarning` as one line on standard error, once; PYTHONWARNINGS takes precedence."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+        if not issubclass(category, InputWarning):
+            others(message, category, *args, **kwargs)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            click.echo(f"reshuffle: warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        if not sys.warnoptions:
+            warnings.simplefilter("always", InputWarning)
+        others, warnings.showwarning = warnings.showwarning, show
+        yield
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Raises
+    ------
+    InputError
+        If arguments or input cannot be used.
+    """
+    stdout = sys.stdout
+    if isinstance(stdout, io.TextIOWrapper):
+        # UTF-8 in, UTF-8 out, whatever the locale: a report redirected to a file is the same everywhere.
+        stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        with _warnings_as_lines():
+            return cli.main(args, prog_name="reshuffle", standalone_mode=False) or 0
+    except InputWarning as error:  # raised under PYTHONWARNINGS=error
+        raise InputError(str(error)) from None
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return BAD_INPUT
+    except click.ClickException as error:
+        raise InputError(error.format_message()) from None
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except ClosedPipeError as gone:
+        raise BrokenPipeError from gone
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code; see :func:`reshuffle.cli.process.leave`."""
+    leave(lambda: run(args))

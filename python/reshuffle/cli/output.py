@@ -1,0 +1,193 @@
+"""Writing a report to standard output or atomically to a file, and a progress bar until then."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from .._core import Progress
+from ..data.files import STDIN, display_name
+from ..data.reading import split_name
+from ..errors import InputError
+from ..report import Terminal, pieces
+from ..results import Comparison, SegmentTable
+from .process import cleanup, stdout_problem
+
+__all__ = ["Result", "Writer", "destination", "progress_bar", "terminal"]
+
+# For shorter runs a bar would only flicker.
+BAR_DELAY_SECONDS = 0.3
+# How long Ctrl-C waits for the bar to be removed.
+REMOVAL_SECONDS = 0.2
+
+Result: TypeAlias = Comparison | SegmentTable
+Writer: TypeAlias = Callable[[Result, str], object]
+
+
+@contextlib.contextmanager
+def destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
+    """A function that writes the report. A file appears whole, and only if the body succeeds."""
+    descriptor = None if output is None else _descriptor(output)
+    if output is None or output == STDIN or descriptor == 1:
+        if sys.__stdout__ is None:  # before the work rather than after it
+            raise InputError(f"standard output cannot be written: {stdout_problem()}")
+        yield lambda result, fmt: _write(sys.stdout, result, fmt, "standard output", terminal())
+        return
+    if not output:
+        raise InputError("-o takes the name of a file, got an empty one")
+    shown = display_name(output)
+    with _blamed_on(shown):
+        if Path(output).is_dir():
+            raise InputError(f"{shown} is a directory: -o takes the name of a file")
+        # A pipe, a terminal or /dev/null is written directly: it cannot be replaced by a file.
+        is_stream = descriptor is not None or (Path(output).exists() and not Path(output).is_file())
+    if is_stream:
+        opened = _stream(output if descriptor is None else descriptor, shown)
+    else:
+        opened = _replacement(Path(os.path.realpath(output)), shown, inputs)
+    with opened as stream:
+        yield lambda result, fmt: _write(stream, result, fmt, shown)
+
+
+def _descriptor(output: str) -> int | None:
+    """The descriptor that a path like /dev/stdout stands for: what it leads to cannot always be opened again."""
+    if os.name == "nt":
+        return None
+    found = re.fullmatch(r"/(?:dev/fd|proc/self/fd)/(\d{1,9})", output)
+    return int(found[1]) if found else {"/dev/stdout": 1, "/dev/stderr": 2}.get(output)
+
+
+@contextlib.contextmanager
+def _blamed_on(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:  # the reader has closed the pipe
+        raise
+    except OSError as error:
+        raise InputError(f"{shown} cannot be written: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[str]]:
+    with _blamed_on(shown):
+        # Of an open descriptor a duplicate: opening the path again could overwrite what others write there.
+        stream = open(os.dup(path) if isinstance(path, int) else path, mode, encoding="utf-8", newline="\n")  # noqa: SIM115
+    try:
+        yield stream
+        with _blamed_on(shown):
+            stream.close()
+    finally:
+        with contextlib.suppress(OSError):
+            stream.close()
+
+
+@contextlib.contextmanager
+def _replacement(target: Path, shown: str, inputs: Sequence[str]) -> Iterator[IO[str]]:
+    """A file beside the target that takes its place at the end."""
+    with _blamed_on(shown):
+        exists = target.exists()
+        for path, _ in map(split_name, inputs):
+            if path != STDIN and exists and os.path.exists(path) and target.samefile(path):  # noqa: PTH110
+                raise InputError(f"{shown} is one of the inputs: it would be overwritten; choose another name for -o")
+        if exists and not os.access(target, os.W_OK):
+            raise InputError(f"{shown} cannot be written: Permission denied")
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+
+    def remove() -> None:
+        with contextlib.suppress(OSError):  # such as on a read-only file system
+            part.unlink(missing_ok=True)
+
+    with cleanup(remove):
+        try:
+            with _stream(str(part), shown, "x") as stream:
+                yield stream
+            with _blamed_on(shown):
+                if exists:
+                    part.chmod(target.stat().st_mode & 0o7777)
+                part.replace(target)
+        finally:
+            remove()
+
+
+def _write(stream: IO[str], result: Result, fmt: str, shown: str, terminal: Terminal | None = None) -> None:
+    """Write a result in pieces, because one string of all segments of all systems would be large."""
+    rendered = pieces(result, fmt, terminal)
+    with _blamed_on(shown):
+        stream.writelines(rendered)
+        stream.flush()
+
+
+def terminal() -> Terminal:
+    """The width and colours of standard output."""
+    if not sys.stdout.isatty():
+        return Terminal()
+    return Terminal(os.get_terminal_size(sys.stdout.fileno()).columns or 80, "NO_COLOR" not in os.environ)
+
+
+@contextlib.contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A progress bar on standard error while the body runs, if that takes long and standard error is a terminal.
+
+    It is removed when the body ends, also by a signal or an error. The body must not write to the terminal.
+    """
+    progress = Progress()
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield progress
+        return
+    finished: queue.SimpleQueue[None] = queue.SimpleQueue()  # safe to use in a signal handler
+    watcher = threading.Thread(target=_draw_bar, args=(progress, finished), daemon=True)
+
+    def remove(seconds: float | None = None) -> None:
+        finished.put(None)
+        watcher.join(seconds)
+
+    try:
+        watcher.start()
+    except RuntimeError:  # no thread can be started: run without a bar
+        yield progress
+        return
+    # A limit, because in a signal handler the bar's thread may wait for an import of the interrupted main thread.
+    with cleanup(lambda: remove(REMOVAL_SECONDS)):
+        try:
+            yield progress
+        finally:
+            remove()
+
+
+def _is_put(finished: queue.SimpleQueue[None], seconds: float) -> bool:
+    try:
+        finished.get(timeout=seconds)
+    except queue.Empty:
+        return False
+    return True
+
+
+def _draw_bar(progress: Progress, finished: queue.SimpleQueue[None]) -> None:
+    if _is_put(finished, BAR_DELAY_SECONDS):
+        return
+    # The main thread reports a terminal that hangs up or memory that runs out.
+    with contextlib.suppress(OSError, MemoryError, ImportError):
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        # Otherwise rich redirects standard output to standard error while the bar is shown.
+        with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
+            stage, task = "", None
+            while True:
+                if progress.stage != stage or task is None:
+                    if task is not None:
+                        bars.remove_task(task)
+                    stage = progress.stage
+                    task = bars.add_task(stage)
+                bars.update(task, total=progress.total or None, completed=progress.done)
+                if _is_put(finished, 0.1):
+                    return

@@ -1,0 +1,103 @@
+"""Checking that columns hold the same segments, and bringing them into the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..errors import InputError, quoted
+from .formats.base import Column
+
+__all__ = ["aligned", "check_parses"]
+
+
+def check_parses(parses: Column, texts: Column) -> None:
+    """Raise :class:`InputError` unless the words of every parse are those of the text, white space left aside.
+
+    Examples
+    --------
+    >>> parses = Column("a.conllu", ["1-2\\tdu\\t…\\n1\\tde\\t…\\n2\\tle\\t…\\n3\\tpain\\t…"], [1], format="conllu")
+    >>> check_parses(parses, Column("a.txt", ["du pain"], [1]))
+    >>> check_parses(parses, Column("a.txt", ["du vin"], [1]))
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: a.conllu, line 1: segment 1 is not that of a.txt, line 1: expected 'vin', got 'pain'
+    """
+    if len(parses.lines) != len(texts.lines):
+        raise InputError(
+            f"{parses.name} has {len(parses.lines):,} sentences, {texts.name} {len(texts.lines):,} segments: "
+            "every segment needs a sentence, if only a comment"
+        )
+    for segment, (parse, text) in enumerate(zip(parses.lines, texts.lines, strict=True), 1):
+        if text is None:
+            continue
+        got, expected = _text_of(parse), "".join(text.split())
+        if got != expected:
+            same = next(i for i, (a, b) in enumerate(zip(got + "\0", expected + "\1", strict=False)) if a != b)
+            shown = [repr(words[same : same + 20]) if words[same:] else "the end" for words in (expected, got)]
+            raise InputError(
+                f"{parses.place(segment)}: segment {segment} is not that of {texts.place(segment)}: "
+                f"expected {shown[0]}, got {shown[1]}"
+            )
+
+
+def _text_of(parse: str) -> str:
+    """The text that was parsed, without white space: multiword tokens in the place of their words, no empty nodes."""
+    forms: list[str] = []
+    covered = 0
+    for line in parse.split("\n"):
+        if line.startswith("#"):
+            continue
+        number, form = line.split("\t", 2)[:2]
+        start, _, end = number.partition("-")
+        if end.isdecimal():
+            covered = int(end)
+            forms.append(form)
+        elif start.isdecimal() and int(start) > covered:
+            forms.append(form)
+    return "".join("".join(forms).split())
+
+
+def aligned(columns: Sequence[Column]) -> list[Column]:
+    """Columns with ids, in the order of the first that has any; others are left as they are.
+
+    Raises
+    ------
+    InputError
+        If a segment of one is missing in another.
+
+    Examples
+    --------
+    >>> one = Column("ref.sgm", ["x", "y"], [1, 2], [("d", "1"), ("d", "2")])
+    >>> two = Column("sys.sgm", ["Y", "X"], [1, 2], [("d", "2"), ("d", "1")])
+    >>> aligned([one, two])[1].lines
+    ['X', 'Y']
+    """
+    first = next((column for column in columns if column.ids is not None), None)
+    return [column if first is None or column is first else _aligned(first, column) for column in columns]
+
+
+def _aligned(first: Column, column: Column) -> Column:
+    if column.ids is None or first.ids is None or column.ids == first.ids:
+        return column
+    index = {key: i for i, key in enumerate(column.ids)}
+    _check_same(first, column, first.ids, index)
+    _check_same(column, first, column.ids, set(first.ids))
+    order = [index[key] for key in first.ids]
+    return Column(
+        column.name, [column.lines[i] for i in order], [column.first_lines[i] for i in order], list(first.ids)
+    )
+
+
+def _check_same(
+    having: Column, lacking: Column, ids: Sequence[tuple[str, str]], known: Iterable[tuple[str, str]]
+) -> None:
+    there = known if isinstance(known, dict | set) else set(known)
+    missing = [(segment, key) for segment, key in enumerate(ids, 1) if key not in there]
+    if not missing:
+        return
+    segment, (document, number) = missing[0]
+    if all(other != document for other, _ in there):
+        what = f"the document {quoted(document)}"
+    else:
+        what = f"segment {quoted(number)} of the document {quoted(document)}"
+    more = f" ({len(missing):,} segments are missing)" if len(missing) > 1 else ""
+    raise InputError(f"{lacking.name} lacks {what}, which {having.place(segment)} has{more}")

@@ -1,0 +1,30 @@
+"""Input formats: each turns a file into columns of segments. A new one is a file here and an entry below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..files import uncompressed
+from . import conllu, jsonl, mteval, text, tsv
+from .base import Column, FileFormat, Source
+
+__all__ = ["INPUT_FORMATS", "Column", "FileFormat", "Source", "format_of"]
+
+INPUT_FORMATS: Mapping[str, FileFormat] = {
+    "text": text.FORMAT,
+    "mteval": mteval.FORMAT,
+    "tsv": tsv.FORMAT,
+    "jsonl": jsonl.FORMAT,
+    "conllu": conllu.FORMAT,
+}
+
+
+def format_of(file: str) -> str:
+    """The format that the file's extension stands for, compression aside; ``text`` for any other extension.
+
+    >>> format_of("newstest.SGM.gz"), format_of("out/online-A.0"), format_of("-")
+    ('mteval', 'text', 'text')
+    """
+    ending = Path(uncompressed(file)).suffix.lower()
+    return next((name for name, known in INPUT_FORMATS.items() if ending in known.endings), "text")

@@ -1,0 +1,41 @@
+"""Dependency parses in CoNLL-U: each sentence is a segment."""
+
+from __future__ import annotations
+
+from ... import _core
+from ...errors import shortened
+from ..files import display_name, split_lines
+from .base import Column, FileFormat, Names, Source
+
+
+def read(source: Source, names: Names) -> list[Column]:
+    """See :class:`FileFormat`."""
+    for name in names:
+        if name is not None:
+            source.fail(f"CoNLL-U has no columns of segments that #{display_name(name)} could choose from")
+    lines = split_lines(source.text())
+    if lines[-1]:  # the last sentence may end with the file
+        lines.append("")
+    while len(lines) > 1 and not lines[-1] and not lines[-2]:  # several empty lines at the end of the file
+        lines.pop()
+    blocks: list[str] = []
+    first_lines: list[int] = []
+    start = 0
+    for number, line in enumerate(lines):
+        if line:
+            continue
+        if number == start:
+            source.fail(
+                "expected a sentence, got an empty line; a segment without words is a comment alone", number + 1
+            )
+        blocks.append("\n".join(lines[start:number]))
+        first_lines.append(start + 1)
+        start = number + 1
+    broken = _core.broken_parse(blocks)
+    if broken is not None:
+        block, line_of_block, expected, got = broken
+        source.fail(f"expected {expected}, got {shortened(got)}", first_lines[block] + line_of_block - 1)
+    return [Column(source.name, blocks, first_lines, format="conllu") for _ in names]
+
+
+FORMAT = FileFormat("sentences, each followed by an empty line", (".conllu",), read)

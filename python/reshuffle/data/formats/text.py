@@ -1,0 +1,25 @@
+"""Plain text, one segment per line."""
+
+from __future__ import annotations
+
+from ...errors import warn
+from ..files import decoded, display_name, split_lines
+from .base import Column, FileFormat, Names, Source
+
+
+def read(source: Source, names: Names) -> list[Column]:
+    """See :class:`FileFormat`."""
+    for name in names:
+        if name is not None:
+            source.fail(f"plain text has no columns that #{display_name(name)} could choose from")
+    text = decoded(source.data, source.name)
+    if text.startswith("\ufeff"):
+        warn(
+            f"{source.name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in "
+            "sacreBLEU: save the file without it"
+        )
+    lines = split_lines(text)
+    return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
+
+
+FORMAT = FileFormat("one segment per line", (), read, numbers=str)

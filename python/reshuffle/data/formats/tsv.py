@@ -1,0 +1,47 @@
+"""Tab-separated values with a header line, without quoting."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+
+from ...errors import quoted
+from ..files import split_lines
+from .base import Column, FileFormat, Names, Source, choose
+
+
+def read(source: Source, names: Names) -> list[Column]:
+    """See :class:`FileFormat`."""
+    lines = split_lines(source.text())
+    header, rows = lines[0].split("\t"), lines[1:]
+    if not rows:
+        source.fail(f"expected a row for each segment after the header {quoted(lines[0])}, got none")
+    for number, row in enumerate(rows, 2):
+        if row.count("\t") != len(header) - 1:
+            fields = f"{len(header)} field{'s' * (len(header) != 1)} as in the header"
+            source.fail(f"expected {fields}, got {row.count(chr(9)) + 1}", number)
+
+    chosen = [choose(source, "column", name, header) for name in names]
+    for name in chosen:
+        if header.count(name) > 1:
+            source.fail(f"the header names the column {quoted(name)} {header.count(name)} times")
+    # With one column more than asked for, itemgetter always returns a tuple.
+    pick = itemgetter(0, *map(header.index, chosen))
+    columns = list(zip(*(pick(row.split("\t")) for row in rows), strict=True))[1:]
+    return [
+        Column(source.label(name), list(fields), range(2, len(rows) + 2))
+        for name, fields in zip(names, columns, strict=True)
+    ]
+
+
+def names_of(source: Source) -> list[str]:
+    """The names in the header."""
+    return split_lines(source.text())[0].split("\t")
+
+
+FORMAT = FileFormat(
+    "a header line with the names of the columns, then a line for each segment",
+    (".tsv",),
+    read,
+    numbers=str,
+    names=names_of,
+)

@@ -1,0 +1,1 @@
+"""Metrics: from texts to counts per segment, and from summed counts to scores."""
