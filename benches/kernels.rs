@@ -13,7 +13,7 @@ use reshuffle::resample::reduce::{Draws, Tally};
 use reshuffle::resample::{Alternative, Kind, Plan, Reduction, Resampler, Sample, random_codes};
 use reshuffle::stats::SuffStats;
 use reshuffle::stream::{Purpose, Stream};
-use reshuffle::tokenize;
+use reshuffle::text::tokenize;
 
 const SEGMENTS: usize = 3004;
 

@@ -5,9 +5,9 @@ use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::math::exp_of_negative;
-use crate::ngram::Ngrams;
 use crate::pool::{Run, Stop};
 use crate::simd::{Simd, dispatch};
+use crate::text::ngram::Ngrams;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "bleu",

@@ -9,9 +9,9 @@
 use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
-use crate::ngram::Ngrams;
 use crate::pool::{self, PIECE, Run, Stop};
-use crate::tokenize::{self, is_space};
+use crate::text::ngram::Ngrams;
+use crate::text::tokenize::{self, is_space};
 
 pub(super) const CHRF: MetricSpec = MetricSpec {
     name: "chrf",

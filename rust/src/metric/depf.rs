@@ -10,9 +10,9 @@ use foldhash::fast::FixedState;
 
 use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
-use crate::conllu;
 use crate::error::{Column, Result};
 use crate::pool::{Patience, Run, Stop};
+use crate::text::conllu;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "depf",

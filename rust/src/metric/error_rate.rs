@@ -5,10 +5,10 @@
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, References, Units};
-use crate::edit::STRANGER;
 use crate::error::Result;
-use crate::ngram::{Token, Vocabulary, each_token};
 use crate::pool::{Patience, Run, Stop};
+use crate::text::edit::STRANGER;
+use crate::text::ngram::{Token, Vocabulary, each_token};
 
 /// The columns of a row.
 pub(super) fn columns() -> Vec<String> {

@@ -3,8 +3,8 @@
 use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, References};
 use crate::error::Result;
-use crate::ngram::{Ngrams, each_token};
 use crate::pool::{Patience, Run, Stop};
+use crate::text::ngram::{Ngrams, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "length",

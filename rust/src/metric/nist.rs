@@ -14,9 +14,9 @@ use std::sync::Arc;
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Units, Value};
 use crate::error::Result;
-use crate::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 use crate::pool::{self, Blocks, PIECE, Patience, Run, Stop};
 use crate::stats::fixed;
+use crate::text::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "nist",

@@ -6,10 +6,10 @@
 
 use super::MetricSpec;
 use super::error_rate::{Edits, ErrorRate, Numbered, OPTIONS};
-use crate::edit;
 use crate::error::Result;
-use crate::ngram::Token;
 use crate::pool::Stop;
+use crate::text::edit;
+use crate::text::ngram::Token;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "per",

@@ -21,9 +21,9 @@ use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
-use crate::ngram::Ngrams;
 use crate::pool::{Run, Stop};
 use crate::stats::fixed;
+use crate::text::ngram::Ngrams;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "sentbleu",

@@ -6,10 +6,10 @@
 
 use super::MetricSpec;
 use super::error_rate::{Edits, ErrorRate, Numbered, OPTIONS};
-use crate::edit::Levenshtein;
 use crate::error::Result;
-use crate::ngram::Token;
 use crate::pool::Stop;
+use crate::text::edit::Levenshtein;
+use crate::text::ngram::Token;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "wer",
@@ -30,8 +30,8 @@ impl Edits for Levenshtein {
 mod tests {
     use super::super::Value;
     use super::*;
-    use crate::edit::tests::distances;
     use crate::metric::{count_segment, metric};
+    use crate::text::edit::tests::distances;
     use proptest::prelude::*;
 
     #[test]

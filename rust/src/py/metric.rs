@@ -9,13 +9,13 @@ use pyo3::types::PyDict;
 
 use super::call::{Progress, alone, long, raise};
 use super::convert::{in_order, options, shaped, to_python};
-use crate::conllu;
 use crate::error::{Error, Place};
 use crate::metric::{self as core, Formula, Kind, METRICS};
-use crate::ngram::each_token;
 use crate::pool::Patience;
 use crate::resample::{reserved, zeros};
-use crate::tokenize::{self as core_tokenize, TOKENIZERS};
+use crate::text::conllu;
+use crate::text::ngram::each_token;
+use crate::text::tokenize::{self as core_tokenize, TOKENIZERS};
 
 /// A metric with its options.
 #[pyclass(frozen, module = "reshuffle._core")]

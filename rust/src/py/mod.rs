@@ -36,6 +36,6 @@ mod _core {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::types::PyModuleMethods;
-        module.add("UNICODE_VERSION", crate::tokenize::unicode_version())
+        module.add("UNICODE_VERSION", crate::text::tokenize::unicode_version())
     }
 }

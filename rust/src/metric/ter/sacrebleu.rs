@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
-use crate::edit::{Edit, Reference};
 use crate::error::{Error, Result};
-use crate::ngram::Token;
 use crate::pool::{Patience, Stop};
+use crate::text::edit::{Edit, Reference};
+use crate::text::ngram::Token;
 
 /// How many shifts are looked at for one hypothesis. The round that reaches the number does not count.
 const MAX_SHIFTS: usize = 1000;

@@ -1,10 +1,10 @@
 //! The shifts and the matrix of Tercom 7.25 (Snover et al. 2006).
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
-use crate::edit::{Edit, Reference, STRANGER};
 use crate::error::{Error, Result};
-use crate::ngram::Token;
 use crate::pool::{Patience, Stop};
+use crate::text::edit::{Edit, Reference, STRANGER};
+use crate::text::ngram::Token;
 
 /// A cell that costs so much more than the best of its column is left out.
 const WIDTH: u32 = 20;

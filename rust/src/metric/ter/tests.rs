@@ -1,10 +1,10 @@
 //! The two searches against twins that do what the definition says, one step after the other.
 
 use super::*;
-use crate::edit::{self, Reference};
 use crate::metric::{count_segment, metric};
-use crate::ngram::Token;
 use crate::pool::Stop;
+use crate::text::edit::{self, Reference};
+use crate::text::ngram::Token;
 use proptest::prelude::*;
 
 type Text = Vec<Token>;

@@ -6,8 +6,8 @@
 //! 2003, Nordic J. Comput. 10). A row depends only on the words before it, so rows of a common prefix are shared.
 
 use crate::error::{Error, Result};
-use crate::ngram::Token;
 use crate::pool::{PIECE, Patience, Stop};
+use crate::text::ngram::Token;
 
 /// The number of all words that a reference has not; its own are numbered from 1.
 pub(crate) const STRANGER: Token = 0;
