@@ -201,7 +201,7 @@ class MetricSpec:
         """Where it was defined: ACL id or DOI."""
 
     @property
-    def of_parses(self) -> bool:
+    def reads_parses(self) -> bool:
         """Does it read parses in CoNLL-U in the place of texts?"""
 
     @property

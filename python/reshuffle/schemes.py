@@ -195,7 +195,7 @@ class Law:
         """The values of the statistic, some of which may be equal, and their probabilities."""
         unit = int(np.gcd.reduce(self.differences))
         steps = np.abs(self.differences // unit).astype(np.uint64)
-        probabilities = _core.coin_law(steps, progress=self.replicates.progress)
+        probabilities = _core.sign_flip_distribution(steps, progress=self.replicates.progress)
         # Σ of the swapped d_s has the law of (Σ of the negative ones) + Σ of the |d_s| whose coin shows heads.
         least = int(self.differences[self.differences < 0].sum())
         statistics = np.empty(len(probabilities))

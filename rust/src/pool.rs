@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 
 /// How often the calling thread looks whether to stop, at most.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A call is worth another thread for every so much of its cost (in additions, roughly): starting one takes as long.
-const WORTH_A_THREAD: u64 = 1 << 19;
+const WORK_PER_THREAD: u64 = 1 << 19;
 
-/// The work, in additions, between two questions of [`Patience`]: less than a millisecond.
-const PATIENCE: usize = 1 << 18;
+/// The work, in additions, between two questions of [`WorkMeter`]: less than a millisecond.
+const WORK_PER_POLL: usize = 1 << 18;
 
 /// How a long call is run and watched.
 pub struct Run<'a> {
@@ -36,7 +36,7 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Does what precedes the work whose items are counted: heeds the watcher, but has nothing finished to tell.
-    pub fn before<T>(&mut self, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
+    pub fn without_progress<T>(&mut self, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
         let Run { threads, watch } = self;
         body(&mut Run { threads: *threads, watch: &mut |_| watch(0) })
     }
@@ -46,11 +46,11 @@ impl Run<'_> {
     ///
     /// # Errors
     /// What `watch` returned, or what `body` did.
-    pub fn alone<T>(&mut self, body: impl FnOnce(&Stop<'_>, &Cell<u64>) -> Result<T>) -> Result<T> {
+    pub fn serial<T>(&mut self, body: impl FnOnce(&Stop<'_>, &Cell<u64>) -> Result<T>) -> Result<T> {
         let (flag, done) = (AtomicBool::new(false), Cell::new(0));
         let watcher = Watcher::new(&mut *self.watch, &flag, &done);
-        let outcome = body(&Stop { flag: &flag, look: Some(&|| watcher.look()) }, &done);
-        watcher.look_now();
+        let outcome = body(&Stop { flag: &flag, poll: Some(&|| watcher.poll()) }, &done);
+        watcher.poll_now();
         watcher.outcome()?;
         outcome
     }
@@ -61,35 +61,35 @@ struct Watcher<'a> {
     watch: RefCell<&'a mut dyn FnMut(u64) -> Result<()>>,
     flag: &'a AtomicBool,
     done: &'a Cell<u64>,
-    looked: Cell<Instant>,
-    given_up: RefCell<Option<Error>>,
+    last_poll: Cell<Instant>,
+    stopped_by: RefCell<Option<Error>>,
 }
 
 impl<'a> Watcher<'a> {
     fn new(watch: &'a mut dyn FnMut(u64) -> Result<()>, flag: &'a AtomicBool, done: &'a Cell<u64>) -> Self {
-        let (watch, given_up) = (RefCell::new(watch), RefCell::new(None));
-        Watcher { watch, flag, done, looked: Cell::new(Instant::now()), given_up }
+        let (watch, stopped_by) = (RefCell::new(watch), RefCell::new(None));
+        Watcher { watch, flag, done, last_poll: Cell::new(Instant::now()), stopped_by }
     }
 
     /// Checks if the last check is long enough ago.
-    fn look(&self) {
-        if self.looked.get().elapsed() >= GLANCE {
-            self.look_now();
+    fn poll(&self) {
+        if self.last_poll.get().elapsed() >= POLL_INTERVAL {
+            self.poll_now();
         }
     }
 
-    fn look_now(&self) {
-        self.looked.set(Instant::now());
-        if self.given_up.borrow().is_none()
+    fn poll_now(&self) {
+        self.last_poll.set(Instant::now());
+        if self.stopped_by.borrow().is_none()
             && let Err(reason) = (self.watch.borrow_mut())(self.done.get())
         {
             self.flag.store(true, Ordering::Relaxed);
-            self.given_up.replace(Some(reason));
+            self.stopped_by.replace(Some(reason));
         }
     }
 
     fn outcome(&self) -> Result<()> {
-        self.given_up.take().map_or(Ok(()), Err)
+        self.stopped_by.take().map_or(Ok(()), Err)
     }
 }
 
@@ -97,15 +97,15 @@ impl<'a> Watcher<'a> {
 pub struct Stop<'a> {
     flag: &'a AtomicBool,
     /// On the calling thread: looks whether the caller wants to stop.
-    look: Option<&'a dyn Fn()>,
+    poll: Option<&'a dyn Fn()>,
 }
 
 impl Stop<'_> {
     /// Has the call been given up? Kernels ask between pieces of a block that take milliseconds at most.
     #[inline]
     pub fn requested(&self) -> bool {
-        if let Some(look) = self.look {
-            look();
+        if let Some(poll) = self.poll {
+            poll();
         }
         self.flag.load(Ordering::Relaxed)
     }
@@ -114,23 +114,23 @@ impl Stop<'_> {
     #[cfg(test)]
     pub(crate) fn never() -> Stop<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Stop { flag: &NEVER, look: None }
+        Stop { flag: &NEVER, poll: None }
     }
 }
 
 /// Asks whether to stop every so often: for loops whose turns take less time than to ask.
 #[derive(Default)]
-pub(crate) struct Patience(usize);
+pub(crate) struct WorkMeter(usize);
 
-impl Patience {
+impl WorkMeter {
     /// Does some more work, in additions, roughly.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call has been given up.
     #[inline]
-    pub(crate) fn spend(&mut self, cost: usize, stop: &Stop<'_>) -> Result<()> {
+    pub(crate) fn charge(&mut self, cost: usize, stop: &Stop<'_>) -> Result<()> {
         self.0 += cost;
-        if self.0 < PATIENCE {
+        if self.0 < WORK_PER_POLL {
             return Ok(());
         }
         self.0 = 0;
@@ -159,14 +159,14 @@ pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order
     }
     let mut merged = Vec::new();
     merged.try_reserve_exact(length).map_err(|_| Error::Memory { numbers: length as u128 })?;
-    let mut patience = Patience::default();
+    let mut meter = WorkMeter::default();
     let mut sorted = PIECE;
     while sorted < length {
         merged.clear();
         for pair in values.chunks(2 * sorted) {
             let (mut left, mut right) = pair.split_at(sorted.min(pair.len()));
             while let ([first_left, ..], [first_right, ..]) = (left, right) {
-                patience.spend(8, stop)?;
+                meter.charge(8, stop)?;
                 let from = if order(first_right, first_left) == Less { &mut right } else { &mut left };
                 merged.push(from[0]);
                 *from = &from[1..];
@@ -231,13 +231,13 @@ pub fn run<S, T: Send>(
     mut sink: impl FnMut(Range<usize>, T, &Stop<'_>),
 ) -> Result<()> {
     let cost = (blocks.items as u64).saturating_mul(blocks.cost);
-    let worth = usize::try_from(cost / WORTH_A_THREAD).unwrap_or(usize::MAX).saturating_add(1);
-    let others = resolve(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
+    let worth = usize::try_from(cost / WORK_PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
+    let others = thread_count(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
     let (flag, next) = (AtomicBool::new(false), AtomicUsize::new(0));
     let items = Cell::new(0);
     let watcher = Watcher::new(&mut *run.watch, &flag, &items);
-    let look = || watcher.look();
-    let stop = Stop { flag: &flag, look: Some(&look) };
+    let poll = || watcher.poll();
+    let stop = Stop { flag: &flag, poll: Some(&poll) };
     if others == 0 {
         // Nothing that small work would have to wait for.
         let mut state = state();
@@ -249,7 +249,7 @@ pub fn run<S, T: Send>(
             items.set(items.get() + range.len() as u64);
             sink(range, done, &stop);
         }
-        watcher.look_now();
+        watcher.poll_now();
         return watcher.outcome();
     }
     let claim = || {
@@ -276,7 +276,7 @@ pub fn run<S, T: Send>(
             let (sender, flag, claim, state, work) = (sender.clone(), &flag, &claim, &state, &work);
             let worker = move || {
                 let _guard = StopAllOnPanic(flag);
-                let stop = Stop { flag, look: None };
+                let stop = Stop { flag, poll: None };
                 let mut state = state();
                 while !stop.requested()
                     && let Some(block) = claim()
@@ -301,21 +301,21 @@ pub fn run<S, T: Send>(
             receiver.try_iter().for_each(|(block, done)| deliver(block, done));
         }
         loop {
-            match receiver.recv_timeout(GLANCE) {
+            match receiver.recv_timeout(POLL_INTERVAL) {
                 Ok((block, done)) => deliver(block, done),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            look();
+            poll();
         }
-        watcher.look_now();
+        watcher.poll_now();
         watcher.outcome()
     })
 }
 
 /// The number of threads that 0 stands for: what the scheduler let this process use when it was first asked. Asking again
 /// takes system calls and files of the control group, as long as a small problem does.
-pub fn resolve(threads: usize) -> usize {
+pub fn thread_count(threads: usize) -> usize {
     static AVAILABLE: OnceLock<usize> = OnceLock::new();
     let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     if threads == 0 { *AVAILABLE.get_or_init(available) } else { threads }
@@ -326,7 +326,7 @@ mod tests {
     use super::*;
 
     /// The cost of an item that is worth a thread of its own.
-    const LARGE: u64 = WORTH_A_THREAD;
+    const LARGE: u64 = WORK_PER_THREAD;
 
     fn sum_of_squares(threads: usize, size: usize, cost: u64) -> Vec<usize> {
         let mut out = Vec::new();
@@ -403,9 +403,9 @@ mod tests {
         };
         let mut run_ = Run { threads: 2, watch: &mut watch };
         let mut items = 0;
-        let outcome = run_.before(|run_| {
+        let outcome = run_.without_progress(|run_| {
             run(Blocks { items: 100, size: 9, cost: 0, lead: 0 }, run_, || (), |(), _, _| Some(()), |_, (), _| {})?;
-            run_.alone(|stop, done| {
+            run_.serial(|stop, done| {
                 while !stop.requested() {
                     items += 1;
                     done.set(items);
@@ -421,11 +421,11 @@ mod tests {
     #[test]
     fn patience_ends_once_a_stop_is_requested() {
         let flag = AtomicBool::new(false);
-        let stop = Stop { flag: &flag, look: None };
-        let mut patience = Patience::default();
-        (0..10).for_each(|_| patience.spend(PATIENCE, &stop).unwrap());
+        let stop = Stop { flag: &flag, poll: None };
+        let mut meter = WorkMeter::default();
+        (0..10).for_each(|_| meter.charge(WORK_PER_POLL, &stop).unwrap());
         flag.store(true, Ordering::Relaxed);
-        let outcomes = [1, 2].map(|_| patience.spend(PATIENCE / 2, &stop));
+        let outcomes = [1, 2].map(|_| meter.charge(WORK_PER_POLL / 2, &stop));
         assert_eq!([Ok(()), Err(Error::Interrupted)], outcomes);
     }
 
@@ -434,17 +434,17 @@ mod tests {
         let mut seen = Vec::new();
         let mut watch = |done| {
             seen.push(done);
-            if done < 7 { Ok(()) } else { Err(Error::Empty { what: "patience".into() }) }
+            if done < 7 { Ok(()) } else { Err(Error::Empty { what: "meter".into() }) }
         };
         let body = |stop: &Stop<'_>, done: &Cell<u64>| {
             done.set(7);
             Ok(stop.requested())
         };
-        let outcome = Run { threads: 1, watch: &mut watch }.alone(body);
-        assert_eq!(Err(Error::Empty { what: "patience".into() }), outcome);
+        let outcome = Run { threads: 1, watch: &mut watch }.serial(body);
+        assert_eq!(Err(Error::Empty { what: "meter".into() }), outcome);
         assert_eq!(vec![7], seen);
         let mut watch = |_| Ok(());
-        assert_eq!(Ok(false), Run { threads: 1, watch: &mut watch }.alone(body));
+        assert_eq!(Ok(false), Run { threads: 1, watch: &mut watch }.serial(body));
     }
 
     #[test]
@@ -457,7 +457,7 @@ mod tests {
             sort(&mut got, |a, b| b.cmp(a), &Stop::never()).unwrap();
             assert!(expected == got, "{length}");
             let flag = AtomicBool::new(true);
-            let outcome = sort(&mut got, u64::cmp, &Stop { flag: &flag, look: None });
+            let outcome = sort(&mut got, u64::cmp, &Stop { flag: &flag, poll: None });
             assert_eq!(length > PIECE, outcome.is_err());
         }
     }

@@ -56,7 +56,7 @@ impl Simd {
     pub fn best() -> Self {
         match choice() {
             Ok(simd) => *simd,
-            Err(_) => Simd::here().pop().unwrap_or(Simd::Portable),
+            Err(_) => Simd::available().pop().unwrap_or(Simd::Portable),
         }
     }
 
@@ -80,7 +80,7 @@ impl Simd {
     }
 
     /// All that this processor can take, the best one last.
-    pub fn here() -> Vec<Self> {
+    pub fn available() -> Vec<Self> {
         #[allow(unused_mut)]
         let mut all = vec![Simd::Portable];
         #[cfg(target_arch = "x86_64")]
@@ -111,31 +111,31 @@ impl Simd {
     pub(crate) fn tested() -> Vec<Self> {
         use std::io::Write;
         static SAID: std::sync::Once = std::sync::Once::new();
-        let here = Simd::here();
+        let available = Simd::available();
         SAID.call_once(|| {
-            for name in NAMES.iter().skip(here.len()) {
+            for name in NAMES.iter().skip(available.len()) {
                 let _ = writeln!(std::io::stderr(), "NOT RUN: the path {name}, which this processor lacks");
             }
         });
-        here
+        available
     }
 }
 
 /// What was chosen, once and for all.
 fn choice() -> &'static Result<Simd> {
     static CHOICE: OnceLock<Result<Simd>> = OnceLock::new();
-    CHOICE.get_or_init(|| choose(env::var_os(VARIABLE).as_deref(), &Simd::here()))
+    CHOICE.get_or_init(|| choose(env::var_os(VARIABLE).as_deref(), &Simd::available()))
 }
 
 /// The path of that name among those that are here, or the last of them.
-fn choose(name: Option<&OsStr>, here: &[Simd]) -> Result<Simd> {
+fn choose(name: Option<&OsStr>, available: &[Simd]) -> Result<Simd> {
     let Some(name) = name.filter(|name| !name.is_empty()) else {
-        return Ok(*here.last().unwrap_or(&Simd::Portable));
+        return Ok(*available.last().unwrap_or(&Simd::Portable));
     };
     let name = name.to_string_lossy();
-    here.iter().copied().find(|simd| simd.name() == name).ok_or_else(|| {
+    available.iter().copied().find(|simd| simd.name() == name).ok_or_else(|| {
         let known = NAMES.contains(&name.as_ref());
-        let names: Vec<_> = if known { here.iter().map(|simd| simd.name()).collect() } else { NAMES.to_vec() };
+        let names: Vec<_> = if known { available.iter().map(|simd| simd.name()).collect() } else { NAMES.to_vec() };
         let names = names.join(" or ");
         let expected = match known {
             true => format!("{names}, which is what this processor has, or not be set"),
@@ -193,22 +193,22 @@ mod tests {
 
     #[test]
     fn a_path_is_found_by_its_name_and_without_one_the_best_is() {
-        let here = Simd::here();
-        for &simd in &here {
-            assert_eq!(Ok(simd), choose(Some(OsStr::new(simd.name())), &here));
+        let available = Simd::available();
+        for &simd in &available {
+            assert_eq!(Ok(simd), choose(Some(OsStr::new(simd.name())), &available));
         }
         for nothing in [None, Some(OsStr::new(""))] {
-            assert_eq!(Ok(here[here.len() - 1]), choose(nothing, &here));
-            assert_eq!(Ok(Simd::Portable), choose(nothing, &here[..1]));
+            assert_eq!(Ok(available[available.len() - 1]), choose(nothing, &available));
+            assert_eq!(Ok(Simd::Portable), choose(nothing, &available[..1]));
         }
     }
 
     #[test]
     fn names_of_no_path_and_of_one_that_is_not_here_are_refused() {
-        let refused = |name, here: &[Simd]| choose(Some(OsStr::new(name)), here).unwrap_err().to_string();
+        let refused = |name, available: &[Simd]| choose(Some(OsStr::new(name)), available).unwrap_err().to_string();
         assert_eq!(
             "RESHUFFLE_SIMD must be portable or avx2 or avx512, or not be set, got \"AVX2\"",
-            refused("AVX2", &Simd::here())
+            refused("AVX2", &Simd::available())
         );
         assert_eq!(
             "RESHUFFLE_SIMD must be portable, which is what this processor has, or not be set, got \"avx512\"",

@@ -43,7 +43,7 @@ const DERIVED: [(&str, u32); 4] = [("test-set", 1), ("simulation", 2), ("run", 3
 /// [`Error::UnknownName`] for another kind.
 pub fn derive(seed: u64, kind: &str, index: u64) -> Result<u64> {
     match DERIVED.iter().find(|(name, _)| *name == kind) {
-        Some(&(_, kind)) => Ok(Stream::new(seed, Purpose::Derive, index).part(kind).word(0)),
+        Some(&(_, kind)) => Ok(Stream::new(seed, Purpose::Derive, index).part(kind).value(0)),
         None => {
             let known = DERIVED.map(|(name, _)| name.into()).into();
             Err(Error::UnknownName { kind: "kind of seed".into(), name: kind.into(), known })
@@ -97,7 +97,7 @@ impl Stream {
     }
 
     /// The stream of the same replicate and part for another purpose.
-    pub fn with(self, purpose: Purpose) -> Self {
+    pub fn for_purpose(self, purpose: Purpose) -> Self {
         Stream { purpose: self.purpose & !0xFF | purpose as u32, ..self }
     }
 
@@ -115,12 +115,12 @@ impl Stream {
     }
 
     /// Word `index`.
-    pub fn word(&self, index: u64) -> u64 {
+    pub fn value(&self, index: u64) -> u64 {
         self.block((index / 2) as u32)[index as usize % 2]
     }
 
     /// The words in order, without end.
-    pub fn words(self) -> impl Iterator<Item = u64> {
+    pub fn values(self) -> impl Iterator<Item = u64> {
         (0..).flat_map(move |block| self.block(block))
     }
 
@@ -154,7 +154,7 @@ impl Stream {
 
     /// The block's two words in the streams of this replicate plus `ahead` and those that follow.
     #[inline(always)]
-    fn abreast(&self, block: u32, ahead: usize) -> [[u64; TOGETHER]; 2] {
+    fn side_by_side(&self, block: u32, ahead: usize) -> [[u64; TOGETHER]; 2] {
         let mut counters = self.counters(block);
         let [_, _, low, high] = &mut counters;
         for (i, (low, high)) in low.iter_mut().zip(high).enumerate() {
@@ -192,18 +192,18 @@ fn pack<const N: usize>(counters: &[[u64; N]; 4], i: usize) -> [u64; 2] {
 dispatch! {
     /// Writes the words from 2·`block` on of the streams of consecutive replicates, word by word: all replicates' first,
     /// then all replicates' second …
-    pub fn words_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) = words_by_replicate_inline;
+    pub fn fill_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) = fill_by_replicate_inline;
 }
 
 #[inline(always)]
-fn words_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
+fn fill_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
     for (block, out) in (block..).zip(out.chunks_mut(2 * replicates)) {
         let (even, odd) = out.split_at_mut(replicates);
         let (whole_even, rest_even) = even.as_chunks_mut();
         let (whole_odd, rest_odd) = odd.as_chunks_mut();
         let done = whole_even.len();
         for (i, even) in whole_even.iter_mut().enumerate() {
-            let words = first.abreast(block, i * TOGETHER);
+            let words = first.side_by_side(block, i * TOGETHER);
             *even = words[0];
             // Of an odd number of words, the last block's second is not wanted.
             if let Some(odd) = whole_odd.get_mut(i) {
@@ -211,7 +211,7 @@ fn words_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: 
             }
         }
         if !rest_even.is_empty() {
-            let words = first.abreast(block, done * TOGETHER);
+            let words = first.side_by_side(block, done * TOGETHER);
             rest_even.copy_from_slice(&words[0][..rest_even.len()]);
             rest_odd.copy_from_slice(&words[1][..rest_odd.len()]);
         }
@@ -220,22 +220,22 @@ fn words_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: 
 
 /// The 32-bit halves of a stream's words, the low one first.
 #[derive(Debug, Clone)]
-pub struct Halves {
+pub struct U32Stream {
     stream: Stream,
     next_block: u32,
     halves: [u32; 4 * TOGETHER],
     used: usize,
 }
 
-impl Halves {
+impl U32Stream {
     /// All of them, from the first.
     pub fn new(stream: Stream) -> Self {
-        Halves { stream, next_block: 0, halves: [0; 4 * TOGETHER], used: 4 * TOGETHER }
+        U32Stream { stream, next_block: 0, halves: [0; 4 * TOGETHER], used: 4 * TOGETHER }
     }
 
     /// The next one.
     #[inline(always)]
-    pub fn draw(&mut self) -> u32 {
+    pub fn next_u32(&mut self) -> u32 {
         if self.used == self.halves.len() {
             self.refill();
         }
@@ -278,7 +278,7 @@ dispatch! {
 /// doi:10.1145/3230636).
 #[derive(Debug, Clone)]
 pub struct Indices {
-    halves: Halves,
+    halves: U32Stream,
     bound: u32,
     rejected_below: u32,
 }
@@ -286,7 +286,7 @@ pub struct Indices {
 impl Indices {
     fn new(stream: Stream, bound: u32) -> Self {
         assert!(bound > 0, "an index needs something to point at");
-        Indices { halves: Halves::new(stream), bound, rejected_below: bound.wrapping_neg() % bound }
+        Indices { halves: U32Stream::new(stream), bound, rejected_below: bound.wrapping_neg() % bound }
     }
 
     /// The next one.
@@ -348,18 +348,18 @@ mod tests {
         for (seed, purpose, replicate) in [(0, Purpose::Shuffle, 0), (u64::MAX, Purpose::Draw, u64::MAX - 7)] {
             let stream = Stream::new(seed, purpose, replicate).part(5);
             for (block, length) in [(0, 1), (0, 100), (7, 33), (1, 4)] {
-                let expected: Vec<u64> = stream.words().skip(2 * block as usize).take(length).collect();
-                assert_eq!(expected[length - 1], stream.word(2 * u64::from(block) + length as u64 - 1));
+                let expected: Vec<u64> = stream.values().skip(2 * block as usize).take(length).collect();
+                assert_eq!(expected[length - 1], stream.value(2 * u64::from(block) + length as u64 - 1));
                 let mut row = vec![0; length];
                 stream.fill(block, &mut row);
                 assert_eq!(expected, row);
             }
             for replicates in [1, 15, 16, 40] {
                 let mut words = vec![0; 5 * replicates];
-                words_by_replicate(Simd::best(), stream, replicates, 2, &mut words);
+                fill_by_replicate(Simd::best(), stream, replicates, 2, &mut words);
                 for (i, &word) in words.iter().enumerate() {
                     let of = Stream { replicate: replicate.wrapping_add((i % replicates) as u64), ..stream };
-                    assert_eq!(of.word(4 + (i / replicates) as u64), word);
+                    assert_eq!(of.value(4 + (i / replicates) as u64), word);
                 }
             }
         }
@@ -371,12 +371,12 @@ mod tests {
         for simd in Simd::tested() {
             let mut got = vec![0; 100];
             fill(simd, &stream, 3, &mut got);
-            assert_eq!(stream.words().skip(6).take(100).collect::<Vec<_>>(), got, "{simd:?}");
+            assert_eq!(stream.values().skip(6).take(100).collect::<Vec<_>>(), got, "{simd:?}");
             let mut got = vec![0; 5 * 37];
-            words_by_replicate(simd, stream, 37, 3, &mut got);
+            fill_by_replicate(simd, stream, 37, 3, &mut got);
             let word = |i: usize| {
                 let replicate = stream.replicate.wrapping_add((i % 37) as u64);
-                Stream { replicate, ..stream }.word(6 + (i / 37) as u64)
+                Stream { replicate, ..stream }.value(6 + (i / 37) as u64)
             };
             assert_eq!((0..5 * 37).map(word).collect::<Vec<_>>(), got, "{simd:?}");
         }
@@ -386,7 +386,7 @@ mod tests {
     fn words_are_those_of_another_implementation() {
         let cases: [(u64, Purpose, u64, [u64; 4]); 3] = include!("../../tests/data/philox_known_answers.in");
         for (seed, purpose, replicate, expected) in cases {
-            let got: Vec<u64> = Stream::new(seed, purpose, replicate).words().take(4).collect();
+            let got: Vec<u64> = Stream::new(seed, purpose, replicate).values().take(4).collect();
             assert_eq!(expected.as_slice(), got);
         }
     }
@@ -428,7 +428,7 @@ mod tests {
         let bound = (1u32 << 31) + 1;
         let stream = Stream::new(1, Purpose::Draw, 0);
         let expected: Vec<u32> = stream
-            .words()
+            .values()
             .flat_map(|word| [word as u32, (word >> 32) as u32])
             .filter_map(|half| {
                 let product = u64::from(half) * u64::from(bound);

@@ -208,7 +208,7 @@ def others(data: st.DataObject) -> Call:
 
     calls: list[Call] = [
         lambda: _core.differing_units(counts, by, most=number),
-        lambda: _core.coin_law(steps),
+        lambda: _core.sign_flip_distribution(steps),
         lambda: _core.Metric.mean("x", scale, higher_is_better=True).signature,
         score,
         lambda: _core.Metric(name, {}).count([column], references, threads=threads_),

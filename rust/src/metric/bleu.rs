@@ -13,7 +13,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "bleu",
     about: "geometric mean of clipped n-gram precisions times a brevity penalty",
     source: "P02-1040",
-    of_parses: false,
+    reads_parses: false,
     options: &[
         TOKENIZE,
         LOWERCASE,

@@ -17,7 +17,7 @@ pub(super) const CHRF: MetricSpec = MetricSpec {
     name: "chrf",
     about: "F-score over character n-grams",
     source: "W15-3049",
-    of_parses: false,
+    reads_parses: false,
     options: OPTIONS,
     build: |options| Ok(Box::new(Chrf::new(options)?)),
 };
@@ -26,7 +26,7 @@ pub(super) const CHRF_PLUS_PLUS: MetricSpec = MetricSpec {
     name: "chrf++",
     about: "F-score over character n-grams, words and word pairs",
     source: "W17-4770",
-    of_parses: false,
+    reads_parses: false,
     options: PLUS_PLUS_OPTIONS,
     build: |options| Ok(Box::new(Chrf::new(options)?)),
 };

@@ -15,7 +15,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "per",
     about: "position-independent error rate: word error rate without regard to the order of words",
     source: "W07-0707",
-    of_parses: false,
+    reads_parses: false,
     options: OPTIONS,
     build: |options| Ok(Box::new(ErrorRate::<Bags>::new("PER", options)?)),
 };

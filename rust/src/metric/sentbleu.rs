@@ -29,7 +29,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "sentbleu",
     about: "mean of smoothed sentence-level BLEU, weighted by reference length",
     source: "W14-3346",
-    of_parses: false,
+    reads_parses: false,
     options: &[
         TOKENIZE,
         LOWERCASE,

@@ -15,7 +15,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "wer",
     about: "word error rate: insertions, deletions and substitutions per word of the reference",
     source: "W07-0707",
-    of_parses: false,
+    reads_parses: false,
     options: OPTIONS,
     build: |options| Ok(Box::new(ErrorRate::<Levenshtein>::new("WER", options)?)),
 };

@@ -23,7 +23,7 @@ mod _core {
     };
     #[pymodule_export]
     use super::resample::{
-        Sequential, StoppingRule, coin_law, derive, differing_units, draw_weights, stream_indices, stream_words, totals,
+        Sequential, StoppingRule, sign_flip_distribution, derive, differing_units, draw_weights, stream_indices, stream_words, totals,
     };
 
     #[pymodule_export]

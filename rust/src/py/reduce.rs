@@ -7,7 +7,7 @@ use numpy::{
 };
 use pyo3::prelude::*;
 
-use super::call::{Progress, alone, long, raise};
+use super::call::{Progress, raise, run_long, run_serial};
 use super::convert::{check_units, flips, in_order, shaped, suff_stats};
 use super::metric::Metric;
 use super::resample::{StoppingRule, sizes};
@@ -79,7 +79,7 @@ impl Any {
     }
 
     /// What is made in one pass with others; None for what takes passes of its own.
-    fn in_one_pass(&mut self) -> Option<&mut dyn core::Reduction> {
+    fn as_single_pass(&mut self) -> Option<&mut dyn core::Reduction> {
         match self {
             Any::Tally(reduction) => Some(reduction),
             Any::SequentialTally(reduction) => Some(reduction),
@@ -129,7 +129,7 @@ impl Reduction {
 
     fn merge(&self, py: Python<'_>, later: PyRef<'_, Reduction>) -> PyResult<Py<PyAny>> {
         let later: &Reduction = &later;
-        let merged = alone(py, |stop| {
+        let merged = run_serial(py, |stop| {
             let mut merged = self.0.clone();
             merged.merge(&later.0, stop)?;
             Ok(merged)
@@ -434,9 +434,9 @@ impl Sums {
 }
 
 /// Counts, and the metric that scores their sums, if there is one.
-type Given<'py> = (Option<PyRef<'py, Metric>>, Counts<'py>);
+type SampleArgument<'py> = (Option<PyRef<'py, Metric>>, Counts<'py>);
 
-fn sample<'a>(py: Python<'_>, (metric, counts): &'a Given<'_>) -> PyResult<Sample<'a>> {
+fn sample<'a>(py: Python<'_>, (metric, counts): &'a SampleArgument<'_>) -> PyResult<Sample<'a>> {
     let stats = suff_stats(py, counts)?;
     match metric {
         Some(metric) => Sample::new(metric.formula(), stats).map_err(|e| raise(py, e)),
@@ -454,7 +454,7 @@ impl Resampler {
     #[pyo3(signature = (samples, *, kind="shuffles", strata=None, threads=0, progress=None))]
     fn new(
         py: Python<'_>,
-        samples: Vec<Given<'_>>,
+        samples: Vec<SampleArgument<'_>>,
         kind: &str,
         strata: Option<Vec<usize>>,
         threads: usize,
@@ -474,8 +474,8 @@ impl Resampler {
             }
         };
         let samples: Vec<_> = samples.iter().map(|sample| self::sample(py, sample)).collect::<PyResult<_>>()?;
-        let prepare = |run: &mut Run<'_>| run.before(|run| resample::Resampler::prepare(&samples, kind, run));
-        long(py, threads, progress, (stage, 0), prepare).map(Resampler)
+        let prepare = |run: &mut Run<'_>| run.without_progress(|run| resample::Resampler::prepare(&samples, kind, run));
+        run_long(py, threads, progress, (stage, 0), prepare).map(Resampler)
     }
 
     #[pyo3(signature = (reductions, *, n, seed=0, first=0, masks=None, codes=None, indices=None, threads=0, progress=None))]
@@ -515,11 +515,11 @@ impl Resampler {
         };
         let range = resample::replicates(first, n).map_err(|e| raise(py, e))?;
         let mut made: Vec<Any> = reductions.iter().map(|reduction| reduction.0.clone()).collect();
-        let stage = if self.0.is_of_draws() { "drawing" } else { "shuffling" };
-        long(py, threads, progress, (stage, n), |run| {
-            let mut in_one_pass: Vec<_> = made.iter_mut().filter_map(Any::in_one_pass).collect();
-            if !in_one_pass.is_empty() {
-                self.0.run((plan, range.clone()), &mut in_one_pass, run)?;
+        let stage = if self.0.is_draws() { "drawing" } else { "shuffling" };
+        run_long(py, threads, progress, (stage, n), |run| {
+            let mut as_single_pass: Vec<_> = made.iter_mut().filter_map(Any::as_single_pass).collect();
+            if !as_single_pass.is_empty() {
+                self.0.run((plan, range.clone()), &mut as_single_pass, run)?;
             }
             made.iter_mut().try_for_each(|reduction| match reduction {
                 Any::MinP(min_p) => min_p.run(&self.0, (plan, range.clone()), run),
@@ -579,7 +579,7 @@ pub fn shuffle_many<'py>(
     let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
     let batch = seeds.shape()[0];
     let exceedances =
-        long(py, threads, progress, ("shuffling", batch), |run| many::shuffles(&problems, criterion, n, run))?;
+        run_long(py, threads, progress, ("shuffling", batch), |run| many::shuffles(&problems, criterion, n, run))?;
     shaped(py, exceedances, [batch])
 }
 
@@ -599,6 +599,6 @@ pub fn draw_many<'py>(
     let strata = sizes(py, strata)?;
     let problems = problems(py, metric, &counts, &seeds)?;
     let &[batch, systems, ..] = counts.shape() else { unreachable!("the array has four dimensions") };
-    let scores = long(py, threads, progress, ("drawing", batch), |run| many::draws(&problems, &strata, n, run))?;
+    let scores = run_long(py, threads, progress, ("drawing", batch), |run| many::draws(&problems, &strata, n, run))?;
     shaped(py, scores, [batch, systems, n])
 }

@@ -3,10 +3,10 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, alone, long, raise};
+use super::call::{Progress, raise, run_long, run_serial};
 use super::convert::{flips, in_order, shaped, suff_stats};
 use crate::error::Error;
-use crate::pool::{PIECE, Patience};
+use crate::pool::{PIECE, WorkMeter};
 use crate::resample::reduce::{self, Outcome, Rule};
 use crate::resample::{self, Pair, exact, zeros};
 use crate::stream::{self, Purpose, Stream};
@@ -28,11 +28,11 @@ impl StoppingRule {
     }
 
     fn limits<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let limits = alone(py, |stop| {
-            let mut patience = Patience::default();
+        let limits = run_serial(py, |stop| {
+            let mut meter = WorkMeter::default();
             let mut out: Vec<i64> = zeros(&[n, 2])?;
             for (out, limits) in out.chunks_exact_mut(2).zip(self.0.limits()) {
-                patience.spend(1 << 10, stop)?;
+                meter.charge(1 << 10, stop)?;
                 out.copy_from_slice(&[limits.low, limits.high]);
             }
             Ok(out)
@@ -71,7 +71,7 @@ impl Sequential {
             return Err(raise(py, Error::LengthMismatch { what: "tests".into(), expected, got: tests }));
         }
         let (words, _) = flips(py, &reached)?;
-        alone(py, |stop| {
+        run_serial(py, |stop| {
             // In whole words of shuffles.
             for first in (0..n).step_by(PIECE) {
                 if stop.requested() {
@@ -104,30 +104,30 @@ pub fn differing_units(
     most: usize,
 ) -> PyResult<Vec<(usize, Option<usize>, u64)>> {
     let stats = suff_stats(py, &counts)?;
-    let found = long(py, 1, None, ("", 0), |run| exact::differing(&stats, &pairs, most, run))?;
+    let found = run_long(py, 1, None, ("", 0), |run| exact::differing(&stats, &pairs, most, run))?;
     Ok(found.into_iter().map(|pair| (pair.units, pair.column, pair.span)).collect())
 }
 
-const ROWS_ABREAST: usize = 8;
+const ROWS_SIDE_BY_SIDE: usize = 8;
 
 #[pyfunction]
 pub fn totals<'py>(py: Python<'py>, counts: PyReadonlyArray3<'py, i64>) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let stats = suff_stats(py, &counts)?;
     let (systems, segments, columns) = (stats.systems(), stats.segments(), stats.columns());
-    let totals = alone(py, |stop| {
-        let mut patience = Patience::default();
+    let totals = run_serial(py, |stop| {
+        let mut meter = WorkMeter::default();
         let mut totals: Vec<i64> = zeros(&[systems, columns])?;
         // Several rows at a time, whose columns fill vectors.
-        let mut abreast: Vec<i64> = zeros(&[ROWS_ABREAST, columns])?;
+        let mut side_by_side: Vec<i64> = zeros(&[ROWS_SIDE_BY_SIDE, columns])?;
         for (system, totals) in totals.chunks_exact_mut(columns).enumerate() {
             for first in (0..segments).step_by(PIECE) {
                 let counts = stats.rows(system, first..segments.min(first + PIECE));
-                patience.spend(counts.len(), stop)?;
-                for rows in counts.chunks(abreast.len()) {
-                    abreast.iter_mut().zip(rows).for_each(|(sum, count)| *sum += count);
+                meter.charge(counts.len(), stop)?;
+                for rows in counts.chunks(side_by_side.len()) {
+                    side_by_side.iter_mut().zip(rows).for_each(|(sum, count)| *sum += count);
                 }
             }
-            for row in abreast.chunks_exact_mut(columns) {
+            for row in side_by_side.chunks_exact_mut(columns) {
                 totals.iter_mut().zip(row).for_each(|(total, sum)| *total += std::mem::take(sum));
             }
         }
@@ -138,15 +138,15 @@ pub fn totals<'py>(py: Python<'py>, counts: PyReadonlyArray3<'py, i64>) -> PyRes
 
 #[pyfunction]
 #[pyo3(signature = (steps, *, progress=None))]
-pub fn coin_law<'py>(
+pub fn sign_flip_distribution<'py>(
     py: Python<'py>,
     steps: PyReadonlyArray1<'py, u64>,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let steps = in_order(&steps)?;
-    let law = long(py, 1, progress, ("shuffling", steps.len()), |run| exact::law(steps, run))?;
-    let length = law.len();
-    shaped(py, law, [length])
+    let distribution = run_long(py, 1, progress, ("shuffling", steps.len()), |run| exact::sign_flip_distribution(steps, run))?;
+    let length = distribution.len();
+    shaped(py, distribution, [length])
 }
 
 /// Sizes of strata for the core, for which an empty list means no strata.
@@ -194,11 +194,11 @@ pub fn stream_words<'py>(
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
     let stream = named(purpose, seed, replicate, py)?;
     check_words(py, n)?;
-    let words = alone(py, |stop| {
+    let words = run_serial(py, |stop| {
         let mut words = zeros(&[n])?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for (block, words) in (0..).step_by(PIECE / 2).zip(words.chunks_mut(PIECE)) {
-            patience.spend(PIECE, stop)?;
+            meter.charge(PIECE, stop)?;
             stream.fill(block, words);
         }
         Ok(words)
@@ -218,12 +218,12 @@ pub fn stream_indices<'py>(
         return Err(raise(py, Error::Empty { what: "units to draw from".into() }));
     }
     check_words(py, n)?;
-    let indices = alone(py, |stop| {
+    let indices = run_serial(py, |stop| {
         let mut out = zeros(&[n])?;
         let mut indices = Stream::new(seed, Purpose::Draw, replicate).indices(bound);
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for out in out.chunks_mut(PIECE) {
-            patience.spend(PIECE, stop)?;
+            meter.charge(PIECE, stop)?;
             indices.fill(out);
         }
         Ok(out)
@@ -241,6 +241,6 @@ pub fn draw_weights(
     strata: Option<Vec<usize>>,
 ) -> PyResult<Bound<'_, PyArray1<u32>>> {
     let strata = sizes(py, strata)?;
-    let weights = long(py, 1, None, ("", 0), |run| resample::draw_weights((seed, replicate), segments, &strata, run))?;
+    let weights = run_long(py, 1, None, ("", 0), |run| resample::draw_weights((seed, replicate), segments, &strata, run))?;
     shaped(py, weights, [segments as usize])
 }

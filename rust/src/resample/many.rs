@@ -6,7 +6,7 @@ use super::reduce::{Draws, Pair, Reduction, Tally};
 use super::{Alternative, Kind, Plan, Resampler, Sample, replicates, zeros};
 use crate::error::{Error, Result};
 use crate::metric::Formula;
-use crate::pool::{self, Blocks, Patience, Run};
+use crate::pool::{self, Blocks, WorkMeter, Run};
 use crate::stats::SuffStats;
 
 /// Problems of the same size under one metric.
@@ -53,18 +53,18 @@ impl<'a> Problems<'a> {
             |(), problem, stop| {
                 let problem = problem.start;
                 let mut watch = |_| if stop.requested() { Err(Error::Interrupted) } else { Ok(()) };
-                let mut alone = Run { threads: 1, watch: &mut watch };
+                let mut serial_run = Run { threads: 1, watch: &mut watch };
                 let mut solve = || {
                     let counts = &self.counts[problem * of_one..][..of_one];
-                    let stats = alone.alone(|stop, _| {
-                        let mut patience = Patience::default();
-                        SuffStats::watched(counts, [systems, segments, columns], |cost| patience.spend(cost, stop))
+                    let stats = serial_run.serial(|stop, _| {
+                        let mut meter = WorkMeter::default();
+                        SuffStats::watched(counts, [systems, segments, columns], |cost| meter.charge(cost, stop))
                     })?;
                     let sample = Sample::new(self.formula.clone(), stats)?;
-                    let resampler = Resampler::prepare(&[sample], kind, &mut alone)?;
+                    let resampler = Resampler::prepare(&[sample], kind, &mut serial_run)?;
                     let mut reduction = reduction(problem);
                     let plan = (Plan::Seeded(self.seeds[problem]), range.clone());
-                    resampler.run(plan, &mut [&mut reduction], &mut alone)?;
+                    resampler.run(plan, &mut [&mut reduction], &mut serial_run)?;
                     Ok(reduction)
                 };
                 match solve() {

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use super::design::Place;
 use super::kernel::Block;
-use super::reduce::{BLOCK, Keep, Pair, Part};
+use super::reduce::{BLOCK, Accumulate, Pair, Partial};
 use super::resize;
 use crate::error::Result;
 use crate::metric::Formula;
-use crate::pool::{Patience, Stop};
+use crate::pool::{WorkMeter, Stop};
 use crate::simd::{Simd, dispatch};
 
 /// Whom to give what is scored: reductions and their parts of a block.
-pub(super) type Keepers<'a, 'k> = [(&'a (dyn Keep + 'k), &'a mut Part)];
+pub(super) type Accumulators<'a, 'k> = [(&'a (dyn Accumulate + 'k), &'a mut Partial)];
 
 /// Room for the totals of a batch of replicates, which a thread uses for one block after the other.
 #[derive(Default)]
@@ -46,15 +46,15 @@ impl Scoring {
         (formulas, simd): (&[Arc<dyn Formula>], Simd),
         block: &Block<'_>,
         pairs: &[Pair],
-        keepers: &mut Keepers<'_, '_>,
+        accumulators: &mut Accumulators<'_, '_>,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let mut scores = [[0.0; BLOCK]; 2];
         for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
             let &Place { systems, columns, cell: first_cell, .. } = place;
             let (cells, wanted) = (systems * columns, metric * pairs.len()..(metric + 1) * pairs.len());
-            let wants = |series| keepers.iter().any(|(keep, _)| keep.wants(series));
+            let wants = |series| accumulators.iter().any(|(accumulate, _)| accumulate.wants(series));
             if !wanted.clone().any(wants) {
                 continue;
             }
@@ -66,10 +66,10 @@ impl Scoring {
                     block.copy(first_cell + cell, at, flipped);
                 }
                 for (series, &(x, y)) in wanted.clone().zip(pairs) {
-                    if !keepers.iter().any(|(keep, _)| keep.wants(series)) {
+                    if !accumulators.iter().any(|(accumulate, _)| accumulate.wants(series)) {
                         continue;
                     }
-                    patience.spend(8 * columns * batch, stop)?;
+                    meter.charge(8 * columns * batch, stop)?;
                     let [to_x, to_y] = &mut self.totals;
                     let [x, y] = [x, y].map(|system| {
                         let sums = &self.sums[system * columns * batch..][..columns * batch];
@@ -81,11 +81,11 @@ impl Scoring {
                     }
                     let [of_x, of_y] = &mut scores;
                     of_x.iter_mut().zip(of_y.iter()).for_each(|(x, y)| *x -= y);
-                    for (keep, part) in &mut *keepers {
-                        keep.take(part, series, at, &of_x[..batch]);
+                    for (accumulate, partial) in &mut *accumulators {
+                        accumulate.add_values(partial, series, at, &of_x[..batch]);
                     }
                 }
-                keepers.iter_mut().for_each(|(keep, part)| keep.taken(part, metric, at, batch));
+                accumulators.iter_mut().for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
             }
         }
         Ok(())
@@ -99,27 +99,27 @@ impl Scoring {
         &mut self,
         formulas: &[Arc<dyn Formula>],
         block: &Block<'_>,
-        keepers: &mut Keepers<'_, '_>,
+        accumulators: &mut Accumulators<'_, '_>,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let mut scores = [0.0; BLOCK];
         for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
             let &Place { systems, columns, cell: first_cell, system: first_system } = place;
             resize(&mut self.sums, columns * BLOCK)?;
             for (at, batch) in batches(block) {
                 for system in 0..systems {
-                    patience.spend(8 * columns * batch, stop)?;
+                    meter.charge(8 * columns * batch, stop)?;
                     let totals = &mut self.sums[..columns * batch];
                     for (column, totals) in totals.chunks_exact_mut(batch).enumerate() {
                         block.copy(first_cell + system * columns + column, at, totals);
                     }
                     formula.scores(totals, &mut scores[..batch]);
-                    for (keep, part) in &mut *keepers {
-                        keep.take(part, first_system + system, at, &scores[..batch]);
+                    for (accumulate, partial) in &mut *accumulators {
+                        accumulate.add_values(partial, first_system + system, at, &scores[..batch]);
                     }
                 }
-                keepers.iter_mut().for_each(|(keep, part)| keep.taken(part, metric, at, batch));
+                accumulators.iter_mut().for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
             }
         }
         Ok(())
@@ -163,7 +163,7 @@ mod tests {
         batch in 1..=BLOCK,
         seed in any::<u64>(),
     ) {
-        let random = |replicate| Stream::new(seed, Purpose::Draw, replicate).words().map(|w| w as i64 >> 20);
+        let random = |replicate| Stream::new(seed, Purpose::Draw, replicate).values().map(|w| w as i64 >> 20);
         let of = [0, 1].map(|x| random(x).take(columns.len() * batch).collect::<Vec<_>>());
         let totals = [0, 1].map(|x: usize| columns.iter().map(|both| both[x]).collect::<Vec<_>>());
         let swapped = |x: usize, i: usize| totals[x][i / batch] - of[x][i] + of[1 - x][i];

@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, WorkMeter, Stop};
 
 /// A token's number, in the order of first appearance.
 pub(crate) type Token = u32;
@@ -138,7 +138,7 @@ pub struct Ngrams {
     /// The texts counted since `clear`, so that counts left by another are known as such.
     texts: u32,
     hypothesis: Vec<Token>,
-    patience: Patience,
+    meter: WorkMeter,
 }
 
 /// The rough cost of a token, in additions.
@@ -151,14 +151,14 @@ const TOKEN: usize = 64;
 #[inline]
 pub(crate) fn each_token(
     tokens: impl FnOnce(&mut dyn FnMut(&str)),
-    (patience, stop): (&mut Patience, &Stop<'_>),
+    (meter, stop): (&mut WorkMeter, &Stop<'_>),
     mut take: impl FnMut(&str),
 ) -> Result<()> {
     let mut stopped = false;
     tokens(&mut |token| {
         if !stopped {
             take(token);
-            stopped = patience.spend(TOKEN, stop).is_err();
+            stopped = meter.charge(TOKEN, stop).is_err();
         }
     });
     if stopped { Err(Error::Interrupted) } else { Ok(()) }
@@ -190,8 +190,8 @@ impl Ngrams {
     /// # Errors
     /// [`Error::Interrupted`] if told to stop.
     pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), stop: &Stop<'_>) -> Result<()> {
-        let Ngrams { vocabulary, tokens: numbers, patience, .. } = self;
-        each_token(tokens, (patience, stop), |token| numbers.push(vocabulary.intern(token)))?;
+        let Ngrams { vocabulary, tokens: numbers, meter, .. } = self;
+        each_token(tokens, (meter, stop), |token| numbers.push(vocabulary.intern(token)))?;
         self.ends.push(self.tokens.len());
         Ok(())
     }
@@ -267,9 +267,9 @@ impl Ngrams {
         mut matched: impl FnMut(usize, usize),
         stop: &Stop<'_>,
     ) -> Result<usize> {
-        let Ngrams { vocabulary, hypothesis, patience, .. } = self;
+        let Ngrams { vocabulary, hypothesis, meter, .. } = self;
         hypothesis.clear();
-        each_token(tokens, (patience, stop), |token| hypothesis.push(vocabulary.find(token)))?;
+        each_token(tokens, (meter, stop), |token| hypothesis.push(vocabulary.find(token)))?;
         self.texts += 1;
         for i in 0..self.hypothesis.len() {
             look(i, stop)?;

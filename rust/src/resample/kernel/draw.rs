@@ -7,23 +7,23 @@ use super::product::TOGETHER;
 use super::weights::Strata;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, WorkMeter, Stop};
 use crate::resample::design::Design;
 use crate::resample::resize;
 
 /// Where draws come from.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::resample) enum Choices<'a> {
+pub(in crate::resample) enum DrawSource<'a> {
     /// The streams of a seed.
     Seeded(u64),
     /// Units of replicates `first`, `first` + 1 …: as many as there are for each.
-    Given { indices: &'a [u32], first: u64 },
+    External { indices: &'a [u32], first: u64 },
 }
 
 /// The units drawn by replicates, and the sums over them.
 pub(in crate::resample) struct Draws<'a> {
     design: &'a Design,
-    choices: Choices<'a>,
+    source: DrawSource<'a>,
     strata: &'a Strata,
     digits: &'a Digits,
 }
@@ -40,24 +40,24 @@ impl<'a> Draws<'a> {
     pub fn new(
         design: &'a Design,
         (strata, digits): (&'a Strata, &'a Digits),
-        (choices, n): (Choices<'a>, usize),
+        (source, n): (DrawSource<'a>, usize),
         stop: &Stop<'_>,
     ) -> Result<Self> {
         let units = design.units;
-        if let Choices::Given { indices, .. } = choices {
+        if let DrawSource::External { indices, .. } = source {
             if Some(indices.len()) != n.checked_mul(units) {
                 let expected = n.saturating_mul(units);
                 return Err(Error::LengthMismatch { what: "indices".into(), expected, got: indices.len() });
             }
-            let mut patience = Patience::default();
+            let mut meter = WorkMeter::default();
             for indices in indices.chunks(PIECE) {
-                patience.spend(indices.len(), stop)?;
+                meter.charge(indices.len(), stop)?;
                 if let Some(&index) = indices.iter().find(|&&index| index as usize >= units) {
                     return Err(Error::OutOfRange { what: "unit".into(), index: index as usize, len: units });
                 }
             }
         }
-        Ok(Draws { design, choices, strata, digits })
+        Ok(Draws { design, source, strata, digits })
     }
 
     /// The bytes of a row of weights: whole quads of units.
@@ -80,10 +80,10 @@ impl<'a> Draws<'a> {
         }
         let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
         self.digits.sums(weights, self.padded(), (dense, stride, place), stop)?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
             for (out, weights) in out[place..].iter_mut().zip(weights.chunks_exact(self.padded())) {
-                patience.spend(exceptions.units.len(), stop)?;
+                meter.charge(exceptions.units.len(), stop)?;
                 *out = exceptions.units.iter().map(|&(unit, value)| value * i64::from(weights[unit])).sum();
             }
         }
@@ -128,7 +128,7 @@ impl Kernel for Draws<'_> {
     ) -> Result<()> {
         let replicates = (range.end - range.start) as usize;
         let weights = &mut scratch.bytes;
-        if let Choices::Seeded(_) = self.choices {
+        if let DrawSource::Seeded(_) = self.source {
             resize(weights, TOGETHER.min(replicates) * self.padded())?;
         }
         for place in (0..replicates).step_by(TOGETHER) {
@@ -136,12 +136,12 @@ impl Kernel for Draws<'_> {
             if stop.requested() {
                 return Err(Error::Interrupted);
             }
-            match self.choices {
-                Choices::Seeded(seed) => {
+            match self.source {
+                DrawSource::Seeded(seed) => {
                     let weights = &mut weights[..here * self.padded()];
                     self.add_drawn((seed, range.start + place as u64), weights, place, (out, stride), stop)?;
                 }
-                Choices::Given { indices, first } => {
+                DrawSource::External { indices, first } => {
                     let units = self.design.units;
                     for place in place..place + here {
                         if stop.requested() {

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::flips::Coins;
+use super::flips::FlipSource;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
-use crate::pool::{Patience, Stop};
+use crate::pool::{WorkMeter, Stop};
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
 use crate::resample::resize;
@@ -14,19 +14,19 @@ use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
 /// Fewer shuffles than this are made without tables.
-pub(in crate::resample) const FEW: usize = 10;
+pub(in crate::resample) const FEW_SHUFFLES: usize = 10;
 
 /// The flips of a few replicates.
 pub(in crate::resample) struct FewFlips<'a> {
     design: &'a Design,
-    coins: Coins<'a>,
+    source: FlipSource<'a>,
     simd: Simd,
 }
 
 impl<'a> FewFlips<'a> {
     /// The flips of replicates; of given ones there are as many words as they need.
-    pub fn new(design: &'a Design, coins: Coins<'a>, simd: Simd) -> Self {
-        FewFlips { design, coins, simd }
+    pub fn new(design: &'a Design, source: FlipSource<'a>, simd: Simd) -> Self {
+        FewFlips { design, source, simd }
     }
 }
 
@@ -46,28 +46,28 @@ impl Kernel for FewFlips<'_> {
         (out, stride): (&mut [i64], usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let words = self.design.units.div_ceil(64);
         let drawn = &mut scratch.words;
-        if let Coins::Seeded(_) = self.coins {
+        if let FlipSource::Seeded(_) = self.source {
             resize(drawn, words)?;
         }
         for (place, replicate) in range.enumerate() {
             if stop.requested() {
                 return Err(Error::Interrupted);
             }
-            let flips: &[u64] = match self.coins {
-                Coins::Seeded(seed) => {
+            let flips: &[u64] = match self.source {
+                FlipSource::Seeded(seed) => {
                     for (block, words) in (0..).step_by(PIECE / 2).zip(drawn.chunks_mut(PIECE)) {
-                        patience.spend(2 * words.len(), stop)?;
+                        meter.charge(2 * words.len(), stop)?;
                         fill(self.simd, Stream::new(seed, Purpose::Shuffle, replicate), block, words);
                     }
                     drawn
                 }
-                Coins::Given { words: given, first } => &given[(replicate - first) as usize * words..][..words],
+                FlipSource::External { words: given, first } => &given[(replicate - first) as usize * words..][..words],
             };
             for (first, &word) in (0..self.design.units).step_by(64).zip(flips) {
-                patience.spend(64 * (1 + self.design.packed.len()), stop)?;
+                meter.charge(64 * (1 + self.design.packed.len()), stop)?;
                 let units = first..self.design.units.min(first + 64);
                 let masks = std::array::from_fn(|bit| -((word >> bit & 1) as i64));
                 for (column, out) in self.design.packed.iter().zip(out.chunks_exact_mut(stride)) {
@@ -77,7 +77,7 @@ impl Kernel for FewFlips<'_> {
             }
             let (_, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
             for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
-                patience.spend(exceptions.units.len(), stop)?;
+                meter.charge(exceptions.units.len(), stop)?;
                 let flipped = exceptions.units.iter().filter(|(unit, _)| flips[unit / 64] >> (unit % 64) & 1 == 1);
                 out[place] = flipped.map(|(_, value)| value).sum();
             }

@@ -13,21 +13,21 @@ use crate::resample::design::packed::Packed;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
 use crate::simd::{Simd, dispatch};
-use crate::stream::{Purpose, Stream, words_by_replicate};
+use crate::stream::{Purpose, Stream, fill_by_replicate};
 
 /// Where flips come from: bit u % 64 of word u / 64 of a replicate swaps unit u.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::resample) enum Coins<'a> {
+pub(in crate::resample) enum FlipSource<'a> {
     /// The streams of a seed.
     Seeded(u64),
     /// Words of replicates `first`, `first` + 1 …
-    Given { words: &'a [u64], first: u64 },
+    External { words: &'a [u64], first: u64 },
 }
 
 /// The flips of replicates, and what is added for them.
 pub(in crate::resample) struct Flips<'a> {
     design: &'a Design,
-    coins: Coins<'a>,
+    source: FlipSource<'a>,
     adder: &'a Adder,
     words: usize,
 }
@@ -87,26 +87,26 @@ impl<'a> Flips<'a> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if the given ones are not as many.
-    pub fn new(design: &'a Design, adder: &'a Adder, coins: Coins<'a>, n: usize) -> Result<Self> {
+    pub fn new(design: &'a Design, adder: &'a Adder, source: FlipSource<'a>, n: usize) -> Result<Self> {
         let words = design.units.div_ceil(64);
-        if let Coins::Given { words: given, .. } = coins
+        if let FlipSource::External { words: given, .. } = source
             && Some(given.len()) != n.checked_mul(words)
         {
             let expected = n.saturating_mul(words);
             return Err(Error::LengthMismatch { what: "words of flips".into(), expected, got: given.len() });
         }
-        Ok(Flips { design, coins, adder, words })
+        Ok(Flips { design, source, adder, words })
     }
 
     /// Writes the flips of the words `from`… word by word, `stride` apart: all replicates' first, then all replicates'
     /// second …
     fn fill(&self, replicates: Range<u64>, from: usize, (out, stride): (&mut [u64], usize)) {
-        match self.coins {
-            Coins::Seeded(seed) => {
+        match self.source {
+            FlipSource::Seeded(seed) => {
                 let first = Stream::new(seed, Purpose::Shuffle, replicates.start);
-                words_by_replicate(self.adder.simd(), first, stride, (from / 2) as u32, out);
+                fill_by_replicate(self.adder.simd(), first, stride, (from / 2) as u32, out);
             }
-            Coins::Given { words: given, first } => {
+            FlipSource::External { words: given, first } => {
                 let [start, end] = [replicates.start, replicates.end].map(|r| (r - first) as usize * self.words);
                 for (i, words) in given[start..end].chunks_exact(self.words).enumerate() {
                     out[i..].iter_mut().step_by(stride).zip(&words[from..]).for_each(|(out, word)| *out = *word);

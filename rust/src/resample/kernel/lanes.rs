@@ -10,7 +10,7 @@ mod avx512;
 
 use super::STRIDE as LANES;
 use crate::error::Result;
-use crate::pool::{Patience, Stop};
+use crate::pool::{WorkMeter, Stop};
 use crate::resample::design::packed::Packed;
 use crate::resample::reserved;
 use crate::simd::{Simd, dispatch};
@@ -56,7 +56,7 @@ struct Digit {
 
 impl Digit {
     /// Tables of zeros.
-    fn of_zeros(column: usize, shift: u32, lines: usize, groups: usize) -> Result<Self> {
+    fn zeros(column: usize, shift: u32, lines: usize, groups: usize) -> Result<Self> {
         let mut tables = reserved(lines)?;
         tables.resize(lines, Line([0; 64]));
         let mut largest = reserved(groups)?;
@@ -95,7 +95,7 @@ impl<const UNITS: usize> Tables<UNITS> {
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
     pub fn new(columns: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         const { assert!(LANES.is_multiple_of(Self::SIZE) && (Self::OF_WORD * Self::SIZE).is_multiple_of(64)) };
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let words = columns.units().div_ceil(64);
         let (groups, lines) = (words * Self::OF_WORD, words * Self::LINES);
         let mut below = vec![vec![0i64; columns.len()]; words.div_ceil(Self::WORDS)];
@@ -103,14 +103,14 @@ impl<const UNITS: usize> Tables<UNITS> {
         for (index, column) in columns.iter().enumerate() {
             let first_digit = digits.len();
             for (word, units) in columns.pieces(64).enumerate() {
-                patience.spend(Self::OF_WORD * Self::SIZE / 8, stop)?;
+                meter.charge(Self::OF_WORD * Self::SIZE / 8, stop)?;
                 // Behind the last ones a table may ask for a few more.
                 let mut values = [0; 64 + 8];
                 column.copy(units.start, &mut values[..units.len()]);
                 let of_chunk = &mut below[word / Self::WORDS][index];
                 let (values, _) = values[..Self::OF_WORD * UNITS].as_chunks::<UNITS>();
                 if digits.len() == first_digit {
-                    digits.push(Digit::of_zeros(index, 0, lines, groups)?);
+                    digits.push(Digit::zeros(index, 0, lines, groups)?);
                 }
                 let Digit { tables, largest, .. } = &mut digits[first_digit];
                 let tables = &mut tables[word * Self::LINES..][..Self::LINES];
@@ -126,7 +126,7 @@ impl<const UNITS: usize> Tables<UNITS> {
                     let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
                     for digit in digits.len()..first_digit + used {
                         // Zeros stay for the groups before, and for those that will not have this digit.
-                        digits.push(Digit::of_zeros(index, 8 * (digit - first_digit) as u32, lines, groups)?);
+                        digits.push(Digit::zeros(index, 8 * (digit - first_digit) as u32, lines, groups)?);
                     }
                     let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values.map(i64::cast_unsigned));
                     for (digit, of_digit) in digits[first_digit..first_digit + used].iter_mut().enumerate() {

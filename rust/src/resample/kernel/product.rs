@@ -5,7 +5,7 @@
 //! and are put together in 64.
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, WorkMeter, Stop};
 use crate::resample::design::packed::Packed;
 use crate::resample::zeros;
 use crate::simd::Simd;
@@ -49,14 +49,14 @@ impl Digits {
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
     pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let units = packed.units();
         let mut values = [0; COPIED];
         let mut ranges = Vec::new();
         for column in packed.iter() {
             let mut range = (i64::MAX, i64::MIN);
             for piece in packed.pieces(COPIED) {
-                patience.spend(piece.len(), stop)?;
+                meter.charge(piece.len(), stop)?;
                 let values = &mut values[..piece.len()];
                 column.copy(piece.start, values);
                 range = values.iter().fold(range, |(low, high), &value| (low.min(value), high.max(value)));
@@ -73,7 +73,7 @@ impl Digits {
         let tile = |digits: &[Digit]| {
             let mut quads: Vec<Quad> = zeros(&[units.div_ceil(QUAD)])?;
             for piece in packed.pieces(COPIED) {
-                patience.spend(piece.len() * digits.len(), stop)?;
+                meter.charge(piece.len() * digits.len(), stop)?;
                 for (lane, Digit { column, shift }) in digits.iter().enumerate() {
                     let values = &mut values[..piece.len()];
                     packed.column(*column).copy(piece.start, values);
@@ -334,7 +334,7 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let padded = QUAD * quads.len() + 8 * more + 8;
-            let words = crate::stream::Stream::new(seed, crate::stream::Purpose::Draw, 0).words();
+            let words = crate::stream::Stream::new(seed, crate::stream::Purpose::Draw, 0).values();
             // Some of them as large as they may be.
             let weights: Vec<u8> = words.flat_map(u64::to_le_bytes).map(|b| b.min(127)).take(replicates * padded).collect();
             for simd in Simd::tested() {

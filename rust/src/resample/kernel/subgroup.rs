@@ -15,7 +15,7 @@ use std::ops::{Add, BitXor, Range, Sub};
 
 use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, WorkMeter, Stop};
 use crate::resample::design::Design;
 use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
@@ -211,9 +211,9 @@ impl Subgroup {
         let mut columns = reserved(design.width())?;
         let mut values = zeros(&[units])?;
         for (packed, &column) in design.packed.iter().zip(&design.columns) {
-            let mut patience = Patience::default();
+            let mut meter = WorkMeter::default();
             for piece in design.packed.pieces(PIECE) {
-                patience.spend(4 * piece.len(), stop)?;
+                meter.charge(4 * piece.len(), stop)?;
                 packed.copy(piece.start, &mut values[piece]);
             }
             columns.push(AnyColumn::new(column, codes.iter().copied().zip(values.iter().copied()))?);

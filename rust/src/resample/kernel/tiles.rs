@@ -7,7 +7,7 @@
 use std::ops::{Add, Range};
 
 use crate::error::Result;
-use crate::pool::{Patience, Stop};
+use crate::pool::{WorkMeter, Stop};
 use crate::resample::design::packed::Packed;
 use crate::resample::{reserved, zeros};
 
@@ -96,10 +96,10 @@ impl<T: Lane> Tile<T> {
         let bound = |bounds: &[i64]| columns.iter().map(|&column| bounds[column]).max().unwrap_or(0);
         let units = packed.units().next_multiple_of(GROUP);
         let mut rows: Vec<Row<T>> = reserved(units)?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
-            patience.spend(piece.len() * LANES, stop)?;
+            meter.charge(piece.len() * LANES, stop)?;
             rows.resize(piece.end.next_multiple_of(GROUP), [T::default(); LANES]);
             for (lane, &column) in columns.iter().enumerate() {
                 let values = &mut values[..piece.len()];
@@ -131,14 +131,14 @@ impl Tiles {
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
     pub fn new(packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let width = packed.len();
         // How far the sums of a group of rows may be from 0: group by group, column by column.
         let mut bounds: Vec<i64> = zeros(&[packed.units().div_ceil(GROUP), width])?;
         let mut largest = vec![0; width];
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
-            patience.spend(piece.len() * width, stop)?;
+            meter.charge(piece.len() * width, stop)?;
             for ((column, values_of), largest) in packed.iter().enumerate().zip(&mut largest) {
                 let values = &mut values[..piece.len()];
                 values_of.copy(piece.start, values);
@@ -235,7 +235,7 @@ mod tests {
         let sizes = [2047, 2048, 1 << 26, 1 << 27, 1 << 40];
         let counts: Vec<i64> = (0..40).flat_map(|unit| sizes.map(|size| size * [1, -1][unit * 7 % 3 % 2])).collect();
         let all = [SuffStats::new(&counts, 1, 40, 5).unwrap()];
-        let seen: Vec<_> = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never())
+        let seen: Vec<_> = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never())
             .unwrap()
             .0
             .iter()
@@ -259,7 +259,7 @@ mod tests {
         for (largest, rest) in [(2047, 1), ((1 << 27) - 1, 1)] {
             let counts = [[largest; 16], [rest; 16]].concat();
             let all = [SuffStats::new(&counts, 1, 32, 1).unwrap()];
-            let tiles = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never()).unwrap();
+            let tiles = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never()).unwrap();
             let mut sums = [0];
             tiles.add(0, 0, &[u64::MAX], 1, (&mut sums, 1));
             assert_eq!([16 * (largest + rest)], sums);
@@ -300,12 +300,12 @@ mod tests {
             (replicates, beyond) in (1..70usize, 0..3usize),
             seed in any::<u64>(),
         ) {
-            let mut random = Stream::new(seed, Purpose::Draw, 0).words();
+            let mut random = Stream::new(seed, Purpose::Draw, 0).values();
             let mut sign = || [1, 1, -1, 0][random.next().unwrap() as usize % 4];
             let counts: Vec<i64> =
                 sizes.iter().cycle().take(units * sizes.len()).map(|size| size * sign()).collect();
             let all = [SuffStats::new(&counts, 1, units, sizes.len()).unwrap()];
-            let tiles = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never()).unwrap();
+            let tiles = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never()).unwrap();
             let first = first.min(units.div_ceil(64) - 1);
             let words: Vec<u64> = random.take(count.min(units.div_ceil(64) - first) * replicates).collect();
             let stride = replicates + beyond;

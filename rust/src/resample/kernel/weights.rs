@@ -17,10 +17,10 @@
 //! as many units without strata.
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Run, Stop};
+use crate::pool::{PIECE, WorkMeter, Run, Stop};
 use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
-use crate::stream::{Halves, Purpose, Stream};
+use crate::stream::{U32Stream, Purpose, Stream};
 
 /// The largest weight of step 1.
 const LARGEST: usize = 17;
@@ -46,14 +46,14 @@ const MOST_STRATA: usize = 1 << (24 - ATTEMPT_BITS);
 
 /// Groups of units, one after the other, of each of which as many are drawn as it has.
 pub(in crate::resample) struct Strata {
-    laws: Vec<Law>,
+    strata: Vec<Distribution>,
 }
 
 impl Strata {
     /// From their sizes; without any, all units are one stratum.
     pub fn new(units: usize, sizes: &[usize], simd: Simd) -> Result<Self> {
         if sizes.is_empty() {
-            return Ok(Strata { laws: vec![Law::new(units, simd)] });
+            return Ok(Strata { strata: vec![Distribution::new(units, simd)] });
         }
         if sizes.len() > MOST_STRATA {
             let (expected, got) = (format!("at most {MOST_STRATA}"), sizes.len().to_string());
@@ -66,12 +66,12 @@ impl Strata {
         if got != units {
             return Err(Error::LengthMismatch { what: "units of all strata".into(), expected: units, got });
         }
-        Ok(Strata { laws: sizes.iter().map(|&size| Law::new(size, simd)).collect() })
+        Ok(Strata { strata: sizes.iter().map(|&size| Distribution::new(size, simd)).collect() })
     }
 
     /// How many units' weights are made, counting those that are made for nothing.
     pub fn cost(&self) -> usize {
-        self.laws.iter().map(|law| law.units.next_multiple_of(CHUNK)).sum()
+        self.strata.iter().map(|distribution| distribution.units.next_multiple_of(CHUNK)).sum()
     }
 
     /// How often a draw takes each unit. `weights` has room for at least S, and gets zeros behind them.
@@ -79,11 +79,11 @@ impl Strata {
     /// # Errors
     /// [`Error::Interrupted`] if told to stop.
     pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8], stop: &Stop<'_>) -> Result<()> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let mut rest = weights;
-        for (stratum, law) in (0..).zip(&self.laws) {
-            let (of_stratum, others) = rest.split_at_mut(law.units);
-            law.draw((seed, replicate, stratum), of_stratum, (&mut patience, stop))?;
+        for (stratum, distribution) in (0..).zip(&self.strata) {
+            let (of_stratum, others) = rest.split_at_mut(distribution.units);
+            distribution.draw((seed, replicate, stratum), of_stratum, (&mut meter, stop))?;
             rest = others;
         }
         rest.fill(0);
@@ -92,7 +92,7 @@ impl Strata {
 }
 
 /// What depends on S alone.
-struct Law {
+struct Distribution {
     units: usize,
     /// A byte's weight is the number of these that it exceeds …
     above: [u8; STEPS],
@@ -106,7 +106,7 @@ struct Law {
     steps: [(u64, u32); LARGEST + 4],
 }
 
-impl Law {
+impl Distribution {
     fn new(units: usize, simd: Simd) -> Self {
         let mean = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
         // P(N = 0) = e^-λ, as the next larger multiple of 1/256.
@@ -131,7 +131,7 @@ impl Law {
             let weight = above.iter().filter(|a| byte > usize::from(**a)).count() as u8;
             if undecided.contains(&(byte as u8)) { weight | UNDECIDED } else { weight }
         });
-        Law { units, above, undecided, table, simd, steps }
+        Distribution { units, above, undecided, table, simd, steps }
     }
 
     /// How often a draw takes each of the S units.
@@ -139,16 +139,16 @@ impl Law {
         &self,
         (seed, replicate, stratum): (u64, u64, u32),
         weights: &mut [u8],
-        (patience, stop): (&mut Patience, &Stop<'_>),
+        (meter, stop): (&mut WorkMeter, &Stop<'_>),
     ) -> Result<()> {
         let stream = |purpose, attempt| Stream::new(seed, purpose, replicate).part(stratum << ATTEMPT_BITS | attempt);
         for attempt in 0.. {
-            let total = self.poisson(stream(Purpose::Draw, attempt), weights, (patience, stop))?;
+            let total = self.poisson(stream(Purpose::Draw, attempt), weights, (meter, stop))?;
             if let Some(missing) = self.units.checked_sub(total) {
                 let mut indices = stream(Purpose::DrawRest, 0).indices(self.units as u32);
                 let mut rest = [0; 64];
                 for from in (0..missing).step_by(rest.len()) {
-                    patience.spend(8 * rest.len(), stop)?;
+                    meter.charge(8 * rest.len(), stop)?;
                     let rest = &mut rest[..64.min(missing - from)];
                     indices.fill(rest);
                     rest.iter().for_each(|&unit| weights[unit as usize] += 1);
@@ -164,18 +164,18 @@ impl Law {
         &self,
         stream: Stream,
         weights: &mut [u8],
-        (patience, stop): (&mut Patience, &Stop<'_>),
+        (meter, stop): (&mut WorkMeter, &Stop<'_>),
     ) -> Result<usize> {
-        let mut halves = Halves::new(stream.with(Purpose::DrawResidual));
+        let mut random = U32Stream::new(stream.for_purpose(Purpose::DrawResidual));
         let (mut decided, mut places) = ([0; CHUNK], [0; 2 * CHUNK]);
         for (i, weights) in weights.chunks_mut(CHUNK).enumerate() {
-            patience.spend(CHUNK, stop)?;
+            meter.charge(CHUNK, stop)?;
             let count = decide(self.simd, self, (stream, i), &mut decided, &mut places);
             weights.copy_from_slice(&decided[..weights.len()]);
             for &place in &places[..count] {
                 // Beyond the last unit is nothing to decide.
                 if let Some(weight) = weights.get_mut(usize::from(place)) {
-                    *weight = self.decide(*weight & !UNDECIDED, &mut halves);
+                    *weight = self.decide(*weight & !UNDECIDED, &mut random);
                 }
             }
         }
@@ -184,14 +184,14 @@ impl Law {
 
     /// The weight of a byte in whose unit the function makes the step from `least`.
     #[inline(always)]
-    fn decide(&self, least: u8, halves: &mut Halves) -> u8 {
+    fn decide(&self, least: u8, random: &mut U32Stream) -> u8 {
         let steps = &self.steps[usize::from(least)..];
         // In the last byte there may be no step at all.
-        let position = (steps[0].0 >> 32).min(255) << 32 | u64::from(halves.draw());
+        let position = (steps[0].0 >> 32).min(255) << 32 | u64::from(random.next_u32());
         // Without branches, which could not be foreseen: how many of the next few steps it is beyond.
         let beyond = steps[..4].iter().map(|&(whole, _)| u8::from(position > whole)).sum::<u8>();
         let at_one = steps[..4].iter().fold(false, |any, &(whole, _)| any | (position == whole));
-        if beyond == 4 || at_one { self.weight(least, position, || halves.draw()) } else { least + beyond }
+        if beyond == 4 || at_one { self.weight(least, position, || random.next_u32()) } else { least + beyond }
     }
 
     /// The weight of a position, `least` or more. In the very unit of a step, `further` decides on which side it is.
@@ -217,23 +217,23 @@ fn total_inline(weights: &[u8]) -> usize {
 /// each would cost more than all the rest of a draw.
 fn decide(
     simd: Simd,
-    law: &Law,
+    distribution: &Distribution,
     chunk: (Stream, usize),
     weights: &mut [u8; CHUNK],
     places: &mut [u8; 2 * CHUNK],
 ) -> usize {
     match simd {
         Simd::Portable => {
-            mark(simd, law, chunk, weights);
+            mark(simd, distribution, chunk, weights);
             list(weights, places)
         }
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2(token) => {
-            mark(simd, law, chunk, weights);
+            mark(simd, distribution, chunk, weights);
             avx2::list(token, weights, places)
         }
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx512(token) => vbmi::decide(token, law, chunk, weights, places),
+        Simd::Avx512(token) => vbmi::decide(token, distribution, chunk, weights, places),
     }
 }
 
@@ -251,12 +251,12 @@ fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
 
 dispatch! {
     /// The weights of a chunk, by comparisons, and the marks of those that its bytes do not decide.
-    fn mark(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) = mark_inline;
+    fn mark(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) = mark_inline;
 }
 
 #[inline(always)]
-fn mark_inline(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) {
-    let (above, undecided) = (law.above, law.undecided);
+fn mark_inline(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) {
+    let (above, undecided) = (distribution.above, distribution.undecided);
     *weights = bytes(chunk);
     for byte in weights {
         let weight: u8 = above.iter().map(|a| u8::from(*byte > *a)).sum();
@@ -344,26 +344,26 @@ mod avx2 {
 mod vbmi {
     use std::arch::x86_64::*;
 
-    use super::{CHUNK, Law, Stream, bytes};
+    use super::{CHUNK, Distribution, Stream, bytes};
     use crate::simd::Avx512;
 
     pub fn decide(
         _: Avx512,
-        law: &Law,
+        distribution: &Distribution,
         chunk: (Stream, usize),
         weights: &mut [u8; CHUNK],
         places: &mut [u8; 2 * CHUNK],
     ) -> usize {
         // SAFETY: the processor has the instructions.
-        unsafe { looked_up(law, chunk, weights, places) }
+        unsafe { looked_up(distribution, chunk, weights, places) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-    fn looked_up(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
+    fn looked_up(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
         *weights = bytes(chunk);
         // SAFETY: 64 bytes are as long as a register, and need no alignment here.
         let load = |bytes: &[u8; 64]| unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
-        let quarters = law.table.as_chunks().0;
+        let quarters = distribution.table.as_chunks().0;
         let [first, second, third, fourth] = std::array::from_fn(|i| load(&quarters[i]));
         let numbers: [u8; 64] = std::array::from_fn(|i| i as u8);
         let mut here = load(&numbers);
@@ -419,13 +419,13 @@ pub fn draw_weights(
         return Err(Error::Empty { what: "segments".into() });
     }
     let strata = Strata::new(units as usize, strata, Simd::best())?;
-    run.alone(|stop, _| {
+    run.serial(|stop, _| {
         let mut weights = zeros(&[units as usize])?;
         let mut out = reserved(weights.len())?;
         strata.draw(seed, replicate, &mut weights, stop)?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for weights in weights.chunks(PIECE) {
-            patience.spend(weights.len(), stop)?;
+            meter.charge(weights.len(), stop)?;
             out.extend(weights.iter().map(|&weight| u32::from(weight)));
         }
         Ok(out)
@@ -442,27 +442,27 @@ mod tests {
         super::draw_weights((seed, replicate), units, strata, &mut Run { threads: 1, watch: &mut |_| Ok(()) })
     }
 
-    fn poisson(law: &Law, stream: Stream, weights: &mut [u8]) -> usize {
-        law.poisson(stream, weights, (&mut Patience::default(), &Stop::never())).unwrap()
+    fn poisson(distribution: &Distribution, stream: Stream, weights: &mut [u8]) -> usize {
+        distribution.poisson(stream, weights, (&mut WorkMeter::default(), &Stop::never())).unwrap()
     }
 
     const SIZES: [usize; 9] = [1, 2, 3, 4, 5, 50, 3004, 100_000, 1_000_000];
 
     /// λ, from the law's own first step.
-    fn lambda(law: &Law) -> f64 {
-        -(law.steps[0].0 as f64 / 2f64.powi(40)).ln()
+    fn lambda(distribution: &Distribution) -> f64 {
+        -(distribution.steps[0].0 as f64 / 2f64.powi(40)).ln()
     }
 
     #[test]
     fn steps_are_those_of_the_poisson_law() {
         for units in SIZES {
-            let law = Law::new(units, Simd::best());
-            let lambda = lambda(&law);
+            let distribution = Distribution::new(units, Simd::best());
+            let lambda = lambda(&distribution);
             let wanted = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
             assert!((wanted - 0.011..=wanted).contains(&lambda), "{units}: {lambda} for {wanted}");
-            assert_eq!(0, law.steps[0].0 & 0xffff_ffff, "a whole number of bytes");
+            assert_eq!(0, distribution.steps[0].0 & 0xffff_ffff, "a whole number of bytes");
             let mut below = 0.0;
-            for (k, &(whole, rest)) in law.steps[..=LARGEST].iter().enumerate() {
+            for (k, &(whole, rest)) in distribution.steps[..=LARGEST].iter().enumerate() {
                 let factorial: f64 = (1..=k).map(|i| i as f64).product();
                 below += (-lambda).exp() * lambda.powi(k as i32) / factorial;
                 let step = (whole as f64 + f64::from(rest) / 2f64.powi(32)) / 2f64.powi(40);
@@ -474,48 +474,48 @@ mod tests {
     #[test]
     fn every_byte_stands_for_what_the_steps_say() {
         for units in SIZES {
-            let law = Law::new(units, Simd::best());
+            let distribution = Distribution::new(units, Simd::best());
             let positions = |byte: u64| [byte << 32, (byte << 32) + 0xffff_ffff];
             for byte in 0..=255u8 {
                 // Nothing is reached between two positions where the same steps are reached at either end.
                 let [first, last] = positions(byte.into()).map(|position: u64| {
-                    law.steps
+                    distribution.steps
                         .iter()
                         .filter(|(whole, rest)| position > *whole || (position == *whole && *rest == 0))
                         .count()
                 });
-                let weight = law.above.iter().filter(|a| byte > **a).count();
+                let weight = distribution.above.iter().filter(|a| byte > **a).count();
                 assert_eq!(first, weight, "{units} {byte}");
-                let marked = law.undecided.contains(&byte);
+                let marked = distribution.undecided.contains(&byte);
                 assert!(first == last || marked, "{units} {byte}");
                 assert!(first != last || !marked || byte == 255, "{units} {byte}");
-                assert!(!marked || (law.steps[weight].0 >> 32).min(255) == u64::from(byte), "{units} {byte}");
+                assert!(!marked || (distribution.steps[weight].0 >> 32).min(255) == u64::from(byte), "{units} {byte}");
             }
         }
     }
 
     /// What the stream's bytes and further halves say, one unit at a time.
-    fn obvious(law: &Law, stream: Stream) -> Vec<u8> {
-        let mut words = stream.words();
-        let mut halves = stream.with(Purpose::DrawResidual).words().flat_map(|word| [word as u32, (word >> 32) as u32]);
-        let bytes: Vec<u8> = words.by_ref().take(law.units.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
+    fn obvious(distribution: &Distribution, stream: Stream) -> Vec<u8> {
+        let mut words = stream.values();
+        let mut random = stream.for_purpose(Purpose::DrawResidual).values().flat_map(|word| [word as u32, (word >> 32) as u32]);
+        let bytes: Vec<u8> = words.by_ref().take(distribution.units.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
         let of = |&byte: &u8| {
             let low = u64::from(byte) << 32;
-            let at = if law.undecided.contains(&byte) { low + u64::from(halves.next().unwrap()) } else { low };
-            law.steps.iter().take_while(|(whole, _)| *whole <= at).count() as u8
+            let at = if distribution.undecided.contains(&byte) { low + u64::from(random.next().unwrap()) } else { low };
+            distribution.steps.iter().take_while(|(whole, _)| *whole <= at).count() as u8
         };
-        bytes[..law.units].iter().map(of).collect()
+        bytes[..distribution.units].iter().map(of).collect()
     }
 
     #[test]
     fn weights_are_those_of_looking_up_one_position_after_the_other() {
         for (units, replicate) in SIZES[..7].iter().flat_map(|&units| (0..50).map(move |r| (units, r))) {
             for simd in Simd::tested() {
-                let law = Law::new(units, simd);
+                let distribution = Distribution::new(units, simd);
                 let stream = Stream::new(7, Purpose::Draw, replicate).part(1);
                 let mut weights = vec![9; units];
-                let total = poisson(&law, stream, &mut weights);
-                assert_eq!(obvious(&law, stream), weights);
+                let total = poisson(&distribution, stream, &mut weights);
+                assert_eq!(obvious(&distribution, stream), weights);
                 assert_eq!(total, weights.iter().map(|&w| usize::from(w)).sum::<usize>());
             }
         }
@@ -524,16 +524,16 @@ mod tests {
     #[test]
     fn all_paths_decide_the_same() {
         for (units, replicate) in SIZES.iter().flat_map(|&units| (0..30).map(move |replicate| (units, replicate))) {
-            let law = Law::new(units, Simd::Portable);
+            let distribution = Distribution::new(units, Simd::Portable);
             let chunk = (Stream::new(9, Purpose::Draw, replicate), replicate as usize);
             let bytes: Vec<u8> =
-                chunk.0.words().skip(CHUNK / 8 * chunk.1).take(CHUNK / 8).flat_map(u64::to_le_bytes).collect();
+                chunk.0.values().skip(CHUNK / 8 * chunk.1).take(CHUNK / 8).flat_map(u64::to_le_bytes).collect();
             let undecided: Vec<u8> =
-                (0..=u8::MAX).filter(|&i| law.undecided.contains(&bytes[usize::from(i)])).collect();
-            let expected: Vec<u8> = bytes.iter().map(|&byte| law.table[usize::from(byte)]).collect();
+                (0..=u8::MAX).filter(|&i| distribution.undecided.contains(&bytes[usize::from(i)])).collect();
+            let expected: Vec<u8> = bytes.iter().map(|&byte| distribution.table[usize::from(byte)]).collect();
             for simd in Simd::tested() {
                 let (mut weights, mut places) = ([9; CHUNK], [9; 2 * CHUNK]);
-                let count = decide(simd, &law, chunk, &mut weights, &mut places);
+                let count = decide(simd, &distribution, chunk, &mut weights, &mut places);
                 assert_eq!((expected.as_slice(), undecided.as_slice()), (&weights[..], &places[..count]), "{simd:?}");
             }
         }
@@ -541,7 +541,7 @@ mod tests {
 
     #[test]
     fn all_paths_give_the_same_total() {
-        let bytes: Vec<u8> = Stream::new(9, Purpose::Draw, 0).words().flat_map(u64::to_le_bytes).take(70_001).collect();
+        let bytes: Vec<u8> = Stream::new(9, Purpose::Draw, 0).values().flat_map(u64::to_le_bytes).take(70_001).collect();
         for simd in Simd::tested() {
             for length in [0, 1, 31, 64, 65, 70_001] {
                 let expected: usize = bytes[..length].iter().map(|&byte| usize::from(byte)).sum();
@@ -562,20 +562,20 @@ mod tests {
         for (units, stratum, replicate) in
             [(50, 0), (50, 3), (3004, 0), (3004, 70)].into_iter().flat_map(|(u, s)| (0..40).map(move |r| (u, s, r)))
         {
-            let law = Law::new(units, Simd::best());
+            let distribution = Distribution::new(units, Simd::best());
             let part = |purpose, part| Stream::new(7, purpose, replicate).part(part);
-            let attempts = (0..).map(|attempt| (attempt, obvious(&law, part(Purpose::Draw, stratum << 8 | attempt))));
+            let attempts = (0..).map(|attempt| (attempt, obvious(&distribution, part(Purpose::Draw, stratum << 8 | attempt))));
             let total = |weights: &[u8]| weights.iter().map(|&w| usize::from(w)).sum::<usize>();
             let (attempt, mut expected) = { attempts }.find(|(_, weights)| total(weights) <= units).unwrap();
             later += u32::from(attempt > 0);
             let missing = units - total(&expected);
             // Multiplied, the high half points at a unit; a low half below 2^32 mod S would favour some.
-            let halves = part(Purpose::DrawRest, stratum << 8).words().flat_map(|w| [w as u32, (w >> 32) as u32]);
-            let products = halves.map(|half| u64::from(half) * units as u64);
+            let random = part(Purpose::DrawRest, stratum << 8).values().flat_map(|w| [w as u32, (w >> 32) as u32]);
+            let products = random.map(|half| u64::from(half) * units as u64);
             let unbiased = products.filter(|product| product % (1 << 32) >= (1 << 32) % units as u64);
             unbiased.take(missing).for_each(|product| expected[(product >> 32) as usize] += 1);
             let mut got = vec![9; units];
-            law.draw((7, replicate, stratum), &mut got, (&mut Patience::default(), &Stop::never())).unwrap();
+            distribution.draw((7, replicate, stratum), &mut got, (&mut WorkMeter::default(), &Stop::never())).unwrap();
             assert_eq!(expected, got, "{units} {stratum} {replicate}");
         }
         assert!(later > 3, "some draws begin again: {later}");
@@ -583,10 +583,10 @@ mod tests {
 
     #[test]
     fn in_the_very_unit_of_a_step_a_further_half_decides() {
-        let law = Law::new(3004, Simd::best());
-        let (whole, rest) = law.steps[2];
+        let distribution = Distribution::new(3004, Simd::best());
+        let (whole, rest) = distribution.steps[2];
         assert!(rest > 0);
-        let weight = |position, further| law.weight(2, position, || further);
+        let weight = |position, further| distribution.weight(2, position, || further);
         assert_eq!([2, 3], [weight(whole - 1, u32::MAX), weight(whole + 1, 0)]);
         assert_eq!([2, 3], [weight(whole, rest - 1), weight(whole, rest)]);
     }
@@ -606,11 +606,11 @@ mod tests {
 
     #[test]
     fn some_draws_are_started_again() {
-        let law = Law::new(3004, Simd::best());
+        let distribution = Distribution::new(3004, Simd::best());
         let mut weights = vec![0; 3004];
-        let mut total = |replicate| poisson(&law, Stream::new(1, Purpose::Draw, replicate), &mut weights);
+        let mut total = |replicate| poisson(&distribution, Stream::new(1, Purpose::Draw, replicate), &mut weights);
         let above = (0..1000).filter(|&replicate| total(replicate) > 3004).count();
-        assert!((30..110).contains(&above), "{above} of 1000; a normal law at one and a half deviations gives 67");
+        assert!((30..110).contains(&above), "{above} of 1000; a normal distribution at one and a half deviations gives 67");
     }
 
     /// The probability of these weights under multinomial(S; 1/S …).
@@ -655,8 +655,8 @@ mod tests {
             let mut rest = weights.as_slice();
             for (stratum, size) in (0..).zip(sizes) {
                 let mut expected = vec![9; size];
-                let unwatched = (&mut Patience::default(), &Stop::never());
-                Law::new(size, Simd::best()).draw((8, replicate, stratum), &mut expected, unwatched).unwrap();
+                let unwatched = (&mut WorkMeter::default(), &Stop::never());
+                Distribution::new(size, Simd::best()).draw((8, replicate, stratum), &mut expected, unwatched).unwrap();
                 assert_eq!(expected, rest[..size]);
                 assert_eq!(size, expected.iter().map(|&w| usize::from(w)).sum::<usize>());
                 rest = &rest[size..];

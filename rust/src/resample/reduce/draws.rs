@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::fold::Fold;
-use super::series::Kept;
-use super::{BLOCK, Feed, Halves, Keep, Part, Reduction, Shape, Span, check_same, cleared};
+use super::series::SeriesValues;
+use super::{BLOCK, Input, Stages, Accumulate, Partial, Reduction, Shape, Span, check_same, cleared};
 use crate::error::Result;
 use crate::pool::Stop;
 use crate::resample::zeros;
@@ -12,23 +12,23 @@ use crate::resample::zeros;
 /// The score of every system on every draw.
 #[derive(Debug, Clone, Default)]
 pub struct Draws {
-    kept: Kept,
+    all: SeriesValues,
 }
 
 impl Draws {
     /// The scores: metric by metric, system by system, replicate by replicate.
     pub fn scores(&self) -> &[f64] {
-        &self.kept.values
+        &self.all.values
     }
 
     /// The same, without a copy.
     pub fn into_scores(self) -> Vec<f64> {
-        self.kept.values
+        self.all.values
     }
 
     /// How many systems all metrics have together.
     pub fn systems(&self) -> usize {
-        self.kept.series
+        self.all.series
     }
 
     /// The replicates that it is made of.
@@ -36,7 +36,7 @@ impl Draws {
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
     pub fn replicates(&self) -> Result<Range<u64>> {
-        self.kept.span.get()
+        self.all.span.get()
     }
 
     /// Puts those of the replicates that follow behind these.
@@ -45,22 +45,22 @@ impl Draws {
     /// [`crate::Error::InvalidOption`] if they do not follow, or are of other samples, [`crate::Error::Memory`], and
     /// [`crate::Error::Interrupted`] if told to stop.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
-        check_same(self.kept.series == later.kept.series)?;
-        self.kept.merge(&later.kept, stop)
+        check_same(self.all.series == later.all.series)?;
+        self.all.merge(&later.all, stop)
     }
 }
 
 impl Reduction for Draws {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Systems
+    fn input(&self) -> Input<'_> {
+        Input::Systems
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.kept.begin(shape.systems.iter().sum(), replicates)
+        self.all.begin(shape.systems.iter().sum(), replicates)
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        self.kept.halves()
+    fn stages(&mut self) -> Stages<'_> {
+        self.all.stages()
     }
 }
 
@@ -129,8 +129,8 @@ impl Moments {
 }
 
 impl Reduction for Moments {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Systems
+    fn input(&self) -> Input<'_> {
+        Input::Systems
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -139,27 +139,27 @@ impl Reduction for Moments {
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
+    fn stages(&mut self) -> Stages<'_> {
         let Moments { systems, fold: Some(fold), .. } = self else { unreachable!("it has begun") };
-        (Box::new(OfBatches { systems: *systems }), fold.add_batches())
+        (Box::new(BatchMoments { systems: *systems }), fold.add_batches())
     }
 }
 
-struct OfBatches {
+struct BatchMoments {
     systems: usize,
 }
 
-impl Keep for OfBatches {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        let length = 2 * self.systems * part.batches();
-        cleared(&mut part.numbers, length)
+impl Accumulate for BatchMoments {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let length = 2 * self.systems * partial.batches();
+        cleared(&mut partial.numbers, length)
     }
 
-    fn take(&self, part: &mut Part, system: usize, at: usize, scores: &[f64]) {
+    fn add_values(&self, partial: &mut Partial, system: usize, at: usize, scores: &[f64]) {
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-        let place = 2 * self.systems * part.batch(at) + system;
-        part.numbers[place] = mean;
-        part.numbers[place + self.systems] = scores.iter().map(|score| (score - mean).powi(2)).sum();
+        let place = 2 * self.systems * partial.batch(at) + system;
+        partial.numbers[place] = mean;
+        partial.numbers[place + self.systems] = scores.iter().map(|score| (score - mean).powi(2)).sum();
     }
 }
 
@@ -205,8 +205,8 @@ impl Ranks {
 }
 
 impl Reduction for Ranks {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Systems
+    fn input(&self) -> Input<'_> {
+        Input::Systems
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -219,7 +219,7 @@ impl Reduction for Ranks {
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
+    fn stages(&mut self) -> Stages<'_> {
         let (mut first_system, mut first_count) = (0, 0);
         let metric = |(&systems, &higher_is_better)| {
             let of = Metric { systems, higher_is_better, first_system, first_count };
@@ -229,11 +229,11 @@ impl Reduction for Ranks {
         };
         let metrics: Vec<_> = self.systems.iter().zip(&self.higher_is_better).map(metric).collect();
         let counts = &mut self.counts;
-        let add = |part: &Part| {
-            counts.iter_mut().zip(&part.counts).for_each(|(count, more)| *count += more);
+        let combine = |partial: &Partial| {
+            counts.iter_mut().zip(&partial.counts).for_each(|(count, more)| *count += more);
             Ok(true)
         };
-        (Box::new(Ranked { metrics, systems: first_system, counts: first_count }), Box::new(add))
+        (Box::new(Ranked { metrics, systems: first_system, counts: first_count }), Box::new(combine))
     }
 }
 
@@ -250,22 +250,22 @@ struct Ranked {
     counts: usize,
 }
 
-impl Keep for Ranked {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        cleared(&mut part.counts, self.counts)?;
+impl Accumulate for Ranked {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        cleared(&mut partial.counts, self.counts)?;
         // The scores of a batch, and those of a replicate.
-        cleared(&mut part.numbers, self.systems * BLOCK + self.systems)
+        cleared(&mut partial.numbers, self.systems * BLOCK + self.systems)
     }
 
-    fn take(&self, part: &mut Part, system: usize, _: usize, scores: &[f64]) {
-        part.numbers[system * BLOCK..][..scores.len()].copy_from_slice(scores);
+    fn add_values(&self, partial: &mut Partial, system: usize, _: usize, scores: &[f64]) {
+        partial.numbers[system * BLOCK..][..scores.len()].copy_from_slice(scores);
     }
 
-    fn taken(&self, part: &mut Part, metric: usize, _: usize, replicates: usize) {
+    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
         let &Metric { systems, higher_is_better, first_system, first_count } = &self.metrics[metric];
         let sign = if higher_is_better { 1.0 } else { -1.0 };
-        let counts = &mut part.counts[first_count..][..systems * systems];
-        let (scores, sorted) = part.numbers.split_at_mut(self.systems * BLOCK);
+        let counts = &mut partial.counts[first_count..][..systems * systems];
+        let (scores, sorted) = partial.numbers.split_at_mut(self.systems * BLOCK);
         let (scores, sorted) = (&scores[first_system * BLOCK..][..systems * BLOCK], &mut sorted[..systems]);
         for replicate in 0..replicates {
             let score = |system: usize| sign * scores[system * BLOCK + replicate];

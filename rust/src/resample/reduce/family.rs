@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use super::fold::Fold;
-use super::series::Kept;
-use super::{Alternative, BLOCK, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
+use super::series::SeriesValues;
+use super::{Alternative, BLOCK, Input, Stages, Accumulate, Pair, Pairs, Partial, Reduction, Shape, Span, check_same, cleared};
 use crate::error::{Error, Result};
-use crate::pool::{self, PIECE, Patience, Run, Stop};
+use crate::pool::{self, PIECE, WorkMeter, Run, Stop};
 use crate::resample::{Plan, Resampler, reserved, zeros};
 
 /// The root mean square of every statistic over the shuffles, whose mean is 0 by symmetry.
@@ -64,8 +64,8 @@ impl Spread {
 }
 
 impl Reduction for Spread {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.of.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -78,7 +78,7 @@ impl Reduction for Spread {
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
+    fn stages(&mut self) -> Stages<'_> {
         let series = self.of.series();
         let Some(fold) = &mut self.fold else { unreachable!("it has begun") };
         (Box::new(Squares { series }), fold.add_batches())
@@ -89,15 +89,15 @@ struct Squares {
     series: usize,
 }
 
-impl Keep for Squares {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        let length = self.series * part.batches();
-        cleared(&mut part.numbers, length)
+impl Accumulate for Squares {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let length = self.series * partial.batches();
+        cleared(&mut partial.numbers, length)
     }
 
-    fn take(&self, part: &mut Part, series: usize, at: usize, statistics: &[f64]) {
-        let place = part.batch(at) * self.series + series;
-        part.numbers[place] = statistics.iter().map(|t| t * t).sum();
+    fn add_values(&self, partial: &mut Partial, series: usize, at: usize, statistics: &[f64]) {
+        let place = partial.batch(at) * self.series + series;
+        partial.numbers[place] = statistics.iter().map(|t| t * t).sum();
     }
 }
 
@@ -153,8 +153,8 @@ impl MaxT {
 }
 
 impl Reduction for MaxT {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.of.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -166,10 +166,10 @@ impl Reduction for MaxT {
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
+    fn stages(&mut self) -> Stages<'_> {
         let pairs = self.of.pairs.len();
         let families = (0..self.of.metrics).map(|of| least_first(&self.thresholds, of * pairs..(of + 1) * pairs));
-        let keep = Largest {
+        let accumulate = Largest {
             alternative: self.alternative,
             scales: &self.scales,
             thresholds: &self.thresholds,
@@ -177,11 +177,11 @@ impl Reduction for MaxT {
             pairs,
         };
         let counts = &mut self.counts;
-        let add = |part: &Part| {
-            counts.iter_mut().zip(&part.counts).for_each(|(count, more)| *count += more);
+        let combine = |partial: &Partial| {
+            counts.iter_mut().zip(&partial.counts).for_each(|(count, more)| *count += more);
             Ok(true)
         };
-        (Box::new(keep), Box::new(add))
+        (Box::new(accumulate), Box::new(combine))
     }
 }
 
@@ -193,27 +193,27 @@ struct Largest<'a> {
     pairs: usize,
 }
 
-impl Keep for Largest<'_> {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        cleared(&mut part.counts, self.thresholds.len())?;
+impl Accumulate for Largest<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        cleared(&mut partial.counts, self.thresholds.len())?;
         // How extreme the statistics of a batch are.
-        cleared(&mut part.numbers, self.pairs * BLOCK)
+        cleared(&mut partial.numbers, self.pairs * BLOCK)
     }
 
-    fn take(&self, part: &mut Part, series: usize, _: usize, statistics: &[f64]) {
+    fn add_values(&self, partial: &mut Partial, series: usize, _: usize, statistics: &[f64]) {
         let (alternative, scale) = (self.alternative, self.scales[series]);
-        let out = &mut part.numbers[series % self.pairs * BLOCK..];
+        let out = &mut partial.numbers[series % self.pairs * BLOCK..];
         out.iter_mut().zip(statistics).for_each(|(out, &t)| *out = alternative.extremeness(t) * scale);
     }
 
-    fn taken(&self, part: &mut Part, metric: usize, _: usize, replicates: usize) {
+    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
         let mut largest = [f64::NEG_INFINITY; BLOCK];
         let largest = &mut largest[..replicates];
         for &series in &self.families[metric] {
-            let extreme = &part.numbers[series % self.pairs * BLOCK..][..replicates];
+            let extreme = &partial.numbers[series % self.pairs * BLOCK..][..replicates];
             largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
             let threshold = self.thresholds[series];
-            part.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
+            partial.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
         }
     }
 }
@@ -226,7 +226,7 @@ fn least_first(thresholds: &[f64], family: Range<usize>) -> Vec<usize> {
 }
 
 /// Numbers of statistics that are held at a time: 256 MB.
-const HELD: usize = 1 << 25;
+const STATISTICS_AT_ONCE: usize = 1 << 25;
 
 /// Step-down minP: for every test how many shuffles have, among it and all tests of its family that are less
 /// significant, one whose own p is at most that of the test.
@@ -276,7 +276,7 @@ impl MinP {
     pub fn merge(&mut self, _later: &Self) -> Result<()> {
         Err(Error::InvalidOption {
             option: "a reduction that is merged with another".into(),
-            expected: "one that can be counted in parts (merge the series of statistics, or run all shuffles at once)"
+            expected: "one that can be counted in partials (merge the series of statistics, or run all shuffles at once)"
                 .into(),
             got: "minP, which ranks each shuffle among all".into(),
         })
@@ -306,29 +306,29 @@ impl MinP {
         order.sort_by_key(|&test| (test / pairs, std::cmp::Reverse(self.ranks[test]), std::cmp::Reverse(test)));
         let mut smallest: Vec<u64> = reserved(n)?;
         let mut last_metric = None;
-        for tests in order.chunks((HELD / n).max(1)) {
-            let mut held = Held::new(&self.of, tests);
-            resampler.run((plan, range.clone()), &mut [&mut held], run)?;
-            for (&test, statistics) in tests.iter().zip(held.kept.values.chunks_exact(n)) {
+        for tests in order.chunks((STATISTICS_AT_ONCE / n).max(1)) {
+            let mut selected = SelectedSeries::new(&self.of, tests);
+            resampler.run((plan, range.clone()), &mut [&mut selected], run)?;
+            for (&test, statistics) in tests.iter().zip(selected.all.values.chunks_exact(n)) {
                 let new_family = last_metric.replace(test / pairs) != Some(test / pairs);
                 let (alternative, rank) = (self.alternative, self.ranks[test]);
                 let observed = alternative.extremeness(self.thresholds[test]);
-                self.counts[test] = run.alone(|stop, done| {
+                self.counts[test] = run.serial(|stop, done| {
                     done.set(n as u64);
-                    let mut patience = Patience::default();
+                    let mut meter = WorkMeter::default();
                     if new_family {
                         smallest.clear();
                         smallest.resize(n, u64::MAX);
                     }
                     let mut extreme = reserved(n)?;
                     for statistics in statistics.chunks(PIECE) {
-                        patience.spend(statistics.len(), stop)?;
+                        meter.charge(statistics.len(), stop)?;
                         extreme.extend(statistics.iter().map(|&t| alternative.extremeness(t)));
                     }
                     let own = own_ranks(&extreme, observed, stop)?;
                     let mut count = 0;
                     for (smallest, own) in smallest.chunks_mut(PIECE).zip(own.chunks(PIECE)) {
-                        patience.spend(2 * own.len(), stop)?;
+                        meter.charge(2 * own.len(), stop)?;
                         smallest.iter_mut().zip(own).for_each(|(smallest, own)| *smallest = *own.min(smallest));
                         count += smallest.iter().filter(|smallest| **smallest <= rank).count() as u64;
                     }
@@ -341,62 +341,62 @@ impl MinP {
 }
 
 /// The statistics of some tests.
-struct Held<'a> {
+struct SelectedSeries<'a> {
     of: &'a Pairs,
     /// For each test its place among them, if it is one.
     places: Vec<Option<usize>>,
     tests: usize,
-    kept: Kept,
+    all: SeriesValues,
 }
 
-impl<'a> Held<'a> {
+impl<'a> SelectedSeries<'a> {
     fn new(of: &'a Pairs, tests: &[usize]) -> Self {
         let mut places = vec![None; of.series()];
         tests.iter().enumerate().for_each(|(place, &test)| places[test] = Some(place));
-        Held { of, places, tests: tests.len(), kept: Kept::default() }
+        SelectedSeries { of, places, tests: tests.len(), all: SeriesValues::default() }
     }
 }
 
-impl Reduction for Held<'_> {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+impl Reduction for SelectedSeries<'_> {
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.of.pairs)
     }
 
     fn begin(&mut self, _: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.kept.begin(self.tests, replicates)
+        self.all.begin(self.tests, replicates)
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        let (whole, add) = self.kept.halves();
-        (Box::new(OfSome { places: &self.places, whole }), add)
+    fn stages(&mut self) -> Stages<'_> {
+        let (whole, add) = self.all.stages();
+        (Box::new(Selected { places: &self.places, whole }), add)
     }
 }
 
 /// What is kept of some series only.
-struct OfSome<'a> {
+struct Selected<'a> {
     places: &'a [Option<usize>],
-    whole: Box<dyn Keep + 'a>,
+    whole: Box<dyn Accumulate + 'a>,
 }
 
-impl Keep for OfSome<'_> {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        self.whole.start(part)
+impl Accumulate for Selected<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        self.whole.start(partial)
     }
 
     fn wants(&self, series: usize) -> bool {
         self.places[series].is_some()
     }
 
-    fn take(&self, part: &mut Part, series: usize, at: usize, statistics: &[f64]) {
+    fn add_values(&self, partial: &mut Partial, series: usize, at: usize, statistics: &[f64]) {
         if let Some(place) = self.places[series] {
-            self.whole.take(part, place, at, statistics);
+            self.whole.add_values(partial, place, at, statistics);
         }
     }
 }
 
 /// How many of the numbers, and of the one observed, are at least as large as each.
 fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>> {
-    let mut patience = Patience::default();
+    let mut meter = WorkMeter::default();
     let mut order = reserved(extreme.len())?;
     order.extend(0..extreme.len());
     pool::sort(&mut order, |&a: &usize, &b| extreme[b].total_cmp(&extreme[a]), stop)?;
@@ -405,7 +405,7 @@ fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>
     for equal in order.chunk_by(|&a, &b| extreme[a] == extreme[b]) {
         above += equal.len() as u64;
         for piece in equal.chunks(PIECE) {
-            patience.spend(4 * piece.len(), stop)?; // random access to memory
+            meter.charge(4 * piece.len(), stop)?; // random access to memory
             for &place in piece {
                 ranks[place] = above + u64::from(observed >= extreme[place]);
             }

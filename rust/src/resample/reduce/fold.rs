@@ -6,7 +6,7 @@
 //! both halves of a node are there, they become one. So ranges that were cut between leaves make the same nodes as the
 //! whole does, in whatever way they were cut.
 
-use super::{Add, BLOCK, Part};
+use super::{BLOCK, Combine, Partial};
 use crate::error::{Error, Result};
 use crate::resample::reserved;
 
@@ -59,11 +59,11 @@ impl Fold {
     }
 
     /// Adds the blocks of parts, whose numbers are batch by batch.
-    pub fn add_batches(&mut self) -> Box<dyn Add + '_> {
-        Box::new(|part: &Part| {
-            let mut next = part.replicates.start;
-            for values in part.numbers.chunks_exact(self.width.max(1)) {
-                let end = part.replicates.end.min((next / BLOCK as u64 + 1) * BLOCK as u64);
+    pub fn add_batches(&mut self) -> Box<dyn Combine + '_> {
+        Box::new(|partial: &Partial| {
+            let mut next = partial.replicates.start;
+            for values in partial.numbers.chunks_exact(self.width.max(1)) {
+                let end = partial.replicates.end.min((next / BLOCK as u64 + 1) * BLOCK as u64);
                 self.push(next, (end - next) as usize, values)?;
                 next = end;
             }

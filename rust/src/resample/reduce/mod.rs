@@ -1,6 +1,6 @@
 //! What is kept of replicates.
 //!
-//! A [`Reduction`] is given replicates in blocks. Any thread makes of a block a [`Part`]; the calling thread adds the
+//! A [`Reduction`] is given replicates in blocks. Any thread makes of a block a [`Partial`]; the calling thread adds the
 //! parts up in the order of the replicates. What it makes of two ranges, one directly behind the other, can be merged:
 //! if both begin and end at multiples of [`BLOCK`], to the same bytes as what one run makes of both together.
 
@@ -67,7 +67,7 @@ impl Alternative {
 
 /// What a reduction is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feed<'a> {
+pub enum Input<'a> {
     /// The statistics of pairs under every metric. The *series* are metric by metric, pair by pair.
     Pairs(&'a [Pair]),
     /// The scores of all systems. The *series* are metric by metric, system by system.
@@ -90,7 +90,7 @@ pub struct Shape {
 /// What is kept of replicates.
 pub trait Reduction {
     /// What it is made of.
-    fn feed(&self) -> Feed<'_>;
+    fn input(&self) -> Input<'_>;
 
     /// Forgets what it had, and makes room for what is to come.
     ///
@@ -99,15 +99,15 @@ pub trait Reduction {
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()>;
 
     /// What any thread does, and what the calling thread does.
-    fn halves(&mut self) -> Halves<'_>;
+    fn stages(&mut self) -> Stages<'_>;
 }
 
 /// The two halves of a reduction.
-pub type Halves<'a> = (Box<dyn Keep + 'a>, Box<dyn Add + 'a>);
+pub type Stages<'a> = (Box<dyn Accumulate + 'a>, Box<dyn Combine + 'a>);
 
 /// What is kept of a block, in buffers that are used for one block after the other.
 #[derive(Debug, Default)]
-pub struct Part {
+pub struct Partial {
     /// The block.
     pub replicates: Range<u64>,
     /// Whatever is counted.
@@ -118,7 +118,7 @@ pub struct Part {
     pub sums: Vec<i64>,
 }
 
-impl Part {
+impl Partial {
     /// How many replicates there are.
     fn len(&self) -> usize {
         (self.replicates.end - self.replicates.start) as usize
@@ -136,12 +136,12 @@ impl Part {
 }
 
 /// Makes parts of blocks, on any thread.
-pub trait Keep: Sync {
+pub trait Accumulate: Sync {
     /// Makes room for a block.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    fn start(&self, part: &mut Part) -> Result<()>;
+    fn start(&self, partial: &mut Partial) -> Result<()>;
 
     /// Are the statistics of this series wanted?
     fn wants(&self, _series: usize) -> bool {
@@ -149,32 +149,32 @@ pub trait Keep: Sync {
     }
 
     /// Takes the statistics, or scores, of a series from the `at`-th replicate of the block on, [`BLOCK`] at most.
-    fn take(&self, _part: &mut Part, _series: usize, _at: usize, _values: &[f64]) {}
+    fn add_values(&self, _partial: &mut Partial, _series: usize, _at: usize, _values: &[f64]) {}
 
     /// Has got all series of a metric from the `at`-th replicate on.
-    fn taken(&self, _part: &mut Part, _metric: usize, _at: usize, _replicates: usize) {}
+    fn metric_done(&self, _partial: &mut Partial, _metric: usize, _at: usize, _replicates: usize) {}
 
     /// Takes the sums.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if told to stop.
-    fn sums(&self, _part: &mut Part, _block: &Block<'_>, _stop: &Stop<'_>) -> Result<()> {
+    fn sums(&self, _partial: &mut Partial, _block: &Block<'_>, _stop: &Stop<'_>) -> Result<()> {
         Ok(())
     }
 }
 
 /// Adds parts up, in the order of the replicates.
-pub trait Add {
+pub trait Combine {
     /// Adds a part to those before. Is more wanted?
     ///
     /// # Errors
     /// [`Error::Memory`].
-    fn add(&mut self, part: &Part) -> Result<bool>;
+    fn combine(&mut self, partial: &Partial) -> Result<bool>;
 }
 
-impl<F: FnMut(&Part) -> Result<bool>> Add for F {
-    fn add(&mut self, part: &Part) -> Result<bool> {
-        self(part)
+impl<F: FnMut(&Partial) -> Result<bool>> Combine for F {
+    fn combine(&mut self, partial: &Partial) -> Result<bool> {
+        self(partial)
     }
 }
 

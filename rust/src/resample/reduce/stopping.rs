@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Alternative, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
+use super::{Alternative, Input, Stages, Accumulate, Pair, Pairs, Partial, Reduction, Shape, Span, check_same, cleared};
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Stop};
 use crate::resample::{reserved, zeros};
@@ -33,7 +33,7 @@ pub enum Rule {
 }
 
 /// The shuffle after which half of Gandy's risk may have been spent: his k.
-const HALF_SPENT: f64 = 1000.0;
+const HALF_RISK_SHUFFLES: f64 = 1000.0;
 
 impl Rule {
     /// The rule, if its numbers make one.
@@ -134,7 +134,7 @@ impl Gandy {
         running.extend(before.windows(2).map(|pair| pair[1] * (1.0 - alpha) + pair[0] * alpha));
         running.push(before[before.len() - 1] * alpha);
 
-        let may_spend = self.risk * n / (HALF_SPENT + n);
+        let may_spend = self.risk * n / (HALF_RISK_SHUFFLES + n);
         let [low, high] = &mut self.spent;
         let spend = |spent: &mut f64, more: f64| {
             let fits = *spent + more <= may_spend;
@@ -243,9 +243,9 @@ pub struct SequentialTally {
 
 #[derive(Debug, Clone)]
 enum State {
-    Looking(Sequential),
+    Running(Sequential),
     /// Which shuffles were exceedances, test by test: the first one in the lowest bit.
-    Waiting(Vec<u64>),
+    Deferred(Vec<u64>),
 }
 
 impl SequentialTally {
@@ -254,7 +254,7 @@ impl SequentialTally {
     /// # Errors
     /// As [`Rule::checked`].
     pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>, rule: Rule) -> Result<Self> {
-        let state = State::Waiting(Vec::new());
+        let state = State::Deferred(Vec::new());
         Ok(SequentialTally {
             of: Pairs::new(pairs),
             alternative,
@@ -272,8 +272,8 @@ impl SequentialTally {
     pub fn outcomes(&self) -> Result<&[Outcome]> {
         let Range { start, .. } = self.span.get()?;
         match &self.state {
-            State::Looking(sequential) => Ok(sequential.outcomes()),
-            State::Waiting(_) => Err(Error::InvalidOption {
+            State::Running(sequential) => Ok(sequential.outcomes()),
+            State::Deferred(_) => Err(Error::InvalidOption {
                 option: "the first shuffle of a sequential tally that is asked for its outcomes".into(),
                 expected: "0 (merge it with what comes before)".into(),
                 got: start.to_string(),
@@ -303,10 +303,10 @@ impl SequentialTally {
         let both = self.span.with(&later.span)?;
         let same = self.thresholds == later.thresholds && self.alternative == later.alternative;
         check_same(same && self.of == later.of && self.rule == later.rule)?;
-        let State::Waiting(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
+        let State::Deferred(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
         let n = length(&later.span.get()?);
         match &mut self.state {
-            State::Looking(sequential) => {
+            State::Running(sequential) => {
                 let words = n.div_ceil(64);
                 // In whole words of shuffles.
                 for first in (0..n).step_by(PIECE) {
@@ -316,7 +316,7 @@ impl SequentialTally {
                     sequential.look(PIECE.min(n - first), |test, word| bits[test * words + first / 64 + word]);
                 }
             }
-            State::Waiting(own) => {
+            State::Deferred(own) => {
                 let before = length(&self.span.get()?);
                 let (words, own_words) = (length(&both).div_ceil(64), before.div_ceil(64));
                 let tests = self.of.series();
@@ -353,8 +353,8 @@ fn put(bits: &[u64], at: usize, out: &mut [u64]) {
 }
 
 impl Reduction for SequentialTally {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.of.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -362,42 +362,42 @@ impl Reduction for SequentialTally {
         self.of.check("thresholds", &self.thresholds)?;
         let tests = self.of.series();
         self.state = if replicates.start == 0 {
-            State::Looking(Sequential::new(self.rule, tests)?)
+            State::Running(Sequential::new(self.rule, tests)?)
         } else {
-            State::Waiting(zeros(&[tests, length(&replicates).div_ceil(64)])?)
+            State::Deferred(zeros(&[tests, length(&replicates).div_ceil(64)])?)
         };
         self.span = Span(Some(replicates));
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
+    fn stages(&mut self) -> Stages<'_> {
         let tests = self.of.series();
         let first = self.span.0.as_ref().map_or(0, |all| all.start);
         // Nothing stops what is only looked at later.
         let stopped: Arc<[AtomicBool]> = (0..tests).map(|_| AtomicBool::new(false)).collect();
-        let keep = Exceeding { alternative: self.alternative, thresholds: &self.thresholds, stopped: stopped.clone() };
+        let accumulate = Exceeding { alternative: self.alternative, thresholds: &self.thresholds, stopped: stopped.clone() };
         let words = self.span.0.as_ref().map_or(0, length).div_ceil(64);
         let state = &mut self.state;
-        let add = move |part: &Part| {
-            let words_here = part.len().div_ceil(64);
+        let combine = move |partial: &Partial| {
+            let words_here = partial.len().div_ceil(64);
             match state {
-                State::Looking(sequential) => {
-                    sequential.look(part.len(), |test, word| part.counts[test * words_here + word]);
+                State::Running(sequential) => {
+                    sequential.look(partial.len(), |test, word| partial.counts[test * words_here + word]);
                     for (stopped, outcome) in stopped.iter().zip(sequential.outcomes()) {
                         stopped.store(outcome.stopped, Ordering::Relaxed);
                     }
                     Ok(!sequential.finished())
                 }
-                State::Waiting(bits) => {
-                    let at = (part.replicates.start - first) as usize;
-                    for (bits, here) in bits.chunks_exact_mut(words).zip(part.counts.chunks_exact(words_here)) {
+                State::Deferred(bits) => {
+                    let at = (partial.replicates.start - first) as usize;
+                    for (bits, here) in bits.chunks_exact_mut(words).zip(partial.counts.chunks_exact(words_here)) {
                         put(here, at, bits);
                     }
                     Ok(true)
                 }
             }
         };
-        (Box::new(keep), Box::new(add))
+        (Box::new(accumulate), Box::new(combine))
     }
 }
 
@@ -407,10 +407,10 @@ struct Exceeding<'a> {
     stopped: Arc<[AtomicBool]>,
 }
 
-impl Keep for Exceeding<'_> {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        let length = self.thresholds.len() * part.len().div_ceil(64);
-        cleared(&mut part.counts, length)
+impl Accumulate for Exceeding<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let length = self.thresholds.len() * partial.len().div_ceil(64);
+        cleared(&mut partial.counts, length)
     }
 
     /// What a thread has not yet seen to be stopped is scored for nothing, and not looked at.
@@ -418,13 +418,13 @@ impl Keep for Exceeding<'_> {
         !self.stopped[test].load(Ordering::Relaxed)
     }
 
-    fn take(&self, part: &mut Part, test: usize, at: usize, statistics: &[f64]) {
+    fn add_values(&self, partial: &mut Partial, test: usize, at: usize, statistics: &[f64]) {
         let exceeds = |t: f64| self.alternative.reached(t, self.thresholds[test]);
         // To count them takes no time, and tests that are still running mostly have none.
         if statistics.iter().filter(|&&t| exceeds(t)).count() > 0 {
             let word = statistics.iter().rev().fold(0, |word, &t| word << 1 | u64::from(exceeds(t)));
-            let words = part.len().div_ceil(64);
-            put(&[word], at, &mut part.counts[test * words..][..words]);
+            let words = partial.len().div_ceil(64);
+            put(&[word], at, &mut partial.counts[test * words..][..words]);
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Feed, Halves, Keep, Part, Reduction, Shape, Span, check_same, cleared};
+use super::{Input, Stages, Accumulate, Partial, Reduction, Shape, Span, check_same, cleared};
 use crate::error::Result;
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, WorkMeter, Stop};
 use crate::resample::kernel::Block;
 use crate::resample::{reserved, zeros};
 
@@ -49,9 +49,9 @@ impl Sums {
         let both = self.span.with(&later.span)?;
         check_same(self.cells == later.cells)?;
         let mut sums = reserved(self.sums.len() + later.sums.len())?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for piece in self.sums.chunks(PIECE).chain(later.sums.chunks(PIECE)) {
-            patience.spend(piece.len(), stop)?;
+            meter.charge(piece.len(), stop)?;
             sums.extend_from_slice(piece);
         }
         *self = Sums { span: Span(Some(both)), cells: self.cells, sums };
@@ -60,8 +60,8 @@ impl Sums {
 }
 
 impl Reduction for Sums {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Sums
+    fn input(&self) -> Input<'_> {
+        Input::Sums
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -70,14 +70,14 @@ impl Reduction for Sums {
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
+    fn stages(&mut self) -> Stages<'_> {
         let Sums { span: Span(Some(all)), cells, sums } = self else { unreachable!("it has begun") };
         let (first, cells) = (all.start, *cells);
-        let add = move |part: &Part| {
-            sums[(part.replicates.start - first) as usize * cells..][..part.sums.len()].copy_from_slice(&part.sums);
+        let combine = move |partial: &Partial| {
+            sums[(partial.replicates.start - first) as usize * cells..][..partial.sums.len()].copy_from_slice(&partial.sums);
             Ok(true)
         };
-        (Box::new(ByReplicate { cells }), Box::new(add))
+        (Box::new(ByReplicate { cells }), Box::new(combine))
     }
 }
 
@@ -85,20 +85,20 @@ struct ByReplicate {
     cells: usize,
 }
 
-impl Keep for ByReplicate {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        let length = self.cells * part.len();
-        cleared(&mut part.sums, length)
+impl Accumulate for ByReplicate {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let length = self.cells * partial.len();
+        cleared(&mut partial.sums, length)
     }
 
-    fn sums(&self, part: &mut Part, block: &Block<'_>, stop: &Stop<'_>) -> Result<()> {
+    fn sums(&self, partial: &mut Partial, block: &Block<'_>, stop: &Stop<'_>) -> Result<()> {
         let n = block.len();
         let mut of_cell = zeros(&[n])?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for cell in 0..self.cells {
-            patience.spend(n, stop)?;
+            meter.charge(n, stop)?;
             block.copy(cell, 0, &mut of_cell);
-            part.sums[cell..].iter_mut().step_by(self.cells).zip(&of_cell).for_each(|(out, sum)| *out = *sum);
+            partial.sums[cell..].iter_mut().step_by(self.cells).zip(&of_cell).for_each(|(out, sum)| *out = *sum);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Alternative, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
+use super::{Alternative, Input, Stages, Accumulate, Pair, Pairs, Partial, Reduction, Shape, Span, check_same, cleared};
 use crate::error::Result;
 use crate::resample::zeros;
 
@@ -55,8 +55,8 @@ impl Tally {
 }
 
 impl Reduction for Tally {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.of.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -67,14 +67,14 @@ impl Reduction for Tally {
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        let keep = Reached { alternative: self.alternative, thresholds: &self.thresholds };
+    fn stages(&mut self) -> Stages<'_> {
+        let accumulate = Reached { alternative: self.alternative, thresholds: &self.thresholds };
         let counts = &mut self.counts;
-        let add = |part: &Part| {
-            counts.iter_mut().zip(&part.counts).for_each(|(count, more)| *count += more);
+        let combine = |partial: &Partial| {
+            counts.iter_mut().zip(&partial.counts).for_each(|(count, more)| *count += more);
             Ok(true)
         };
-        (Box::new(keep), Box::new(add))
+        (Box::new(accumulate), Box::new(combine))
     }
 }
 
@@ -83,14 +83,14 @@ struct Reached<'a> {
     thresholds: &'a [f64],
 }
 
-impl Keep for Reached<'_> {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        cleared(&mut part.counts, self.thresholds.len())
+impl Accumulate for Reached<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        cleared(&mut partial.counts, self.thresholds.len())
     }
 
-    fn take(&self, part: &mut Part, series: usize, _: usize, statistics: &[f64]) {
+    fn add_values(&self, partial: &mut Partial, series: usize, _: usize, statistics: &[f64]) {
         let (alternative, threshold) = (self.alternative, self.thresholds[series]);
         let reached = statistics.iter().filter(|&&t| alternative.reached(t, threshold)).count();
-        part.counts[series] += reached as u64;
+        partial.counts[series] += reached as u64;
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
-use crate::resample::kernel::draw::{Choices, Digits, Draws};
+use crate::resample::kernel::draw::{DrawSource, Digits, Draws};
 use crate::resample::kernel::weights::Strata;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -16,7 +16,7 @@ fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Resu
 }
 
 fn counts(cells: usize, scale: i64) -> Vec<i64> {
-    let words = Stream::new(98, Purpose::Draw, scale as u64).words();
+    let words = Stream::new(98, Purpose::Draw, scale as u64).values();
     words.take(cells).enumerate().map(|(i, w)| (w % 30) as i64 * if i % 7 == 3 { scale } else { 1 }).collect()
 }
 
@@ -151,7 +151,7 @@ proptest! {
 
 /// Counts with a column for each width of digits, one that follows another but for a few units, and one constant.
 fn awkward(segments: usize) -> Vec<i64> {
-    let mut words = Stream::new(97, Purpose::Draw, segments as u64).words();
+    let mut words = Stream::new(97, Purpose::Draw, segments as u64).values();
     let row = |unit: usize| {
         let word = words.next().unwrap();
         let small = (word % 30) as i64;
@@ -179,7 +179,7 @@ fn all_paths_give_the_same_sums() {
         let of = |simd, n: usize, length: usize| {
             let strata = Strata::new(segments, &[], simd).unwrap();
             let digits = Digits::new(&design.packed, simd, &Stop::never()).unwrap();
-            let draws = Draws::new(&design, (&strata, &digits), (Choices::Seeded(8), n), &Stop::never()).unwrap();
+            let draws = Draws::new(&design, (&strata, &digits), (DrawSource::Seeded(8), n), &Stop::never()).unwrap();
             all_sums(&design, &draws, 3..3 + n as u64, length)
         };
         for n in [1, 17, 200] {

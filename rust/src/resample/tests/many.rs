@@ -10,7 +10,7 @@ const SHAPE: [usize; 3] = [2, 40, 10];
 const SEEDS: [u64; 5] = [3, 0, u64::MAX, 3, 77];
 
 fn counts() -> Vec<i64> {
-    let words = Stream::new(94, Purpose::Draw, 0).words();
+    let words = Stream::new(94, Purpose::Draw, 0).values();
     words.take(SHAPE.iter().product::<usize>() * SEEDS.len()).map(|word| (word % 30) as i64).collect()
 }
 

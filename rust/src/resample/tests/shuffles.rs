@@ -8,7 +8,7 @@ use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
 use crate::resample::kernel::few::FewFlips;
-use crate::resample::kernel::flips::{Adder, Coins, Flips};
+use crate::resample::kernel::flips::{Adder, FlipSource, Flips};
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -35,13 +35,13 @@ fn designed(stats: SuffStats<'_>) -> Design {
 }
 
 fn flips_of(seed: u64, replicate: u64) -> impl Fn(usize) -> bool {
-    let words: Vec<u64> = Stream::new(seed, Purpose::Shuffle, replicate).words().take(1000).collect();
+    let words: Vec<u64> = Stream::new(seed, Purpose::Shuffle, replicate).values().take(1000).collect();
     move |unit| bit(&words, unit)
 }
 
 /// Counts of a plausible BLEU system, and of magnitudes that need wider lanes.
 fn counts(segments: usize, systems: usize, scale: i64) -> Vec<i64> {
-    let mut words = Stream::new(99, Purpose::Draw, scale as u64).words();
+    let mut words = Stream::new(99, Purpose::Draw, scale as u64).values();
     (0..systems * segments * 10)
         .map(|i| {
             let word = words.next().unwrap();
@@ -159,7 +159,7 @@ fn results_are_the_same_for_any_number_of_threads() {
 fn all_paths_give_the_same_sums() {
     for segments in [1, 6, 63, 64, 65, 1023, 1024, 1025, 1407, 1408, 1409, 3004] {
         // Columns of all widths, some of them equal in both systems but for a few units.
-        let mut words = Stream::new(96, Purpose::Draw, segments as u64).words();
+        let mut words = Stream::new(96, Purpose::Draw, segments as u64).values();
         let row = |_| {
             let word = words.next().unwrap();
             [
@@ -175,7 +175,7 @@ fn all_paths_give_the_same_sums() {
         let design = designed(stats[0]);
         let of = |simd, n, blocks| {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
-            let flips = Flips::new(&design, &adder, Coins::Seeded(8), n).unwrap();
+            let flips = Flips::new(&design, &adder, FlipSource::Seeded(8), n).unwrap();
             all_sums(&design, &flips, 3..3 + n as u64, blocks)
         };
         for n in [1, 64, 200, 1100] {
@@ -183,12 +183,12 @@ fn all_paths_give_the_same_sums() {
             Simd::tested().into_iter().for_each(|simd| {
                 assert_eq!(expected, of(simd, n, 64), "{simd:?}");
                 // Without tables, from a seed and from given words.
-                let seeded = FewFlips::new(&design, Coins::Seeded(8), simd);
+                let seeded = FewFlips::new(&design, FlipSource::Seeded(8), simd);
                 assert_eq!(expected, all_sums(&design, &seeded, 3..3 + n as u64, 64), "{simd:?}");
                 let words: Vec<u64> = (3..3 + n as u64)
-                    .flat_map(|r| Stream::new(8, Purpose::Shuffle, r).words().take(segments.div_ceil(64)))
+                    .flat_map(|r| Stream::new(8, Purpose::Shuffle, r).values().take(segments.div_ceil(64)))
                     .collect();
-                let given = FewFlips::new(&design, Coins::Given { words: &words, first: 3 }, simd);
+                let given = FewFlips::new(&design, FlipSource::External { words: &words, first: 3 }, simd);
                 assert_eq!(expected, all_sums(&design, &given, 3..3 + n as u64, 7), "{simd:?}");
             });
             for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
@@ -224,7 +224,7 @@ fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
         let all = vec![u64::MAX; words];
         for simd in Simd::tested() {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
-            let flips = Flips::new(&design, &adder, Coins::Given { words: &all, first: 0 }, 1).unwrap();
+            let flips = Flips::new(&design, &adder, FlipSource::External { words: &all, first: 0 }, 1).unwrap();
             let sums = all_sums(&design, &flips, 0..1, 64);
             assert_eq!(stats[0].totals()[5..], sums[5..], "{simd:?} {sign}");
         }
@@ -306,7 +306,7 @@ proptest! {
         n in 1..150usize,
         seed in any::<u64>(),
     ) {
-        let (columns, mut random) = (sizes.len(), Stream::new(seed, Purpose::Draw, 0).words());
+        let (columns, mut random) = (sizes.len(), Stream::new(seed, Purpose::Draw, 0).values());
         let counts: Vec<i64> = sizes
             .iter()
             .cycle()
@@ -328,7 +328,7 @@ proptest! {
         }
         for simd in Simd::tested() {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
-            let flips = Flips::new(&design, &adder, Coins::Given { words: &words, first: 0 }, n).unwrap();
+            let flips = Flips::new(&design, &adder, FlipSource::External { words: &words, first: 0 }, n).unwrap();
             prop_assert_eq!(&expected, &all_sums(&design, &flips, 0..n as u64, 64), "{:?}", simd);
         }
     }

@@ -16,7 +16,7 @@ fn with_samples<T>(kind: Kind<'_>, body: impl FnOnce(&Resampler) -> T) -> T {
 }
 
 fn with_samples_on<T>(simd: Simd, kind: Kind<'_>, body: impl FnOnce(&Resampler) -> T) -> T {
-    let words = || Stream::new(93, Purpose::Draw, 0).words().map(|word| (word % 30) as i64);
+    let words = || Stream::new(93, Purpose::Draw, 0).values().map(|word| (word % 30) as i64);
     let (of_bleu, of_length): (Vec<i64>, Vec<i64>) =
         (words().take(3 * 70 * 10).collect(), words().take(3 * 70 * 2).collect());
     let samples = [("bleu", &of_bleu, 10), ("length", &of_length, 2)].map(|(name, counts, columns)| {

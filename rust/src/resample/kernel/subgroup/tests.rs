@@ -19,7 +19,7 @@ fn mask(codes: &[u64], g: u64) -> Vec<u64> {
 /// Counts of k systems under a metric of ten columns: small ones, large ones, one that is the same in all systems, one
 /// that is but for a few units, one that is another.
 fn counts(systems: usize, units: usize, scale: i64) -> Vec<i64> {
-    let mut words = Stream::new(95, Purpose::Draw, units as u64).words();
+    let mut words = Stream::new(95, Purpose::Draw, units as u64).values();
     let row = |i: usize| {
         let (system, unit) = (i / units, i % units);
         let mut row: [i64; 10] = std::array::from_fn(|_| (words.next().unwrap() % 30) as i64);
@@ -188,7 +188,7 @@ proptest! {
 #[test]
 fn all_paths_transform_the_same() {
     let codes = random_codes(4, 300);
-    let values: Vec<i64> = Stream::new(4, Purpose::Draw, 0).words().take(300).map(|w| w as i64 >> 50).collect();
+    let values: Vec<i64> = Stream::new(4, Purpose::Draw, 0).values().take(300).map(|w| w as i64 >> 50).collect();
     let total = values.iter().sum();
     let replicates = 3..3 + 1000;
     let flipped =

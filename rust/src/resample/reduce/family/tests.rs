@@ -9,7 +9,7 @@ use crate::stream::{Purpose, Stream};
 
 /// Counts of three systems: the second often better than the first, the third equal to it.
 fn counts(segments: usize) -> Vec<i64> {
-    let mut words = Stream::new(95, Purpose::Draw, 0).words();
+    let mut words = Stream::new(95, Purpose::Draw, 0).values();
     let first: Vec<i64> = (0..segments * 10).map(|_| 20 + (words.next().unwrap() % 10) as i64).collect();
     let second = first.iter().map(|&count| count + i64::from(words.next().unwrap().is_multiple_of(5))).collect();
     [first.clone(), second, first].concat()

@@ -109,7 +109,7 @@ proptest! {
         let tests = 5;
         // p of different size, so that tests stop at different times.
         let of = |test: usize| {
-            let words = Stream::new(seed, Purpose::Shuffle, test as u64).words().take(n);
+            let words = Stream::new(seed, Purpose::Shuffle, test as u64).values().take(n);
             words.map(|word| (word as f64) < p.powi(test as i32 + 1) * u64::MAX as f64).collect::<Vec<_>>()
         };
         let reached: Vec<_> = (0..tests).map(of).collect();
@@ -130,7 +130,7 @@ proptest! {
 
 /// Systems of BLEU-like counts that differ by less and less.
 fn counts(systems: usize, segments: usize) -> Vec<i64> {
-    let mut words = Stream::new(7, Purpose::Draw, 0).words();
+    let mut words = Stream::new(7, Purpose::Draw, 0).values();
     let mut of_system = |system: usize| -> Vec<i64> {
         (0..10 * segments).map(|_| (words.next().unwrap() % 30) as i64 + i64::from(system == 0)).collect()
     };
