@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Column, Result};
-use crate::pool::{WorkMeter, Run, Stop};
+use crate::pool::{Run, Stop, WorkMeter};
 use crate::text::conllu;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {

@@ -6,7 +6,7 @@
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, References, Resolution};
 use crate::error::Result;
-use crate::pool::{WorkMeter, Run, Stop};
+use crate::pool::{Run, Stop, WorkMeter};
 use crate::text::edit::UNKNOWN_WORD;
 use crate::text::ngram::{Token, Vocabulary, each_token};
 

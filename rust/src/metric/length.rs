@@ -3,7 +3,7 @@
 use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, References};
 use crate::error::Result;
-use crate::pool::{WorkMeter, Run, Stop};
+use crate::pool::{Run, Stop, WorkMeter};
 use crate::text::ngram::{Ngrams, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Resolution, Value};
 use crate::error::Result;
-use crate::pool::{self, Blocks, PIECE, WorkMeter, Run, Stop};
+use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
 use crate::stats::fixed;
 use crate::text::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 

@@ -212,7 +212,13 @@ pub fn metrics(py: Python<'_>) -> PyResult<Vec<MetricSpec>> {
     };
     let metric = |spec: &core::MetricSpec| {
         let options = spec.options.iter().map(option).collect::<PyResult<_>>()?;
-        Ok(MetricSpec { name: spec.name, about: spec.about, source: spec.source, reads_parses: spec.reads_parses, options })
+        Ok(MetricSpec {
+            name: spec.name,
+            about: spec.about,
+            source: spec.source,
+            reads_parses: spec.reads_parses,
+            options,
+        })
     };
     METRICS.iter().map(metric).collect()
 }

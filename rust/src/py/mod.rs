@@ -23,7 +23,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::resample::{
-        Sequential, StoppingRule, sign_flip_distribution, derive, differing_units, draw_weights, stream_indices, stream_words, totals,
+        Sequential, StoppingRule, derive, differing_units, draw_weights, sign_flip_distribution, stream_indices,
+        stream_words, totals,
     };
 
     #[pymodule_export]

@@ -144,7 +144,8 @@ pub fn sign_flip_distribution<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let steps = in_order(&steps)?;
-    let distribution = run_long(py, 1, progress, ("shuffling", steps.len()), |run| exact::sign_flip_distribution(steps, run))?;
+    let distribution =
+        run_long(py, 1, progress, ("shuffling", steps.len()), |run| exact::sign_flip_distribution(steps, run))?;
     let length = distribution.len();
     shaped(py, distribution, [length])
 }
@@ -241,6 +242,7 @@ pub fn draw_weights(
     strata: Option<Vec<usize>>,
 ) -> PyResult<Bound<'_, PyArray1<u32>>> {
     let strata = sizes(py, strata)?;
-    let weights = run_long(py, 1, None, ("", 0), |run| resample::draw_weights((seed, replicate), segments, &strata, run))?;
+    let weights =
+        run_long(py, 1, None, ("", 0), |run| resample::draw_weights((seed, replicate), segments, &strata, run))?;
     shaped(py, weights, [segments as usize])
 }

@@ -2,7 +2,7 @@
 
 use super::Pair;
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, WorkMeter, Run, Stop};
+use crate::pool::{PIECE, Run, Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 
@@ -141,7 +141,9 @@ pub fn sign_flip_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f6
             for first in (half..next_half).step_by(PIECE) {
                 let piece = first..next_half.min(first + PIECE);
                 meter.charge(piece.len(), stop)?;
-                piece.for_each(|place| distribution[place] = if place < end { distribution[end - 1 - place] } else { 0.0 });
+                piece.for_each(|place| {
+                    distribution[place] = if place < end { distribution[end - 1 - place] } else { 0.0 }
+                });
             }
             for (from, next) in (0..).step_by(PIECE).zip(next[..next_half].chunks_mut(PIECE)) {
                 meter.charge(next.len(), stop)?;
@@ -205,7 +207,10 @@ mod tests {
     #[test]
     fn a_watcher_stops_a_long_convolution() {
         let mut watch = |_| Err(Error::Interrupted);
-        assert_eq!(Err(Error::Interrupted), sign_flip_distribution(&[1 << 15; 2000], &mut Run { threads: 1, watch: &mut watch }));
+        assert_eq!(
+            Err(Error::Interrupted),
+            sign_flip_distribution(&[1 << 15; 2000], &mut Run { threads: 1, watch: &mut watch })
+        );
         let mut watch = |_| Ok(());
         let too_large = sign_flip_distribution(&[u64::MAX, u64::MAX], &mut Run { threads: 1, watch: &mut watch });
         assert!(matches!(too_large, Err(Error::Memory { .. })));

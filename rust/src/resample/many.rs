@@ -6,7 +6,7 @@ use super::reduce::{Draws, Pair, Reduction, Tally};
 use super::{Alternative, Kind, Plan, Resampler, Sample, replicates, zeros};
 use crate::error::{Error, Result};
 use crate::metric::Formula;
-use crate::pool::{self, Blocks, WorkMeter, Run};
+use crate::pool::{self, Blocks, Run, WorkMeter};
 use crate::stats::SuffStats;
 
 /// Problems of the same size under one metric.

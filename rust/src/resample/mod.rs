@@ -14,6 +14,7 @@ pub mod reduce;
 mod resampler;
 mod score;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -49,6 +50,11 @@ impl<'a> Sample<'a> {
     pub fn without_formula(stats: SuffStats<'a>) -> Self {
         Sample { formula: None, stats }
     }
+}
+
+/// The number of replicates in a range.
+pub(crate) fn length(range: &Range<u64>) -> usize {
+    (range.end - range.start) as usize
 }
 
 /// Zeros for results of the size that a caller asked for: an error, not an abort, if there is no room.

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::design::Design;
-use super::kernel::draw::{DrawSource, Digits, Draws};
+use super::kernel::draw::{Digits, Draws};
 use super::kernel::few::{FEW_SHUFFLES, FewFlips};
-use super::kernel::flips::{Adder, FlipSource, Flips};
+use super::kernel::flips::{Adder, Flips, masks_of};
+use super::kernel::source::{Source, Supplied};
 use super::kernel::subgroup::Subgroup;
 use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, STRIDE, Scratch};
-use super::reduce::{Input, Accumulate, Pair, Partial, Reduction, Shape};
+use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
 use super::score::Scoring;
 use super::{Sample, resize};
 use crate::error::{Error, Result};
@@ -172,7 +173,8 @@ impl Resampler {
         }
         let n = (range.end - range.start) as usize;
         let kernel = run.serial(|stop, _| self.kernel(plan, range.clone(), stop))?;
-        let (accumulators, mut combiners): (Vec<_>, Vec<_>) = reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
+        let (accumulators, mut combiners): (Vec<_>, Vec<_>) =
+            reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
         // A block begins at a multiple of its size, and that is a multiple of what reductions add up in.
         let size = n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(STRIDE).clamp(STRIDE, kernel.block());
         let lead = (range.start % size as u64) as usize;
@@ -190,7 +192,8 @@ impl Resampler {
                     return None;
                 }
                 let of_before = spare().pop();
-                let mut partials = of_before.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
+                let mut partials =
+                    of_before.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
                 let block = range.start + block.start as u64..range.start + block.end as u64;
                 match self.block((kernel.as_ref(), block), (&inputs, &accumulators), &mut partials, worker, stop) {
                     // After a failure the other workers stop.
@@ -223,7 +226,7 @@ impl Resampler {
 
     /// Makes the kernel of a plan.
     fn kernel<'a>(&'a self, plan: Plan<'a>, range: Range<u64>, stop: &Stop<'_>) -> Result<Box<dyn Kernel + 'a>> {
-        let (design, first) = (&self.design, range.start);
+        let design = &self.design;
         let n = (range.end - range.start) as usize;
         if n == 0 {
             return Err(Error::Empty { what: "replicates".into() });
@@ -231,20 +234,21 @@ impl Resampler {
         Ok(match (&self.sampler, plan) {
             (Sampler::Shuffles(_), Plan::Codes(codes)) => Box::new(Subgroup::new(design, codes, self.simd, stop)?),
             (Sampler::Shuffles(adder), Plan::Seeded(seed)) if n < FEW_SHUFFLES && adder.get().is_none() => {
-                Box::new(FewFlips::new(design, FlipSource::Seeded(seed), self.simd))
+                Box::new(FewFlips::new(design, Source::Seeded(seed), self.simd))
             }
             (Sampler::Shuffles(adder), Plan::Seeded(seed)) => {
-                Box::new(Flips::new(design, self.adder(adder, stop)?, FlipSource::Seeded(seed), n)?)
+                Box::new(Flips::new(design, self.adder(adder, stop)?, Source::Seeded(seed)))
             }
-            (Sampler::Shuffles(adder), Plan::Flips(words)) => {
-                Box::new(Flips::new(design, self.adder(adder, stop)?, FlipSource::External { words, first }, n)?)
+            (Sampler::Shuffles(adder), Plan::Flips(masks)) => {
+                let masks = Supplied::new("flip masks", masks, masks_of(design), &range)?;
+                Box::new(Flips::new(design, self.adder(adder, stop)?, Source::Supplied(masks)))
             }
             (Sampler::Draws { strata, digits }, Plan::Seeded(seed)) => {
-                Box::new(Draws::new(design, (strata, digits), (DrawSource::Seeded(seed), n), stop)?)
+                Box::new(Draws::new(design, (strata, digits), Source::Seeded(seed), stop)?)
             }
             (Sampler::Draws { strata, digits }, Plan::Indices(indices)) => {
-                let given = DrawSource::External { indices, first };
-                Box::new(Draws::new(design, (strata, digits), (given, n), stop)?)
+                let indices = Supplied::new("indices", indices, design.units, &range)?;
+                Box::new(Draws::new(design, (strata, digits), Source::Supplied(indices), stop)?)
             }
             (Sampler::Shuffles(_), Plan::Indices(_)) => return Err(other_kind("a plan", "of shuffles", "indices")),
             (Sampler::Draws { .. }, Plan::Flips(_)) => return Err(other_kind("a plan", "of draws", "masks")),
@@ -286,14 +290,17 @@ impl Resampler {
         let formulas = self.formulas.as_deref().unwrap_or_default();
         for (input, of) in &inputs.0 {
             let wanting = accumulators.iter().zip(&mut *partials).enumerate().filter(|(i, _)| of.contains(i));
-            let mut accumulators: Vec<_> = wanting.map(|(_, (accumulate, partial))| (accumulate.as_ref(), partial)).collect();
+            let mut accumulators: Vec<_> =
+                wanting.map(|(_, (accumulate, partial))| (accumulate.as_ref(), partial)).collect();
             match input {
                 OwnedInput::Pairs(pairs) => {
                     scoring.statistics((formulas, self.simd), &block, pairs, &mut accumulators, stop)?
                 }
                 OwnedInput::Systems => scoring.scores(formulas, &block, &mut accumulators, stop)?,
                 OwnedInput::Sums => {
-                    accumulators.iter_mut().try_for_each(|(accumulate, partial)| accumulate.sums(partial, &block, stop))?;
+                    accumulators
+                        .iter_mut()
+                        .try_for_each(|(accumulate, partial)| accumulate.sums(partial, &block, stop))?;
                 }
             }
         }

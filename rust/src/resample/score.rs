@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::design::Place;
 use super::kernel::Block;
-use super::reduce::{BLOCK, Accumulate, Pair, Partial};
+use super::reduce::{Accumulate, BLOCK, Pair, Partial};
 use super::resize;
 use crate::error::Result;
 use crate::metric::Formula;
-use crate::pool::{WorkMeter, Stop};
+use crate::pool::{Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 
 /// Whom to give what is scored: reductions and their parts of a block.
@@ -85,7 +85,9 @@ impl Scoring {
                         accumulate.add_values(partial, series, at, &of_x[..batch]);
                     }
                 }
-                accumulators.iter_mut().for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
+                accumulators
+                    .iter_mut()
+                    .for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
             }
         }
         Ok(())
@@ -119,7 +121,9 @@ impl Scoring {
                         accumulate.add_values(partial, first_system + system, at, &scores[..batch]);
                     }
                 }
-                accumulators.iter_mut().for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
+                accumulators
+                    .iter_mut()
+                    .for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
             }
         }
         Ok(())

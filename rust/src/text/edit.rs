@@ -6,7 +6,7 @@
 //! 2003, Nordic J. Comput. 10). A row depends only on the words before it, so rows of a common prefix are shared.
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, WorkMeter, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::text::ngram::Token;
 
 /// The number of all words that a reference has not; its own are numbered from 1.

@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, WorkMeter, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 
 /// A token's number, in the order of first appearance.
 pub(crate) type Token = u32;

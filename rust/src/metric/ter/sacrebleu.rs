@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
 use crate::error::{Error, Result};
-use crate::pool::{WorkMeter, Stop};
+use crate::pool::{Stop, WorkMeter};
 use crate::text::edit::{Edit, Reference};
 use crate::text::ngram::Token;
 

@@ -3,7 +3,7 @@
 use super::Exception;
 use super::packed::{Column, Integer};
 use crate::error::Result;
-use crate::pool::{self, Blocks, PIECE, WorkMeter, Run, Stop};
+use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
 use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::flips::FlipSource;
+use super::source::Source;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
-use crate::pool::{WorkMeter, Stop};
+use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
 use crate::resample::resize;
@@ -19,13 +19,13 @@ pub(in crate::resample) const FEW_SHUFFLES: usize = 10;
 /// The flips of a few replicates.
 pub(in crate::resample) struct FewFlips<'a> {
     design: &'a Design,
-    source: FlipSource<'a>,
+    source: Source<'a, u64>,
     simd: Simd,
 }
 
 impl<'a> FewFlips<'a> {
     /// The flips of replicates; of given ones there are as many words as they need.
-    pub fn new(design: &'a Design, source: FlipSource<'a>, simd: Simd) -> Self {
+    pub fn new(design: &'a Design, source: Source<'a, u64>, simd: Simd) -> Self {
         FewFlips { design, source, simd }
     }
 }
@@ -49,7 +49,7 @@ impl Kernel for FewFlips<'_> {
         let mut meter = WorkMeter::default();
         let words = self.design.units.div_ceil(64);
         let drawn = &mut scratch.words;
-        if let FlipSource::Seeded(_) = self.source {
+        if let Source::Seeded(_) = self.source {
             resize(drawn, words)?;
         }
         for (place, replicate) in range.enumerate() {
@@ -57,14 +57,14 @@ impl Kernel for FewFlips<'_> {
                 return Err(Error::Interrupted);
             }
             let flips: &[u64] = match self.source {
-                FlipSource::Seeded(seed) => {
+                Source::Seeded(seed) => {
                     for (block, words) in (0..).step_by(PIECE / 2).zip(drawn.chunks_mut(PIECE)) {
                         meter.charge(2 * words.len(), stop)?;
                         fill(self.simd, Stream::new(seed, Purpose::Shuffle, replicate), block, words);
                     }
                     drawn
                 }
-                FlipSource::External { words: given, first } => &given[(replicate - first) as usize * words..][..words],
+                Source::Supplied(masks) => masks.of_replicate(replicate),
             };
             for (first, &word) in (0..self.design.units).step_by(64).zip(flips) {
                 meter.charge(64 * (1 + self.design.packed.len()), stop)?;

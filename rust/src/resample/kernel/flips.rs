@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::source::Source;
 use super::tiles::Tiles;
 use super::{Kernel, Scratch};
 #[cfg(target_arch = "x86_64")]
@@ -15,21 +16,17 @@ use crate::simd::{Avx2, Avx512};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
-/// Where flips come from: bit u % 64 of word u / 64 of a replicate swaps unit u.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::resample) enum FlipSource<'a> {
-    /// The streams of a seed.
-    Seeded(u64),
-    /// Words of replicates `first`, `first` + 1 …
-    External { words: &'a [u64], first: u64 },
-}
-
 /// The flips of replicates, and what is added for them.
 pub(in crate::resample) struct Flips<'a> {
     design: &'a Design,
-    source: FlipSource<'a>,
+    source: Source<'a, u64>,
     adder: &'a Adder,
-    words: usize,
+    masks: usize,
+}
+
+/// The number of flip masks of a replicate: bit u % 64 of mask u / 64 swaps unit u.
+pub(in crate::resample) fn masks_of(design: &Design) -> usize {
+    design.units.div_ceil(64)
 }
 
 /// What is to be added up, for one of the paths. All give the same sums.
@@ -83,33 +80,23 @@ impl Adder {
 }
 
 impl<'a> Flips<'a> {
-    /// The flips of `n` replicates.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] if the given ones are not as many.
-    pub fn new(design: &'a Design, adder: &'a Adder, source: FlipSource<'a>, n: usize) -> Result<Self> {
-        let words = design.units.div_ceil(64);
-        if let FlipSource::External { words: given, .. } = source
-            && Some(given.len()) != n.checked_mul(words)
-        {
-            let expected = n.saturating_mul(words);
-            return Err(Error::LengthMismatch { what: "words of flips".into(), expected, got: given.len() });
-        }
-        Ok(Flips { design, source, adder, words })
+    /// Shuffles from a source, added up with the tables of `adder`.
+    pub fn new(design: &'a Design, adder: &'a Adder, source: Source<'a, u64>) -> Self {
+        Flips { design, source, adder, masks: masks_of(design) }
     }
 
     /// Writes the flips of the words `from`… word by word, `stride` apart: all replicates' first, then all replicates'
     /// second …
     fn fill(&self, replicates: Range<u64>, from: usize, (out, stride): (&mut [u64], usize)) {
         match self.source {
-            FlipSource::Seeded(seed) => {
+            Source::Seeded(seed) => {
                 let first = Stream::new(seed, Purpose::Shuffle, replicates.start);
                 fill_by_replicate(self.adder.simd(), first, stride, (from / 2) as u32, out);
             }
-            FlipSource::External { words: given, first } => {
-                let [start, end] = [replicates.start, replicates.end].map(|r| (r - first) as usize * self.words);
-                for (i, words) in given[start..end].chunks_exact(self.words).enumerate() {
-                    out[i..].iter_mut().step_by(stride).zip(&words[from..]).for_each(|(out, word)| *out = *word);
+            Source::Supplied(supplied) => {
+                for (i, replicate) in replicates.enumerate() {
+                    let masks = &supplied.of_replicate(replicate)[from..];
+                    out[i..].iter_mut().step_by(stride).zip(masks).for_each(|(out, mask)| *out = *mask);
                 }
             }
         }
@@ -137,7 +124,7 @@ impl Kernel for Flips<'_> {
     }
 
     fn cost(&self) -> u64 {
-        (self.words * (2 + 3 * self.design.packed.len())) as u64
+        (self.masks * (2 + 3 * self.design.packed.len())) as u64
     }
 
     fn sums(
@@ -150,10 +137,10 @@ impl Kernel for Flips<'_> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         let Scratch { words, bytes } = scratch;
         let at_once = self.adder.chunk();
-        words.resize(at_once.min(self.words) * stride, 0);
+        words.resize(at_once.min(self.masks) * stride, 0);
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-        for (chunk, from) in (0..self.words).step_by(at_once).enumerate() {
-            let words = &mut words[..at_once.min(self.words - from) * stride];
+        for (chunk, from) in (0..self.masks).step_by(at_once).enumerate() {
+            let words = &mut words[..at_once.min(self.masks - from) * stride];
             self.fill(range.clone(), from, (words, stride));
             let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
             match self.adder {

@@ -10,7 +10,7 @@ mod avx512;
 
 use super::STRIDE as LANES;
 use crate::error::Result;
-use crate::pool::{WorkMeter, Stop};
+use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
 use crate::resample::reserved;
 use crate::simd::{Simd, dispatch};

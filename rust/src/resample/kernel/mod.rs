@@ -6,6 +6,7 @@ pub(super) mod flips;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 mod product;
+pub(super) mod source;
 pub(super) mod subgroup;
 mod tiles;
 pub(super) mod weights;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use super::design::Design;
 use crate::error::Result;
 use crate::pool::Stop;
+use crate::resample::length;
 
 /// Fills blocks of replicates with sums.
 pub(super) trait Kernel: Sync {
@@ -62,7 +64,7 @@ pub struct Block<'a> {
 impl Block<'_> {
     /// How many replicates there are.
     pub(super) fn len(&self) -> usize {
-        (self.replicates.end - self.replicates.start) as usize
+        length(&self.replicates)
     }
 
     /// Writes the sums of a cell in the replicates from the `first`-th on.

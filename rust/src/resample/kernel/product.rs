@@ -5,7 +5,7 @@
 //! and are put together in 64.
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, WorkMeter, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
 use crate::resample::zeros;
 use crate::simd::Simd;

@@ -15,9 +15,9 @@ use std::ops::{Add, BitXor, Range, Sub};
 
 use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, WorkMeter, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::{reserved, zeros};
+use crate::resample::{length, reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream};
@@ -245,7 +245,7 @@ impl Kernel for Subgroup {
     ) -> Result<()> {
         let simd = self.simd;
         for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(stride)) {
-            let out = &mut out[..(replicates.end - replicates.start) as usize];
+            let out = &mut out[..length(&replicates)];
             match column {
                 AnyColumn::Narrow(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,
                 AnyColumn::Wide(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,

@@ -7,7 +7,7 @@
 use std::ops::{Add, Range};
 
 use crate::error::Result;
-use crate::pool::{WorkMeter, Stop};
+use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
 use crate::resample::{reserved, zeros};
 

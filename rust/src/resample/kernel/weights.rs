@@ -17,10 +17,10 @@
 //! as many units without strata.
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, WorkMeter, Run, Stop};
+use crate::pool::{PIECE, Run, Stop, WorkMeter};
 use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
-use crate::stream::{U32Stream, Purpose, Stream};
+use crate::stream::{Purpose, Stream, U32Stream};
 
 /// The largest weight of step 1.
 const LARGEST: usize = 17;
@@ -160,12 +160,7 @@ impl Distribution {
     }
 
     /// Step 1: independent Poisson weights. Gives their sum.
-    fn poisson(
-        &self,
-        stream: Stream,
-        weights: &mut [u8],
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
-    ) -> Result<usize> {
+    fn poisson(&self, stream: Stream, weights: &mut [u8], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<usize> {
         let mut random = U32Stream::new(stream.for_purpose(Purpose::DrawResidual));
         let (mut decided, mut places) = ([0; CHUNK], [0; 2 * CHUNK]);
         for (i, weights) in weights.chunks_mut(CHUNK).enumerate() {
@@ -359,7 +354,12 @@ mod vbmi {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-    fn looked_up(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
+    fn looked_up(
+        distribution: &Distribution,
+        chunk: (Stream, usize),
+        weights: &mut [u8; CHUNK],
+        places: &mut [u8; 2 * CHUNK],
+    ) -> usize {
         *weights = bytes(chunk);
         // SAFETY: 64 bytes are as long as a register, and need no alignment here.
         let load = |bytes: &[u8; 64]| unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
@@ -479,7 +479,8 @@ mod tests {
             for byte in 0..=255u8 {
                 // Nothing is reached between two positions where the same steps are reached at either end.
                 let [first, last] = positions(byte.into()).map(|position: u64| {
-                    distribution.steps
+                    distribution
+                        .steps
                         .iter()
                         .filter(|(whole, rest)| position > *whole || (position == *whole && *rest == 0))
                         .count()
@@ -497,7 +498,8 @@ mod tests {
     /// What the stream's bytes and further halves say, one unit at a time.
     fn obvious(distribution: &Distribution, stream: Stream) -> Vec<u8> {
         let mut words = stream.values();
-        let mut random = stream.for_purpose(Purpose::DrawResidual).values().flat_map(|word| [word as u32, (word >> 32) as u32]);
+        let mut random =
+            stream.for_purpose(Purpose::DrawResidual).values().flat_map(|word| [word as u32, (word >> 32) as u32]);
         let bytes: Vec<u8> = words.by_ref().take(distribution.units.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
         let of = |&byte: &u8| {
             let low = u64::from(byte) << 32;
@@ -541,7 +543,8 @@ mod tests {
 
     #[test]
     fn all_paths_give_the_same_total() {
-        let bytes: Vec<u8> = Stream::new(9, Purpose::Draw, 0).values().flat_map(u64::to_le_bytes).take(70_001).collect();
+        let bytes: Vec<u8> =
+            Stream::new(9, Purpose::Draw, 0).values().flat_map(u64::to_le_bytes).take(70_001).collect();
         for simd in Simd::tested() {
             for length in [0, 1, 31, 64, 65, 70_001] {
                 let expected: usize = bytes[..length].iter().map(|&byte| usize::from(byte)).sum();
@@ -564,7 +567,8 @@ mod tests {
         {
             let distribution = Distribution::new(units, Simd::best());
             let part = |purpose, part| Stream::new(7, purpose, replicate).part(part);
-            let attempts = (0..).map(|attempt| (attempt, obvious(&distribution, part(Purpose::Draw, stratum << 8 | attempt))));
+            let attempts =
+                (0..).map(|attempt| (attempt, obvious(&distribution, part(Purpose::Draw, stratum << 8 | attempt))));
             let total = |weights: &[u8]| weights.iter().map(|&w| usize::from(w)).sum::<usize>();
             let (attempt, mut expected) = { attempts }.find(|(_, weights)| total(weights) <= units).unwrap();
             later += u32::from(attempt > 0);
@@ -610,7 +614,10 @@ mod tests {
         let mut weights = vec![0; 3004];
         let mut total = |replicate| poisson(&distribution, Stream::new(1, Purpose::Draw, replicate), &mut weights);
         let above = (0..1000).filter(|&replicate| total(replicate) > 3004).count();
-        assert!((30..110).contains(&above), "{above} of 1000; a normal distribution at one and a half deviations gives 67");
+        assert!(
+            (30..110).contains(&above),
+            "{above} of 1000; a normal distribution at one and a half deviations gives 67"
+        );
     }
 
     /// The probability of these weights under multinomial(S; 1/S …).

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::fold::Fold;
 use super::series::SeriesValues;
-use super::{BLOCK, Input, Stages, Accumulate, Partial, Reduction, Shape, Span, check_same, cleared};
+use super::tally::{add_counts, combine_counts};
+use super::{Accumulate, BLOCK, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
 use crate::pool::Stop;
 use crate::resample::zeros;
@@ -198,7 +199,7 @@ impl Ranks {
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems && self.higher_is_better == later.higher_is_better)?;
-        self.counts.iter_mut().zip(&later.counts).for_each(|(count, more)| *count += more);
+        add_counts(&mut self.counts, &later.counts);
         self.span = Span(Some(both));
         Ok(())
     }
@@ -228,12 +229,8 @@ impl Reduction for Ranks {
             of
         };
         let metrics: Vec<_> = self.systems.iter().zip(&self.higher_is_better).map(metric).collect();
-        let counts = &mut self.counts;
-        let combine = |partial: &Partial| {
-            counts.iter_mut().zip(&partial.counts).for_each(|(count, more)| *count += more);
-            Ok(true)
-        };
-        (Box::new(Ranked { metrics, systems: first_system, counts: first_count }), Box::new(combine))
+        let accumulate = Ranked { metrics, systems: first_system, counts: first_count };
+        (Box::new(accumulate), combine_counts(&mut self.counts))
     }
 }
 

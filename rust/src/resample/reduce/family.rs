@@ -8,15 +8,18 @@ use std::ops::Range;
 
 use super::fold::Fold;
 use super::series::SeriesValues;
-use super::{Alternative, BLOCK, Input, Stages, Accumulate, Pair, Pairs, Partial, Reduction, Shape, Span, check_same, cleared};
+use super::tally::{TestCounts, combine_counts, test_counts};
+use super::{
+    Accumulate, Alternative, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+};
 use crate::error::{Error, Result};
-use crate::pool::{self, PIECE, WorkMeter, Run, Stop};
-use crate::resample::{Plan, Resampler, reserved, zeros};
+use crate::pool::{self, PIECE, Run, Stop, WorkMeter};
+use crate::resample::{Plan, Resampler, length, reserved, zeros};
 
 /// The root mean square of every statistic over the shuffles, whose mean is 0 by symmetry.
 #[derive(Debug, Clone)]
 pub struct Spread {
-    of: Pairs,
+    tests: Tests,
     span: Span,
     /// The sums of squares.
     fold: Option<Fold>,
@@ -25,7 +28,7 @@ pub struct Spread {
 impl Spread {
     /// Of these pairs.
     pub fn new(pairs: Vec<Pair>) -> Self {
-        Spread { of: Pairs::new(pairs), span: Span::default(), fold: None }
+        Spread { tests: Tests::new(pairs), span: Span::default(), fold: None }
     }
 
     /// The root mean squares: metric by metric, pair by pair.
@@ -37,7 +40,7 @@ impl Spread {
 
     /// The metrics and the pairs.
     pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
+        self.tests.shape()
     }
 
     /// The replicates that it is made of.
@@ -54,7 +57,7 @@ impl Spread {
     /// [`Error::InvalidOption`] if they do not, or are of other pairs.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        check_same(self.of == later.of)?;
+        check_same(self.tests == later.tests)?;
         if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
             fold.merge(later)?;
         }
@@ -65,21 +68,21 @@ impl Spread {
 
 impl Reduction for Spread {
     fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.of.pairs)
+        Input::Pairs(&self.tests.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.of.begin(shape)?;
+        self.tests.begin(shape)?;
         let add = |(sums, _): (&mut [f64], u64), (more, _): (&[f64], u64)| {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         };
-        self.fold = Some(Fold::new(self.of.series(), add)?);
+        self.fold = Some(Fold::new(self.tests.count(), add)?);
         self.span = Span(Some(replicates));
         Ok(())
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let series = self.of.series();
+        let series = self.tests.count();
         let Some(fold) = &mut self.fold else { unreachable!("it has begun") };
         (Box::new(Squares { series }), fold.add_batches())
     }
@@ -101,87 +104,54 @@ impl Accumulate for Squares {
     }
 }
 
-/// Step-down maxT: for every test how many shuffles have, among it and all tests of its family that are less extreme,
-/// one that is at least as extreme as it.
+/// Step-down maxT: for every test, the number of shuffles in which it, or a less extreme test of its family, has a
+/// statistic at least as extreme as the observed one.
 #[derive(Debug, Clone)]
 pub struct MaxT {
-    of: Pairs,
-    alternative: Alternative,
+    counted: TestCounts,
     scales: Vec<f64>,
-    thresholds: Vec<f64>,
-    span: Span,
-    counts: Vec<u64>,
 }
 
+test_counts!(MaxT);
+
 impl MaxT {
-    /// Of these pairs. `scales` are what statistics are multiplied with to be comparable, and `thresholds` how extreme
-    /// the observed ones are then, both metric by metric, pair by pair.
+    /// MaxT for these pairs. `scales` are the factors that make statistics comparable, and `thresholds` how extreme the
+    /// scaled observed statistics are. Both are metric by metric, pair by pair.
     pub fn new(pairs: Vec<Pair>, alternative: Alternative, scales: Vec<f64>, thresholds: Vec<f64>) -> Self {
-        MaxT { of: Pairs::new(pairs), alternative, scales, thresholds, span: Span::default(), counts: Vec::new() }
+        MaxT { counted: TestCounts::new(pairs, alternative, thresholds), scales }
     }
 
-    /// The counts: metric by metric, pair by pair.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
-    }
-
-    /// The metrics and the pairs.
-    pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
-    }
-
-    /// The replicates that it is made of.
+    /// Adds the counts of the replicates that follow these.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
-    }
-
-    /// Adds those of the replicates that follow on these.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if they do not, or were counted otherwise.
+    /// [`Error::InvalidOption`] if they do not follow, or were counted under another specification.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
-        let both = self.span.with(&later.span)?;
-        let same = self.thresholds == later.thresholds && self.scales == later.scales;
-        check_same(same && self.alternative == later.alternative && self.of == later.of)?;
-        self.counts.iter_mut().zip(&later.counts).for_each(|(count, more)| *count += more);
-        self.span = Span(Some(both));
-        Ok(())
+        self.counted.merge(&later.counted, self.scales == later.scales)
     }
 }
 
 impl Reduction for MaxT {
     fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.of.pairs)
+        Input::Pairs(&self.counted.tests.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.of.begin(shape)?;
-        self.of.check("scales", &self.scales)?;
-        self.of.check("thresholds", &self.thresholds)?;
-        self.counts = zeros(&[self.of.series()])?;
-        self.span = Span(Some(replicates));
-        Ok(())
+        self.counted.begin(shape, replicates)?;
+        self.counted.tests.check("scales", &self.scales)
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let pairs = self.of.pairs.len();
-        let families = (0..self.of.metrics).map(|of| least_first(&self.thresholds, of * pairs..(of + 1) * pairs));
+        let TestCounts { tests, alternative, thresholds, counts, .. } = &mut self.counted;
+        let (pairs, thresholds) = (tests.pairs.len(), thresholds.as_slice());
+        let families = (0..tests.metrics).map(|metric| least_first(thresholds, metric * pairs..(metric + 1) * pairs));
         let accumulate = Largest {
-            alternative: self.alternative,
+            alternative: *alternative,
             scales: &self.scales,
-            thresholds: &self.thresholds,
+            thresholds,
             families: families.collect(),
             pairs,
         };
-        let counts = &mut self.counts;
-        let combine = |partial: &Partial| {
-            counts.iter_mut().zip(&partial.counts).for_each(|(count, more)| *count += more);
-            Ok(true)
-        };
-        (Box::new(accumulate), Box::new(combine))
+        (Box::new(accumulate), combine_counts(counts))
     }
 }
 
@@ -225,60 +195,39 @@ fn least_first(thresholds: &[f64], family: Range<usize>) -> Vec<usize> {
     order
 }
 
-/// Numbers of statistics that are held at a time: 256 MB.
+/// The most statistics that are in memory at a time: 256 MB.
 const STATISTICS_AT_ONCE: usize = 1 << 25;
 
-/// Step-down minP: for every test how many shuffles have, among it and all tests of its family that are less
-/// significant, one whose own p is at most that of the test.
+/// Step-down minP: for every test, the number of shuffles in which it, or a less significant test of its family, has a
+/// p-value of its own that is at most the observed one.
 ///
-/// A shuffle's own p is its rank among all shuffles and what was observed (Ge, Dudoit & Speed 2003,
-/// doi:10.1007/BF02595811, box 4): tests are gone through one by one, so memory is that of a few series, not of all. So
-/// it is no [`Reduction`]: it needs all replicates, some series at a time, and cannot be merged.
+/// The p-value of a shuffle is its rank among all shuffles and the observed statistic (Ge, Dudoit & Speed 2003,
+/// doi:10.1007/BF02595811, box 4). Tests are processed one after another, so memory holds a few series of statistics,
+/// not all of them. Because it needs all replicates, in several passes, it is not a [`Reduction`] and cannot be merged.
 #[derive(Debug, Clone)]
 pub struct MinP {
-    of: Pairs,
-    alternative: Alternative,
-    thresholds: Vec<f64>,
+    counted: TestCounts,
     ranks: Vec<u64>,
-    span: Span,
-    counts: Vec<u64>,
 }
 
+test_counts!(MinP);
+
 impl MinP {
-    /// Of these pairs. `thresholds` are the observed statistics, and `ranks` their ranks, c + 1, both metric by metric,
-    /// pair by pair.
+    /// MinP for these pairs. `thresholds` are the observed statistics, and `ranks` their ranks, c + 1. Both are metric
+    /// by metric, pair by pair.
     pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>, ranks: Vec<u64>) -> Self {
-        MinP { of: Pairs::new(pairs), alternative, thresholds, ranks, span: Span::default(), counts: Vec::new() }
+        MinP { counted: TestCounts::new(pairs, alternative, thresholds), ranks }
     }
 
-    /// The counts: metric by metric, pair by pair.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
-    }
-
-    /// The metrics and the pairs.
-    pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
-    }
-
-    /// The replicates that it is made of.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
-    }
-
-    /// Cannot be.
+    /// Always fails: ranks among some of the shuffles say nothing about ranks among all.
     ///
     /// # Errors
     /// [`Error::InvalidOption`].
     pub fn merge(&mut self, _later: &Self) -> Result<()> {
         Err(Error::InvalidOption {
-            option: "a reduction that is merged with another".into(),
-            expected: "one that can be counted in partials (merge the series of statistics, or run all shuffles at once)"
-                .into(),
-            got: "minP, which ranks each shuffle among all".into(),
+            option: "a reduction to merge".into(),
+            expected: "one that can be computed in parts (merge Series, or run all shuffles at once)".into(),
+            got: "MinP, which ranks each shuffle among all".into(),
         })
     }
 
@@ -292,28 +241,26 @@ impl MinP {
         (plan, range): (Plan<'_>, Range<u64>),
         run: &mut Run<'_>,
     ) -> Result<()> {
-        self.of.begin(resampler.shape())?;
-        self.of.check("thresholds", &self.thresholds)?;
-        self.of.check_length("ranks", self.ranks.len())?;
         if range.is_empty() {
             return Err(Error::Empty { what: "replicates".into() });
         }
-        self.counts = zeros(&[self.of.series()])?;
-        self.span = Span(Some(range.clone()));
-        let (pairs, n) = (self.of.pairs.len(), (range.end - range.start) as usize);
+        self.counted.begin(resampler.shape(), range.clone())?;
+        let TestCounts { tests, alternative, thresholds, counts, .. } = &mut self.counted;
+        tests.check_length("ranks", self.ranks.len())?;
+        let (pairs, n) = (tests.pairs.len(), length(&range));
         // The least significant first.
-        let mut order: Vec<_> = (0..self.of.series()).collect();
+        let mut order: Vec<_> = (0..tests.count()).collect();
         order.sort_by_key(|&test| (test / pairs, std::cmp::Reverse(self.ranks[test]), std::cmp::Reverse(test)));
         let mut smallest: Vec<u64> = reserved(n)?;
         let mut last_metric = None;
-        for tests in order.chunks((STATISTICS_AT_ONCE / n).max(1)) {
-            let mut selected = SelectedSeries::new(&self.of, tests);
+        for chunk in order.chunks((STATISTICS_AT_ONCE / n).max(1)) {
+            let mut selected = SelectedSeries::new(tests, chunk);
             resampler.run((plan, range.clone()), &mut [&mut selected], run)?;
-            for (&test, statistics) in tests.iter().zip(selected.all.values.chunks_exact(n)) {
+            for (&test, statistics) in chunk.iter().zip(selected.all.values.chunks_exact(n)) {
                 let new_family = last_metric.replace(test / pairs) != Some(test / pairs);
-                let (alternative, rank) = (self.alternative, self.ranks[test]);
-                let observed = alternative.extremeness(self.thresholds[test]);
-                self.counts[test] = run.serial(|stop, done| {
+                let (alternative, rank) = (*alternative, self.ranks[test]);
+                let observed = alternative.extremeness(thresholds[test]);
+                counts[test] = run.serial(|stop, done| {
                     done.set(n as u64);
                     let mut meter = WorkMeter::default();
                     if new_family {
@@ -340,30 +287,30 @@ impl MinP {
     }
 }
 
-/// The statistics of some tests.
+/// Keeps the statistics of some of the tests.
 struct SelectedSeries<'a> {
-    of: &'a Pairs,
-    /// For each test its place among them, if it is one.
+    tests: &'a Tests,
+    /// For each test, its place among the selected ones, if it is one of them.
     places: Vec<Option<usize>>,
-    tests: usize,
+    selected: usize,
     all: SeriesValues,
 }
 
 impl<'a> SelectedSeries<'a> {
-    fn new(of: &'a Pairs, tests: &[usize]) -> Self {
-        let mut places = vec![None; of.series()];
-        tests.iter().enumerate().for_each(|(place, &test)| places[test] = Some(place));
-        SelectedSeries { of, places, tests: tests.len(), all: SeriesValues::default() }
+    fn new(tests: &'a Tests, selected: &[usize]) -> Self {
+        let mut places = vec![None; tests.count()];
+        selected.iter().enumerate().for_each(|(place, &test)| places[test] = Some(place));
+        SelectedSeries { tests, places, selected: selected.len(), all: SeriesValues::default() }
     }
 }
 
 impl Reduction for SelectedSeries<'_> {
     fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.of.pairs)
+        Input::Pairs(&self.tests.pairs)
     }
 
     fn begin(&mut self, _: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.all.begin(self.tests, replicates)
+        self.all.begin(self.selected, replicates)
     }
 
     fn stages(&mut self) -> Stages<'_> {

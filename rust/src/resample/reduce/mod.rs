@@ -22,7 +22,7 @@ pub use tally::Tally;
 use std::ops::Range;
 
 use super::kernel::Block;
-use super::{Zero, resize};
+use super::{Zero, length, resize};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
 
@@ -121,7 +121,7 @@ pub struct Partial {
 impl Partial {
     /// How many replicates there are.
     fn len(&self) -> usize {
-        (self.replicates.end - self.replicates.start) as usize
+        length(&self.replicates)
     }
 
     /// How many times the replicates begin a new [`BLOCK`].
@@ -230,18 +230,18 @@ fn check_same(same: bool) -> Result<()> {
 
 /// What is asked of the statistics of pairs.
 #[derive(Debug, Clone, PartialEq)]
-struct Pairs {
+struct Tests {
     pairs: Vec<Pair>,
     metrics: usize,
 }
 
-impl Pairs {
+impl Tests {
     fn new(pairs: Vec<Pair>) -> Self {
-        Pairs { pairs, metrics: 0 }
+        Tests { pairs, metrics: 0 }
     }
 
     /// How many statistics a replicate has: metrics times pairs.
-    fn series(&self) -> usize {
+    fn count(&self) -> usize {
         self.metrics * self.pairs.len()
     }
 
@@ -272,7 +272,7 @@ impl Pairs {
 
     /// Are there as many as there are series?
     fn check_length(&self, what: &str, got: usize) -> Result<()> {
-        let expected = self.series();
+        let expected = self.count();
         if got == expected { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::{Input, Stages, Accumulate, Pair, Pairs, Partial, Reduction, Shape, Span, check_same, cleared};
+use super::{Accumulate, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
-use crate::pool::{WorkMeter, Stop};
-use crate::resample::zeros;
+use crate::pool::{Stop, WorkMeter};
+use crate::resample::{length, zeros};
 
 /// Numbers of replicates for each of some series.
 #[derive(Debug, Clone, Default)]
@@ -18,14 +18,14 @@ pub(super) struct SeriesValues {
 
 impl SeriesValues {
     pub fn begin(&mut self, series: usize, replicates: Range<u64>) -> Result<()> {
-        let n = (replicates.end - replicates.start) as usize;
+        let n = length(&replicates);
         *self = SeriesValues { series, values: zeros(&[series, n])?, span: Span(Some(replicates)) };
         Ok(())
     }
 
     pub fn stages(&mut self) -> Stages<'_> {
         let SeriesValues { span: Span(Some(all)), values, series } = self else { unreachable!("it has begun") };
-        let n = (all.end - all.start) as usize;
+        let n = length(all);
         let (first, series) = (all.start, *series);
         let combine = move |partial: &Partial| {
             let here = (partial.replicates.start - first) as usize;
@@ -44,7 +44,7 @@ impl SeriesValues {
     /// [`crate::Error::Interrupted`] if told to stop.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        let n = (both.end - both.start) as usize;
+        let n = length(&both);
         let mut values = zeros(&[self.series, n])?;
         let mut meter = WorkMeter::default();
         for series in 0..self.series {
@@ -85,14 +85,14 @@ impl Accumulate for AllReplicates {
 /// The statistic of every shuffle.
 #[derive(Debug, Clone)]
 pub struct Series {
-    of: Pairs,
+    tests: Tests,
     all: SeriesValues,
 }
 
 impl Series {
     /// Of these pairs.
     pub fn new(pairs: Vec<Pair>) -> Self {
-        Series { of: Pairs::new(pairs), all: SeriesValues::default() }
+        Series { tests: Tests::new(pairs), all: SeriesValues::default() }
     }
 
     /// The statistics: metric by metric, pair by pair, replicate by replicate.
@@ -107,7 +107,7 @@ impl Series {
 
     /// The metrics and the pairs.
     pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
+        self.tests.shape()
     }
 
     /// The replicates that it is made of.
@@ -124,19 +124,19 @@ impl Series {
     /// [`crate::Error::InvalidOption`] if they do not follow, or are of other pairs, [`crate::Error::Memory`], and
     /// [`crate::Error::Interrupted`] if told to stop.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
-        check_same(self.of == later.of)?;
+        check_same(self.tests == later.tests)?;
         self.all.merge(&later.all, stop)
     }
 }
 
 impl Reduction for Series {
     fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.of.pairs)
+        Input::Pairs(&self.tests.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.of.begin(shape)?;
-        self.all.begin(self.of.series(), replicates)
+        self.tests.begin(shape)?;
+        self.all.begin(self.tests.count(), replicates)
     }
 
     fn stages(&mut self) -> Stages<'_> {

@@ -9,10 +9,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Alternative, Input, Stages, Accumulate, Pair, Pairs, Partial, Reduction, Shape, Span, check_same, cleared};
+use super::{
+    Accumulate, Alternative, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+};
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Stop};
-use crate::resample::{reserved, zeros};
+use crate::resample::{length, reserved, zeros};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -233,7 +235,7 @@ impl Sequential {
 /// begins later cannot know where it will be looked at: it keeps a bit for every test and shuffle, until it is merged.
 #[derive(Debug, Clone)]
 pub struct SequentialTally {
-    of: Pairs,
+    tests: Tests,
     alternative: Alternative,
     thresholds: Vec<f64>,
     rule: Rule,
@@ -256,7 +258,7 @@ impl SequentialTally {
     pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>, rule: Rule) -> Result<Self> {
         let state = State::Deferred(Vec::new());
         Ok(SequentialTally {
-            of: Pairs::new(pairs),
+            tests: Tests::new(pairs),
             alternative,
             thresholds,
             rule: rule.checked()?,
@@ -283,7 +285,7 @@ impl SequentialTally {
 
     /// The metrics and the pairs.
     pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
+        self.tests.shape()
     }
 
     /// The replicates that it is made of.
@@ -302,7 +304,7 @@ impl SequentialTally {
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         let same = self.thresholds == later.thresholds && self.alternative == later.alternative;
-        check_same(same && self.of == later.of && self.rule == later.rule)?;
+        check_same(same && self.tests == later.tests && self.rule == later.rule)?;
         let State::Deferred(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
         let n = length(&later.span.get()?);
         match &mut self.state {
@@ -319,7 +321,7 @@ impl SequentialTally {
             State::Deferred(own) => {
                 let before = length(&self.span.get()?);
                 let (words, own_words) = (length(&both).div_ceil(64), before.div_ceil(64));
-                let tests = self.of.series();
+                let tests = self.tests.count();
                 let mut joined = zeros(&[tests, words])?;
                 for (test, joined) in joined.chunks_exact_mut(words).enumerate() {
                     if stop.requested() {
@@ -336,11 +338,6 @@ impl SequentialTally {
     }
 }
 
-/// How many replicates a range has.
-fn length(range: &Range<u64>) -> usize {
-    (range.end - range.start) as usize
-}
-
 /// Puts bits into `out` from the `at`-th on.
 fn put(bits: &[u64], at: usize, out: &mut [u64]) {
     for (word, bits) in (at / 64..).zip(bits) {
@@ -354,13 +351,13 @@ fn put(bits: &[u64], at: usize, out: &mut [u64]) {
 
 impl Reduction for SequentialTally {
     fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.of.pairs)
+        Input::Pairs(&self.tests.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.of.begin(shape)?;
-        self.of.check("thresholds", &self.thresholds)?;
-        let tests = self.of.series();
+        self.tests.begin(shape)?;
+        self.tests.check("thresholds", &self.thresholds)?;
+        let tests = self.tests.count();
         self.state = if replicates.start == 0 {
             State::Running(Sequential::new(self.rule, tests)?)
         } else {
@@ -371,11 +368,12 @@ impl Reduction for SequentialTally {
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let tests = self.of.series();
+        let tests = self.tests.count();
         let first = self.span.0.as_ref().map_or(0, |all| all.start);
         // Nothing stops what is only looked at later.
         let stopped: Arc<[AtomicBool]> = (0..tests).map(|_| AtomicBool::new(false)).collect();
-        let accumulate = Exceeding { alternative: self.alternative, thresholds: &self.thresholds, stopped: stopped.clone() };
+        let accumulate =
+            Exceeding { alternative: self.alternative, thresholds: &self.thresholds, stopped: stopped.clone() };
         let words = self.span.0.as_ref().map_or(0, length).div_ceil(64);
         let state = &mut self.state;
         let combine = move |partial: &Partial| {

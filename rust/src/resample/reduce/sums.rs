@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Input, Stages, Accumulate, Partial, Reduction, Shape, Span, check_same, cleared};
+use super::{Accumulate, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
-use crate::pool::{PIECE, WorkMeter, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::kernel::Block;
-use crate::resample::{reserved, zeros};
+use crate::resample::{length, reserved, zeros};
 
 /// The sums of every replicate: those over the drawn units, or over the flipped ones less those of the first system.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +65,7 @@ impl Reduction for Sums {
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        let n = (replicates.end - replicates.start) as usize;
+        let n = length(&replicates);
         *self = Sums { cells: shape.cells, sums: zeros(&[n, shape.cells])?, span: Span(Some(replicates)) };
         Ok(())
     }
@@ -74,7 +74,8 @@ impl Reduction for Sums {
         let Sums { span: Span(Some(all)), cells, sums } = self else { unreachable!("it has begun") };
         let (first, cells) = (all.start, *cells);
         let combine = move |partial: &Partial| {
-            sums[(partial.replicates.start - first) as usize * cells..][..partial.sums.len()].copy_from_slice(&partial.sums);
+            sums[(partial.replicates.start - first) as usize * cells..][..partial.sums.len()]
+                .copy_from_slice(&partial.sums);
             Ok(true)
         };
         (Box::new(ByReplicate { cells }), Box::new(combine))

@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
-use crate::resample::kernel::draw::{DrawSource, Digits, Draws};
+use crate::resample::kernel::draw::{Digits, Draws};
+use crate::resample::kernel::source::Source;
 use crate::resample::kernel::weights::Strata;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -179,7 +180,7 @@ fn all_paths_give_the_same_sums() {
         let of = |simd, n: usize, length: usize| {
             let strata = Strata::new(segments, &[], simd).unwrap();
             let digits = Digits::new(&design.packed, simd, &Stop::never()).unwrap();
-            let draws = Draws::new(&design, (&strata, &digits), (DrawSource::Seeded(8), n), &Stop::never()).unwrap();
+            let draws = Draws::new(&design, (&strata, &digits), Source::Seeded(8), &Stop::never()).unwrap();
             all_sums(&design, &draws, 3..3 + n as u64, length)
         };
         for n in [1, 17, 200] {

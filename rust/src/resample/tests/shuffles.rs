@@ -8,7 +8,8 @@ use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
 use crate::resample::kernel::few::FewFlips;
-use crate::resample::kernel::flips::{Adder, FlipSource, Flips};
+use crate::resample::kernel::flips::{Adder, Flips};
+use crate::resample::kernel::source::{Source, Supplied};
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -175,21 +176,24 @@ fn all_paths_give_the_same_sums() {
         let design = designed(stats[0]);
         let of = |simd, n, blocks| {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
-            let flips = Flips::new(&design, &adder, FlipSource::Seeded(8), n).unwrap();
+            let flips = Flips::new(&design, &adder, Source::Seeded(8));
             all_sums(&design, &flips, 3..3 + n as u64, blocks)
         };
         for n in [1, 64, 200, 1100] {
             let expected = of(Simd::Portable, n, 512);
             Simd::tested().into_iter().for_each(|simd| {
                 assert_eq!(expected, of(simd, n, 64), "{simd:?}");
-                // Without tables, from a seed and from given words.
-                let seeded = FewFlips::new(&design, FlipSource::Seeded(8), simd);
+                // Without tables, from a seed and from user-supplied masks.
+                let seeded = FewFlips::new(&design, Source::Seeded(8), simd);
                 assert_eq!(expected, all_sums(&design, &seeded, 3..3 + n as u64, 64), "{simd:?}");
-                let words: Vec<u64> = (3..3 + n as u64)
+                let range = 3..3 + n as u64;
+                let masks: Vec<u64> = range
+                    .clone()
                     .flat_map(|r| Stream::new(8, Purpose::Shuffle, r).values().take(segments.div_ceil(64)))
                     .collect();
-                let given = FewFlips::new(&design, FlipSource::External { words: &words, first: 3 }, simd);
-                assert_eq!(expected, all_sums(&design, &given, 3..3 + n as u64, 7), "{simd:?}");
+                let masks = Supplied::new("flip masks", &masks, segments.div_ceil(64), &range).unwrap();
+                let supplied = FewFlips::new(&design, Source::Supplied(masks), simd);
+                assert_eq!(expected, all_sums(&design, &supplied, range, 7), "{simd:?}");
             });
             for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
                 let flip = flips_of(8, 3 + replicate as u64);
@@ -224,7 +228,8 @@ fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
         let all = vec![u64::MAX; words];
         for simd in Simd::tested() {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
-            let flips = Flips::new(&design, &adder, FlipSource::External { words: &all, first: 0 }, 1).unwrap();
+            let masks = Supplied::new("flip masks", &all, words, &(0..1)).unwrap();
+            let flips = Flips::new(&design, &adder, Source::Supplied(masks));
             let sums = all_sums(&design, &flips, 0..1, 64);
             assert_eq!(stats[0].totals()[5..], sums[5..], "{simd:?} {sign}");
         }
@@ -328,7 +333,8 @@ proptest! {
         }
         for simd in Simd::tested() {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
-            let flips = Flips::new(&design, &adder, FlipSource::External { words: &words, first: 0 }, n).unwrap();
+            let masks = Supplied::new("flip masks", &words, segments.div_ceil(64), &(0..n as u64)).unwrap();
+            let flips = Flips::new(&design, &adder, Source::Supplied(masks));
             prop_assert_eq!(&expected, &all_sums(&design, &flips, 0..n as u64, 64), "{:?}", simd);
         }
     }
