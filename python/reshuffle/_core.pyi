@@ -252,7 +252,7 @@ class Sequential:
     """Counts exceedances until a rule stops them, for tests on the same shuffles."""
 
     def __new__(cls, rule: StoppingRule, tests: int) -> Sequential: ...
-    def look(self, reached: NDArray[np.bool_]) -> None:
+    def update(self, reached: NDArray[np.bool_]) -> None:
         """Take the results of n more shuffles: (tests, n). Those of a test that has stopped are ignored.
 
         After ``KeyboardInterrupt`` some of them may have been taken.

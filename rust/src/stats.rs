@@ -1,26 +1,26 @@
-//! Sufficient statistics: what every later step works on.
+//! Sufficient statistics: the counts that all later steps work on.
 
 use std::ops::Range;
 
 use crate::error::{Error, Result};
 
-/// How many rows are gone through between two looks whether to go on.
+/// Rows that are processed between two checks whether to stop.
 const ROWS: usize = 1 << 12;
 
-/// The largest sum of counts, in absolute value: with room for a difference of two of them in 64 bits.
+/// The largest sum of counts, in absolute value. A difference of two such sums fits in 64 bits.
 pub const LARGEST_SUM: i64 = 1 << 62;
 
-/// Real numbers among the counts are fixed-point: whole multiples of 2^-`bits`. Their sums are exact and do not depend
-/// on the order, as those of all counts.
+/// Real numbers among the counts are fixed-point: multiples of 2^-`bits`. Their sums are exact and do not depend on the
+/// order of summation.
 pub mod fixed {
-    /// The multiple of 2^-`bits` that is nearest to `x`; none if that is too large for a count, or `x` for a number.
+    /// The multiple of 2^-`bits` nearest to `x`. None if `x` is NaN or too large for a count.
     pub fn from_real(x: f64, bits: u32) -> Option<i64> {
         let count = (x * (1_u64 << bits) as f64).round_ties_even();
         (count.abs() <= super::LARGEST_SUM as f64).then_some(count as i64)
     }
 
-    /// The number of decimals to which a number that is off by at most `factor` half units can be rounded and be off by at
-    /// most one in the last.
+    /// The number of decimals to which a value with an error of at most `factor` half steps can be rounded so that the
+    /// last decimal is off by at most one.
     pub fn decimals(factor: f64, bits: u32) -> u32 {
         -(factor / (1_u64 << bits) as f64).log10().ceil() as u32
     }
@@ -38,21 +38,21 @@ pub struct SuffStats<'a> {
     systems: usize,
     segments: usize,
     columns: usize,
-    /// No count is larger than this, in absolute value; that some are nearly as large is not said.
+    /// An upper bound of all counts, in absolute value. It need not be tight.
     largest: u64,
 }
 
 impl<'a> SuffStats<'a> {
-    /// Wraps counts that lie system by system, segment by segment.
+    /// Wraps counts in the order system, segment, column.
     ///
     /// # Errors
     /// [`Error::Empty`] if a dimension is 0, [`Error::LengthMismatch`] if the dimensions do not multiply to the
-    /// length, [`Error::Overflow`] if S times the largest count of a column passes [`LARGEST_SUM`].
+    /// length, [`Error::Overflow`] if S times the largest count of a column exceeds [`LARGEST_SUM`].
     pub fn new(counts: &'a [i64], systems: usize, segments: usize, columns: usize) -> Result<Self> {
         Self::watched(counts, [systems, segments, columns], |_| Ok(()))
     }
 
-    /// The same for many counts: says now and then to `spend` how many more it is about to look at, and ends with its
+    /// As [`SuffStats::new`], for many counts: calls `spend` with the number of operations to come, and returns its
     /// error.
     pub(crate) fn watched(
         counts: &'a [i64],
@@ -68,7 +68,7 @@ impl<'a> SuffStats<'a> {
         if counts.len() != expected {
             return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
         }
-        // The bits that any count has, which one instruction takes of several: no count is larger than all of them.
+        // The bitwise or of all magnitudes bounds them, and is cheaper to compute than their maximum.
         let mut bits = 0_i64;
         for counts in counts.chunks(ROWS) {
             spend(counts.len() / 4)?;
@@ -83,27 +83,27 @@ impl<'a> SuffStats<'a> {
         Ok(SuffStats { counts, systems, segments, columns, largest })
     }
 
-    /// How many systems there are.
+    /// The number of systems.
     pub fn systems(&self) -> usize {
         self.systems
     }
 
-    /// How many segments each system has.
+    /// The number of segments of each system.
     pub fn segments(&self) -> usize {
         self.segments
     }
 
-    /// How many counts a segment has.
+    /// The number of counts of a segment.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// A number that no count is larger than, in absolute value.
+    /// An upper bound of all counts, in absolute value.
     pub(crate) fn largest(&self) -> u64 {
         self.largest
     }
 
-    /// The counts of some segments, one after the other.
+    /// The counts of a range of segments, row by row.
     pub(crate) fn rows(&self, system: usize, segments: Range<usize>) -> &'a [i64] {
         let first = system * self.segments;
         &self.counts[(first + segments.start) * self.columns..(first + segments.end) * self.columns]
@@ -128,7 +128,7 @@ impl<'a> SuffStats<'a> {
     }
 }
 
-/// The largest count, if the largest one of each column can be summed.
+/// The largest count, after checking that S times the largest count of each column can be summed.
 fn largest_of_columns(
     counts: &[i64],
     [segments, columns]: [usize; 2],
@@ -161,13 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn real_numbers_that_no_count_holds_are_none() {
+    fn real_numbers_too_large_for_a_count_give_none() {
         assert_eq!([Some(-6), Some(1 << 62)], [-1.5, 2.0_f64.powi(60)].map(|x| fixed::from_real(x, 2)));
         assert_eq!([None; 3], [2.0_f64.powi(61), f64::NEG_INFINITY, f64::NAN].map(|x| fixed::from_real(x, 2)));
     }
 
     #[test]
-    fn shapes_that_do_not_fit_and_sums_that_would_overflow_are_refused() {
+    fn wrong_shapes_and_sums_that_would_overflow_are_refused() {
         assert!(matches!(SuffStats::new(&[], 1, 0, 2), Err(Error::Empty { .. })));
         assert!(matches!(SuffStats::new(&[1, 2, 3], 1, 2, 2), Err(Error::LengthMismatch { expected: 4, got: 3, .. })));
         let counts = [0, i64::MIN, 0, 0];

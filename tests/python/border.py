@@ -176,8 +176,8 @@ def rules(data: st.DataObject) -> Call:
         else:
             rule = _core.StoppingRule.gandy(level, risk)
         sequential = _core.Sequential(rule, tests)
-        sequential.look(reached)
-        sequential.look(reached)
+        sequential.update(reached)
+        sequential.update(reached)
         assert len(sequential.outcomes) == 3
         rule.limits(n)
 

@@ -520,11 +520,11 @@ def test_reductions_that_do_not_belong_together_are_refused() -> None:
     resampler = prepared()
     tally = _core.Tally(PAIRS, "less", np.zeros((2, 2)))
     (first,) = resampler.run([tally], n=64, seed=1)
-    with pytest.raises(InputError, match="must be 64, where these end, got 128"):
+    with pytest.raises(InputError, match="must be 64, where this one ends, got 128"):
         first.merge(resampler.run([tally], n=64, first=128, seed=1)[0])
     with pytest.raises(InputError, match="must be of the same class"):
         first.merge(resampler.run([_core.Spread(PAIRS)], n=64, first=64, seed=1)[0])  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"must be what Resampler\.run returned, got its specification"):
+    with pytest.raises(InputError, match=r"must be one that Resampler\.run returned, got one that has not been run"):
         _ = tally.counts
     with pytest.raises(InputError, match="must be of shuffles, got one of draws"):
         resampler.run([_core.Draws()], n=1)

@@ -344,7 +344,7 @@ for name in ("per", "ter"):
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     per, ter = done.stdout.splitlines()
     assert per == "[[0, 1], [3, 200000]]"
-    assert ter.startswith("segment 2 is too long: a table of 625003125 numbers does not fit the memory")
+    assert ter.startswith("segment 2 is too long: a table of 625003125 numbers does not fit in memory")
 
 
 def test_memory_of_a_segment_grows_with_its_references_and_not_with_their_square() -> None:

@@ -58,7 +58,7 @@ pub(super) trait Edits: Default {
     /// Prepares for hypotheses of this reference, if there is something to prepare.
     ///
     /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     fn prepare(&mut self, _: Numbered<'_>, _: &Stop<'_>) -> Result<()> {
         Ok(())
     }
@@ -66,7 +66,7 @@ pub(super) trait Edits: Default {
     /// The edits that turn `hypothesis` into the reference. [`UNKNOWN_WORD`] is every word that the reference has not.
     ///
     /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, stop: &Stop<'_>) -> Result<usize>;
 }
 

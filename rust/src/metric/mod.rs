@@ -434,9 +434,9 @@ mod tests {
         let message = |systems: &[Vec<&str>], references: &[Vec<Option<&str>>]| {
             count_with(1, systems, references).unwrap_err().to_string()
         };
-        assert!(message(&[], std::slice::from_ref(&ok)).starts_with("systems: nothing given"));
-        assert!(message(&[vec!["a", "b"]], &[]).starts_with("references: nothing given"));
-        assert!(message(&[vec![]], &[vec![]]).starts_with("segments: nothing given"));
+        assert!(message(&[], std::slice::from_ref(&ok)).starts_with("systems: expected at least one, got none"));
+        assert!(message(&[vec!["a", "b"]], &[]).starts_with("references: expected at least one, got none"));
+        assert!(message(&[vec![]], &[vec![]]).starts_with("segments: expected at least one, got none"));
         assert_eq!("column 0 of hypotheses: expected 2, got 1", message(&[vec!["a"]], std::slice::from_ref(&ok)));
         assert_eq!("column 1 of references: expected 2, got 1", message(&[vec!["a", "b"]], &[ok, vec![None]]));
         let holes = [vec![Some("a"), None], vec![None, None]];

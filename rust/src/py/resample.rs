@@ -63,7 +63,7 @@ impl Sequential {
         reduce::Sequential::new(rule.0, tests).map(Sequential).map_err(|e| raise(py, e))
     }
 
-    fn look(&mut self, reached: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
+    fn update(&mut self, reached: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
         let py = reached.py();
         let &[tests, n] = reached.shape() else { unreachable!("the array has two dimensions") };
         let expected = self.0.outcomes().len();
@@ -78,7 +78,7 @@ impl Sequential {
                     return Err(Error::Interrupted);
                 }
                 let of = |test: usize, word: usize| words[test * n.div_ceil(64) + first / 64 + word];
-                self.0.look(PIECE.min(n - first), of);
+                self.0.update(PIECE.min(n - first), of);
             }
             Ok(())
         })

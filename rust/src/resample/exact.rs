@@ -1,4 +1,4 @@
-//! What exact tests need to know: where a pair differs, and the law of a sum of coins.
+//! Helpers for exact tests: where a pair of systems differs, and the exact distribution of a sum of fair random signs.
 
 use super::Pair;
 use crate::error::{Error, Result};
@@ -6,24 +6,24 @@ use crate::pool::{PIECE, Run, Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 
-/// Where a pair differs.
+/// Where a pair of systems differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Differing {
-    /// In how many units.
+    /// The number of units in which the systems differ.
     pub units: usize,
-    /// In which column, if it is but one.
+    /// The only column in which they differ, or None.
     pub column: Option<usize>,
-    /// Σ|d|/g over the differences d in that column, g their greatest common divisor: so many steps lie between the
-    /// least and the largest sum. 0 without such a column.
+    /// Σ|d|/g over the differences d in that column, where g is their greatest common divisor: the number of steps from
+    /// the smallest to the largest sum. 0 without such a column.
     pub span: u64,
 }
 
-/// For each pair where it differs.
+/// Where each pair of systems differs.
 ///
-/// Of a pair that differs in several columns units are counted to `most` + 1.
+/// For a pair that differs in several columns, counting stops after `most` + 1 units.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a pair of systems that are not there, and what `run.watch` returned.
+/// [`Error::OutOfRange`] for a system that does not exist, and whatever `run.watch` returned.
 pub fn differing(stats: &SuffStats<'_>, pairs: &[Pair], most: usize, run: &mut Run<'_>) -> Result<Vec<Differing>> {
     run.serial(|stop, _| {
         let mut meter = WorkMeter::default();
@@ -47,7 +47,7 @@ fn differing_of(
     let mut differs = vec![0; columns * ROWS_SIDE_BY_SIDE];
     let simd = Simd::best();
     let (mut first, mut several) = (None, false);
-    for (of_x, of_y) in of_x.chunks(PATCH * columns).zip(of_y.chunks(PATCH * columns)) {
+    for (of_x, of_y) in of_x.chunks(ROWS_PER_CHECK * columns).zip(of_y.chunks(ROWS_PER_CHECK * columns)) {
         meter.charge(of_x.len(), stop)?;
         collect(simd, of_x, of_y, &mut differs);
         let mut found = (0..columns).filter(|c| differs[*c..].iter().step_by(columns).any(|differs| *differs != 0));
@@ -66,7 +66,7 @@ fn differing_of(
                 for apart in apart.map(|(x, y)| x.abs_diff(*y)) {
                     units += usize::from(apart != 0);
                     sum = sum.saturating_add(apart);
-                    // Nearly always soon 1, and that it stays.
+                    // The divisor is nearly always 1 soon, and then stays 1.
                     if divisor != 1 {
                         divisor = gcd(divisor, apart);
                     }
@@ -89,12 +89,14 @@ fn differing_of(
     }
 }
 
-/// Units that are compared at a time, and after how many a look is taken at what was found.
+/// Rows that are compared side by side.
 const ROWS_SIDE_BY_SIDE: usize = 8;
-const PATCH: usize = 256;
+
+/// Rows that are compared between two checks for a second differing column.
+const ROWS_PER_CHECK: usize = 256;
 
 dispatch! {
-    /// Sets bits in the places of columns in which rows differ, of so many units side by side.
+    /// Collects the differing bits of two systems' rows, column by column, for several rows side by side.
     fn collect(x: &[i64], y: &[i64], differs: &mut [i64]) = collect_inline;
 }
 
@@ -115,20 +117,21 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// P(Σ of the steps whose coin shows heads = j) for j = 0…Σ: the convolution of laws of two points, one after the other.
+/// P(Σ of a random subset of the steps = j) for j = 0…Σ, each step being included with probability ½: the convolution
+/// of two-point distributions.
 ///
-/// Nothing is subtracted, so each of n steps adds a relative error of 2^-53 to each probability, at most; probabilities
-/// below 10^-308 lose digits, those below 10^-323 are 0. The law is as symmetric as mathematics has it, to the last bit, so
-/// only one half is made. Cost: less than n·Σ/2 additions, on one thread; memory: 16·Σ bytes.
+/// Nothing is subtracted, so each of n steps adds a relative error of at most 2^-53 to each probability. Probabilities
+/// below 10^-308 lose digits, and those below 10^-323 are 0. The distribution is exactly symmetric, so only one half is
+/// computed. Cost: less than n·Σ/2 additions, on one thread. Memory: 16·Σ bytes.
 ///
 /// # Errors
-/// [`crate::Error::Memory`] if there is no room for Σ probabilities, and what `run.watch` returned.
+/// [`crate::Error::Memory`] if there is no room for Σ probabilities, and whatever `run.watch` returned.
 pub fn sign_flip_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
-    // The small ones first: the law stays short for longer.
+    // Small steps first, so that the distribution stays short for longer.
     let mut steps: Vec<usize> = steps.iter().map(|&step| usize::try_from(step).unwrap_or(usize::MAX)).collect();
     steps.sort_unstable();
     let length = steps.iter().fold(1, |sum: usize, &step| sum.saturating_add(step));
-    // Room for all of the law at the end; the lower half of it, and that of the next one.
+    // Room for the whole distribution at the end, for its lower half, and for the next lower half.
     let (mut whole, half): (Vec<f64>, usize) = (super::zeros(&[length])?, length.div_ceil(2));
     let (mut distribution, mut next): (Vec<f64>, Vec<f64>) = (super::zeros(&[half])?, super::zeros(&[half])?);
     distribution[0] = 1.0;
@@ -136,7 +139,7 @@ pub fn sign_flip_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f6
         let mut meter = WorkMeter::default();
         let (mut end, simd) = (1usize, Simd::best());
         for (steps_done, &step) in (1..).zip(&steps) {
-            // The new lower half rests on more of the law than its lower half; beyond its end it is 0.
+            // The next lower half depends on more than the current lower half; beyond its end the distribution is 0.
             let (half, next_half) = (end.div_ceil(2), (end + step).div_ceil(2));
             for first in (half..next_half).step_by(PIECE) {
                 let piece = first..next_half.min(first + PIECE);
@@ -163,8 +166,8 @@ pub fn sign_flip_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f6
 }
 
 dispatch! {
-    /// One more fair flip: the mean of the distributions with and without the step. Sets the values of `next` from
-    /// `from` on.
+    /// Adds one step: the mean of the distributions with and without it. Computes the values of `next`, which begin at
+    /// `from`.
     fn flip_step(distribution: &[f64], step: usize, from: usize, next: &mut [f64]) = flip_step_inline;
 }
 
@@ -190,11 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn laws_of_equal_steps_are_binomial() {
+    fn distributions_of_equal_steps_are_binomial() {
         assert_eq!([1.0].as_slice(), distribution_of(&[]));
         assert_eq!([0.125, 0.375, 0.375, 0.125].as_slice(), distribution_of(&[1, 1, 1]));
         assert_eq!([0.25, 0.0, 0.0, 0.5, 0.0, 0.0, 0.25].as_slice(), distribution_of(&[3, 3]));
-        // C(3000, k)/2^3000 by its recurrence from the middle: relative errors stay small to where floats end.
+        // C(3000, k)/2^3000 by its recurrence from the middle: relative errors stay small as far as floats reach.
         let distribution = distribution_of(&[1; 3000]);
         let mut ratio = 1.0;
         for k in 1500..2400 {
@@ -252,7 +255,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_toss_is_the_same_on_all_paths_and_in_pieces(
+        fn a_step_is_the_same_on_all_paths_and_in_pieces(
             distribution in prop::collection::vec(0.0..1.0f64, 1..300),
             step in 0..350usize,
             piece in 1..200usize,
@@ -272,7 +275,7 @@ mod tests {
         }
 
         #[test]
-        fn laws_are_those_of_all_patterns(steps in prop::collection::vec(0..30u64, 0..12)) {
+        fn distributions_equal_enumeration(steps in prop::collection::vec(0..30u64, 0..12)) {
             let mut expected = vec![0.0; 1 + steps.iter().sum::<u64>() as usize];
             for pattern in 0..1usize << steps.len() {
                 let heads = steps.iter().enumerate().filter(|(bit, _)| pattern >> bit & 1 == 1);

@@ -1,4 +1,4 @@
-//! From the sums of replicates to statistics of pairs and scores of systems.
+//! Scores: from the sums of replicates to the statistics of pairs and the scores of systems.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::metric::Formula;
 use crate::pool::{Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 
-/// Whom to give what is scored: reductions and their parts of a block.
+/// The accumulators that read a kind of score, with their partial results.
 pub(super) type Accumulators<'a, 'k> = [(&'a (dyn Accumulate + 'k), &'a mut Partial)];
 
-/// Room for the totals of a batch of replicates, which a thread uses for one block after the other.
+/// Buffers for the totals of a batch of replicates, reused by a thread from block to block.
 #[derive(Default)]
 pub(super) struct Scoring {
     sums: Vec<i64>,
     totals: [Vec<i64>; 2],
 }
 
-/// The batches of a block: where in it they begin, and how many replicates they have. They end at multiples of [`BLOCK`].
+/// The batches of a block: their offset in it and their length. Batches end at multiples of [`BLOCK`].
 fn batches(block: &Block<'_>) -> impl Iterator<Item = (usize, usize)> + use<> {
     let (mut at, length) = (0, block.len());
     let mut room = BLOCK - (block.replicates.start % BLOCK as u64) as usize;
@@ -33,14 +33,14 @@ fn batches(block: &Block<'_>) -> impl Iterator<Item = (usize, usize)> + use<> {
 }
 
 impl Scoring {
-    /// Gives the statistics of pairs to those who want them: score(x) − score(y) for the swapped systems.
+    /// Computes the statistic score(x) − score(y) of the swapped systems for all pairs.
     ///
-    /// With F_x the sum of system x's rows over the flipped units, swapping x and y there gives the totals
-    /// T_x − F_x + F_y and T_y − F_y + F_x. So one sum per system serves every pair, and since only differences of the F
-    /// enter, rows are taken relative to the first system: k − 1 sums, of small numbers.
+    /// Let F_x be the sum of system x's rows over the flipped units. Swapping x and y in these units gives the totals
+    /// T_x − F_x + F_y and T_y − F_y + F_x. So one sum per system serves every pair. Since only differences between the
+    /// F matter, rows are taken relative to the first system, which leaves k − 1 sums of small numbers.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn statistics(
         &mut self,
         (formulas, simd): (&[Arc<dyn Formula>], Simd),
@@ -93,10 +93,10 @@ impl Scoring {
         Ok(())
     }
 
-    /// Gives the scores of all systems to those who want them.
+    /// Computes the scores of all systems.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn scores(
         &mut self,
         formulas: &[Arc<dyn Formula>],
@@ -131,8 +131,8 @@ impl Scoring {
 }
 
 dispatch! {
-    /// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
-    /// after the swaps: column by column, like the sums.
+    /// Computes the totals of two systems after the swaps, from their totals and their sums over the flipped units in a
+    /// batch of replicates. All arrays are column by column.
     fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) = swap_inline;
 }
 

@@ -119,7 +119,7 @@ impl Reference {
     /// Takes a reference whose words are numbered up to `distinct`.
     ///
     /// # Errors
-    /// [`Error::Memory`] if it is too long, [`Error::Interrupted`] if told to stop.
+    /// [`Error::Memory`] if it is too long, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn set(&mut self, words: &[Token], distinct: usize, stop: &Stop<'_>) -> Result<()> {
         self.words.clear();
         self.words.extend_from_slice(words);
@@ -257,7 +257,7 @@ impl Matrix {
     /// Computes all rows, of which the first `known` words' are known from before, and gives the distance.
     ///
     /// # Errors
-    /// [`Error::Memory`] for texts so long that the rows do not fit, [`Error::Interrupted`] if told to stop.
+    /// [`Error::Memory`] for texts so long that the rows do not fit, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn fill(
         &mut self,
         reference: &Reference,
@@ -288,7 +288,7 @@ impl Matrix {
     /// [`Matrix::fill`] and goes on with `parts`.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop: asked here, whoever tries many hypotheses is asked often enough.
+    /// [`Error::Interrupted`] if the call is cancelled: asked here, whoever tries many hypotheses is asked often enough.
     #[inline]
     pub(crate) fn distance<const N: usize>(
         &mut self,

@@ -147,7 +147,7 @@ const TOKEN: usize = 64;
 /// Calls `take` with every token that `tokens` has, until told to stop.
 ///
 /// # Errors
-/// [`Error::Interrupted`] if told to stop.
+/// [`Error::Interrupted`] if the call is cancelled.
 #[inline]
 pub(crate) fn each_token(
     tokens: impl FnOnce(&mut dyn FnMut(&str)),
@@ -167,7 +167,7 @@ pub(crate) fn each_token(
 /// Asks whether to stop, once for every [`PIECE`] of a long text: most texts are shorter, and do not ask.
 ///
 /// # Errors
-/// [`Error::Interrupted`] if told to stop.
+/// [`Error::Interrupted`] if the call is cancelled.
 #[inline(always)]
 fn look(at: usize, stop: &Stop<'_>) -> Result<()> {
     if at % PIECE == PIECE - 1 && stop.requested() { Err(Error::Interrupted) } else { Ok(()) }
@@ -188,7 +188,7 @@ impl Ngrams {
     /// Adds one reference; `tokens` calls its argument with each token.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), stop: &Stop<'_>) -> Result<()> {
         let Ngrams { vocabulary, tokens: numbers, meter, .. } = self;
         each_token(tokens, (meter, stop), |token| numbers.push(vocabulary.intern(token)))?;
@@ -210,7 +210,7 @@ impl Ngrams {
     /// Counts the n-grams of all references added, up to `order`. To be called once, after the last `add`.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn count(&mut self, order: usize, stop: &Stop<'_>) -> Result<()> {
         self.nodes.resize(self.vocabulary.len(), Node::default());
         let mut start = 0;
@@ -244,7 +244,7 @@ impl Ngrams {
     /// count in any one reference. Gives the hypothesis' length in tokens.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn overlap(
         &mut self,
         tokens: impl FnOnce(&mut dyn FnMut(&str)),
@@ -258,7 +258,7 @@ impl Ngrams {
     /// [`Ngrams::overlap`]. Gives the hypothesis' length in tokens.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     #[inline]
     pub fn overlap_each(
         &mut self,

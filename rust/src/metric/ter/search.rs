@@ -40,7 +40,7 @@ pub(super) trait Variant {
     /// The distance over the cut matrix.
     ///
     /// # Errors
-    /// [`crate::Error::Memory`] if the matrix is too large, [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`] if the matrix is too large, [`crate::Error::Interrupted`] if the call is cancelled.
     fn distance(&mut self, hypothesis: &[Token], reference: &Reference, stop: &Stop<'_>) -> Result<usize>;
 
     /// The way back through the matrix of the last [`Variant::distance`].
@@ -49,7 +49,7 @@ pub(super) trait Variant {
     /// Finds the shifts to be looked at, in the order of preference for each length. `false` ends the search.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     fn gather(
         &mut self,
         hypothesis: &[Token],

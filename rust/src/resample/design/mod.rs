@@ -98,7 +98,7 @@ impl Design {
         Ok(design)
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn cells(&self) -> usize {
         self.rules.len()
     }

@@ -125,7 +125,7 @@ impl Packed {
         self.units
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn len(&self) -> usize {
         self.columns.len()
     }

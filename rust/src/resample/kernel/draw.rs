@@ -1,4 +1,4 @@
-//! The kernel of the bootstrap: draw units with replacement, the same draw for every system and metric.
+//! The kernel of the bootstrap: draws units with replacement, the same units for every system and metric.
 
 use std::ops::Range;
 
@@ -20,14 +20,14 @@ pub(in crate::resample) struct Draws<'a> {
     digits: &'a Digits,
 }
 
-/// Bytes of weights that a block of replicates makes, more or less: they stay in the second-level cache.
+/// Approximate size in bytes of the weights of a block of replicates, chosen so that they stay in the L2 cache.
 const WEIGHTS: usize = 1 << 18;
 
 impl<'a> Draws<'a> {
     /// Prepares draws from a source.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if a user-supplied index is not a unit, [`Error::Interrupted`] on request.
+    /// [`Error::OutOfRange`] if a user-supplied index is not a unit, [`Error::Interrupted`] if the call is cancelled.
     pub fn new(
         design: &'a Design,
         (strata, digits): (&'a Strata, &'a Digits),
@@ -47,12 +47,12 @@ impl<'a> Draws<'a> {
         Ok(Draws { design, source, strata, digits })
     }
 
-    /// The bytes of a row of weights: whole quads of units.
+    /// The length of a row of weights in bytes: a whole number of quads of units.
     fn padded(&self) -> usize {
         self.design.units.next_multiple_of(8)
     }
 
-    /// Adds the rows that a seed draws in as many replicates as `weights` has rows, the first of them being the
+    /// Draws one replicate for each row of `weights`, and adds the drawn rows of counts. The first replicate is the
     /// `place`-th of the block.
     fn add_drawn(
         &self,

@@ -1,4 +1,4 @@
-//! The kernel of shuffles: the flips of replicates, and the sums over the flipped units.
+//! The kernel of shuffles: sums over the flipped units of each replicate.
 
 use std::ops::Range;
 
@@ -16,12 +16,13 @@ use crate::simd::{Avx2, Avx512};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
-/// The flips of replicates, and what is added for them.
+/// The kernel for shuffles.
 pub(in crate::resample) struct Flips<'a> {
     design: &'a Design,
     source: Source<'a, u64>,
     adder: &'a Adder,
-    masks: usize,
+    /// The number of masks of a replicate.
+    per_replicate: usize,
 }
 
 /// The number of flip masks of a replicate: bit u % 64 of mask u / 64 swaps unit u.
@@ -29,11 +30,11 @@ pub(in crate::resample) fn masks_of(design: &Design) -> usize {
     design.units.div_ceil(64)
 }
 
-/// What is to be added up, for one of the paths. All give the same sums.
+/// The counts, prepared for one of the code paths. All paths give the same sums.
 pub(in crate::resample) enum Adder {
-    /// Columns side by side.
+    /// Adds columns side by side.
     Tiles(Tiles),
-    /// Replicates side by side.
+    /// Looks up replicates side by side, with tables of four or of six units.
     #[cfg(target_arch = "x86_64")]
     Fours(Avx2, Tables<4>),
     #[cfg(target_arch = "x86_64")]
@@ -44,7 +45,7 @@ impl Adder {
     /// Makes the tables.
     ///
     /// # Errors
-    /// [`Error::Memory`], and [`Error::Interrupted`] if told to stop.
+    /// [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
     pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         Ok(match simd {
             Simd::Portable => Adder::Tiles(Tiles::new(packed, stop)?),
@@ -55,7 +56,7 @@ impl Adder {
         })
     }
 
-    /// The path that it is for.
+    /// The code path.
     fn simd(&self) -> Simd {
         match self {
             Adder::Tiles(_) => Simd::Portable,
@@ -66,8 +67,8 @@ impl Adder {
         }
     }
 
-    /// Words of flips looked at together, an even number: the words of a block of replicates stay in the second-level
-    /// cache, and memory does not grow with the number of units.
+    /// The number of masks per replicate that are processed together, an even number. The masks of a block of
+    /// replicates then stay in the L2 cache, and memory does not grow with the number of units.
     fn chunk(&self) -> usize {
         match self {
             Adder::Tiles(_) => 22,
@@ -82,11 +83,11 @@ impl Adder {
 impl<'a> Flips<'a> {
     /// Shuffles from a source, added up with the tables of `adder`.
     pub fn new(design: &'a Design, adder: &'a Adder, source: Source<'a, u64>) -> Self {
-        Flips { design, source, adder, masks: masks_of(design) }
+        Flips { design, source, adder, per_replicate: masks_of(design) }
     }
 
-    /// Writes the flips of the words `from`… word by word, `stride` apart: all replicates' first, then all replicates'
-    /// second …
+    /// Writes flip masks from number `from` on, `stride` apart: the first mask of every replicate, then the second of
+    /// every replicate, and so on.
     fn fill(&self, replicates: Range<u64>, from: usize, (out, stride): (&mut [u64], usize)) {
         match self.source {
             Source::Seeded(seed) => {
@@ -102,29 +103,30 @@ impl<'a> Flips<'a> {
         }
     }
 
-    /// Adds what the units of some words have on top of their cells' rules.
-    fn add_exceptions(&self, from: usize, words: &[u64], (out, stride): (&mut [i64], usize)) {
-        let units = 64 * from..64 * (from + words.len() / stride);
+    /// Adds the exceptional values of the units that the masks cover.
+    fn add_exceptions(&self, from: usize, masks: &[u64], (out, stride): (&mut [i64], usize)) {
+        let units = 64 * from..64 * (from + masks.len() / stride);
         for (exceptions, out) in self.design.exceptions.iter().zip(out.chunks_exact_mut(stride)) {
             let exceptions = &exceptions.units;
             let start = exceptions.partition_point(|(unit, _)| *unit < units.start);
             for (unit, value) in exceptions[start..].iter().take_while(|(unit, _)| *unit < units.end) {
-                let words = &words[(unit / 64 - from) * stride..][..stride];
-                add_flipped(self.adder.simd(), *value, words, unit % 64, out);
+                let masks = &masks[(unit / 64 - from) * stride..][..stride];
+                add_flipped(self.adder.simd(), *value, masks, unit % 64, out);
             }
         }
     }
 }
 
 impl Kernel for Flips<'_> {
-    /// Two tables of partial sums cost 512 additions per sixteen units, whatever the block; a block's running sums and
-    /// the tables fill the first-level cache. Registers side by side want a few of them, too.
+    /// Two tables of partial sums cost 512 additions per sixteen units for any block size, so blocks are large: the
+    /// tables and a block's running sums fill the L1 cache. The vector paths, too, need several registers of
+    /// replicates.
     fn block(&self) -> usize {
         512
     }
 
     fn cost(&self) -> u64 {
-        (self.masks * (2 + 3 * self.design.packed.len())) as u64
+        (self.per_replicate * (2 + 3 * self.design.packed.len())) as u64
     }
 
     fn sums(
@@ -135,13 +137,13 @@ impl Kernel for Flips<'_> {
         stop: &Stop<'_>,
     ) -> Result<()> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-        let Scratch { words, bytes } = scratch;
+        let Scratch { masks, bytes } = scratch;
         let at_once = self.adder.chunk();
-        words.resize(at_once.min(self.masks) * stride, 0);
+        masks.resize(at_once.min(self.per_replicate) * stride, 0);
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-        for (chunk, from) in (0..self.masks).step_by(at_once).enumerate() {
-            let words = &mut words[..at_once.min(self.masks - from) * stride];
-            self.fill(range.clone(), from, (words, stride));
+        for (chunk, from) in (0..self.per_replicate).step_by(at_once).enumerate() {
+            let masks = &mut masks[..at_once.min(self.per_replicate - from) * stride];
+            self.fill(range.clone(), from, (masks, stride));
             let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
             match self.adder {
                 Adder::Tiles(tiles) => {
@@ -149,21 +151,21 @@ impl Kernel for Flips<'_> {
                         if stop.requested() {
                             return Err(Error::Interrupted);
                         }
-                        tiles.add(tile, from, words, stride, (dense, stride));
+                        tiles.add(tile, from, masks, stride, (dense, stride));
                     }
                 }
                 #[cfg(target_arch = "x86_64")]
                 Adder::Fours(token, tables) => {
                     let paths = (*token, Simd::Avx2(*token));
-                    tables.add(paths, chunk, words, stride / STRIDE, bytes, (dense, stride));
+                    tables.add(paths, chunk, masks, stride / STRIDE, bytes, (dense, stride));
                 }
                 #[cfg(target_arch = "x86_64")]
                 Adder::Sixes(token, tables) => {
                     let paths = (*token, Simd::Avx512(*token));
-                    tables.add(paths, chunk, words, stride / STRIDE, bytes, (dense, stride));
+                    tables.add(paths, chunk, masks, stride / STRIDE, bytes, (dense, stride));
                 }
             }
-            self.add_exceptions(from, words, (exceptional, stride));
+            self.add_exceptions(from, masks, (exceptional, stride));
             if stop.requested() {
                 return Err(Error::Interrupted);
             }
@@ -173,14 +175,14 @@ impl Kernel for Flips<'_> {
 }
 
 dispatch! {
-    /// Adds the value where a bit of the word is set.
-    fn add_flipped(value: i64, words: &[u64], bit: usize, out: &mut [i64]) = add_flipped_inline;
+    /// Adds the value to the sums of replicates whose mask has this bit set.
+    fn add_flipped(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) = add_flipped_inline;
 }
 
 #[inline(always)]
-fn add_flipped_inline(value: i64, words: &[u64], bit: usize, out: &mut [i64]) {
-    for (out, word) in out.iter_mut().zip(words) {
-        // All bits or none: vectors of 64-bit numbers are slow to multiply.
-        *out += value & -((word >> bit & 1) as i64);
+fn add_flipped_inline(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) {
+    for (out, mask) in out.iter_mut().zip(masks) {
+        // A bit mask instead of a product: multiplying vectors of 64-bit numbers is slow.
+        *out += value & -((mask >> bit & 1) as i64);
     }
 }

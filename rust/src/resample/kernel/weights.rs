@@ -1,20 +1,21 @@
-//! How often a draw of S out of S units takes each unit, of all units or of each stratum by itself.
+//! Bootstrap weights: how often a draw of S out of S units takes each unit, overall or within each stratum.
 //!
-//! Drawing S indices costs 32 random bits for each, and a visit to memory. Here a draw costs a little more than 8 bits
-//! per unit, all of which vector instructions make:
+//! Drawing S indices costs 32 random bits and a random memory access each. Here a draw costs a little more than 8
+//! random bits per unit, and all steps are vectorized:
 //!
-//! 1. Give every unit an independent Poisson(λ) weight, λ a little below 1. A random byte is looked up in the law's
-//!    distribution function, in units of 1/256. The few bytes in whose unit the function steps ask for further bits.
-//! 2. Given their sum T, independent Poisson weights are those of T uniform draws. If T > S, start again with other
-//!    bytes: whether that happens depends on T alone. Otherwise add S − T uniform draws.
+//! 1. Give every unit an independent Poisson(λ) weight, λ a little below 1. A random byte is looked up in the
+//!   distribution function, in steps of 1/256. The few bytes at which the function jumps are refined by further random
+//!   bits.
+//! 2. Conditional on their sum T, independent Poisson weights have the distribution of T uniform draws. If T > S, start
+//!   again with other bytes: this depends on T alone. Otherwise add S − T uniform draws.
 //!
-//! The result is multinomial(S; 1/S, …, 1/S), exactly: step 2 does not depend on λ, and the law enters step 1 with the 53
-//! bits of a float, which is finer than what a weight of 18 or more would change (below 2^-52). λ is such that the
-//! first step of the function is a whole number of units. All constants are made by additions, multiplications,
-//! divisions and a square root, so they are the same on every machine.
+//! The result is exactly multinomial(S; 1/S, …, 1/S), because step 2 does not depend on λ. The Poisson probabilities of
+//! step 1 have the 53 bits of a float; the weights of 18 or more that are left out have a probability below 2^-52. λ is
+//! chosen so that P(N = 0) is a multiple of 1/256. All constants are computed by additions, multiplications, divisions
+//! and a square root, so they are the same on every machine.
 //!
-//! Of strata each has its own law and its own streams, so their draws are independent; that of the first is the draw of
-//! as many units without strata.
+//! Each stratum has its own distribution and its own streams, so the draws of strata are independent. The first stratum
+//! is drawn like the same number of units without strata.
 
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Run, Stop, WorkMeter};
@@ -25,32 +26,32 @@ use crate::stream::{Purpose, Stream, U32Stream};
 /// The largest weight of step 1.
 const LARGEST: usize = 17;
 
-/// By how many standard deviations of T its mean is below S: starting again is rare, adding is little work.
+/// By how many of its standard deviations E(T) is below S, so that restarts are rare and few draws have to be added.
 const DEVIATIONS: f64 = 1.5;
 
-/// A weight above this many may share its byte with others: λ ≤ 1, so P(N ≤ 4) > 255/256.
+/// Weights up to this one may be the first of a byte to be refined. Since λ ≤ 1, P(N ≤ 4) > 255/256.
 const STEPS: usize = 4;
 
-/// Marks the weight of a byte that does not decide.
+/// Marks a weight whose byte has to be refined.
 const UNDECIDED: u8 = 0x80;
 
-/// Weights are made for so many units at a time, and a byte counts them.
+/// Weights are generated in chunks of this many units, so that a byte can index a unit of the chunk.
 const CHUNK: usize = 256;
 
-/// The part of a stream has the number of the attempt in these low bits, and the stratum's in the 16 others. Of an
-/// attempt in fifteen too many come, so none ever needs as many.
+/// A stream's part holds the number of the attempt in this many low bits and the stratum in the other 16. One attempt
+/// in fifteen fails, so 2^8 attempts are never exhausted.
 const ATTEMPT_BITS: u32 = 8;
 
-/// As many strata as parts can tell apart.
+/// The largest number of strata that a stream's part can hold.
 const MOST_STRATA: usize = 1 << (24 - ATTEMPT_BITS);
 
-/// Groups of units, one after the other, of each of which as many are drawn as it has.
+/// Consecutive groups of units. A draw takes as many units from each as it has.
 pub(in crate::resample) struct Strata {
     strata: Vec<Distribution>,
 }
 
 impl Strata {
-    /// From their sizes; without any, all units are one stratum.
+    /// Strata of these sizes; without sizes, all units are one stratum.
     pub fn new(units: usize, sizes: &[usize], simd: Simd) -> Result<Self> {
         if sizes.is_empty() {
             return Ok(Strata { strata: vec![Distribution::new(units, simd)] });
@@ -60,24 +61,24 @@ impl Strata {
             return Err(Error::InvalidOption { option: "the number of strata".into(), expected, got });
         }
         if let Some(empty) = sizes.iter().position(|&size| size == 0) {
-            return Err(Error::Empty { what: format!("units of stratum {}", empty + 1) });
+            return Err(Error::Empty { what: format!("segments of stratum {}", empty + 1) });
         }
         let got = sizes.iter().fold(0, |sum: usize, &size| sum.saturating_add(size));
         if got != units {
-            return Err(Error::LengthMismatch { what: "units of all strata".into(), expected: units, got });
+            return Err(Error::LengthMismatch { what: "segments of all strata".into(), expected: units, got });
         }
         Ok(Strata { strata: sizes.iter().map(|&size| Distribution::new(size, simd)).collect() })
     }
 
-    /// How many units' weights are made, counting those that are made for nothing.
+    /// The number of units for which weights are generated, padding included.
     pub fn cost(&self) -> usize {
         self.strata.iter().map(|distribution| distribution.units.next_multiple_of(CHUNK)).sum()
     }
 
-    /// How often a draw takes each unit. `weights` has room for at least S, and gets zeros behind them.
+    /// Draws a weight for each unit. `weights` has room for at least S; the rest is filled with zeros.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8], stop: &Stop<'_>) -> Result<()> {
         let mut meter = WorkMeter::default();
         let mut rest = weights;
@@ -91,25 +92,26 @@ impl Strata {
     }
 }
 
-/// What depends on S alone.
+/// The Poisson distribution of step 1 for S units.
 struct Distribution {
     units: usize,
-    /// A byte's weight is the number of these that it exceeds …
+    /// The weight of a byte is the number of these that are smaller than the byte …
     above: [u8; STEPS],
-    /// … unless it is one of these, which do not decide.
+    /// … unless the byte is one of these, which have to be refined.
     undecided: [u8; STEPS],
-    /// The same for every byte, with a mark on those that do not decide.
+    /// The same as a table of all bytes, with a mark on those that have to be refined.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     table: [u8; 256],
     simd: Simd,
-    /// P(N ≤ k) in units of 2^-40: whole ones, and the rest of it in units of 2^-32 of these. Then some more that are 1.
+    /// P(N ≤ k) in fixed point: multiples of 2^-40, and the remainder in multiples of 2^-72. The last few entries are
+    /// 1.
     steps: [(u64, u32); LARGEST + 4],
 }
 
 impl Distribution {
     fn new(units: usize, simd: Simd) -> Self {
         let mean = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
-        // P(N = 0) = e^-λ, as the next larger multiple of 1/256.
+        // P(N = 0) = e^-λ, rounded up to a multiple of 1/256.
         let mut probability = (256.0 * exp(-mean)).ceil() / 256.0;
         let lambda = ln(1.0 / probability);
         let mut cumulative = [1.0; LARGEST + 4];
@@ -125,7 +127,7 @@ impl Distribution {
         });
         let bytes = |k: usize| cumulative[k] * 256.0;
         let above: [_; STEPS] = std::array::from_fn(|k| (bytes(k).ceil() - 1.0) as u8);
-        // The first step is between two bytes, and all the later ones are in the last byte.
+        // The first jump lies between two bytes, and the jumps after the fourth lie in the last byte.
         let undecided: [_; STEPS] = std::array::from_fn(|k| if k + 1 < STEPS { bytes(k + 1) as u8 } else { u8::MAX });
         let table = std::array::from_fn(|byte| {
             let weight = above.iter().filter(|a| byte > usize::from(**a)).count() as u8;
@@ -134,7 +136,7 @@ impl Distribution {
         Distribution { units, above, undecided, table, simd, steps }
     }
 
-    /// How often a draw takes each of the S units.
+    /// Draws a weight for each of the S units.
     fn draw(
         &self,
         (seed, replicate, stratum): (u64, u64, u32),
@@ -159,7 +161,7 @@ impl Distribution {
         unreachable!("some attempt comes to few enough")
     }
 
-    /// Step 1: independent Poisson weights. Gives their sum.
+    /// Step 1: independent Poisson weights. Returns their sum.
     fn poisson(&self, stream: Stream, weights: &mut [u8], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<usize> {
         let mut random = U32Stream::new(stream.for_purpose(Purpose::DrawResidual));
         let (mut decided, mut places) = ([0; CHUNK], [0; 2 * CHUNK]);
@@ -168,7 +170,7 @@ impl Distribution {
             let count = decide(self.simd, self, (stream, i), &mut decided, &mut places);
             weights.copy_from_slice(&decided[..weights.len()]);
             for &place in &places[..count] {
-                // Beyond the last unit is nothing to decide.
+                // The chunk may be longer than the rest of the units.
                 if let Some(weight) = weights.get_mut(usize::from(place)) {
                     *weight = self.decide(*weight & !UNDECIDED, &mut random);
                 }
@@ -177,19 +179,19 @@ impl Distribution {
         Ok(total(self.simd, weights))
     }
 
-    /// The weight of a byte in whose unit the function makes the step from `least`.
+    /// Refines a byte in which the distribution function jumps at the weight `least`.
     #[inline(always)]
     fn decide(&self, least: u8, random: &mut U32Stream) -> u8 {
         let steps = &self.steps[usize::from(least)..];
-        // In the last byte there may be no step at all.
+        // The last byte may have no jump at all.
         let position = (steps[0].0 >> 32).min(255) << 32 | u64::from(random.next_u32());
-        // Without branches, which could not be foreseen: how many of the next few steps it is beyond.
+        // Counted without branches, which would be mispredicted: how many of the next few jumps lie below the position.
         let beyond = steps[..4].iter().map(|&(whole, _)| u8::from(position > whole)).sum::<u8>();
         let at_one = steps[..4].iter().fold(false, |any, &(whole, _)| any | (position == whole));
         if beyond == 4 || at_one { self.weight(least, position, || random.next_u32()) } else { least + beyond }
     }
 
-    /// The weight of a position, `least` or more. In the very unit of a step, `further` decides on which side it is.
+    /// The weight at a position, at least `least`. At the very position of a jump, `further` bits decide.
     fn weight(&self, least: u8, position: u64, mut further: impl FnMut() -> u32) -> u8 {
         let reached =
             |&&(whole, rest): &&(u64, u32)| position > whole || (position == whole && (rest == 0 || further() >= rest));
@@ -203,13 +205,13 @@ dispatch! {
 
 #[inline(always)]
 fn total_inline(weights: &[u8]) -> usize {
-    // Sums of 32 bits are enough for a stretch, and made by one instruction for eight bytes.
+    // 32-bit sums do not overflow within a million bytes, and one instruction adds eight bytes to one.
     weights.chunks(1 << 20).map(|weights| weights.iter().map(|&weight| u32::from(weight)).sum::<u32>() as usize).sum()
 }
 
-/// Writes what the bytes of a chunk decide, and marks the others; their places go to `places`, one after the other, and
-/// there may be anything behind them. Gives their number. A list, because nobody can foresee which they are: a branch for
-/// each would cost more than all the rest of a draw.
+/// Writes the weights of a chunk and marks those to be refined. The positions of the marks are written to `places`,
+/// followed by garbage; returns their number. A list, because a branch for each byte would be mispredicted and cost
+/// more than the rest of a draw.
 fn decide(
     simd: Simd,
     distribution: &Distribution,
@@ -232,7 +234,7 @@ fn decide(
     }
 }
 
-/// The bytes of a chunk.
+/// The random bytes of a chunk.
 #[inline(always)]
 fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
     let mut words = [0; CHUNK / 8];
@@ -245,7 +247,7 @@ fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
 }
 
 dispatch! {
-    /// The weights of a chunk, by comparisons, and the marks of those that its bytes do not decide.
+    /// Computes the weights of a chunk by comparisons, and marks those to be refined.
     fn mark(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) = mark_inline;
 }
 
@@ -260,11 +262,11 @@ fn mark_inline(distribution: &Distribution, chunk: (Stream, usize), weights: &mu
     }
 }
 
-/// The places of marks, and their number.
+/// Lists the positions of the marks. Returns their number.
 fn list(weights: &[u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
     let mut count = 0;
     for (eight, weights) in (0..).zip(weights.as_chunks::<8>().0) {
-        // The marks of eight bytes side by side: each comes to the upper byte by a power of two of its own.
+        // The product moves the marks of eight bytes into the eight bits of the uppermost byte.
         let marks = u64::from_le_bytes(*weights) >> 7 & ONES;
         let marks = (marks.wrapping_mul(0x0102_0408_1020_4080) >> 56) as usize;
         let marked = u64::from_le_bytes(MARKED[marks]) + ONES * 8 * eight;
@@ -274,10 +276,10 @@ fn list(weights: &[u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
     count
 }
 
-/// A one in each byte.
+/// A 1 in each byte.
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 
-/// The places of the bits that are set, one after the other, then zeros.
+/// The positions of the bits that are set, in order, padded with zeros.
 const MARKED: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut marks = 0;
@@ -317,7 +319,7 @@ mod avx2 {
             let mut marks =
                 unsafe { _mm256_movemask_epi8(_mm256_loadu_si256(weights.as_ptr().cast())) }.cast_unsigned();
             let end = count + marks.count_ones() as usize;
-            // Two places whether there are marks or not, so that hardly ever a branch goes another way than most.
+            // Writes two positions whether there are marks or not, so that the branch below is rarely taken.
             for count in [count, count + 1] {
                 places[count] = (first + marks.trailing_zeros()) as u8;
                 marks &= marks.wrapping_sub(1);
@@ -350,11 +352,11 @@ mod vbmi {
         places: &mut [u8; 2 * CHUNK],
     ) -> usize {
         // SAFETY: the processor has the instructions.
-        unsafe { looked_up(distribution, chunk, weights, places) }
+        unsafe { look_up(distribution, chunk, weights, places) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-    fn looked_up(
+    fn look_up(
         distribution: &Distribution,
         chunk: (Stream, usize),
         weights: &mut [u8; CHUNK],
@@ -370,7 +372,7 @@ mod vbmi {
         let mut count = 0;
         for weights in weights.as_chunks_mut::<64>().0 {
             let bytes = load(weights);
-            // Seven bits choose from two registers, the eighth between the two choices.
+            // Seven bits of the index choose from two registers; the eighth chooses between the two results.
             let low = _mm512_permutex2var_epi8(first, bytes, second);
             let high = _mm512_permutex2var_epi8(third, bytes, fourth);
             let looked_up = _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high);
@@ -404,11 +406,12 @@ fn ln(x: f64) -> f64 {
     })
 }
 
-/// The weights of a draw: how often it takes each unit, within strata of these sizes if there are any.
+/// Draws the weights of a replicate: how often it takes each unit, within strata of these sizes if there are any.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if sizes do not add up to the units, [`Error::Empty`] if one is 0 or there are no units,
-/// [`Error::InvalidOption`] if there are more than 2^16 of them, [`Error::Memory`], and what `run.watch` returned.
+/// [`Error::LengthMismatch`] if sizes do not add up to the number of units, [`Error::Empty`] if a size or the number of
+/// units is 0, [`Error::InvalidOption`] for more than 2^16 strata, [`Error::Memory`], and whatever `run.watch`
+/// returned.
 pub fn draw_weights(
     (seed, replicate): (u64, u64),
     units: u32,
@@ -448,13 +451,13 @@ mod tests {
 
     const SIZES: [usize; 9] = [1, 2, 3, 4, 5, 50, 3004, 100_000, 1_000_000];
 
-    /// λ, from the law's own first step.
+    /// λ, computed back from P(N = 0).
     fn lambda(distribution: &Distribution) -> f64 {
         -(distribution.steps[0].0 as f64 / 2f64.powi(40)).ln()
     }
 
     #[test]
-    fn steps_are_those_of_the_poisson_law() {
+    fn steps_are_those_of_the_poisson_distribution() {
         for units in SIZES {
             let distribution = Distribution::new(units, Simd::best());
             let lambda = lambda(&distribution);
@@ -472,12 +475,12 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_stands_for_what_the_steps_say() {
+    fn every_byte_has_the_weight_that_the_steps_imply() {
         for units in SIZES {
             let distribution = Distribution::new(units, Simd::best());
             let positions = |byte: u64| [byte << 32, (byte << 32) + 0xffff_ffff];
             for byte in 0..=255u8 {
-                // Nothing is reached between two positions where the same steps are reached at either end.
+                // If the same steps are reached at two positions, nothing changes between them.
                 let [first, last] = positions(byte.into()).map(|position: u64| {
                     distribution
                         .steps
@@ -495,7 +498,7 @@ mod tests {
         }
     }
 
-    /// What the stream's bytes and further halves say, one unit at a time.
+    /// The weights of one unit after another, from the stream's bytes and further bits.
     fn obvious(distribution: &Distribution, stream: Stream) -> Vec<u8> {
         let mut words = stream.values();
         let mut random =
@@ -510,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_those_of_looking_up_one_position_after_the_other() {
+    fn weights_equal_those_of_looking_up_one_position_at_a_time() {
         for (units, replicate) in SIZES[..7].iter().flat_map(|&units| (0..50).map(move |r| (units, r))) {
             for simd in Simd::tested() {
                 let distribution = Distribution::new(units, simd);
@@ -560,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_drawn_from_the_stream_of_the_stratum_that_is_there_for_it() {
+    fn missing_units_are_drawn_from_the_stream_reserved_for_them() {
         let mut later = 0;
         for (units, stratum, replicate) in
             [(50, 0), (50, 3), (3004, 0), (3004, 70)].into_iter().flat_map(|(u, s)| (0..40).map(move |r| (u, s, r)))
@@ -573,7 +576,7 @@ mod tests {
             let (attempt, mut expected) = { attempts }.find(|(_, weights)| total(weights) <= units).unwrap();
             later += u32::from(attempt > 0);
             let missing = units - total(&expected);
-            // Multiplied, the high half points at a unit; a low half below 2^32 mod S would favour some.
+            // Multiplied by S, the high half is a unit; a low half below 2^32 mod S would bias it.
             let random = part(Purpose::DrawRest, stratum << 8).values().flat_map(|w| [w as u32, (w >> 32) as u32]);
             let products = random.map(|half| u64::from(half) * units as u64);
             let unbiased = products.filter(|product| product % (1 << 32) >= (1 << 32) % units as u64);
@@ -586,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn in_the_very_unit_of_a_step_a_further_half_decides() {
+    fn further_bits_decide_at_the_position_of_a_jump() {
         let distribution = Distribution::new(3004, Simd::best());
         let (whole, rest) = distribution.steps[2];
         assert!(rest > 0);
@@ -630,8 +633,8 @@ mod tests {
     }
 
     #[test]
-    fn the_joint_law_of_a_few_units_is_multinomial() {
-        // Six units: λ = .37, so that bytes, further bits, new starts and additions all have their part.
+    fn the_joint_distribution_of_a_few_units_is_multinomial() {
+        // With six units λ = 0.37, so bytes, further bits, restarts and additions all occur.
         for (units, draws) in [(3u32, 20_000), (5, 40_000), (6, 70_000)] {
             let mut counts = HashMap::new();
             for replicate in 0..draws {
@@ -644,7 +647,7 @@ mod tests {
                 chi2 += (f64::from(count) - expected).powi(2) / expected;
                 seen += expected;
             }
-            chi2 += draws as f64 - seen; // compositions that did not come up
+            chi2 += draws as f64 - seen; // compositions that did not occur
             let compositions: f64 =
                 (0..u64::from(units)).fold(1.0, |c, i| c * (2 * u64::from(units) - 1 - i) as f64 / (i + 1) as f64);
             let freedom = compositions - 1.0;
@@ -653,7 +656,7 @@ mod tests {
     }
 
     #[test]
-    fn strata_are_drawn_from_by_themselves_each_from_streams_of_its_own() {
+    fn strata_are_drawn_independently_each_from_its_own_streams() {
         let sizes = [5, 300, 1, 2, 64];
         for replicate in 0..50 {
             let mut weights = vec![9; 372 + 4];
@@ -672,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stratum_is_none() {
+    fn one_stratum_equals_no_strata() {
         for units in [1u32, 2, 50, 3004] {
             for replicate in 0..20 {
                 let expected = draw_weights(3, replicate, units, &[]);
@@ -682,8 +685,8 @@ mod tests {
     }
 
     #[test]
-    fn the_joint_law_of_strata_is_the_product_of_theirs() {
-        // Three, one, three and two units: 10 · 1 · 10 · 3 compositions.
+    fn the_joint_distribution_of_strata_is_the_product_of_theirs() {
+        // Strata of three, one, three and two units have 10 · 1 · 10 · 3 compositions.
         let (sizes, draws) = ([3, 1, 3, 2], 150_000);
         let mut counts = HashMap::new();
         for replicate in 0..draws {
@@ -704,11 +707,11 @@ mod tests {
     }
 
     #[test]
-    fn sizes_must_add_up_to_the_units() {
+    fn sizes_must_add_up_to_the_number_of_units() {
         let of = |units, sizes: &[usize]| draw_weights(1, 0, units, sizes).map(|weights| weights.len());
-        let apart = |got| Err(Error::LengthMismatch { what: "units of all strata".into(), expected: 5, got });
+        let apart = |got| Err(Error::LengthMismatch { what: "segments of all strata".into(), expected: 5, got });
         assert_eq!([apart(4), apart(usize::MAX)], [of(5, &[2, 2]), of(5, &[usize::MAX, 6])]);
-        assert_eq!(Err(Error::Empty { what: "units of stratum 2".into() }), of(5, &[5, 0]));
+        assert_eq!(Err(Error::Empty { what: "segments of stratum 2".into() }), of(5, &[5, 0]));
         assert_eq!(Ok(MOST_STRATA), of(MOST_STRATA as u32, &vec![1; MOST_STRATA]));
         let (expected, got) = ("at most 65536".into(), "65537".into());
         let too_many = Error::InvalidOption { option: "the number of strata".into(), expected, got };
@@ -716,7 +719,7 @@ mod tests {
     }
 
     #[test]
-    fn each_weight_of_many_units_is_binomial_and_no_place_is_favoured() {
+    fn each_weight_of_many_units_is_binomial_and_no_unit_is_favoured() {
         let (units, draws) = (1000u32, 1500u64);
         let (mut by_weight, mut by_unit) = (HashMap::new(), vec![0u32; units as usize]);
         for replicate in 0..draws {
@@ -735,7 +738,7 @@ mod tests {
             left -= p;
             probability *= (n - f64::from(weight)) / f64::from(weight + 1) / (n - 1.0);
         }
-        assert!(chi2 < 30.0, "{chi2} of 6"); // units of a draw are slightly dependent: not quite a chi-square
+        assert!(chi2 < 30.0, "{chi2} of 6"); // units of a draw are slightly dependent
         let expected = draws as f64;
         let chi2: f64 = by_unit.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
         assert!((chi2 - 999.0).abs() < 5.0 * (2.0 * 999f64).sqrt(), "{chi2} of 999");

@@ -1,4 +1,4 @@
-//! What is kept of the scores of systems on draws.
+//! Reductions of the scores of systems on bootstrap draws.
 
 use std::ops::Range;
 
@@ -27,12 +27,12 @@ impl Draws {
         self.all.values
     }
 
-    /// How many systems all metrics have together.
+    /// The number of systems, summed over the metrics.
     pub fn systems(&self) -> usize {
         self.all.series
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
@@ -40,11 +40,11 @@ impl Draws {
         self.all.span.get()
     }
 
-    /// Puts those of the replicates that follow behind these.
+    /// Appends the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or are of other samples, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples, [`crate::Error::Memory`], and
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         check_same(self.all.series == later.all.series)?;
         self.all.merge(&later.all, stop)
@@ -65,7 +65,7 @@ impl Reduction for Draws {
     }
 }
 
-/// Means and standard deviations of the systems' scores, without keeping these.
+/// Means and standard deviations of the systems' scores, computed without storing the scores.
 #[derive(Debug, Clone, Default)]
 pub struct Moments {
     span: Span,
@@ -74,7 +74,7 @@ pub struct Moments {
     fold: Option<Fold>,
 }
 
-/// Moments of two sets of draws make those of both (Chan, Golub & LeVeque 1983, doi:10.1080/00031305.1983.10483115).
+/// Combines the moments of two sets of draws (Chan, Golub & LeVeque 1983, doi:10.1080/00031305.1983.10483115).
 fn join((these, n): (&mut [f64], u64), (more, m): (&[f64], u64)) {
     let (n, m) = (n as f64, m as f64);
     let (means, squares) = these.split_at_mut(these.len() / 2);
@@ -96,7 +96,7 @@ impl Moments {
         values
     }
 
-    /// The standard deviations, by the number of draws less one.
+    /// The standard deviations, with the number of draws less one as the divisor.
     pub fn deviations(&self) -> Vec<f64> {
         let (values, n) = self.total();
         values[self.systems.min(values.len())..].iter().map(|squares| (squares / (n as f64 - 1.0)).sqrt()).collect()
@@ -106,7 +106,7 @@ impl Moments {
         self.fold.as_ref().and_then(Fold::total).unwrap_or_default()
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
@@ -114,10 +114,10 @@ impl Moments {
         self.span.get()
     }
 
-    /// Adds those of the replicates that follow on these.
+    /// Adds the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not, or are of other samples.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems)?;
@@ -174,17 +174,18 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// How often a system is first, second … of the k systems: k numbers each. Equals share the better rank.
+    /// How often each of the k systems is first, second, and so on: k counts per system. Tied systems share the better
+    /// rank.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// How many systems each metric has.
+    /// The number of systems of each metric.
     pub fn systems(&self) -> &[usize] {
         &self.systems
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
@@ -192,10 +193,10 @@ impl Ranks {
         self.span.get()
     }
 
-    /// Adds those of the replicates that follow on these.
+    /// Adds the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not, or are of other samples.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems && self.higher_is_better == later.higher_is_better)?;
@@ -250,7 +251,7 @@ struct Ranked {
 impl Accumulate for Ranked {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         cleared(&mut partial.counts, self.counts)?;
-        // The scores of a batch, and those of a replicate.
+        // The scores of a batch of replicates, then those of one replicate.
         cleared(&mut partial.numbers, self.systems * BLOCK + self.systems)
     }
 

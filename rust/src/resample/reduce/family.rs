@@ -1,8 +1,8 @@
-//! Families of tests on one set of shuffles: step-down maxT and minP (Westfall & Young 1993, Resampling-Based Multiple
+//! Reductions for the family-wise error rate: step-down maxT and minP (Westfall & Young 1993, Resampling-Based Multiple
 //! Testing, algorithms 2.8 and 4.1).
 //!
-//! The tests of a family are the pairs under one metric. Each shuffle gives all of them a statistic at once, so what a
-//! family's most extreme statistic is by chance can be counted, whatever depends on what.
+//! The tests of a family are the pairs under one metric. Each shuffle gives every test a statistic at once, so the null
+//! distribution of the family's most extreme statistic can be counted, however the tests depend on each other.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::pool::{self, PIECE, Run, Stop, WorkMeter};
 use crate::resample::{Plan, Resampler, length, reserved, zeros};
 
-/// The root mean square of every statistic over the shuffles, whose mean is 0 by symmetry.
+/// The root mean square of every test statistic over the shuffles. The mean is 0 by symmetry.
 #[derive(Debug, Clone)]
 pub struct Spread {
     tests: Tests,
@@ -26,7 +26,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of these pairs.
+    /// For these pairs.
     pub fn new(pairs: Vec<Pair>) -> Self {
         Spread { tests: Tests::new(pairs), span: Span::default(), fold: None }
     }
@@ -38,12 +38,12 @@ impl Spread {
         values
     }
 
-    /// The metrics and the pairs.
+    /// The numbers of metrics and of pairs.
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`Error::InvalidOption`] before a run.
@@ -51,10 +51,10 @@ impl Spread {
         self.span.get()
     }
 
-    /// Adds those of the replicates that follow on these.
+    /// Adds the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if they do not, or are of other pairs.
+    /// [`Error::InvalidOption`] if they do not follow, or belong to other pairs.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.tests == later.tests)?;
@@ -166,7 +166,7 @@ struct Largest<'a> {
 impl Accumulate for Largest<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         cleared(&mut partial.counts, self.thresholds.len())?;
-        // How extreme the statistics of a batch are.
+        // How extreme the statistics of a batch of replicates are.
         cleared(&mut partial.numbers, self.pairs * BLOCK)
     }
 
@@ -188,14 +188,14 @@ impl Accumulate for Largest<'_> {
     }
 }
 
-/// The series of a family, the least extreme first; of equal ones the last first.
+/// The tests of a family, the least extreme first; of equally extreme ones the last first.
 fn least_first(thresholds: &[f64], family: Range<usize>) -> Vec<usize> {
     let mut order: Vec<_> = family.collect();
     order.sort_by(|&a, &b| thresholds[a].total_cmp(&thresholds[b]).then(b.cmp(&a)));
     order
 }
 
-/// The most statistics that are in memory at a time: 256 MB.
+/// The most statistics to hold in memory: 256 MB.
 const STATISTICS_AT_ONCE: usize = 1 << 25;
 
 /// Step-down minP: for every test, the number of shuffles in which it, or a less significant test of its family, has a
@@ -219,19 +219,19 @@ impl MinP {
         MinP { counted: TestCounts::new(pairs, alternative, thresholds), ranks }
     }
 
-    /// Always fails: ranks among some of the shuffles say nothing about ranks among all.
+    /// Always fails: the rank of a shuffle among some of the shuffles does not determine its rank among all.
     ///
     /// # Errors
     /// [`Error::InvalidOption`].
     pub fn merge(&mut self, _later: &Self) -> Result<()> {
         Err(Error::InvalidOption {
             option: "a reduction to merge".into(),
-            expected: "one that can be computed in parts (merge Series, or run all shuffles at once)".into(),
+            expected: "one that can be computed in partials (merge Series, or run all shuffles at once)".into(),
             got: "MinP, which ranks each shuffle among all".into(),
         })
     }
 
-    /// Makes the shuffles, several times if the statistics of all tests are too many to be held.
+    /// Makes the shuffles, several times if there is no room for the statistics of all tests.
     ///
     /// # Errors
     /// As [`Resampler::run`].
@@ -290,7 +290,7 @@ impl MinP {
 /// Keeps the statistics of some of the tests.
 struct SelectedSeries<'a> {
     tests: &'a Tests,
-    /// For each test, its place among the selected ones, if it is one of them.
+    /// The place of each test among the selected ones, if it is one of them.
     places: Vec<Option<usize>>,
     selected: usize,
     all: SeriesValues,
@@ -319,7 +319,7 @@ impl Reduction for SelectedSeries<'_> {
     }
 }
 
-/// What is kept of some series only.
+/// Accumulates the statistics of the selected tests only.
 struct Selected<'a> {
     places: &'a [Option<usize>],
     whole: Box<dyn Accumulate + 'a>,
@@ -341,7 +341,7 @@ impl Accumulate for Selected<'_> {
     }
 }
 
-/// How many of the numbers, and of the one observed, are at least as large as each.
+/// The rank of each number: how many of the numbers, and of the observed one, are at least as large.
 fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>> {
     let mut meter = WorkMeter::default();
     let mut order = reserved(extreme.len())?;

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::{length, zeros};
 
-/// Numbers of replicates for each of some series.
+/// A value for every series and replicate.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SeriesValues {
     pub span: Span,
@@ -41,7 +41,7 @@ impl SeriesValues {
 
     /// # Errors
     /// [`crate::Error::InvalidOption`] if the later ones do not follow, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         let n = length(&both);
@@ -82,7 +82,7 @@ impl Accumulate for AllReplicates {
     }
 }
 
-/// The statistic of every shuffle.
+/// The statistic of every test in every shuffle.
 #[derive(Debug, Clone)]
 pub struct Series {
     tests: Tests,
@@ -90,7 +90,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Of these pairs.
+    /// For these pairs.
     pub fn new(pairs: Vec<Pair>) -> Self {
         Series { tests: Tests::new(pairs), all: SeriesValues::default() }
     }
@@ -105,12 +105,12 @@ impl Series {
         self.all.values
     }
 
-    /// The metrics and the pairs.
+    /// The numbers of metrics and of pairs.
     pub fn shape(&self) -> [usize; 2] {
         self.tests.shape()
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
@@ -118,11 +118,11 @@ impl Series {
         self.all.span.get()
     }
 
-    /// Puts those of the replicates that follow behind these.
+    /// Appends the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or are of other pairs, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other pairs, [`crate::Error::Memory`], and
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         check_same(self.tests == later.tests)?;
         self.all.merge(&later.all, stop)

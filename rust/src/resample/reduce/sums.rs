@@ -1,4 +1,4 @@
-//! The sums of all replicates, for a caller who scores them.
+//! The sums of counts of all replicates, for callers that score them.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::kernel::Block;
 use crate::resample::{length, reserved, zeros};
 
-/// The sums of every replicate: those over the drawn units, or over the flipped ones less those of the first system.
+/// The sums of every replicate: over the drawn units, or over the flipped units relative to the first system.
 #[derive(Debug, Clone, Default)]
 pub struct Sums {
     span: Span,
@@ -17,7 +17,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// The sums: replicate by replicate, then k × K for each sample.
+    /// The sums: replicate by replicate, then sample by sample, k × K each.
     pub fn sums(&self) -> &[i64] {
         &self.sums
     }
@@ -27,12 +27,12 @@ impl Sums {
         self.sums
     }
 
-    /// How many sums a replicate has.
+    /// The number of sums of a replicate.
     pub fn cells(&self) -> usize {
         self.cells
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
@@ -40,11 +40,11 @@ impl Sums {
         self.span.get()
     }
 
-    /// Puts those of the replicates that follow behind these.
+    /// Appends the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or are of other samples, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples, [`crate::Error::Memory`], and
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.cells == later.cells)?;

@@ -1,4 +1,4 @@
-//! How many shuffles are at least as extreme as what was observed.
+//! Counts of shuffles that are at least as extreme as the observed difference.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::{
 use crate::error::Result;
 use crate::resample::zeros;
 
-/// Counts of shuffles, one for each test, with the thresholds that they were counted by.
+/// A count of shuffles for each test, with the thresholds that they were counted by.
 #[derive(Debug, Clone)]
 pub(super) struct TestCounts {
     pub tests: Tests,

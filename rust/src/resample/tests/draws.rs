@@ -127,12 +127,12 @@ fn a_summary_is_what_the_kept_scores_say() {
 }
 
 #[test]
-fn given_indices_must_fit() {
+fn supplied_indices_must_fit() {
     let counts = counts(5 * 2, 1);
     let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
-    let of = |given: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(given), 0..n), run));
+    let of = |indices: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(indices), 0..n), run));
     assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), of(&[0; 5], 2));
-    assert_eq!(Err(Error::OutOfRange { what: "unit".into(), index: 5, len: 5 }), of(&[0, 1, 2, 3, 5], 1));
+    assert_eq!(Err(Error::OutOfRange { what: "segment".into(), index: 5, len: 5 }), of(&[0, 1, 2, 3, 5], 1));
     assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), of(&[4, 4, 0, 1, 1], 1).unwrap());
 }
 

@@ -54,10 +54,10 @@ fn what_does_not_fit_is_refused() {
         with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), n, run)).unwrap_err().to_string()
     };
     assert_eq!("thresholds: expected 5, got 1", shuffles(&[0.0], 1));
-    assert_eq!("replicates: nothing given, at least one is needed", shuffles(&[0.0; 5], 0));
+    assert_eq!("replicates: expected at least one, got none", shuffles(&[0.0; 5], 0));
     assert_eq!("thresholds must be numbers, got NaN", shuffles(&[0.0, 0.0, f64::NAN, 0.0, 0.0], 1));
     let draws = |strata: &[usize]| with_run(2, |run| many::draws(&problems, strata, 3, run)).unwrap_err().to_string();
-    assert_eq!("units of all strata: expected 40, got 41", draws(&[40, 1]));
+    assert_eq!("segments of all strata: expected 40, got 41", draws(&[40, 1]));
     let narrow = Problems::new(bleu, &counts, [2, 80, 5], &SEEDS).unwrap();
     let error = with_run(2, |run| many::shuffles(&narrow, (Alternative::Less, &[0.0; 5]), 1, run)).unwrap_err();
     assert_eq!("columns of BLEU: expected 10, got 5", error.to_string());

@@ -275,7 +275,7 @@ fn pairs_and_plans_that_do_not_fit_are_refused() {
     let error = with_run(1, |run| statistics(&scored, &[(0, 2)], seeded(0, 0, 1), run)).unwrap_err();
     assert_eq!(Error::OutOfRange { what: "system".into(), index: 2, len: 2 }, error);
     let error = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(&[0; 3], 2), run)).unwrap_err();
-    assert_eq!(Error::LengthMismatch { what: "words of flips".into(), expected: 4, got: 3 }, error);
+    assert_eq!(Error::LengthMismatch { what: "flip masks".into(), expected: 4, got: 3 }, error);
     assert!(Sample::new(metric("bleu", &[]).unwrap(), SuffStats::new(&[1], 1, 1, 1).unwrap()).is_err());
 }
 

@@ -7,7 +7,7 @@ use crate::resample::{Alternative, Sample};
 use crate::stats::SuffStats;
 use proptest::prelude::*;
 
-/// The slow, obvious way: what replicate g flips, bit by bit, as words of flips.
+/// The slow, obvious way: the flip masks of replicate g, bit by bit.
 fn mask(codes: &[u64], g: u64) -> Vec<u64> {
     let mut words = vec![0; codes.len().div_ceil(64)];
     for (unit, code) in codes.iter().enumerate() {
@@ -16,8 +16,8 @@ fn mask(codes: &[u64], g: u64) -> Vec<u64> {
     words
 }
 
-/// Counts of k systems under a metric of ten columns: small ones, large ones, one that is the same in all systems, one
-/// that is but for a few units, one that is another.
+/// Counts of k systems under a metric of ten columns: small, large, equal in all systems, equal but for a few units,
+/// and equal to another column.
 fn counts(systems: usize, units: usize, scale: i64) -> Vec<i64> {
     let mut words = Stream::new(95, Purpose::Draw, units as u64).values();
     let row = |i: usize| {
@@ -40,7 +40,7 @@ fn bleu() -> Arc<dyn Metric> {
 fn statistics_equal_those_of_the_same_flips_one_by_one() {
     let bleu = bleu();
     let pairs = [(0, 1), (1, 0), (2, 1), (1, 1)];
-    // Small and wide sums; several pieces; more units than a piece had replicates, so that pieces are longer.
+    // Small and wide sums; several pieces; and so many units that pieces are longer than the shortest.
     for (units, scale, n, first) in [
         (1, 1, 2, 0),
         (5, 1, 32, 0),
@@ -66,8 +66,8 @@ fn statistics_equal_those_of_the_same_flips_one_by_one() {
 }
 
 #[test]
-fn codes_of_one_bit_each_make_all_patterns() {
-    // The twin goes through them by Gray's code: one unit is swapped, or swapped back, from one pattern to the next.
+fn codes_of_one_bit_each_give_all_patterns() {
+    // The slow twin uses Gray's code: one unit is swapped, or swapped back, from one pattern to the next.
     let bleu = bleu();
     for units in 1..=12_usize {
         let counts = counts(2, units, 1);
@@ -97,7 +97,7 @@ fn codes_of_one_bit_each_make_all_patterns() {
             with_run(2, |run| tally(&scored, &[(0, 1)], criterion, coded(&codes, 0, n), run)).unwrap()
         };
         assert_eq!(vec![expected], tally(1 << units));
-        // Patterns without the last unit and their complements are all: one half tells the other.
+        // The patterns without the last unit and their complements are all patterns, so half of them suffice.
         assert_eq!(expected, 2 * tally(1 << (units - 1))[0]);
     }
 }
@@ -135,7 +135,7 @@ fn the_flips_are_a_group_and_pairwise_independent() {
         let both: Vec<u64> = flips(g).iter().zip(flips(h)).map(|(a, b)| a ^ b).collect();
         assert_eq!(flips(g ^ h), both);
         let ones: u32 = both.iter().map(|word| word.count_ones()).sum();
-        assert!((150..350).contains(&ones), "{ones}"); // of 500 coins: more than eight standard deviations
+        assert!((150..350).contains(&ones), "{ones}"); // 500 fair flips: more than eight standard deviations
     }
     let sixteen = random_codes(3, 16);
     assert_eq!(sixteen, codes[..16]);
