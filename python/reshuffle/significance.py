@@ -507,7 +507,7 @@ def _together(plan: Plan, group: Group, problems: Problems, resampling: Resampli
     shuffling = plan.shuffling
     if plan.test.replicates != "shuffles" or shuffling.stopping is not None or shuffling.scheme == "subgroup":
         return None
-    sample = CountSample.of(group.metric, group.systems, problems.unit)
+    sample = CountSample.of_turns(group.metric, group.arrays, problems.unit)
     pairs = [(2 * problem, 2 * problem + 1) for problem in range(len(group.numbers))]
     observed = Observed(Replicates.of([sample], resampling), Hypotheses.of_pairs(pairs), plan.alternative, shuffling)
     thresholds, seeds = observed.thresholds[None], problems.seeds[group.numbers]

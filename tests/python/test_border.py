@@ -104,9 +104,9 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         InputError,
         "threads must be at most 4096, got 1000000000",
     ),
-    "empty batch": (
+    "room for a batch": (
         lambda: _core.draw_many(
-            _core.Metric("bleu", {}), np.zeros((0, 0, 0, 10), np.int64), n=1 << 62, seeds=np.zeros(0, np.uint64)
+            _core.Metric("bleu", {}), _core.Counts([COUNTS[:1]]), n=1 << 62, seeds=np.zeros(1, np.uint64)
         ),
         MemoryError,
         "cannot allocate 4611686018427387904 numbers",

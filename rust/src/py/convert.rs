@@ -1,9 +1,7 @@
 //! From Python's values to the core's and back.
 
 use numpy::ndarray::Dimension;
-use numpy::{
-    IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
@@ -13,7 +11,6 @@ use crate::error::Error;
 use crate::metric::Value;
 use crate::pool::WorkMeter;
 use crate::resample::reserved;
-use crate::stats::SuffStats;
 
 /// The numbers of an array, row by row.
 pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
@@ -24,16 +21,6 @@ pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
         return Err(PyTypeError::new_err("expected a C-contiguous array; numpy.ascontiguousarray makes one"));
     }
     Ok(array.as_slice()?)
-}
-
-/// The counts of k systems: a C-contiguous (k, S, K) array of int64.
-pub(super) fn suff_stats<'a>(py: Python<'_>, counts: &'a PyReadonlyArray3<'_, i64>) -> PyResult<SuffStats<'a>> {
-    let &[systems, segments, columns] = counts.shape() else { unreachable!("the array has three dimensions") };
-    let counts = in_order(counts)?;
-    run_serial(py, |stop| {
-        let mut meter = WorkMeter::default();
-        SuffStats::watched(counts, [systems, segments, columns], |cost| meter.charge(cost, stop))
-    })
 }
 
 /// (R, S) booleans as words of flips.

@@ -1,14 +1,14 @@
 //! Replicates as arrays.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, raise, run_long, run_serial};
-use super::convert::{flips, in_order, shaped, suff_stats};
+use super::convert::{flips, in_order, shaped};
 use crate::error::Error;
 use crate::pool::{PIECE, WorkMeter};
 use crate::resample::reduce::{self, Outcome, Rule};
-use crate::resample::{self, Pair, exact, zeros};
+use crate::resample::{self, exact, zeros};
 use crate::stream::{self, Purpose, Stream};
 
 /// When to stop shuffling.
@@ -93,47 +93,6 @@ impl Sequential {
     fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Outcomes<'py>> {
         outcomes(py, self.0.outcomes(), [1, self.0.outcomes().len()])
     }
-}
-
-#[pyfunction]
-#[pyo3(signature = (counts, pairs, *, most))]
-pub fn differing_units(
-    py: Python<'_>,
-    counts: PyReadonlyArray3<'_, i64>,
-    pairs: Vec<Pair>,
-    most: usize,
-) -> PyResult<Vec<(usize, Option<usize>, u64)>> {
-    let stats = suff_stats(py, &counts)?;
-    let found = run_long(py, 1, None, ("", 0), |run| exact::differing(&stats, &pairs, most, run))?;
-    Ok(found.into_iter().map(|pair| (pair.units, pair.column, pair.span)).collect())
-}
-
-const ROWS_SIDE_BY_SIDE: usize = 8;
-
-#[pyfunction]
-pub fn totals<'py>(py: Python<'py>, counts: PyReadonlyArray3<'py, i64>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let stats = suff_stats(py, &counts)?;
-    let (systems, segments, columns) = (stats.systems(), stats.segments(), stats.columns());
-    let totals = run_serial(py, |stop| {
-        let mut meter = WorkMeter::default();
-        let mut totals: Vec<i64> = zeros(&[systems, columns])?;
-        // Several rows at a time, whose columns fill vectors.
-        let mut side_by_side: Vec<i64> = zeros(&[ROWS_SIDE_BY_SIDE, columns])?;
-        for (system, totals) in totals.chunks_exact_mut(columns).enumerate() {
-            for first in (0..segments).step_by(PIECE) {
-                let counts = stats.rows(system, first..segments.min(first + PIECE));
-                meter.charge(counts.len(), stop)?;
-                for rows in counts.chunks(side_by_side.len()) {
-                    side_by_side.iter_mut().zip(rows).for_each(|(sum, count)| *sum += count);
-                }
-            }
-            for row in side_by_side.chunks_exact_mut(columns) {
-                totals.iter_mut().zip(row).for_each(|(total, sum)| *total += std::mem::take(sum));
-            }
-        }
-        Ok(totals)
-    })?;
-    shaped(py, totals, [systems, columns])
 }
 
 #[pyfunction]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::design::Design;
 use super::kernel::draw::{Digits, Draws};
@@ -88,6 +88,34 @@ struct Worker {
     scoring: Scoring,
 }
 
+/// Workers that have nothing to do: to make room for a block takes as long as a small problem does.
+#[derive(Default)]
+pub(super) struct Workers(Mutex<Vec<Worker>>);
+
+impl Workers {
+    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One of them, or a new one.
+    fn any(&self) -> AtWork<'_> {
+        let worker = self.idle().pop();
+        AtWork { worker: worker.unwrap_or_default(), from: self }
+    }
+}
+
+/// A worker that goes back when it is dropped.
+struct AtWork<'a> {
+    worker: Worker,
+    from: &'a Workers,
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.from.idle().push(std::mem::take(&mut self.worker));
+    }
+}
+
 impl Resampler {
     /// Checks, packs and tabulates counts.
     ///
@@ -128,7 +156,7 @@ impl Resampler {
         &self.shape
     }
 
-    /// How many units there are.
+    /// The number of units.
     pub fn units(&self) -> usize {
         self.design.units
     }
@@ -163,6 +191,17 @@ impl Resampler {
     /// [`Error::Memory`], and what the pool returns.
     pub fn run(
         &self,
+        plan: (Plan<'_>, Range<u64>),
+        reductions: &mut [&mut dyn Reduction],
+        run: &mut Run<'_>,
+    ) -> Result<()> {
+        self.run_with(&Workers::default(), plan, reductions, run)
+    }
+
+    /// The same with workers that are used again.
+    pub(super) fn run_with(
+        &self,
+        workers: &Workers,
         (plan, range): (Plan<'_>, Range<u64>),
         reductions: &mut [&mut dyn Reduction],
         run: &mut Run<'_>,
@@ -186,8 +225,8 @@ impl Resampler {
         pool::run(
             blocks,
             run,
-            Worker::default,
-            |worker, block, stop| {
+            || workers.any(),
+            |AtWork { worker, .. }, block, stop| {
                 if finished.load(Ordering::Relaxed) {
                     return None;
                 }

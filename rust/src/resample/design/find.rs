@@ -96,9 +96,10 @@ fn system_cells<T: Integer>(
     stop: &Stop<'_>,
 ) -> Result<Found<Vec<T>>> {
     let mut meter = WorkMeter::default();
-    let (mut columns, totals) = split_columns(stats, (system, relative), (&mut meter, stop))?;
+    let mut columns = split_columns(stats, (system, relative), (&mut meter, stop))?;
+    let totals = &stats.totals()[system * stats.columns()..][..stats.columns()];
     let mut cells: Vec<Cell> = reserved(totals.len())?;
-    for (column, total) in totals.into_iter().enumerate() {
+    for (column, &total) in totals.iter().enumerate() {
         let (before, values) = columns.split_at(column);
         let values = &values[0];
         // Those that are not added up are empty.
@@ -122,31 +123,27 @@ fn system_cells<T: Integer>(
     Ok(Found { cells, values: columns })
 }
 
-/// A system's counts, column by column, and their sums. Only the sums are those of the counts themselves if they are
-/// taken relative to the first system; of that one no columns are left then.
+/// A system's counts, column by column; if they are taken relative to the first system, of that one no columns are left.
 fn split_columns<T: Integer>(
     stats: &SuffStats<'_>,
     (system, relative): (usize, bool),
     (meter, stop): (&mut WorkMeter, &Stop<'_>),
-) -> Result<(Vec<Vec<T>>, Vec<i64>)> {
+) -> Result<Vec<Vec<T>>> {
     let simd = Simd::best();
     let (width, units) = (stats.columns(), stats.segments());
-    let all_zero = relative && system == 0;
     let mut columns: Vec<Vec<T>> = reserved(width)?;
-    for _ in 0..width {
-        columns.push(zeros(&[if all_zero { 0 } else { units }])?);
+    if relative && system == 0 {
+        columns.resize_with(width, Vec::new);
+        return Ok(columns);
     }
-    // Of eight rows at a time, so that sums stand side by side however few columns there are.
-    let mut sums: Vec<i64> = zeros(&[ROWS_SIDE_BY_SIDE, width])?;
-    let mut values: Vec<T> = zeros(&[if all_zero { 0 } else { ROWS.min(units) }, width])?;
+    for _ in 0..width {
+        columns.push(zeros(&[units])?);
+    }
+    let mut values: Vec<T> = zeros(&[ROWS.min(units), width])?;
     for from in (0..units).step_by(ROWS) {
         let to = units.min(from + ROWS);
         meter.charge(4 * (to - from) * width, stop)?;
         let rows = stats.rows(system, from..to);
-        add_rows(simd, rows, &mut sums);
-        if all_zero {
-            continue;
-        }
         let values = &mut values[..rows.len()];
         if relative {
             differences(simd, rows, stats.rows(0, from..to), values);
@@ -158,24 +155,7 @@ fn split_columns<T: Integer>(
             out[from..to].iter_mut().zip(of_column).for_each(|(out, value)| *out = *value);
         }
     }
-    let mut totals = reserved(width)?;
-    totals.extend((0..width).map(|column| sums[column..].iter().step_by(width).sum::<i64>()));
-    Ok((columns, totals))
-}
-
-/// Rows that are added up side by side.
-const ROWS_SIDE_BY_SIDE: usize = 8;
-
-dispatch! {
-    /// Adds rows to the sums of each place among eight of them.
-    fn add_rows(rows: &[i64], sums: &mut [i64]) = add_rows_inline;
-}
-
-#[inline(always)]
-fn add_rows_inline(rows: &[i64], sums: &mut [i64]) {
-    for rows in rows.chunks(sums.len()) {
-        sums.iter_mut().zip(rows).for_each(|(sum, count)| *sum += count);
-    }
+    Ok(columns)
 }
 
 dispatch! {

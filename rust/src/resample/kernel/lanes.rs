@@ -76,7 +76,12 @@ pub(in crate::resample) struct Tables<const UNITS: usize> {
     digits: Vec<Digit>,
     /// What tables leave out, so that their entries are not negative: for each chunk of words and column.
     below: Vec<Vec<i64>>,
+    /// In what runs the tables of up to [`COLUMNS`] digits are added up: for each chunk of words, and these digits.
+    runs: Vec<Vec<Runs>>,
 }
+
+/// Tables, in runs whose bytes hold the sums of their entries.
+type Runs = Vec<Vec<usize>>;
 
 impl<const UNITS: usize> Tables<UNITS> {
     /// The bytes of a table.
@@ -92,7 +97,7 @@ impl<const UNITS: usize> Tables<UNITS> {
     pub const WORDS: usize = u16::MAX as usize / u8::MAX as usize / Self::OF_WORD / 2 * 2;
 
     /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(columns: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         const { assert!(LANES.is_multiple_of(Self::SIZE) && (Self::OF_WORD * Self::SIZE).is_multiple_of(64)) };
         let mut meter = WorkMeter::default();
@@ -139,7 +144,15 @@ impl<const UNITS: usize> Tables<UNITS> {
         }
         // High digits are zero nearly everywhere; among themselves they keep nobody waiting.
         digits.sort_by_key(|digit| digit.shift);
-        Ok(Tables { digits, below })
+        let mut all_runs = reserved(below.len())?;
+        for first in (0..groups).step_by(Self::WORDS * Self::OF_WORD) {
+            let of_chunk = first..groups.min(first + Self::WORDS * Self::OF_WORD);
+            meter.charge(of_chunk.len() * digits.len(), stop)?;
+            let largest = |digits: &[Digit], group: usize| digits.iter().map(|d| d.largest[group]).max().unwrap_or(0);
+            let of_digits = |digits: &[Digit]| runs(of_chunk.clone().map(|group| largest(digits, group)));
+            all_runs.push(digits.chunks(COLUMNS).map(of_digits).collect());
+        }
+        Ok(Tables { digits, below, runs: all_runs })
     }
 
     /// Adds the flipped units of up to [`Tables::WORDS`] words, the `chunk`-th, to each column's sums: of each column the
@@ -165,13 +178,12 @@ impl<const UNITS: usize> Tables<UNITS> {
         let groups = first..first + words_here * Self::OF_WORD;
         let lines = groups.start * Self::SIZE / 64..groups.end * Self::SIZE / 64;
         let mut sums = [[[0; LANES]; REGISTERS]; COLUMNS];
-        for digits in self.digits.chunks(COLUMNS) {
+        for (digits, runs) in self.digits.chunks(COLUMNS).zip(&self.runs[chunk]) {
             // Fewer than four: the first once more, for nothing.
             let of = |i: usize| digits.get(i).unwrap_or(&digits[0]);
             let tables: [&[Line]; COLUMNS] = std::array::from_fn(|i| &of(i).tables[lines.clone()]);
-            let runs = runs(groups.clone().map(|g| digits.iter().map(|d| d.largest[g]).max().unwrap_or(0)));
             for register in (0..registers).step_by(REGISTERS) {
-                look_up.sums(&tables, &runs, codes, (lanes, register), &mut sums);
+                look_up.sums(&tables, runs, codes, (lanes, register), &mut sums);
                 for (Digit { column, shift, .. }, sums) in digits.iter().zip(&sums) {
                     let out = &mut out[column * stride + register * LANES..][..lanes - register * LANES];
                     widen(simd, sums.as_flattened(), *shift, out);
@@ -255,7 +267,7 @@ impl Wrapping for u64 {
 }
 
 /// Tables that are not zero, in runs whose largest entries fit a byte together.
-fn runs(largest: impl Iterator<Item = u8>) -> Vec<Vec<usize>> {
+fn runs(largest: impl Iterator<Item = u8>) -> Runs {
     let mut runs = vec![Vec::new()];
     let mut sum = 0;
     for (i, largest) in largest.enumerate().filter(|(_, largest)| *largest > 0) {

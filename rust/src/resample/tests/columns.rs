@@ -6,7 +6,7 @@ use crate::resample::design::{Design, Rule};
 use proptest::prelude::*;
 
 fn designed(all: &[SuffStats<'_>], relative: bool, threads: usize) -> Design {
-    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(*stats)).collect();
+    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
     with_run(threads, |run| Design::new(&samples, relative, run)).unwrap()
 }
 
@@ -118,7 +118,7 @@ proptest! {
                 prop_assert_eq!(value(&all, relative, cell, unit), by_rule(&design, cell, unit), "{} {}", cell, unit);
             }
         }
-        let totals: Vec<i64> = all.iter().flat_map(SuffStats::totals).collect();
+        let totals: Vec<i64> = all.iter().flat_map(SuffStats::totals).copied().collect();
         prop_assert_eq!(totals, &design.totals[..]);
         let parallel = designed(&all, relative, 3);
         prop_assert_eq!(&design.rules, &parallel.rules);

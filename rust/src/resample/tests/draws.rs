@@ -41,9 +41,9 @@ fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
         let (systems, n) = (3, 530); // more than a block
         let counts = counts(systems * segments * 10, scale);
         let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-        let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
+        let scored = vec![Sample::new(bleu.clone(), stats.clone()).unwrap(); 2];
         let plan = || seeded(4, 10, n);
-        let sums = with_run(2, |run| draw_sums(&[stats, stats], &[], plan(), run)).unwrap();
+        let sums = with_run(2, |run| draw_sums(&[stats.clone(), stats.clone()], &[], plan(), run)).unwrap();
         let scores = with_run(2, |run| scores(&scored, &[], plan(), run)).unwrap();
         for replicate in (0..n).step_by(23) {
             let indices = indices_of(4, 10 + replicate as u64, segments);
@@ -144,7 +144,7 @@ proptest! {
     ) {
         let counts = counts(segments * 5, scale);
         let stats = SuffStats::new(&counts, 1, segments, 5).unwrap();
-        let got = with_run(1, |run| draw_sums(&[stats], &[], (Plan::Indices(&indices), 0..3), run)).unwrap();
+        let got = with_run(1, |run| draw_sums(&[stats.clone()], &[], (Plan::Indices(&indices), 0..3), run)).unwrap();
         let expected: Vec<i64> = indices.chunks(segments).flat_map(|indices| added(&stats, 0, indices)).collect();
         prop_assert_eq!(expected, got);
     }
@@ -175,7 +175,7 @@ fn all_paths_give_the_same_sums() {
     for segments in [1, 2, 63, 64, 65, 1000, 3004] {
         let counts = awkward(segments);
         let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
-        let samples = [Sample::without_formula(stats[0])];
+        let samples = [Sample::without_formula(stats[0].clone())];
         let design = with_run(1, |run| Design::new(&samples, false, run)).unwrap();
         let of = |simd, n: usize, length: usize| {
             let strata = Strata::new(segments, &[], simd).unwrap();

@@ -62,7 +62,7 @@ fn statistics_equal_those_of_swapping_rows_one_by_one() {
     {
         let counts = counts(segments, 3, scale);
         let stats = SuffStats::new(&counts, 3, segments, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
         let n = 530; // more than a block
         let got = with_run(2, |run| statistics(&scored, &pairs, seeded(5, 3, n), run)).unwrap();
         for (p, &pair) in pairs.iter().enumerate() {
@@ -80,7 +80,7 @@ fn sums_statistics_and_tallies_agree() {
     let (systems, segments, n) = (4, 100, 700);
     let counts = counts(segments, systems, 1);
     let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-    let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
+    let scored = vec![Sample::new(bleu.clone(), stats.clone()).unwrap(); 2];
     let pairs = [(0, 1), (2, 3)];
     let plan = || seeded(1, 0, n);
     let statistics = with_run(2, |run| statistics(&scored, &pairs, plan(), run)).unwrap();
@@ -95,7 +95,7 @@ fn sums_statistics_and_tallies_agree() {
         assert_eq!(expected, got);
     }
 
-    let sums = with_run(1, |run| shuffle_sums(&[stats, stats], plan(), run)).unwrap();
+    let sums = with_run(1, |run| shuffle_sums(&[stats.clone(), stats.clone()], plan(), run)).unwrap();
     let totals = stats.totals();
     for (r, sums) in sums.chunks(2 * systems * 10).enumerate() {
         assert_eq!(sums[..systems * 10], sums[systems * 10..]);
@@ -114,7 +114,7 @@ fn all_shuffles_of_a_few_units_are_enumerated() {
     for segments in 1..=12 {
         let counts = counts(segments, 2, 1);
         let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
         let masks: Vec<u64> = (0..1 << segments).collect();
         let observed = bleu.score(&stats.totals()[..10]) - bleu.score(&stats.totals()[10..]);
         let expected = masks
@@ -173,7 +173,7 @@ fn all_paths_give_the_same_sums() {
         };
         let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
-        let design = designed(stats[0]);
+        let design = designed(stats[0].clone());
         let of = |simd, n, blocks| {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
             let flips = Flips::new(&design, &adder, Source::Seeded(8));
@@ -223,7 +223,7 @@ fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
         let rows = (0..segments).flat_map(row).map(|count| sign * count);
         let counts: Vec<i64> = zeros.iter().copied().chain(rows).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
-        let design = designed(stats[0]);
+        let design = designed(stats[0].clone());
         let words = segments.div_ceil(64);
         let all = vec![u64::MAX; words];
         for simd in Simd::tested() {
@@ -271,7 +271,7 @@ fn pairs_and_plans_that_do_not_fit_are_refused() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(70, 2, 1);
     let stats = SuffStats::new(&counts, 2, 70, 10).unwrap();
-    let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+    let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
     let error = with_run(1, |run| statistics(&scored, &[(0, 2)], seeded(0, 0, 1), run)).unwrap_err();
     assert_eq!(Error::OutOfRange { what: "system".into(), index: 2, len: 2 }, error);
     let error = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(&[0; 3], 2), run)).unwrap_err();
@@ -289,7 +289,7 @@ proptest! {
         let bleu = metric("bleu", &[]).unwrap();
         let counts = counts(segments, 2, scale);
         let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
         let per_replicate = segments.div_ceil(64);
         let n = 10;
         let masks = &words[..n * per_replicate];
@@ -320,7 +320,7 @@ proptest! {
             .collect();
         let stats = SuffStats::new(&counts, 2, segments, columns).unwrap();
         let words: Vec<u64> = random.take(n * segments.div_ceil(64)).collect();
-        let design = designed(stats);
+        let design = designed(stats.clone());
         let mut expected = Vec::new();
         for mask in words.chunks(segments.div_ceil(64)) {
             let flipped = (0..segments).filter(|&unit| bit(mask, unit));

@@ -72,7 +72,7 @@ fn codes_of_one_bit_each_give_all_patterns() {
     for units in 1..=12_usize {
         let counts = counts(2, units, 1);
         let stats = SuffStats::new(&counts, 2, units, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
         let codes: Vec<u64> = (0..units).map(|unit| 1 << unit).collect();
         let totals = stats.totals();
         let (mut x, mut y) = (totals[..10].to_vec(), totals[10..].to_vec());
@@ -108,7 +108,7 @@ fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
     let stats = SuffStats::new(&counts, 3, 70, 10).unwrap();
     let codes = random_codes(1, 70);
     let of = |first: u64, n: usize, threads| {
-        with_run(threads, |run| shuffle_sums(&[stats], coded(&codes, first, n), run)).unwrap()
+        with_run(threads, |run| shuffle_sums(&[stats.clone()], coded(&codes, first, n), run)).unwrap()
     };
     let all = of(0, 20_000, 1);
     for (first, n) in [(0, 1), (3, 5), (15, 2), (16, 16), (8190, 5), (4096, 9000), (77, 12_345)] {
@@ -160,12 +160,12 @@ fn codes_and_counts_that_do_not_fit_are_refused() {
     let counts = [1 << 60, 0, 0, 1 << 60, 1, 1, 1, 1];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
     let of = |stats, codes: &[u64]| with_run(1, |run| shuffle_sums(&[stats], coded(codes, 0, 4), run));
-    assert!(of(stats, &[1, 2, 3, 4]).is_ok());
+    assert!(of(stats.clone(), &[1, 2, 3, 4]).is_ok());
     let error = of(stats, &[1, 2, 3]).unwrap_err();
     assert_eq!(Error::LengthMismatch { what: "codes".into(), expected: 4, got: 3 }, error);
     let counts = [1 << 60, 1 << 60, 1 << 60, 1 << 60, 0, 0, 0, 0];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
-    assert_eq!(Err(Error::Overflow { column: 0 }), of(stats, &[1, 2, 3, 4]));
+    assert_eq!(Err(Error::Overflow { column: 0 }), of(stats.clone(), &[1, 2, 3, 4]));
 }
 
 proptest! {
