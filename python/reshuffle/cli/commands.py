@@ -118,7 +118,8 @@ def compare_command(
     Every SYS is compared with the baseline, the first one unless --baseline names another. p is the probability of a
     difference at least this large if the two systems' outputs were interchangeable.
     """
-    from ..compare import Data, compared
+    from ..compare import compared
+    from ..resampling.counting import Data
     from ..settings import Comparing, Levels
     from .job import CALLED, Job
     from .output import destination, progress_bar
@@ -130,7 +131,7 @@ def compare_command(
         testing = Comparing(baseline=job.system(baseline), **options)
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress)
-            comparison = compared(Data.of(*given), units, testing, levels, resampling)
+            comparison = compared(Data.from_arguments(*given), units, testing, levels, resampling)
         write(comparison, fmt or "text")
 
 
@@ -147,7 +148,8 @@ def score_command(
     **options: Any,
 ) -> None:
     """Score systems, and show what each score is made of."""
-    from ..compare import Data, scored, segment_scores
+    from ..compare import scored, segment_scores
+    from ..resampling.counting import Data
     from ..settings import Levels
     from .job import CALLED, Job
     from .output import Result, destination, progress_bar
@@ -172,7 +174,7 @@ def score_command(
                 threads = resampling.threads
                 result = segment_scores(*given, documents=units.documents, threads=threads, progress=progress)
             else:
-                result = scored(Data.of(*given), units, levels, resampling)
+                result = scored(Data.from_arguments(*given), units, levels, resampling)
         write(result, fmt)
     if segments:  # neither tsv nor jsonl has a place for it
         click.echo(f"Signature: {result.signature}", err=True)
