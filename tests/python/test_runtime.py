@@ -645,7 +645,7 @@ def test_nothing_of_the_bar_stays_on_the_screen(tmp_path: Path, command: str, en
     source = """
 import sys, time, reshuffle.compare, reshuffle.cli.output as output
 from reshuffle import InputError
-from reshuffle.cli.commands import main
+from reshuffle.cli.main import main
 output.BAR_DELAY_SECONDS = 0.0
 def slow(name, end):
     function = getattr(sys.modules["reshuffle.compare"], name)

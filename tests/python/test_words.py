@@ -114,7 +114,7 @@ def test_everything_public_says_what_it_is() -> None:
         if inspect.isfunction(thing) and len(inspect.signature(thing).parameters) > 3:
             doc = inspect.getdoc(thing) or ""
             assert all(section in doc for section in ("Parameters", "Returns", "Raises", "Examples")) or (
-                "Parameters are those of" in doc
+                "parameters are those of" in doc
             ), name
 
 

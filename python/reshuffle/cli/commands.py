@@ -125,7 +125,7 @@ def compare_command(
     from .output import destination, progress_bar
 
     levels = Levels.of(interval, confidence_level, alpha, called=CALLED)
-    job = Job.of(reference, systems, options, at_least=2)
+    job = Job.from_arguments(reference, systems, options, at_least=2)
     with destination(output, job.files) as write:
         given, units = job.read()
         testing = Comparing(baseline=job.system(baseline), **options)
@@ -155,7 +155,7 @@ def score_command(
     from .output import Result, destination, progress_bar
 
     levels = Levels.asked(interval, confidence_level, called=CALLED)
-    job = Job.of(reference, systems, options, at_least=1)
+    job = Job.from_arguments(reference, systems, options, at_least=1)
     fmt = _score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
         if segments and of == "documents":
@@ -176,21 +176,21 @@ def score_command(
             else:
                 result = scored(Data.from_arguments(*given), units, levels, resampling)
         write(result, fmt)
-    if segments:  # neither tsv nor jsonl has a place for it
+    if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {result.signature}", err=True)
 
 
-def _score_format(fmt: str | None, segments: bool, of_intervals: dict[str, Any]) -> str:
-    """The format of scores, or an error for one that is not for segments if these are asked for, or the other way."""
-    for option, value in of_intervals.items():
+def _score_format(fmt: str | None, segments: bool, interval_options: dict[str, Any]) -> str:
+    """The output format. :class:`InputError` if it does not fit ``--segments`` or its absence."""
+    for option, value in interval_options.items():
         if segments and value is not None:
-            raise InputError(f"--segments gives no intervals: leave out {option}")
+            raise InputError(f"--segments has no intervals: leave out {option}")
     fmt = fmt or ("tsv" if segments else "text")
     of_segments, others = get_args(types.SegmentFormat), get_args(types.Format)
     if segments and fmt not in of_segments:
         raise InputError(f"--segments writes {' or '.join(of_segments)}, not {fmt}")
     if not segments and fmt not in others:
-        raise InputError(f"--format {fmt} is for scores of segments: add --segments, or choose {', '.join(others)}")
+        raise InputError(f"--format {fmt} needs --segments: add it, or choose {', '.join(others)}")
     return fmt
 
 
@@ -218,7 +218,7 @@ def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
 @cli.command("demo")
 @click.option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
 def demo_command(directory: str | None) -> None:
-    """Compare four made-up systems on an embedded corpus."""
+    """Compare four synthetic systems on an embedded corpus."""
     from ..compare import compare
     from ..data.demo import demo_corpus, write_demo
     from .output import destination, progress_bar

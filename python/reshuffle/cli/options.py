@@ -39,7 +39,7 @@ INPUT = (
         "refs",
         multiple=True,
         metavar="FILE...",
-        help="More references. --ref FILE adds one; --refs takes every file up to the next option.",
+        help="More references. --ref FILE adds one; --refs takes all files up to the next option.",
     ),
     option(
         "Input",
