@@ -90,7 +90,7 @@ def _aligned(first: Column, column: Column) -> Column:
 def _check_same(
     having: Column, lacking: Column, ids: Sequence[tuple[str, str]], known: Collection[tuple[str, str]]
 ) -> None:
-    """Raise :class:`InputError` if one of ``ids``, those of ``having``, is not among ``known``, those of ``lacking``."""
+    """Raise :class:`InputError` unless ``known``, the ids of ``lacking``, include all ``ids`` of ``having``."""
     missing = [(segment, key) for segment, key in enumerate(ids, 1) if key not in known]
     if not missing:
         return

@@ -23,12 +23,12 @@ from .reading import PLURALS, read_texts, split_name
 __all__ = [
     "Corpus",
     "check_order",
-    "segment_list",
     "missing",
     "named_columns",
     "number_systems",
     "read_corpus",
     "reference_columns",
+    "segment_list",
     "system_names",
 ]
 

@@ -27,8 +27,8 @@ __all__ = ["FromCounts", "OwnTexts", "PrecomputedCounts", "SegmentScores", "f_sc
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
 
-# The resolution of scores is chosen so that their sum is at most MAX_SUM_OF_SCORES. Draws of D documents are rejected if
-# D times the largest document could exceed LARGEST_SUM. This factor leaves room for a document of 128 times mean size.
+# The resolution of scores is chosen so that their sum is at most MAX_SUM_OF_SCORES. Draws of D documents are rejected
+# if D times the largest document could exceed LARGEST_SUM, so this factor allows a document of 128 times mean size.
 MAX_RELATIVE_DOCUMENT = 128
 MAX_SUM_OF_SCORES = float(LARGEST_SUM // MAX_RELATIVE_DOCUMENT)
 MAX_DECIMALS = 15
@@ -162,7 +162,8 @@ class SegmentScores(PrecomputedCounts):
         largest = max(arrays, key=lambda name: float(np.abs(arrays[name]).max()))
         if largest == system:
             return InputError(
-                f"{self.name}, system {system}: all scores are at most {own:g} in magnitude, which is too small: multiply all scores by a constant"
+                f"{self.name}, system {system}: all scores are at most {own:g} in magnitude, which is too small: "
+                "multiply all scores by a constant"
             )
         segment = int(np.abs(arrays[largest]).argmax())
         return InputError(

@@ -62,7 +62,7 @@ def tokenizer_specs() -> list[TokenizerSpec]:
 
 def metric_specs() -> list[MetricSpec]:
     """All metrics of the core. Those with an option ``tokenize`` also take the tokenizers of other packages."""
-    return [MetricSpec(m.name, m.about, m.source, m.of_parses, list(_options(m))) for m in _core.metrics()]
+    return [MetricSpec(m.name, m.about, m.source, m.reads_parses, list(_options(m))) for m in _core.metrics()]
 
 
 def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:

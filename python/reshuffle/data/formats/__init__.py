@@ -1,4 +1,4 @@
-"""Input formats, one module each. To add one, write a module with a ``FORMAT`` and add an entry to ``INPUT_FORMATS``."""
+"""Input formats, one module each. To add one, write a module with a ``FORMAT`` and list it in ``INPUT_FORMATS``."""
 
 from __future__ import annotations
 

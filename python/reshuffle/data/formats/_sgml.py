@@ -1,8 +1,8 @@
 """Parser of mteval's SGML files, which are not valid XML.
 
-As in mteval-v13a.pl (mosesdecoder, ``scripts/generic``), tags are found by pattern, in upper or lower case, and entities
-are left to the tokenizer. That script silently accepts a segment that is not closed or occurs twice; here it is an
-error.
+As in mteval-v13a.pl (mosesdecoder, ``scripts/generic``), tags are found by pattern, in upper or lower case, and
+entities are left to the tokenizer. That script silently accepts a segment that is not closed or occurs twice; here that
+is an error.
 """
 
 from __future__ import annotations
