@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
-from . import _core, signature
+from . import _core, signature, types
 from ._core import Progress
 from .errors import InputError, unknown_name
 from .inference.caveats import caveats
@@ -41,15 +41,15 @@ def compare(
     *,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    test: str = "ar",
-    scheme: str = "auto",
-    stopping: str | AnyRule | None = None,
+    test: types.Test | str = "ar",
+    scheme: types.Scheme | str = "auto",
+    stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int = 10_000,
     baseline: str | None = None,
     all_pairs: bool = False,
-    alternative: str = "two-sided",
-    adjust: str | None = None,
-    interval: str | None = "percentile",
+    alternative: types.Alternative | str = "two-sided",
+    adjust: types.Adjustment | str | None = None,
+    interval: types.Interval | str | None = "percentile",
     confidence_level: float = 0.95,
     alpha: float | None = None,
     seed: int = 12345,
@@ -159,7 +159,7 @@ def score(
     *,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    interval: str | None = None,
+    interval: types.Interval | str | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 10_000,
     seed: int = 12345,

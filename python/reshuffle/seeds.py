@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
+from .types import SeedKind
 from .validate import MAX_SEED, check_integer
 
 __all__ = ["DerivedSeed", "derive_seed", "format_seed"]
@@ -28,7 +29,7 @@ class DerivedSeed(int):
         return type(self), (int(self), self.derivation)
 
 
-def derive_seed(seed: int, kind: str, index: int) -> DerivedSeed:
+def derive_seed(seed: int, kind: SeedKind | str, index: int) -> DerivedSeed:
     """Derive an independent seed for one test set, simulation, optimizer run or restart of a study.
 
     The same seed gives the same replicates everywhere, so parts of a study that must be independent need different

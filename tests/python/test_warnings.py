@@ -84,7 +84,7 @@ def test_an_empty_last_line_that_makes_numbers_differ_is_named(
     with pytest.raises(InputError) as raised:
         read_corpus(["ref.txt"], ["sys.txt"])
     n, m = (text.count("\n") for text in lengths)
-    assert str(raised.value) == f"ref.txt has {n} segments, sys.txt has {m}{hint}"
+    assert str(raised.value) == f"ref.txt has {n} segment{'s' * (n != 1)}, sys.txt has {m}{hint}"
 
 
 def test_an_empty_segment_in_memory_is_named_too() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..errors import InputError, quoted
+from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, read_bytes
 from .formats import INPUT_FORMATS, format_of
@@ -48,7 +49,7 @@ def _exists(path: str) -> bool:
 
 
 def read_columns(
-    paths: Iterable[str | os.PathLike[str]], input_format: str | None = None, *, max_input: int = MAX_INPUT
+    paths: Iterable[str | os.PathLike[str]], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
 ) -> list[Column]:
     """Read columns of segments from files in any of :data:`INPUT_FORMATS`. Each file is read once.
 
@@ -92,7 +93,7 @@ PLURALS = {"document": "documents", "stratum": "strata"}
 def read_texts(
     references: Sequence[str | os.PathLike[str]],
     systems: Sequence[str | os.PathLike[str]],
-    input_format: str | None = None,
+    input_format: InputFormat | str | None = None,
     ids: Mapping[str, str | os.PathLike[str]] | None = None,
     max_input: int = MAX_INPUT,
 ) -> tuple[list[Column], list[Column], dict[str, Column]]:
@@ -120,7 +121,7 @@ def _only_column(read: ReadPath) -> tuple[FileFormat, Column]:
 
 def _read_paths(
     paths: Iterable[str | os.PathLike[str]],
-    input_format: str | None,
+    input_format: InputFormat | str | None,
     n_references: int = 0,
     ids: Sequence[str | os.PathLike[str]] = (),
     max_input: int = MAX_INPUT,
@@ -163,7 +164,7 @@ def _check_strings(column: Column) -> None:
 
 
 def read_documents(
-    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
 ) -> list[str]:
     """Read the id of each segment's document.
 
@@ -199,7 +200,7 @@ def read_documents(
 
 
 def read_strata(
-    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
 ) -> list[str]:
     """Read the id of each segment's stratum, from the same kinds of files as :func:`read_documents`.
 

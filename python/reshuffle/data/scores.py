@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import InputError, listed, quoted, shortened
+from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, display_name, read_bytes
 from .formats import INPUT_FORMATS, format_of
@@ -18,7 +19,7 @@ __all__ = ["read_numbers", "read_scores"]
 
 
 def read_numbers(
-    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
 ) -> list[float]:
     """Read the numbers of one system: lines of text, a column of a TSV file, or a key of JSON lines.
 
@@ -58,7 +59,7 @@ def read_numbers(
 
 
 def read_scores(
-    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
 ) -> dict[str | None, list[float]]:
     """Read numbers by system, if the file has columns or keys ``segment`` and ``system``; else all numbers under None.
 

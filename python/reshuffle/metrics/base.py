@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..errors import InputError, quoted
+from ..types import MetricName
 from ..validate import MAX_THREADS, check_integer
 
 __all__ = [
@@ -105,7 +106,7 @@ class Metric(ABC):
         return self.signature(n_references)
 
 
-MetricLike: TypeAlias = "str | Metric | Callable[[Counts], ArrayLike]"
+MetricLike: TypeAlias = "MetricName | str | Metric | Callable[[Counts], ArrayLike]"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core, signature
 from ..data.corpus import Corpus, Lines, missing, named_columns, number_systems
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
+from ..types import MetricName
 from .base import LARGEST_SUM, Counts, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
 from .native import NativeMetric, metric, resolve
 
@@ -325,7 +326,7 @@ class OwnTexts(_CountsWithFormula):
     [('length', 'a', 1.0), ('length', 'b', 1.0), ('DepF', 'a', 100.0), ('DepF', 'b', 0.0)]
     """
 
-    metric: str | NativeMetric
+    metric: MetricName | str | NativeMetric
     references: Sequence[str | None] | Sequence[Sequence[str | None]] = field(repr=False)
     systems: Mapping[str, Lines] | Sequence[Lines] = field(repr=False)
     threads: int | None = field(default=None, repr=False)

@@ -15,6 +15,7 @@ from ..metrics.black_box import CorpusFunction
 from ..metrics.native import NativeMetric, metric
 from ..metrics.precomputed import PrecomputedCounts
 from ..settings import Resampling
+from ..types import MetricName
 from .samples import CountSample, Sample, TextSample
 
 __all__ = ["AnyMetric", "Data", "Metrics", "References", "Systems"]
@@ -22,7 +23,7 @@ __all__ = ["AnyMetric", "Data", "Metrics", "References", "Systems"]
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | None"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | None"
 AnyMetric: TypeAlias = NativeMetric | PrecomputedCounts | CorpusFunction
-Metrics: TypeAlias = "str | AnyMetric | Sequence[str | AnyMetric]"
+Metrics: TypeAlias = "MetricName | str | AnyMetric | Sequence[MetricName | str | AnyMetric]"
 
 
 @singledispatch
