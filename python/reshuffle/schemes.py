@@ -19,6 +19,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -81,13 +82,12 @@ class Shuffled(NamedTuple):
         cls, scheme: str, exceedances: NDArray[np.int64], n_resamples: int | NDArray[np.int64], **others: Any
     ) -> Shuffled:
         """All pairs by one scheme."""
-        shape = exceedances.shape
-        return cls(np.full(shape, scheme, dtype="<U8"), exceedances, np.full(shape, n_resamples), **others)
+        schemes, n = np.empty(exceedances.shape, dtype="<U8"), np.empty(exceedances.shape, dtype=np.int64)
+        schemes[...], n[...] = scheme, n_resamples
+        return cls(schemes, exceedances, n, **others)
 
     def with_exact(self, tests: Mapping[tuple[int, int], Enumerated]) -> Shuffled:
         """The same, but for pairs under metrics that were tested exactly."""
-        if not tests:
-            return self
         shape = self.exceedances.shape
         out = self._replace(
             includes_observed=np.full(shape, False),
@@ -213,7 +213,7 @@ def _cost_of_shuffles(replicates: Replicates, sample: Sample, pairs: Pairs) -> f
     systems, pairs and shuffles alone, so that ``auto`` does the same everywhere. That no more than one column is summed
     up makes it too low, if anything.
     """
-    others = len({system for pair in pairs for system in pair}) - 1
+    others = len(set(chain.from_iterable(pairs))) - 1
     shared = sample.n_units * (COST_OF_FLIP + COST_OF_SUM * others)
     return replicates.n_resamples * (COST_OF_SCORES + shared / len(pairs))
 
@@ -346,13 +346,11 @@ def _exact_or(
         counts = np.zeros(thresholds.shape, dtype=np.int64)
         if others:
             counts[:, others] = by_coins(others)
-    found = {
-        (m, p): test.shuffled(float(thresholds[m, p]), alternative)
-        for m, of_metric in enumerate(exact)
-        for p, test in enumerate(of_metric)
-        if test is not None
-    }
-    return Shuffled.by("iid", counts, n_resamples).with_exact(found)
+    shuffled = Shuffled.by("iid", counts, n_resamples)
+    tests = [(m, p, test) for m, of_metric in enumerate(exact) for p, test in enumerate(of_metric) if test is not None]
+    if not tests:
+        return shuffled
+    return shuffled.with_exact({(m, p): test.shuffled(float(thresholds[m, p]), alternative) for m, p, test in tests})
 
 
 def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> tuple[Scores, Scores | None]:
