@@ -91,7 +91,7 @@ fn differing_of(
 
 /// Units that are compared at a time, and after how many a look is taken at what was found.
 const ABREAST: usize = 8;
-const PATCH: usize = 256;
+const PATCH: usize = 64;
 
 dispatch! {
     /// Sets bits in the places of columns in which rows differ, of so many units side by side.
