@@ -1,6 +1,6 @@
 use super::{Tokenizer, is_space};
 
-/// sacreBLEU's `char`: every character but white space is a token.
+/// sacreBLEU's `char`: every character that is not white space is a token.
 pub struct Char;
 
 impl Tokenizer for Char {

@@ -1,6 +1,6 @@
 use super::{Tokenizer, split};
 
-/// Tokens are what white space separates. For text that is tokenized already.
+/// Splits at white space, for text that is already tokenized.
 pub struct NoTokenizer;
 
 impl Tokenizer for NoTokenizer {
