@@ -9,7 +9,7 @@ impl Tokenizer for NoTokenizer {
     }
 
     fn about(&self) -> &'static str {
-        "split at white space only, for text that is tokenized already"
+        "split at white space only, for text that is already tokenized"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
