@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 __all__ = ["InputError", "InputWarning", "Option", "System", "unknown_name", "warn"]
@@ -153,7 +153,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     return InputError("unknown {kind} {name}: {hint} {known}", **fields)
 
 
-def check_name(kind: str, name: str, known: Sequence[str]) -> None:
+def check_name(kind: str, name: str, known: Collection[str]) -> None:
     """Raise :class:`InputError` unless ``name`` is one of ``known``."""
     if name not in known:
         raise unknown_name(kind, str(name), known)
