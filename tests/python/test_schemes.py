@@ -74,7 +74,7 @@ def test_a_subgroup_is_that_of_its_codes(data_seed: int, segments: int, seed: in
     a, b = bleu_counts(data_seed, segments)
     options: dict[str, Any] = {"scheme": "subgroup", "n_resamples": n, "seed": seed}
     got = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
-    codes = _core.stream_words(seed, "code", 0, segments)
+    codes = _core.stream_values(seed, "code", 0, segments)
     bits = (n - 1).bit_length()
     expected = [statistic(BLEU, a, b, flips(codes, g)) for g in range(2**bits)]
     np.testing.assert_array_equal(expected, got.null_distribution)

@@ -104,7 +104,7 @@ def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], s
     n = 5
     shuffled, drawn = [], []
     for r in range(n):
-        words = _core.stream_words(seed, "shuffle", r, 1)
+        words = _core.stream_values(seed, "shuffle", r, 1)
         swapped = {name: bool(int(words[0]) >> i & 1) for i, name in enumerate(names)}
         x = sum(b[s] if swapped[id_] else a[s] for s, id_ in enumerate(ids))
         y = sum(a[s] if swapped[id_] else b[s] for s, id_ in enumerate(ids))

@@ -172,7 +172,7 @@ def _wilcoxon(differences: Scores, alternative: str) -> float:
     ranks = (2 * np.cumsum(counts) - counts + 1)[inverse]  # twice the mean ranks: whole numbers
     observed, total = int(ranks[differences > 0].sum()), int(ranks.sum())
     if len(differences) <= (MOST_EXACT_RANKS if len(sizes) == len(differences) else MOST_EXACT_TIES):
-        null = _core.sign_flip_distribution(ranks.astype(np.uint64))
+        null = _core.subset_sum_distribution(ranks.astype(np.uint64))
         null = 0.5 * (null + null[::-1])  # symmetric to the last bit, so that (a, b) and (b, a) have the same p
         greater, less = (float(null[sum_of_ranks:].sum()) for sum_of_ranks in (observed, total - observed))
     else:

@@ -204,7 +204,7 @@ class Law:
         """The values of the statistic, some of which may be equal, and their probabilities."""
         unit = int(np.gcd.reduce(self.differences))
         steps = np.abs(self.differences // unit).astype(np.uint64)
-        probabilities = _core.sign_flip_distribution(steps, progress=self.replicates.progress)
+        probabilities = _core.subset_sum_distribution(steps, progress=self.replicates.progress)
         # Σ of the swapped d_s has the law of (Σ of the negative ones) + Σ of the |d_s| whose coin shows heads.
         least = int(self.differences[self.differences < 0].sum())
         statistics = np.empty(len(probabilities))
@@ -267,7 +267,7 @@ def _exact_tests_of(
 
 def _grouped(replicates: Replicates) -> Replicates:
     """At least as many shuffles, which are a group."""
-    codes = _core.stream_words(replicates.seed, "code", 0, replicates.n_units)
+    codes = _core.stream_values(replicates.seed, "code", 0, replicates.n_units)
     return replicates.grouped(codes, 1 << _bits(replicates))
 
 
