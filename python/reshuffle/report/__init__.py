@@ -12,9 +12,11 @@ from typing import Any
 
 from ..results import Comparison, SegmentTable
 from ..validate import check_name
-from .data import as_csv, as_json
+from .machine import as_csv, as_json
+from .markup import as_latex, as_markdown
 from .segments import segments_as_jsonl, segments_as_tsv
-from .table import Terminal, as_latex, as_markdown, as_text
+from .terminal import Terminal
+from .text import as_text
 
 __all__ = ["FORMATS", "SEGMENT_FORMATS", "Terminal", "pieces", "render", "render_segments"]
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore
-from .table import Terminal
+from .terminal import Terminal
 
 
 def as_json(comparison: Comparison, terminal: Terminal) -> str:
