@@ -1,19 +1,23 @@
-"""Formats for programs: every number in full."""
+"""JSON, CSV, dicts and data frames: every number in full."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from importlib import import_module
 from typing import Any
 
-from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore
+from ..results import Comparison, ConfidenceInterval, PairedDifference, SignificanceResult, SystemScore
 from .terminal import Terminal
+
+__all__ = ["as_csv", "as_dicts", "as_json", "data_frame", "frame_columns"]
 
 
 def as_json(comparison: Comparison, terminal: Terminal) -> str:
-    """One object; its keys are described in docs/guide.md."""
+    """One object; docs/guide.md describes its keys."""
     systems = [
         {"name": name, "scores": {s.metric: _score(s) for s in comparison.scores if s.system == name}}
         for name in comparison.systems
@@ -39,6 +43,7 @@ def as_json(comparison: Comparison, terminal: Terminal) -> str:
         ],
         "systems": systems,
         "comparisons": [_pair(pair) for pair in comparison.comparisons],
+        "caveats": [{"kind": caveat.kind, **caveat.values} for caveat in comparison.caveats],
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -88,72 +93,120 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
     }
 
 
+# The columns of CSV, and of which type of pandas they are; None is for strings. Nullable integers, because a column of
+# floats, which pandas takes where a number is missing, cannot hold every seed.
+COLUMNS: Mapping[str, str | None] = {
+    "system": None,
+    "metric": None,
+    "score": "float64",
+    "low": "float64",
+    "high": "float64",
+    "baseline": None,
+    "difference": "float64",
+    "difference_low": "float64",
+    "difference_high": "float64",
+    "test": None,
+    "scheme": None,
+    "alternative": None,
+    "n_resamples": "Int64",
+    "seed": "UInt64",
+    "pvalue": "float64",
+    "pvalue_low": "float64",
+    "pvalue_high": "float64",
+    "adjusted_pvalue": "float64",
+    "unit": None,
+    "n_units": "Int64",
+    "intraclass_correlation": "float64",
+    "design_effect": "float64",
+    "n_strata": "Int64",  # only if draws were within strata
+    "caveats": None,
+}
+
+
+def _columns(comparison: Comparison) -> list[str]:
+    return [name for name in COLUMNS if name != "n_strata" or comparison.n_strata is not None]
+
+
 def as_csv(comparison: Comparison, terminal: Terminal) -> str:
-    """A row for each system that is compared with nothing, then a row for each comparison, metric by metric."""
+    """A row for each system that has no baseline, then a row for each comparison, metric by metric."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, _columns(comparison), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(as_dicts(comparison))
+    return out.getvalue()
+
+
+def as_dicts(comparison: Comparison) -> list[dict[str, Any]]:
+    """The rows of the CSV, each with all columns; None is for what does not apply."""
     rows: list[dict[str, Any]] = []
     for metric in comparison.metrics:
         scores = {s.system: s for s in comparison.scores if s.metric == metric.name}
         pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
         compared = {pair.system for pair in pairs}
-        rows += [_row(score) for name, score in scores.items() if name not in compared]
-        rows += [_row(scores[pair.system]) | _tested(pair) for pair in pairs]
-    out = io.StringIO()
-    units: dict[str, Any] = {"unit": comparison.unit, "n_units": comparison.n_units}
-    columns = [*_SCORED, *_TESTED, *_UNITS]
-    if comparison.n_strata is not None:
-        units["n_strata"] = comparison.n_strata
-        columns.append("n_strata")
-    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row | units for row in rows)
-    return out.getvalue()
+        rows += [_scored(score) for name, score in scores.items() if name not in compared]
+        rows += [_scored(scores[pair.system]) | _tested(comparison, pair) for pair in pairs]
+    units = {"unit": comparison.unit, "n_units": comparison.n_units, "n_strata": comparison.n_strata}
+    return [{name: (row | units).get(name) for name in _columns(comparison)} for row in rows]
 
 
-_SCORED = ("system", "metric", "score", "low", "high")
-_TESTED = (
-    "baseline",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "test",
-    "scheme",
-    "alternative",
-    "n_resamples",
-    "seed",
-    "pvalue",
-    "pvalue_low",
-    "pvalue_high",
-    "adjusted_pvalue",
-)
-_UNITS = ("unit", "n_units", "intraclass_correlation", "design_effect")
+def _ends(prefix: str, interval: ConfidenceInterval | None) -> dict[str, float]:
+    return {} if interval is None else {f"{prefix}low": interval.low, f"{prefix}high": interval.high}
 
 
-def _row(score: SystemScore) -> dict[str, Any]:
-    interval = score.confidence_interval
-    ends = ("", "") if interval is None else (interval.low, interval.high)
-    return dict(zip(_SCORED, (score.system, score.metric, score.score, *ends), strict=True))
+def _scored(score: SystemScore) -> dict[str, Any]:
+    values = {"system": score.system, "metric": score.metric, "score": score.score}
+    return values | _ends("", score.confidence_interval)
 
 
-def _tested(pair: PairedDifference) -> dict[str, Any]:
-    test, interval = pair.test, pair.confidence_interval
-    of_pvalue = test.pvalue_interval
-    low, high = ("", "") if interval is None else (interval.low, interval.high)
-    values = (
-        pair.baseline,
-        pair.difference,
-        low,
-        high,
-        test.test,
-        test.scheme,
-        test.alternative,
-        test.n_resamples,
-        test.seed,
-        test.pvalue,
-        None if of_pvalue is None else of_pvalue.low,
-        None if of_pvalue is None else of_pvalue.high,
-        test.adjusted_pvalue,
-    )
-    return dict(zip(_TESTED, values, strict=True)) | {
+def _tested(comparison: Comparison, pair: PairedDifference) -> dict[str, Any]:
+    test = pair.test
+    return {
+        "baseline": pair.baseline,
+        "difference": pair.difference,
+        **_ends("difference_", pair.confidence_interval),
+        "test": test.test,
+        "scheme": test.scheme,
+        "alternative": test.alternative,
+        "n_resamples": test.n_resamples,
+        "seed": test.seed,
+        "pvalue": test.pvalue,
+        **_ends("pvalue_", test.pvalue_interval),
+        "adjusted_pvalue": test.adjusted_pvalue,
         "intraclass_correlation": pair.intraclass_correlation,
         "design_effect": pair.design_effect,
+        "caveats": " ".join(_caveats(comparison, pair)),
     }
+
+
+# Caveats that apply to some of the tests only. The others apply to all tests, or to those of the metric they name.
+_APPLIES: Mapping[str, Callable[[SignificanceResult, float], bool]] = {
+    "undecided": lambda test, alpha: test.stopping is not None and not test.stopping.stopped,
+    "few-replicates": lambda test, alpha: test.scheme != "exact",
+    "near-alpha": lambda test, alpha: test.may_lie_across(alpha),
+}
+
+
+def _caveats(comparison: Comparison, pair: PairedDifference) -> list[str]:
+    """The kinds of caveats that apply to a test."""
+    return [
+        caveat.kind
+        for caveat in comparison.caveats
+        if caveat.values.get("metric", pair.metric) == pair.metric
+        and (caveat.kind not in _APPLIES or _APPLIES[caveat.kind](pair.test, caveat.values.get("alpha", 0.0)))
+    ]
+
+
+def frame_columns(comparison: Comparison) -> dict[str, tuple[Sequence[Any], str | None]]:
+    """The columns of the CSV by name: their values and their type of pandas."""
+    rows = as_dicts(comparison)
+    return {name: ([row[name] for row in rows], COLUMNS[name]) for name in _columns(comparison)}
+
+
+def data_frame(columns: Mapping[str, tuple[Sequence[Any], str | None]]) -> Any:
+    """A data frame of pandas from columns: values and type."""
+    try:
+        pandas: Any = import_module("pandas")
+    except ImportError:
+        message = "to_pandas needs pandas: pip install pandas; to_dicts works without it"
+        raise ModuleNotFoundError(message, name="pandas") from None
+    return pandas.DataFrame({name: pandas.Series(values, dtype=dtype) for name, (values, dtype) in columns.items()})

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..results import Comparison, ConfidenceInterval, PairedDifference, SignificanceResult, SystemScore, UsedMetric
-from .notes import number, strata
+from .notes import ci, counted, strata
 
-__all__ = ["Table", "tables"]
+__all__ = ["Table", "decimals_for", "pvalue_cell", "tables"]
 
 
 @dataclass(slots=True)
 class Table:
-    """Cells to be laid out.
+    """A title, a header and rows of cells.
 
-    The first ``n_names`` columns are names, the others numbers, and the last ``n_details`` of these may stand in a
-    table of their own.
+    The first ``n_names`` columns are names, the others numbers. The last ``n_details`` columns may be moved to a table
+    of their own where there is no room. ``significant`` has a flag for each row.
     """
 
     title: str
@@ -43,118 +43,127 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             yield _scores_with_details(comparison, metric, scores)
         elif comparison.baseline is None:
             yield _scores(comparison, metric, scores, {})
-            yield _pairs(comparison, metric, pairs, _decimals(scores))
+            yield _pairs(comparison, metric, pairs, _decimals_of(scores))
         else:
             yield _scores(comparison, metric, scores, {p.system: p for p in pairs})
 
 
 def _title(comparison: Comparison, metric: UsedMetric) -> str:
-    arrow = "" if metric.higher_is_better else ", lower is better"
-    segments = "segment" if comparison.n_segments == 1 else "segments"
+    direction = "" if metric.higher_is_better else ", lower is better"
+    segments = counted(comparison.n_segments, "segment")
     if comparison.unit != "segment":
-        segments += f" in {comparison.n_units:,} {comparison.unit}s"
+        segments += f" in {counted(comparison.n_units, comparison.unit)}"
     if comparison.n_strata is not None:
-        segments += f" in {strata(comparison)}"
-    n = comparison.n_references
-    references = f"{n:,} reference{'s' * (n != 1)}, " if n else ""
-    return (
-        f"{metric.name}{arrow}: {comparison.n_segments:,} {segments}, {references}"
-        f"{len(comparison.systems):,} system{'s' * (len(comparison.systems) != 1)}"
-    )
+        segments += f" in {strata(comparison.n_strata)}"
+    references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""
+    return f"{metric.name}{direction}: {segments}, {references}{counted(len(comparison.systems), 'system')}"
 
 
-def _level(comparison: Comparison) -> list[str]:
-    """The column header of the intervals, if there are any."""
-    has_none = comparison.interval is None or comparison.confidence_level is None
-    return [] if has_none else [f"{number(100 * (comparison.confidence_level or 0))} % interval"]
+def _interval_header(comparison: Comparison) -> list[str]:
+    """The header of a column of confidence intervals, if there are any."""
+    if comparison.interval is None or comparison.confidence_level is None:
+        return []
+    return [ci(comparison.confidence_level)]
+
+
+def _pvalue_headers(comparison: Comparison) -> list[str]:
+    return ["p"] if comparison.test is None or comparison.test.adjustment is None else ["p", "adjusted p"]
 
 
 def _scores(
-    comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore], tested: dict[str, PairedDifference]
+    comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore], pairs: dict[str, PairedDifference]
 ) -> Table:
-    header = ["System", metric.name, *_level(comparison)]
-    of_tests = ["Δ", *_level(comparison), *_pvalues(comparison)]
-    if tested:
-        header += of_tests
+    """A row for each system, with its difference from the baseline if it was compared with that."""
+    header = ["System", metric.name, *_interval_header(comparison)]
+    test_header = ["Δ", *_interval_header(comparison), *_pvalue_headers(comparison)]
+    if pairs:
+        header += test_header
     table = Table(_title(comparison, metric), header)
-    decimals = _decimals(scores)
+    decimals = _decimals_of(scores)
     for score in scores:
-        cells = [score.system, f"{score.score:.{decimals}f}", *_ends(score.confidence_interval, decimals)]
-        pair = tested.get(score.system)
+        cells = [score.system, f"{score.score:.{decimals}f}", *_interval(score.confidence_interval, decimals)]
+        pair = pairs.get(score.system)
         if pair is not None:
-            cells += _tested(comparison, pair, decimals)
-        elif tested:
-            cells += ["baseline", *[""] * (len(of_tests) - 1)]
-        table.add(cells, pair is not None and _significant(comparison, pair))
+            cells += _difference(comparison, pair, decimals)
+        elif pairs:
+            cells += ["baseline", *[""] * (len(test_header) - 1)]
+        table.add(cells, pair is not None and _is_significant(comparison, pair))
     return table
 
 
 def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], decimals: int) -> Table:
-    header = ["System", "compared with", "Δ", *_level(comparison), *_pvalues(comparison)]
-    table = Table(f"{metric.name}: {len(pairs):,} pair{'s' * (len(pairs) != 1)}", header, n_names=2)
+    """A row for each pair of systems."""
+    header = ["System", "Baseline", "Δ", *_interval_header(comparison), *_pvalue_headers(comparison)]
+    table = Table(f"{metric.name}: {counted(len(pairs), 'pair')}", header, n_names=2)
     for pair in pairs:
-        table.add([pair.system, pair.baseline, *_tested(comparison, pair, decimals)], _significant(comparison, pair))
+        cells = [pair.system, pair.baseline, *_difference(comparison, pair, decimals)]
+        table.add(cells, _is_significant(comparison, pair))
     return table
 
 
 def _scores_with_details(comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore]) -> Table:
+    """A row for each system, with the parts of its score."""
     names = list(scores[0].details)
-    details = _details(names, scores)
-    header = ["System", metric.name, *_level(comparison), *names]
+    header = ["System", metric.name, *_interval_header(comparison), *names]
     table = Table(_title(comparison, metric), header, n_details=len(names))
-    decimals = _decimals(scores)
-    for score, of_score in zip(scores, details, strict=True):
-        interval = _ends(score.confidence_interval, decimals)
-        table.add([score.system, f"{score.score:.{decimals}f}", *interval, *of_score])
+    decimals = _decimals_of(scores)
+    for score, details in zip(scores, _details(names, scores), strict=True):
+        interval = _interval(score.confidence_interval, decimals)
+        table.add([score.system, f"{score.score:.{decimals}f}", *interval, *details])
     return table
 
 
 def _details(names: Sequence[str], scores: Sequence[SystemScore]) -> list[list[str]]:
-    """The details of each score: counts as whole numbers, p_1, p_2 … of all systems with the same decimals."""
-    alike: dict[str, list[float]] = {}
+    """The details of each score: counts as integers, the precisions p_1, p_2 … of all systems with equal decimals."""
+    groups: dict[str, list[float]] = {}
     for name in names:
-        alike.setdefault(name.split("_")[0], []).extend(score.details[name] for score in scores)
+        groups.setdefault(name.split("_")[0], []).extend(score.details[name] for score in scores)
 
-    def shown(name: str, value: float) -> str:
+    def cell(name: str, value: float) -> str:
         if isinstance(value, int):
             return f"{value:,}"
-        return f"{value:.{1 if max(alike[name.split('_')[0]]) >= 10 else 3}f}"
+        return f"{value:.{1 if max(groups[name.split('_')[0]]) >= 10 else 3}f}"
 
-    return [[shown(name, score.details[name]) for name in names] for score in scores]
+    return [[cell(name, score.details[name]) for name in names] for score in scores]
 
 
-def _decimals(scores: Sequence[SystemScore]) -> int:
-    """Decimals to show: two for scores in the tens, four for scores from 0 to 1, more where these would show 0."""
-    largest = max(abs(score.score) for score in scores)
+def _decimals_of(scores: Sequence[SystemScore]) -> int:
+    return decimals_for(max(abs(score.score) for score in scores))
+
+
+def decimals_for(largest: float) -> int:
+    """Decimals for scores up to ``largest``: two in the tens, four from 0 to 1, more where these would show 0.
+
+    >>> decimals_for(71.2), decimals_for(5.3), decimals_for(0.8), decimals_for(0.00013)
+    (2, 3, 4, 6)
+    """
     if 0 < largest < 0.01:
         return min(2 - math.floor(math.log10(largest)), 15)
     return 2 if largest >= 10 else 3 if largest > 1 else 4
 
 
-def _ends(interval: ConfidenceInterval | None, decimals: int, sign: str = "") -> list[str]:
+def _interval(interval: ConfidenceInterval | None, decimals: int, sign: str = "") -> list[str]:
     """The cell of an interval, if there is one."""
     return [] if interval is None else [f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"]
 
 
-def _tested(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
-    mark = "*" if _significant(comparison, pair) else " "
+def _difference(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
+    """The cells of a difference: its value, its interval and its p-values, with a star if it is significant."""
+    # The space keeps p-values without a star in line with those that have one.
+    star = "*" if _is_significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
-    pvalues = [_pvalue(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
-    return [difference, *_ends(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + mark]
+    pvalues = [pvalue_cell(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
+    return [difference, *_interval(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + star]
 
 
-def _pvalues(comparison: Comparison) -> list[str]:
-    return ["p"] if comparison.test is None or comparison.test.adjustment is None else ["p", "adjusted p"]
-
-
-def _significant(comparison: Comparison, pair: PairedDifference) -> bool:
+def _is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
     adjusted = pair.test.adjusted_pvalue
     p = pair.test.pvalue if adjusted is None else adjusted
     return comparison.alpha is not None and p <= comparison.alpha
 
 
-def _pvalue(test: SignificanceResult, p: float) -> str:
-    """With as many digits as the number of replicates can tell, four at least; a smaller p in powers of ten."""
+def pvalue_cell(test: SignificanceResult, p: float) -> str:
+    """``p`` with as many decimals as 1/R has, at least four; a small p without replicates in scientific notation."""
     if test.n_resamples is None or test.scheme == "exact":
         if p <= sys.float_info.min:  # a t-test without variance, or a convolution's smallest probability
             return "<2.3e-308" if p else "0"

@@ -24,6 +24,14 @@ class Terminal:
     width: int | None = None
     color: bool = False
 
+    @classmethod
+    def from_stdout(cls) -> Terminal:
+        """For the text of ``str(result)``: as wide as the terminal on standard output, else :data:`PROSE_WIDTH`.
+
+        Without colours, because the text may be written to a file.
+        """
+        return cls(stdout_width() or PROSE_WIDTH)
+
     def console(self, file: io.StringIO, width: int | None = None) -> Console:
         """A rich console that writes to ``file`` in lines of ``width``, by default that of this terminal."""
         from rich.console import Console

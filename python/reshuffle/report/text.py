@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..results import Comparison
 from .notes import notes
 from .tables import Table, tables
 from .terminal import Terminal
 
-__all__ = ["as_text", "table_as_text"]
+__all__ = ["as_text", "prose", "table_as_text"]
 
 # Characters between two columns of a table.
 GAP = 2
@@ -21,15 +21,19 @@ MIN_NAME = 8
 
 def as_text(comparison: Comparison, terminal: Terminal) -> str:
     """Tables that fit the terminal, the notes, and the signature on one line."""
+    shown = (table_as_text(table, terminal) for table in tables(comparison))
+    return "\n".join([*shown, prose(notes(comparison), comparison.signature, terminal)])
+
+
+def prose(sentences: Iterable[str], signature: str, terminal: Terminal) -> str:
+    """Sentences in lines that fit the terminal, and the signature on one line, so that it can be copied."""
     from rich.text import Text
 
     out = io.StringIO()
     console = terminal.console(out)
-    for note in notes(comparison):
-        console.print(Text(note))
-    # The signature is not wrapped, so that it can be copied.
-    prose = _without_trailing_spaces(out.getvalue()) + f"Signature: {comparison.signature}\n"
-    return "".join(f"{table_as_text(table, terminal)}\n" for table in tables(comparison)) + prose
+    for sentence in sentences:
+        console.print(Text(sentence))
+    return f"{_without_trailing_spaces(out.getvalue())}Signature: {signature}\n"
 
 
 def table_as_text(table: Table, terminal: Terminal) -> str:
