@@ -13,14 +13,14 @@ use reshuffle::resample::reduce::{Draws, Tally};
 use reshuffle::resample::{Alternative, Kind, Plan, Reduction, Resampler, Sample, random_codes};
 use reshuffle::stats::SuffStats;
 use reshuffle::stream::{Purpose, Stream};
-use reshuffle::tokenize;
+use reshuffle::text::tokenize;
 
 const SEGMENTS: usize = 3004;
 
 /// Words of a made-up language, the frequent ones short and frequent.
 fn text(system: u64) -> Vec<String> {
-    let mut words = Stream::new(1, Purpose::Draw, 0).words();
-    let mut noise = Stream::new(2, Purpose::Draw, system).words();
+    let mut words = Stream::new(1, Purpose::Draw, 0).values();
+    let mut noise = Stream::new(2, Purpose::Draw, system).values();
     let line = |_| {
         let length = 8 + words.next().unwrap() % 24;
         let mut line = String::new();
@@ -87,7 +87,7 @@ fn bench(c: &mut Criterion) {
     group.throughput(Throughput::Elements(SEGMENTS as u64));
     group.bench_function("3,004 flips", |b| {
         b.iter(|| {
-            Stream::new(1, Purpose::Shuffle, black_box(3)).words().take(SEGMENTS.div_ceil(64)).fold(0, |a, w| a ^ w)
+            Stream::new(1, Purpose::Shuffle, black_box(3)).values().take(SEGMENTS.div_ceil(64)).fold(0, |a, w| a ^ w)
         });
     });
     group.bench_function("3,004 indices", |b| {

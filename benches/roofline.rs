@@ -13,7 +13,7 @@ use reshuffle::resample::reduce::{Draws, Tally};
 use reshuffle::resample::{Alternative, Kind, Plan, Reduction, Resampler, Sample};
 use reshuffle::simd::{Simd, dispatch};
 use reshuffle::stats::SuffStats;
-use reshuffle::stream::{Purpose, Stream, words_by_replicate};
+use reshuffle::stream::{Purpose, Stream, fill_by_replicate};
 
 const SEGMENTS: usize = 3004;
 const REPLICATES: usize = 20_000;
@@ -71,7 +71,7 @@ fn add_registers_inline(row: &Row, times: usize) -> Row {
 }
 
 fn made_up_counts() -> Vec<i64> {
-    let mut words = Stream::new(1, Purpose::Draw, 0).words();
+    let mut words = Stream::new(1, Purpose::Draw, 0).values();
     let reference: Vec<i64> = (0..SEGMENTS).map(|_| 8 + (words.next().unwrap() % 24) as i64).collect();
     let mut counts = Vec::new();
     for _ in 0..2 {
@@ -104,7 +104,7 @@ fn main() {
         });
     let mut words = vec![0; 512 * 48];
     let stream = Stream::new(1, Purpose::Shuffle, 0);
-    let drawn = 8.0 * words.len() as f64 / best(|| words_by_replicate(simd, black_box(stream), 512, 0, &mut words));
+    let drawn = 8.0 * words.len() as f64 / best(|| fill_by_replicate(simd, black_box(stream), 512, 0, &mut words));
     println!(
         "path {}; bytes per second: read from the first-level cache and added {:.0} G, added (and xored) in registers {:.0} G, drawn {:.1} G\n",
         simd.name(),

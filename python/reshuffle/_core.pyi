@@ -18,6 +18,7 @@ __all__ = [
     "LARGEST_SUM",
     "UNICODE_VERSION",
     "VERSION",
+    "Counts",
     "Draws",
     "MaxT",
     "Metric",
@@ -38,19 +39,17 @@ __all__ = [
     "Tally",
     "TokenizerSpec",
     "broken_parse",
-    "coin_law",
     "derive",
-    "differing_units",
     "draw_many",
     "draw_weights",
     "metrics",
     "shuffle_many",
+    "sign_flip_distribution",
     "simd",
     "stream_indices",
     "stream_words",
     "tokenize",
     "tokenizers",
-    "totals",
 ]
 
 GENERATOR: Final[str]
@@ -201,7 +200,7 @@ class MetricSpec:
         """Where it was defined: ACL id or DOI."""
 
     @property
-    def of_parses(self) -> bool:
+    def reads_parses(self) -> bool:
         """Does it read parses in CoNLL-U in the place of texts?"""
 
     @property
@@ -252,7 +251,7 @@ class Sequential:
     """Counts exceedances until a rule stops them, for tests on the same shuffles."""
 
     def __new__(cls, rule: StoppingRule, tests: int) -> Sequential: ...
-    def look(self, reached: NDArray[np.bool_]) -> None:
+    def update(self, reached: NDArray[np.bool_]) -> None:
         """Take the results of n more shuffles: (tests, n). Those of a test that has stopped are ignored.
 
         After ``KeyboardInterrupt`` some of them may have been taken.
@@ -421,17 +420,41 @@ class Sums(Reduction):
         """
 
 @final
-class Resampler:
-    """Counts of k systems under each of some metrics, checked, packed and tabulated once; keeps no Python object.
+class Counts:
+    """Counts of systems: arrays of shape (n, S, K), checked once. It keeps the arrays, which must not be changed.
 
-    ``samples`` are metrics and their (k, S, K) counts; without a metric only :class:`Sums` can be run. ``kind`` is
+    Of n problems of k systems each there are k arrays, one for each system; of k systems of one problem there may be one
+    array, (k, S, K). Systems are numbered problem by problem.
+    """
+
+    def __new__(cls, arrays: Sequence[NDArray[np.int64]]) -> Counts: ...
+    def __len__(self) -> int:
+        """How many systems there are, in all problems."""
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """The sums over all segments: (systems, K)."""
+
+    def differing(self, pairs: Sequence[tuple[int, int]], *, most: int) -> list[tuple[int, int | None, int]]:
+        """For each pair the number of segments in which it differs, the column in which it does if that is but one, and
+        how far apart the least and the largest sum of the differences there are, in units of their greatest common
+        divisor.
+
+        A pair that differs in several columns is looked at until ``most`` segments are passed.
+        """
+
+@final
+class Resampler:
+    """Counts of k systems under each of some metrics, packed and tabulated once; keeps no Python object.
+
+    ``samples`` are metrics and their counts; without a metric only :class:`Sums` can be run. ``kind`` is
     ``shuffles`` or ``draws``; ``strata`` are the sizes of groups of segments that lie one after the other, from each of
     which as many are drawn as it has.
     """
 
     def __new__(
         cls,
-        samples: Sequence[tuple[Metric | None, NDArray[np.int64]]],
+        samples: Sequence[tuple[Metric | None, Counts]],
         *,
         kind: str = "shuffles",
         strata: Sequence[int] | None = None,
@@ -468,7 +491,7 @@ class Resampler:
 
 def shuffle_many(
     metric: Metric,
-    counts: NDArray[np.int64],
+    counts: Counts,
     alternative: str,
     thresholds: NDArray[np.float64],
     *,
@@ -479,13 +502,13 @@ def shuffle_many(
 ) -> NDArray[np.uint64]:
     """How many of n shuffles of two systems reach the threshold, for each problem of a batch: (batch,).
 
-    ``counts`` have shape (batch, 2, S, K), thresholds and seeds (batch,). Each problem is what :class:`Tally` makes of
-    it with its seed.
+    ``counts`` are two arrays of shape (batch, S, K), thresholds and seeds have shape (batch,). Each problem is what
+    :class:`Tally` makes of it with its seed.
     """
 
 def draw_many(
     metric: Metric,
-    counts: NDArray[np.int64],
+    counts: Counts,
     *,
     n: int,
     seeds: NDArray[np.uint64],
@@ -495,8 +518,8 @@ def draw_many(
 ) -> NDArray[np.float64]:
     """The scores of k systems on n draws, for each problem of a batch: (batch, k, n).
 
-    ``counts`` have shape (batch, k, S, K), seeds (batch,). Each problem is what :class:`Draws` makes of it with its
-    seed.
+    ``counts`` are k arrays of shape (batch, S, K), seeds have shape (batch,). Each problem is what :class:`Draws` makes
+    of it with its seed.
     """
 
 def derive(seed: int, kind: str, index: int) -> int:
@@ -506,19 +529,7 @@ def derive(seed: int, kind: str, index: int) -> int:
     again.
     """
 
-def differing_units(
-    counts: NDArray[np.int64], pairs: Sequence[tuple[int, int]], *, most: int
-) -> list[tuple[int, int | None, int]]:
-    """For each pair the number of segments in which it differs, the column in which it does if that is but one, and how
-    far apart the least and the largest sum of the differences there are, in units of their greatest common divisor.
-
-    A pair that differs in several columns is looked at until ``most`` segments are passed. ``counts``: (k, S, K).
-    """
-
-def totals(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sums of (k, S, K) counts over all segments: (k, K)."""
-
-def coin_law(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
+def sign_flip_distribution(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
     """The probabilities of all sums from 0 to Σ of those steps whose coins show heads: (Σ + 1,).
 
     Less than n·Σ/2 additions on one thread; each of the n steps adds a relative error of 2⁻⁵³ at most.

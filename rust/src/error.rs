@@ -1,130 +1,130 @@
-//! What can go wrong: facts, and a message with places for them. Who knows more than the core, as the names of systems
-//! or how an option is written on a command line, puts that in the place of a fact (`reshuffle.errors`).
+//! Errors: facts, and a message template with a place for each fact. `reshuffle.errors` in Python rewords facts that
+//! the core knows only by number, such as the names of systems or how an option is spelled on the command line.
 
 use std::fmt;
 
 use crate::stats::LARGEST_SUM;
 
-/// Everything the core refuses to do, with what came and what was expected.
+/// Everything that the core refuses to do, with the value it got and what it expected.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
-    /// Two things that must be equally long are not.
+    /// Two lengths that must be equal are not.
     LengthMismatch {
-        /// What was compared, for example `segments of system "b"`.
+        /// What was measured, for example `segments of masks`.
         what: String,
-        /// The length that the other side has.
+        /// The length that was required.
         expected: usize,
-        /// The length that came.
+        /// The actual length.
         got: usize,
     },
-    /// A name that no registry holds.
+    /// A name that is not in the registry.
     UnknownName {
         /// The kind of thing looked up: `metric`, `tokenizer` …
         kind: String,
-        /// The name that came.
+        /// The unknown name.
         name: String,
-        /// The names that would have been found.
+        /// The valid names.
         known: Vec<String>,
     },
-    /// The same of what an option of a metric takes.
+    /// A value that an option of a metric does not offer.
     UnknownChoice {
         /// The option's name.
         option: String,
-        /// The name that came.
+        /// The unknown value.
         name: String,
-        /// The names that would have been found.
+        /// The valid values.
         known: Vec<String>,
     },
-    /// An argument with a value it cannot take.
+    /// A value that an argument cannot take.
     InvalidOption {
         /// The argument's name.
         option: String,
-        /// What it takes, in words.
+        /// The valid values, in words.
         expected: String,
-        /// The value that came.
+        /// The value it got.
         got: String,
     },
-    /// The same of an option of a metric: options of several metrics have the same name, and not always the same range.
+    /// A value that an option of a metric cannot take. Metrics may share an option's name but not its range.
     InvalidMetricOption {
         /// The metric's name.
         metric: String,
         /// The option's name.
         option: String,
-        /// What it takes, in words, with `{other}` for another option's name.
+        /// The valid values, in words; `{other}` stands for the name of another option.
         expected: String,
         /// The other option.
         other: Option<&'static str>,
-        /// The value that came.
+        /// The value it got.
         got: String,
     },
-    /// A text that is not what it should be.
+    /// A text in the wrong format.
     Malformed {
-        /// Where it stands.
+        /// Where the error is.
         place: Place,
-        /// What should stand there.
+        /// What the format requires there.
         expected: String,
-        /// What stands there.
+        /// What the text has there.
         got: String,
     },
-    /// Nothing to work on.
+    /// An empty list.
     Empty {
-        /// What there is none of.
+        /// What is missing.
         what: String,
     },
-    /// A segment without a single reference.
+    /// A segment without a reference.
     NoReference {
         /// The segment's number, from 1.
         segment: usize,
     },
-    /// Counts so large that their sums would leave the 64-bit integers.
+    /// Counts so large that their sums would overflow 64-bit integers.
     Overflow {
-        /// The column's number, from 0.
+        /// The number of the column, from 0.
         column: usize,
     },
-    /// An index outside the thing it indexes.
+    /// An index out of range.
     OutOfRange {
         /// What was indexed.
         what: String,
-        /// The index that came, from 0.
+        /// The index, from 0.
         index: usize,
-        /// How many there are.
+        /// The number of elements.
         len: usize,
     },
-    /// What does not fit the memory; of a segment it is [`Error::LongSegment`].
+    /// Not enough memory. For a single segment see [`Error::LongSegment`].
     Memory {
-        /// How many numbers were to be kept.
+        /// How many numbers were to be allocated.
         numbers: u128,
     },
-    /// A segment whose tables do not fit the memory.
+    /// A segment whose tables do not fit in memory.
     LongSegment {
         /// The segment's number, from 1.
         segment: usize,
-        /// How many numbers its table was to hold.
+        /// How many numbers its table would hold.
         numbers: u128,
     },
-    /// The operating system did not give the threads.
+    /// The operating system refused to start threads.
     Threads {
-        /// How many were asked for.
+        /// How many were requested.
         threads: usize,
-        /// The system's words.
+        /// The reason, from the operating system.
         reason: String,
     },
     /// The caller asked to stop.
     Interrupted,
 }
 
-/// Where a text stands, as far as that is known. All numbers are from 1.
+/// Where a text comes from, as far as known. All numbers are from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     /// The segment.
     pub segment: Option<usize>,
-    /// Whose text it is.
+    /// The system or column of references that the text belongs to.
     pub column: Option<Column>,
     /// The line within the text.
     pub line: Option<usize>,
 }
 
-/// The texts of a system or the references of a column, by their number from 1.
+/// A system, or a column of references, by its number from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     /// A system.
@@ -133,12 +133,12 @@ pub enum Column {
     Reference(usize),
 }
 
-/// A fact in a message.
+/// A value in a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fact {
-    /// What is counted, or the number of a thing.
+    /// A number or a count.
     Number(u128),
-    /// Words, names, values.
+    /// Any text.
     Text(String),
     /// The number of a system, from 1.
     System(usize),
@@ -157,7 +157,7 @@ impl fmt::Display for Fact {
 }
 
 impl Error {
-    /// The message, with `{name}` where the fact of that name stands.
+    /// The message, with `{name}` in place of the fact `name`.
     pub fn template(&self) -> String {
         match self {
             Error::LengthMismatch { .. } => "{what}: expected {expected}, got {got}".into(),
@@ -177,7 +177,7 @@ impl Error {
                 let colon = if known.is_empty() { "" } else { ": " };
                 format!("{}{colon}expected {{expected}}, got {{got}}", known.join(", "))
             }
-            Error::Empty { .. } => "{what}: nothing given, at least one is needed".into(),
+            Error::Empty { .. } => "{what}: expected at least one, got none".into(),
             Error::NoReference { .. } => {
                 "segment {segment} has no reference; every segment needs at least one (an empty line counts as one)"
                     .into()
@@ -185,12 +185,12 @@ impl Error {
             Error::Overflow { .. } => {
                 "the counts of column {column} are too large: their sum would pass 2^{bits}".into()
             }
-            Error::OutOfRange { .. } => "{what} {index} is out of range: there are {len}".into(),
+            Error::OutOfRange { .. } => "{what} {index} is out of range: there are {len}, counted from 0".into(),
             Error::Memory { .. } => {
                 "cannot allocate {numbers} numbers: ask for fewer replicates, systems or metrics at a time".into()
             }
             Error::LongSegment { .. } => {
-                "segment {segment} is too long: a table of {numbers} numbers does not fit the memory; cut the segment"
+                "segment {segment} is too long: a table of {numbers} numbers does not fit in memory; split the segment"
                     .into()
             }
             Error::Threads { .. } => "cannot start {threads} threads: {reason}".into(),
@@ -198,7 +198,7 @@ impl Error {
         }
     }
 
-    /// The facts by their names.
+    /// The facts in the message, with their names.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         let number = |n: usize| Fact::Number(n as u128);
         let text = |text: &str| Fact::Text(text.into());
@@ -252,7 +252,7 @@ impl Error {
         }
     }
 
-    /// The same with the segment (from 1): as part of the place, or as what did not fit the memory.
+    /// Adds the segment (from 1) to the place; [`Error::Memory`] becomes [`Error::LongSegment`].
     pub(crate) fn in_segment(self, segment: usize) -> Self {
         match self {
             Error::Malformed { place, expected, got } => {
@@ -263,7 +263,7 @@ impl Error {
         }
     }
 
-    /// The same with whose text it is as part of the place.
+    /// Adds the system or column of references to the place.
     pub(crate) fn in_column(self, column: Column) -> Self {
         match self {
             Error::Malformed { place, expected, got } => {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_a_template_with_its_facts() {
+    fn messages_are_templates_filled_with_facts() {
         let name = || "a".to_owned();
         let all = [
             (Error::LengthMismatch { what: name(), expected: 1, got: 2 }, "a: expected 1, got 2"),
@@ -329,20 +329,20 @@ mod tests {
             ),
             (malformed(Place::default()), "expected a number, got {segment}"),
             (malformed(Place { line: Some(3), ..Place::default() }), "line 3: expected a number, got {segment}"),
-            (Error::Empty { what: name() }, "a: nothing given, at least one is needed"),
+            (Error::Empty { what: name() }, "a: expected at least one, got none"),
             (
                 Error::NoReference { segment: 4 },
                 "segment 4 has no reference; every segment needs at least one (an empty line counts as one)",
             ),
             (Error::Overflow { column: 5 }, "the counts of column 5 are too large: their sum would pass 2^62"),
-            (Error::OutOfRange { what: name(), index: 2, len: 1 }, "a 2 is out of range: there are 1"),
+            (Error::OutOfRange { what: name(), index: 2, len: 1 }, "a 2 is out of range: there are 1, counted from 0"),
             (
                 Error::Memory { numbers: 6 },
                 "cannot allocate 6 numbers: ask for fewer replicates, systems or metrics at a time",
             ),
             (
                 Error::Memory { numbers: 6 }.in_segment(7),
-                "segment 7 is too long: a table of 6 numbers does not fit the memory; cut the segment",
+                "segment 7 is too long: a table of 6 numbers does not fit in memory; split the segment",
             ),
             (Error::Threads { threads: 8, reason: name() }, "cannot start 8 threads: a"),
             (Error::Interrupted, "interrupted"),
@@ -353,10 +353,10 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_told_from_the_outside_in() {
+    fn places_are_listed_from_the_segment_inwards() {
         let place = || malformed(Place { line: Some(3), ..Place::default() });
-        for (column, told) in [(Column::System(1), "system 1"), (Column::Reference(2), "reference 2")] {
-            let message = format!("segment 5, {told}, line 3: expected a number, got {{segment}}");
+        for (column, expected) in [(Column::System(1), "system 1"), (Column::Reference(2), "reference 2")] {
+            let message = format!("segment 5, {expected}, line 3: expected a number, got {{segment}}");
             assert_eq!(message, place().in_column(column).in_segment(5).to_string());
         }
         let system = ("system", Fact::System(1));

@@ -35,12 +35,9 @@
 //! Counts are integers until the formula, and replicate r is a pure function of the seed and r. So results are the same
 //! bytes for any number of threads and any block size, and equal sums are equal scores.
 
-pub mod conllu;
-mod edit;
 pub mod error;
 mod math;
 pub mod metric;
-mod ngram;
 pub mod pool;
 #[cfg(feature = "python")]
 mod py;
@@ -48,6 +45,6 @@ pub mod resample;
 pub mod simd;
 pub mod stats;
 pub mod stream;
-pub mod tokenize;
+pub mod text;
 
 pub use error::{Error, Result};

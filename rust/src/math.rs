@@ -1,22 +1,22 @@
-//! Functions of real numbers that must not differ from machine to machine, nor take one number at a time.
+//! Functions of real numbers that are vectorized and give the same bits on every machine.
 
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
-/// ln 2 in two parts: the first has so few bits that small multiples of it are exact.
+/// ln 2 in two parts. The first has so few bits that small multiples of it are exact.
 const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
-/// Adding it leaves a number's integer part in the last bits.
+/// Adding this constant leaves the integer part of a number in its last bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
 
-/// e^x for x ≤ 0, to within two units in the last place; 0 where that would be below 10^-307.
+/// e^x for x ≤ 0, with an error of at most 2 ulp; 0 where the result would be below 10^-307.
 ///
-/// The C library's exponential differs from system to system in its last bit, and compilers cannot make vector
-/// instructions of it. Here there are no branches and nothing but additions, multiplications and shifts.
+/// The last bit of the C library's exponential differs between systems, and compilers cannot vectorize it. This one has
+/// no branches, only additions, multiplications and shifts.
 #[inline(always)]
 pub fn exp_of_negative(x: f64) -> f64 {
     let within = x.max(-708.0);
     let shifted = within * LOG2_E + ROUNDER;
     let n = shifted - ROUNDER;
     let r = within - n * LN_2[0] - n * LN_2[1];
-    // |r| ≤ ln 2 / 2: what the series leaves out after r^13/13! is below 10^-17.
+    // |r| ≤ ln 2 / 2, so the terms of the series after r^13/13! are below 10^-17.
     let mut sum = 1.0 / 6_227_020_800.0;
     for reciprocal in [
         1.0 / 479_001_600.0,

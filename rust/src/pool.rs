@@ -1,9 +1,10 @@
-//! Blocks of work over threads that live as long as the call.
+//! Runs blocks of work on threads that live as long as the call.
 //!
-//! There is no global pool, which would hang in a child made by `fork`, and nothing to steal between workers that take
-//! blocks off one counter: scoped threads of the standard library are all it takes. The calling thread is one of the
-//! workers, so a small call starts no other. It hands the results on in block order, and whenever a kernel asks
-//! between two pieces of its work whether to stop, and every 50 ms at most, it looks whether the caller wants that.
+//! There is no global thread pool, because it would hang in a child process made by `fork`. There is no work stealing
+//! either: workers take blocks off a shared counter, so scoped threads of the standard library suffice. The calling
+//! thread is one of the workers, and a small call starts no other thread. The calling thread also delivers results in
+//! block order and polls whether the caller wants to stop: at most every 50 ms, whenever a kernel checks [`Stop`]
+//! between pieces of its work.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering::{self as Order, Less};
@@ -17,120 +18,121 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// How often the calling thread looks whether to stop, at most.
-const GLANCE: Duration = Duration::from_millis(50);
+/// The calling thread polls its caller at most this often.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A call is worth another thread for every so much of its cost (in additions, roughly): starting one takes as long.
-const WORTH_A_THREAD: u64 = 1 << 19;
+/// A call uses one more thread for each such amount of work (in additions, roughly). Starting a thread costs about as
+/// much.
+const WORK_PER_THREAD: u64 = 1 << 19;
 
-/// The work, in additions, between two questions of [`Patience`]: less than a millisecond.
-const PATIENCE: usize = 1 << 18;
+/// The work (in additions, roughly) between two polls of a [`WorkMeter`]: less than a millisecond.
+const WORK_PER_POLL: usize = 1 << 18;
 
-/// How a long call is run and watched.
+/// How a long call runs, and who watches it.
 pub struct Run<'a> {
-    /// The number of threads; 0 for one per available core.
+    /// The number of threads; 0 means one per available core.
     pub threads: usize,
-    /// Called now and then with the number of finished items; an error stops the call and is handed back.
+    /// Called regularly with the number of finished items. An error stops the call and is returned to the caller.
     pub watch: &'a mut dyn FnMut(u64) -> Result<()>,
 }
 
 impl Run<'_> {
-    /// Does what precedes the work whose items are counted: heeds the watcher, but has nothing finished to tell.
-    pub fn before<T>(&mut self, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
+    /// Runs preparatory work, which can be stopped but reports no finished items.
+    pub fn without_progress<T>(&mut self, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
         let Run { threads, watch } = self;
         body(&mut Run { threads: *threads, watch: &mut |_| watch(0) })
     }
 
-    /// Does work that is not divided into blocks, on this thread alone. `body` asks [`Stop`] now and then and keeps the
+    /// Runs work that is not divided into blocks, on the calling thread. `body` checks [`Stop`] regularly and keeps the
     /// number of finished items in the cell.
     ///
     /// # Errors
-    /// What `watch` returned, or what `body` did.
-    pub fn alone<T>(&mut self, body: impl FnOnce(&Stop<'_>, &Cell<u64>) -> Result<T>) -> Result<T> {
+    /// Whatever `watch` or `body` returned.
+    pub fn serial<T>(&mut self, body: impl FnOnce(&Stop<'_>, &Cell<u64>) -> Result<T>) -> Result<T> {
         let (flag, done) = (AtomicBool::new(false), Cell::new(0));
         let watcher = Watcher::new(&mut *self.watch, &flag, &done);
-        let outcome = body(&Stop { flag: &flag, look: Some(&|| watcher.look()) }, &done);
-        watcher.look_now();
+        let outcome = body(&Stop { flag: &flag, poll: Some(&|| watcher.poll()) }, &done);
+        watcher.poll_now();
         watcher.outcome()?;
         outcome
     }
 }
 
-/// Lets the calling thread check whether its caller wants to stop.
+/// Lets the calling thread ask its caller whether to stop.
 struct Watcher<'a> {
     watch: RefCell<&'a mut dyn FnMut(u64) -> Result<()>>,
     flag: &'a AtomicBool,
     done: &'a Cell<u64>,
-    looked: Cell<Instant>,
-    given_up: RefCell<Option<Error>>,
+    last_poll: Cell<Instant>,
+    stopped_by: RefCell<Option<Error>>,
 }
 
 impl<'a> Watcher<'a> {
     fn new(watch: &'a mut dyn FnMut(u64) -> Result<()>, flag: &'a AtomicBool, done: &'a Cell<u64>) -> Self {
-        let (watch, given_up) = (RefCell::new(watch), RefCell::new(None));
-        Watcher { watch, flag, done, looked: Cell::new(Instant::now()), given_up }
+        let (watch, stopped_by) = (RefCell::new(watch), RefCell::new(None));
+        Watcher { watch, flag, done, last_poll: Cell::new(Instant::now()), stopped_by }
     }
 
-    /// Checks if the last check is long enough ago.
-    fn look(&self) {
-        if self.looked.get().elapsed() >= GLANCE {
-            self.look_now();
+    /// Polls if the last poll is long enough ago.
+    fn poll(&self) {
+        if self.last_poll.get().elapsed() >= POLL_INTERVAL {
+            self.poll_now();
         }
     }
 
-    fn look_now(&self) {
-        self.looked.set(Instant::now());
-        if self.given_up.borrow().is_none()
+    fn poll_now(&self) {
+        self.last_poll.set(Instant::now());
+        if self.stopped_by.borrow().is_none()
             && let Err(reason) = (self.watch.borrow_mut())(self.done.get())
         {
             self.flag.store(true, Ordering::Relaxed);
-            self.given_up.replace(Some(reason));
+            self.stopped_by.replace(Some(reason));
         }
     }
 
     fn outcome(&self) -> Result<()> {
-        self.given_up.take().map_or(Ok(()), Err)
+        self.stopped_by.take().map_or(Ok(()), Err)
     }
 }
 
-/// Tells a worker to stop early.
+/// Whether a worker has to stop early.
 pub struct Stop<'a> {
     flag: &'a AtomicBool,
-    /// On the calling thread: looks whether the caller wants to stop.
-    look: Option<&'a dyn Fn()>,
+    /// On the calling thread only: polls the caller.
+    poll: Option<&'a dyn Fn()>,
 }
 
 impl Stop<'_> {
-    /// Has the call been given up? Kernels ask between pieces of a block that take milliseconds at most.
+    /// Has the call been cancelled? Kernels check between pieces of a block that take milliseconds at most.
     #[inline]
     pub fn requested(&self) -> bool {
-        if let Some(look) = self.look {
-            look();
+        if let Some(poll) = self.poll {
+            poll();
         }
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// For tests of what is never told to stop.
+    /// For tests that never stop.
     #[cfg(test)]
     pub(crate) fn never() -> Stop<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Stop { flag: &NEVER, look: None }
+        Stop { flag: &NEVER, poll: None }
     }
 }
 
-/// Asks whether to stop every so often: for loops whose turns take less time than to ask.
+/// Counts work, and checks [`Stop`] only once in a while: for loops whose iterations cost less than a check.
 #[derive(Default)]
-pub(crate) struct Patience(usize);
+pub(crate) struct WorkMeter(usize);
 
-impl Patience {
-    /// Does some more work, in additions, roughly.
+impl WorkMeter {
+    /// Counts some more work, in additions, roughly.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if the call has been given up.
+    /// [`Error::Interrupted`] if the call has been cancelled.
     #[inline]
-    pub(crate) fn spend(&mut self, cost: usize, stop: &Stop<'_>) -> Result<()> {
+    pub(crate) fn charge(&mut self, cost: usize, stop: &Stop<'_>) -> Result<()> {
         self.0 += cost;
-        if self.0 < PATIENCE {
+        if self.0 < WORK_PER_POLL {
             return Ok(());
         }
         self.0 = 0;
@@ -138,14 +140,15 @@ impl Patience {
     }
 }
 
-/// The length of the pieces in which long sequences are processed: a few milliseconds at most for any operation.
+/// The length of the pieces in which long sequences are processed. Any operation on a piece takes a few milliseconds at
+/// most.
 pub(crate) const PIECE: usize = 1 << 16;
 
-/// Sorts as `sort_unstable_by`, but can be interrupted: pieces are sorted and then merged. Equal values may come in any
-/// order. What is no longer than a piece is sorted at once.
+/// An interruptible `sort_unstable_by`: sorts pieces, then merges them. Equal values may come in any order. A vector no
+/// longer than a piece is sorted at once.
 ///
 /// # Errors
-/// [`Error::Interrupted`] if the call has been given up, [`Error::Memory`] if there is no room to merge.
+/// [`Error::Interrupted`] if the call has been cancelled, [`Error::Memory`] if there is no room to merge.
 pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order, stop: &Stop<'_>) -> Result<()> {
     let length = values.len();
     for piece in values.chunks_mut(PIECE) {
@@ -159,14 +162,14 @@ pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order
     }
     let mut merged = Vec::new();
     merged.try_reserve_exact(length).map_err(|_| Error::Memory { numbers: length as u128 })?;
-    let mut patience = Patience::default();
+    let mut meter = WorkMeter::default();
     let mut sorted = PIECE;
     while sorted < length {
         merged.clear();
         for pair in values.chunks(2 * sorted) {
             let (mut left, mut right) = pair.split_at(sorted.min(pair.len()));
             while let ([first_left, ..], [first_right, ..]) = (left, right) {
-                patience.spend(8, stop)?;
+                meter.charge(8, stop)?;
                 let from = if order(first_right, first_left) == Less { &mut right } else { &mut left };
                 merged.push(from[0]);
                 *from = &from[1..];
@@ -180,7 +183,7 @@ pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order
     Ok(())
 }
 
-/// Stops all workers when one of them panics, so that the panic comes out soon.
+/// Stops all workers when one of them panics, so that the panic surfaces soon.
 struct StopAllOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for StopAllOnPanic<'_> {
@@ -191,16 +194,16 @@ impl Drop for StopAllOnPanic<'_> {
     }
 }
 
-/// A range of items cut into blocks.
+/// A range of items, divided into blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks {
-    /// How many items there are.
+    /// The number of items.
     pub items: usize,
-    /// How many go into one block; the last may be shorter.
+    /// Items per block; the last block may be shorter.
     pub size: usize,
-    /// What one item costs, in additions, roughly.
+    /// The cost of an item in additions, roughly.
     pub cost: u64,
-    /// By how many items the first block is shorter than the others: so blocks can begin at multiples of their size.
+    /// How many items the first block lacks, so that blocks can begin at multiples of their size.
     pub lead: usize,
 }
 
@@ -215,14 +218,14 @@ impl Blocks {
     }
 }
 
-/// Runs `work` on every block and hands the results to `sink` in block order. `work` gets what `state` made for its thread.
+/// Runs `work` on every block and passes the results to `sink` in block order. `state` makes the state of each thread.
 ///
-/// `work` gives `None` when it stopped early because [`Stop::requested`], or because nothing more is wanted; blocks that
-/// were begun before may still be handed to `sink`, as long as none before them is missing. A `sink` whose work may take
-/// long asks its [`Stop`], too.
+/// `work` returns `None` if it stopped early, because [`Stop::requested`] or because no more results are wanted.
+/// Results of blocks that were begun earlier may still reach `sink`, but never with a gap before them. A `sink` whose
+/// work may take long has to check its [`Stop`], too.
 ///
 /// # Errors
-/// What `run.watch` returned, or [`Error::Threads`] when the threads cannot be started.
+/// Whatever `run.watch` returned, or [`Error::Threads`] if the threads cannot be started.
 pub fn run<S, T: Send>(
     blocks: Blocks,
     run: &mut Run<'_>,
@@ -231,15 +234,15 @@ pub fn run<S, T: Send>(
     mut sink: impl FnMut(Range<usize>, T, &Stop<'_>),
 ) -> Result<()> {
     let cost = (blocks.items as u64).saturating_mul(blocks.cost);
-    let worth = usize::try_from(cost / WORTH_A_THREAD).unwrap_or(usize::MAX).saturating_add(1);
-    let others = resolve(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
+    let worth = usize::try_from(cost / WORK_PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
+    let others = thread_count(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
     let (flag, next) = (AtomicBool::new(false), AtomicUsize::new(0));
     let items = Cell::new(0);
     let watcher = Watcher::new(&mut *run.watch, &flag, &items);
-    let look = || watcher.look();
-    let stop = Stop { flag: &flag, look: Some(&look) };
+    let poll = || watcher.poll();
+    let stop = Stop { flag: &flag, poll: Some(&poll) };
     if others == 0 {
-        // Nothing that small work would have to wait for.
+        // A single thread needs no channel.
         let mut state = state();
         for range in (0..blocks.count()).map(|block| blocks.range(block)) {
             if stop.requested() {
@@ -249,7 +252,7 @@ pub fn run<S, T: Send>(
             items.set(items.get() + range.len() as u64);
             sink(range, done, &stop);
         }
-        watcher.look_now();
+        watcher.poll_now();
         return watcher.outcome();
     }
     let claim = || {
@@ -269,14 +272,14 @@ pub fn run<S, T: Send>(
     };
 
     std::thread::scope(|scope| {
-        // Dropped when this closure ends, even by a panic: no worker may wait for ever to hand over a result.
+        // Dropped when this closure ends, even by a panic, so that no worker waits forever to send a result.
         let receiver = receiver;
         let _guard = StopAllOnPanic(&flag);
         for i in 0..others {
             let (sender, flag, claim, state, work) = (sender.clone(), &flag, &claim, &state, &work);
             let worker = move || {
                 let _guard = StopAllOnPanic(flag);
-                let stop = Stop { flag, look: None };
+                let stop = Stop { flag, poll: None };
                 let mut state = state();
                 while !stop.requested()
                     && let Some(block) = claim()
@@ -301,21 +304,21 @@ pub fn run<S, T: Send>(
             receiver.try_iter().for_each(|(block, done)| deliver(block, done));
         }
         loop {
-            match receiver.recv_timeout(GLANCE) {
+            match receiver.recv_timeout(POLL_INTERVAL) {
                 Ok((block, done)) => deliver(block, done),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            look();
+            poll();
         }
-        watcher.look_now();
+        watcher.poll_now();
         watcher.outcome()
     })
 }
 
-/// The number of threads that 0 stands for: what the scheduler let this process use when it was first asked. Asking again
-/// takes system calls and files of the control group, as long as a small problem does.
-pub fn resolve(threads: usize) -> usize {
+/// The number of threads to use. 0 means as many as the scheduler allowed this process when first asked; the answer is
+/// cached because asking takes system calls and reads control-group files, as long as a small problem takes.
+pub fn thread_count(threads: usize) -> usize {
     static AVAILABLE: OnceLock<usize> = OnceLock::new();
     let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     if threads == 0 { *AVAILABLE.get_or_init(available) } else { threads }
@@ -325,8 +328,8 @@ pub fn resolve(threads: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The cost of an item that is worth a thread of its own.
-    const LARGE: u64 = WORTH_A_THREAD;
+    /// The cost of an item that justifies a thread of its own.
+    const LARGE: u64 = WORK_PER_THREAD;
 
     fn sum_of_squares(threads: usize, size: usize, cost: u64) -> Vec<usize> {
         let mut out = Vec::new();
@@ -354,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_that_objects_stops_the_call_soon() {
+    fn an_error_of_the_watcher_stops_the_call_soon() {
         let mut watch = |_| Err(Error::Interrupted);
         let begun = Instant::now();
         let got = run(
@@ -395,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_precedes_the_work_can_be_stopped_and_tells_no_progress() {
+    fn preparatory_work_can_be_stopped_and_reports_no_progress() {
         let mut seen = Vec::new();
         let mut watch = |done| {
             seen.push(done);
@@ -403,9 +406,9 @@ mod tests {
         };
         let mut run_ = Run { threads: 2, watch: &mut watch };
         let mut items = 0;
-        let outcome = run_.before(|run_| {
+        let outcome = run_.without_progress(|run_| {
             run(Blocks { items: 100, size: 9, cost: 0, lead: 0 }, run_, || (), |(), _, _| Some(()), |_, (), _| {})?;
-            run_.alone(|stop, done| {
+            run_.serial(|stop, done| {
                 while !stop.requested() {
                     items += 1;
                     done.set(items);
@@ -419,36 +422,36 @@ mod tests {
     }
 
     #[test]
-    fn patience_ends_once_a_stop_is_requested() {
+    fn a_work_meter_reports_a_requested_stop() {
         let flag = AtomicBool::new(false);
-        let stop = Stop { flag: &flag, look: None };
-        let mut patience = Patience::default();
-        (0..10).for_each(|_| patience.spend(PATIENCE, &stop).unwrap());
+        let stop = Stop { flag: &flag, poll: None };
+        let mut meter = WorkMeter::default();
+        (0..10).for_each(|_| meter.charge(WORK_PER_POLL, &stop).unwrap());
         flag.store(true, Ordering::Relaxed);
-        let outcomes = [1, 2].map(|_| patience.spend(PATIENCE / 2, &stop));
+        let outcomes = [1, 2].map(|_| meter.charge(WORK_PER_POLL / 2, &stop));
         assert_eq!([Ok(()), Err(Error::Interrupted)], outcomes);
     }
 
     #[test]
-    fn work_on_the_calling_thread_alone_says_how_far_it_is_and_gives_the_reason_to_stop() {
+    fn serial_work_reports_progress_and_returns_the_watchers_error() {
         let mut seen = Vec::new();
         let mut watch = |done| {
             seen.push(done);
-            if done < 7 { Ok(()) } else { Err(Error::Empty { what: "patience".into() }) }
+            if done < 7 { Ok(()) } else { Err(Error::Empty { what: "meter".into() }) }
         };
         let body = |stop: &Stop<'_>, done: &Cell<u64>| {
             done.set(7);
             Ok(stop.requested())
         };
-        let outcome = Run { threads: 1, watch: &mut watch }.alone(body);
-        assert_eq!(Err(Error::Empty { what: "patience".into() }), outcome);
+        let outcome = Run { threads: 1, watch: &mut watch }.serial(body);
+        assert_eq!(Err(Error::Empty { what: "meter".into() }), outcome);
         assert_eq!(vec![7], seen);
         let mut watch = |_| Ok(());
-        assert_eq!(Ok(false), Run { threads: 1, watch: &mut watch }.alone(body));
+        assert_eq!(Ok(false), Run { threads: 1, watch: &mut watch }.serial(body));
     }
 
     #[test]
-    fn sorting_in_pieces_is_sorting() {
+    fn sorting_in_pieces_equals_sorting() {
         for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 5 * PIECE + 17] {
             let values: Vec<u64> = (0..length as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 45).collect();
             let mut expected = values.clone();
@@ -457,19 +460,19 @@ mod tests {
             sort(&mut got, |a, b| b.cmp(a), &Stop::never()).unwrap();
             assert!(expected == got, "{length}");
             let flag = AtomicBool::new(true);
-            let outcome = sort(&mut got, u64::cmp, &Stop { flag: &flag, look: None });
+            let outcome = sort(&mut got, u64::cmp, &Stop { flag: &flag, poll: None });
             assert_eq!(length > PIECE, outcome.is_err());
         }
     }
 
     #[test]
-    fn the_last_block_ends_with_the_items_however_many_there_are() {
+    fn the_last_block_ends_at_the_last_item() {
         let blocks = Blocks { items: usize::MAX, size: 1 << 40, cost: 1, lead: 0 };
         assert_eq!(usize::MAX - ((1 << 40) - 1)..usize::MAX, blocks.range(blocks.count() - 1));
     }
 
     #[test]
-    fn blocks_begin_at_multiples_of_their_size_wherever_the_items_begin() {
+    fn blocks_begin_at_multiples_of_their_size() {
         let ranges = |items, lead| {
             let blocks = Blocks { items, size: 10, cost: 1, lead };
             (0..blocks.count()).map(|block| blocks.range(block)).collect::<Vec<_>>()

@@ -1,19 +1,19 @@
-//! Which vector instructions are used: the one place that asks what the processor has, and chooses between paths.
+//! Vector instructions: the only place that detects what the processor supports and chooses a code path.
 //!
-//! There are three, and all give the same bytes:
+//! There are three paths, and all give the same bytes:
 //!
 //! | path | needs |
 //! |---|---|
-//! | `portable` | nothing beyond what the compiler takes for granted |
+//! | `portable` | nothing beyond the compiler's default target |
 //! | `avx2` | AVX2, BMI1, BMI2, LZCNT and POPCNT: nearly every x86-64 processor since 2013 |
 //! | `avx512` | AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and VNNI on top: Intel since Ice Lake, AMD since Zen 4 |
 //!
-//! The best one that the processor has is taken, or the one that the environment variable `RESHUFFLE_SIMD` names; it is
-//! read once. A processor with an older AVX-512 takes `avx2`: without VBMI it cannot look bytes up 64 at a time, which is
-//! what the path is for.
+//! The best path that the processor supports is used, or the one named by the environment variable `RESHUFFLE_SIMD`,
+//! which is read once. A processor with an older AVX-512 uses `avx2`: the `avx512` path exists for VBMI, which looks up
+//! 64 bytes at a time.
 //!
-//! [`Simd`] can only be had here, so that whoever holds one of its variants knows that the instructions are there.
-//! `dispatch!` compiles a function for each path; modules of intrinsics take a token ([`Avx2`], [`Avx512`]) instead.
+//! A [`Simd`] can only be created here, so holding one of its variants proves that the instructions exist. `dispatch!`
+//! compiles a function once per path; modules with intrinsics take a token ([`Avx2`], [`Avx512`]) instead.
 
 use std::env;
 use std::ffi::OsStr;
@@ -24,25 +24,25 @@ use crate::error::{Error, Result};
 /// The environment variable that forces a path.
 pub const VARIABLE: &str = "RESHUFFLE_SIMD";
 
-/// The processor has the instructions of the path `avx2`.
+/// Proof that the processor has the instructions of the path `avx2`.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx2(());
 
-/// The processor has the instructions of the path `avx512`.
+/// Proof that the processor has the instructions of the path `avx512`.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx512(());
 
-/// A path that this processor can take.
+/// A path that this processor supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Simd {
-    /// Whatever the compiler makes of the code without knowing the processor.
+    /// What the compiler generates for its default target.
     Portable,
-    /// 32 bytes to an instruction.
+    /// 32 bytes per instruction.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// 64 bytes to an instruction, and look-ups of bytes among as many.
+    /// 64 bytes per instruction, and look-ups of 64 bytes in a table of 64.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -51,16 +51,16 @@ pub enum Simd {
 const NAMES: [&str; 3] = ["portable", "avx2", "avx512"];
 
 impl Simd {
-    /// The path in use: the one that `RESHUFFLE_SIMD` names, or else the best. If the variable cannot be followed, the
-    /// best one, too: whoever can hand an error on asks [`Simd::chosen`] before.
+    /// The path in use: the one named by `RESHUFFLE_SIMD`, otherwise the best. If the variable is invalid this is the
+    /// best one, too; callers that can report an error call [`Simd::chosen`] first.
     pub fn best() -> Self {
         match choice() {
             Ok(simd) => *simd,
-            Err(_) => Simd::here().pop().unwrap_or(Simd::Portable),
+            Err(_) => Simd::available().pop().unwrap_or(Simd::Portable),
         }
     }
 
-    /// The path in use.
+    /// The path in use, or why `RESHUFFLE_SIMD` is invalid.
     ///
     /// # Errors
     /// [`Error::InvalidOption`] if `RESHUFFLE_SIMD` names no path, or one that this processor lacks.
@@ -68,7 +68,7 @@ impl Simd {
         choice().clone()
     }
 
-    /// As `RESHUFFLE_SIMD` has it.
+    /// The name of the path, as in `RESHUFFLE_SIMD`.
     pub fn name(self) -> &'static str {
         match self {
             Simd::Portable => NAMES[0],
@@ -79,8 +79,8 @@ impl Simd {
         }
     }
 
-    /// All that this processor can take, the best one last.
-    pub fn here() -> Vec<Self> {
+    /// All paths that this processor supports, the best one last.
+    pub fn available() -> Vec<Self> {
         #[allow(unused_mut)]
         let mut all = vec![Simd::Portable];
         #[cfg(target_arch = "x86_64")]
@@ -105,48 +105,48 @@ impl Simd {
         all
     }
 
-    /// For tests: all that this processor can take. Those that it lacks are named on standard error, which tests do not
-    /// capture.
+    /// For tests: all paths that this processor supports. The others are reported on standard error, which the test
+    /// harness does not capture.
     #[cfg(test)]
     pub(crate) fn tested() -> Vec<Self> {
         use std::io::Write;
-        static SAID: std::sync::Once = std::sync::Once::new();
-        let here = Simd::here();
-        SAID.call_once(|| {
-            for name in NAMES.iter().skip(here.len()) {
-                let _ = writeln!(std::io::stderr(), "NOT RUN: the path {name}, which this processor lacks");
+        static REPORTED: std::sync::Once = std::sync::Once::new();
+        let available = Simd::available();
+        REPORTED.call_once(|| {
+            for name in NAMES.iter().skip(available.len()) {
+                let _ = writeln!(std::io::stderr(), "NOT RUN: path {name}: this processor does not support it");
             }
         });
-        here
+        available
     }
 }
 
-/// What was chosen, once and for all.
+/// The choice, made once per process.
 fn choice() -> &'static Result<Simd> {
     static CHOICE: OnceLock<Result<Simd>> = OnceLock::new();
-    CHOICE.get_or_init(|| choose(env::var_os(VARIABLE).as_deref(), &Simd::here()))
+    CHOICE.get_or_init(|| choose(env::var_os(VARIABLE).as_deref(), &Simd::available()))
 }
 
-/// The path of that name among those that are here, or the last of them.
-fn choose(name: Option<&OsStr>, here: &[Simd]) -> Result<Simd> {
+/// The available path of that name, or the best one without a name.
+fn choose(name: Option<&OsStr>, available: &[Simd]) -> Result<Simd> {
     let Some(name) = name.filter(|name| !name.is_empty()) else {
-        return Ok(*here.last().unwrap_or(&Simd::Portable));
+        return Ok(*available.last().unwrap_or(&Simd::Portable));
     };
     let name = name.to_string_lossy();
-    here.iter().copied().find(|simd| simd.name() == name).ok_or_else(|| {
+    available.iter().copied().find(|simd| simd.name() == name).ok_or_else(|| {
         let known = NAMES.contains(&name.as_ref());
-        let names: Vec<_> = if known { here.iter().map(|simd| simd.name()).collect() } else { NAMES.to_vec() };
-        let names = names.join(" or ");
+        let names: Vec<_> = if known { available.iter().map(|simd| simd.name()).collect() } else { NAMES.to_vec() };
+        let names = names.join(", ");
         let expected = match known {
-            true => format!("{names}, which is what this processor has, or not be set"),
-            false => format!("{names}, or not be set"),
+            true => format!("unset or one that this processor supports ({names})"),
+            false => format!("unset or one of {names}"),
         };
         Error::InvalidOption { option: VARIABLE.into(), expected, got: format!("{name:?}") }
     })
 }
 
-/// A function that takes the path first, and is compiled for each of them; the body has to be `inline(always)`. It may have
-/// one parameter of a type `<T: Bound>`, or of a number `[const N: usize]`.
+/// Defines a function that takes the path as its first argument and is compiled once per path. The body has to be
+/// `inline(always)`. The function may have one type parameter `<T: Bound>` or one const parameter `[const N: usize]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dispatch {
@@ -173,7 +173,7 @@ macro_rules! dispatch {
 
             match simd {
                 $crate::simd::Simd::Portable => ($body)($($arg),*),
-                // SAFETY: the path is only given to those whose processor has its instructions.
+                // SAFETY: this variant of `Simd` exists only if the processor has the instructions.
                 #[cfg(target_arch = "x86_64")]
                 $crate::simd::Simd::Avx2(_) => unsafe { avx2($($arg),*) },
                 // SAFETY: as above.
@@ -192,26 +192,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_found_by_its_name_and_without_one_the_best_is() {
-        let here = Simd::here();
-        for &simd in &here {
-            assert_eq!(Ok(simd), choose(Some(OsStr::new(simd.name())), &here));
+    fn a_path_is_found_by_its_name_and_the_best_is_the_default() {
+        let available = Simd::available();
+        for &simd in &available {
+            assert_eq!(Ok(simd), choose(Some(OsStr::new(simd.name())), &available));
         }
         for nothing in [None, Some(OsStr::new(""))] {
-            assert_eq!(Ok(here[here.len() - 1]), choose(nothing, &here));
-            assert_eq!(Ok(Simd::Portable), choose(nothing, &here[..1]));
+            assert_eq!(Ok(available[available.len() - 1]), choose(nothing, &available));
+            assert_eq!(Ok(Simd::Portable), choose(nothing, &available[..1]));
         }
     }
 
     #[test]
-    fn names_of_no_path_and_of_one_that_is_not_here_are_refused() {
-        let refused = |name, here: &[Simd]| choose(Some(OsStr::new(name)), here).unwrap_err().to_string();
+    fn unknown_and_unsupported_paths_are_refused() {
+        let refused = |name, available: &[Simd]| choose(Some(OsStr::new(name)), available).unwrap_err().to_string();
         assert_eq!(
-            "RESHUFFLE_SIMD must be portable or avx2 or avx512, or not be set, got \"AVX2\"",
-            refused("AVX2", &Simd::here())
+            "RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got \"AVX2\"",
+            refused("AVX2", &Simd::available())
         );
         assert_eq!(
-            "RESHUFFLE_SIMD must be portable, which is what this processor has, or not be set, got \"avx512\"",
+            "RESHUFFLE_SIMD must be unset or one that this processor supports (portable), got \"avx512\"",
             refused("avx512", &[Simd::Portable])
         );
     }

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::resample::zeros;
+use crate::simd::{Simd, dispatch};
 
-/// How many rows are gone through between two looks whether to go on.
+/// How many rows are added up between two checks whether to stop.
 const ROWS: usize = 1 << 12;
 
 /// The largest sum of counts, in absolute value: with room for a difference of two of them in 64 bits.
@@ -31,14 +33,15 @@ pub mod fixed {
     }
 }
 
-/// The counts of k systems on S segments under one metric: k × S × K integers, system by system.
-#[derive(Debug, Clone, Copy)]
+/// The counts of k systems on S segments under one metric, checked, and their sums.
+#[derive(Debug, Clone)]
 pub struct SuffStats<'a> {
-    counts: &'a [i64],
-    systems: usize,
+    /// S × K integers, segment by segment, for each system.
+    systems: Vec<&'a [i64]>,
     segments: usize,
     columns: usize,
-    /// No count is larger than this, in absolute value; that some are nearly as large is not said.
+    totals: Vec<i64>,
+    /// No count is larger than this, in absolute value; some may all be much smaller.
     largest: u64,
 }
 
@@ -49,43 +52,72 @@ impl<'a> SuffStats<'a> {
     /// [`Error::Empty`] if a dimension is 0, [`Error::LengthMismatch`] if the dimensions do not multiply to the
     /// length, [`Error::Overflow`] if S times the largest count of a column passes [`LARGEST_SUM`].
     pub fn new(counts: &'a [i64], systems: usize, segments: usize, columns: usize) -> Result<Self> {
-        Self::watched(counts, [systems, segments, columns], |_| Ok(()))
-    }
-
-    /// The same for many counts: says now and then to `spend` how many more it is about to look at, and ends with its
-    /// error.
-    pub(crate) fn watched(
-        counts: &'a [i64],
-        [systems, segments, columns]: [usize; 3],
-        mut spend: impl FnMut(usize) -> Result<()>,
-    ) -> Result<Self> {
-        for (what, length) in [("systems", systems), ("segments", segments), ("columns", columns)] {
-            if length == 0 {
-                return Err(Error::Empty { what: what.into() });
-            }
-        }
-        let expected = systems * segments * columns;
+        let expected = systems.saturating_mul(segments).saturating_mul(columns);
         if counts.len() != expected {
             return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
         }
-        // The bits that any count has, which one instruction takes of several: no count is larger than all of them.
-        let mut bits = 0_i64;
-        for counts in counts.chunks(ROWS) {
-            spend(counts.len() / 4)?;
-            bits |= counts.iter().fold(0, |bits, &count| bits | (count ^ (count >> 63)));
+        check_shape([systems, segments, columns])?;
+        Self::watched(counts.chunks_exact(segments * columns).collect(), [segments, columns], |_| Ok(()))
+    }
+
+    /// Wraps the counts of each system, S × K of them. `spend` is called with the work that is about to be done, and its
+    /// error ends the check.
+    ///
+    /// # Errors
+    /// As [`SuffStats::new`], [`Error::Memory`], and what `spend` returned.
+    pub(crate) fn watched(
+        systems: Vec<&'a [i64]>,
+        [segments, columns]: [usize; 2],
+        mut spend: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Self> {
+        check_shape([systems.len(), segments, columns])?;
+        let simd = Simd::best();
+        let mut totals: Vec<i64> = zeros(&[systems.len(), columns])?;
+        // Eight rows side by side fill vectors, however few columns there are.
+        let (mut sums, mut bits): (Vec<i64>, Vec<i64>) = (zeros(&[EIGHT, columns])?, zeros(&[EIGHT, columns])?);
+        for (counts, totals) in systems.iter().zip(totals.chunks_exact_mut(columns)) {
+            for counts in counts.chunks(ROWS * columns) {
+                spend(counts.len() / 2)?;
+                add_rows(simd, counts, &mut sums, &mut bits);
+            }
+            for sums in sums.chunks_exact_mut(columns) {
+                totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = total.wrapping_add(std::mem::take(sum)));
+            }
         }
+        // No count is larger than all the bits that any has.
+        let bits = bits.iter().fold(0, |all, bits| all | bits);
         let bound = 1_u64 << (u64::BITS - bits.leading_zeros());
         let largest = if u128::from(bound) * segments as u128 <= LARGEST_SUM as u128 {
             bound
         } else {
-            largest_of_columns(counts, [segments, columns], spend)?
+            largest_of_columns(&systems, [segments, columns], spend)?
         };
-        Ok(SuffStats { counts, systems, segments, columns, largest })
+        Ok(SuffStats { systems, segments, columns, totals, largest })
     }
 
-    /// How many systems there are.
+    /// The same of counts that have been checked before, when these were their sums and bound.
+    #[cfg(feature = "python")]
+    pub(crate) fn checked_before(
+        systems: Vec<&'a [i64]>,
+        [segments, columns]: [usize; 2],
+        totals: Vec<i64>,
+        largest: u64,
+    ) -> Self {
+        SuffStats { systems, segments, columns, totals, largest }
+    }
+
+    /// Some of the systems of counts that were checked together.
+    pub(crate) fn of_systems(&self, systems: Range<usize>) -> Self {
+        SuffStats {
+            systems: self.systems[systems.clone()].to_vec(),
+            totals: self.totals[systems.start * self.columns..systems.end * self.columns].to_vec(),
+            ..*self
+        }
+    }
+
+    /// The number of systems.
     pub fn systems(&self) -> usize {
-        self.systems
+        self.systems.len()
     }
 
     /// How many segments each system has.
@@ -105,37 +137,56 @@ impl<'a> SuffStats<'a> {
 
     /// The counts of some segments, one after the other.
     pub(crate) fn rows(&self, system: usize, segments: Range<usize>) -> &'a [i64] {
-        let first = system * self.segments;
-        &self.counts[(first + segments.start) * self.columns..(first + segments.end) * self.columns]
+        &self.systems[system][segments.start * self.columns..segments.end * self.columns]
     }
 
     /// The counts of one segment.
     #[inline]
     pub fn row(&self, system: usize, segment: usize) -> &'a [i64] {
-        let start = (system * self.segments + segment) * self.columns;
-        &self.counts[start..start + self.columns]
+        self.rows(system, segment..segment + 1)
     }
 
     /// The sums over all segments: k × K.
-    pub fn totals(&self) -> Vec<i64> {
-        let mut totals = vec![0; self.systems * self.columns];
-        for (system, totals) in totals.chunks_exact_mut(self.columns).enumerate() {
-            for row in self.rows(system, 0..self.segments).chunks_exact(self.columns) {
-                totals.iter_mut().zip(row).for_each(|(total, count)| *total += count);
-            }
+    pub fn totals(&self) -> &[i64] {
+        &self.totals
+    }
+}
+
+/// Is there anything to count?
+///
+/// # Errors
+/// [`Error::Empty`] if a dimension is 0.
+pub(crate) fn check_shape([systems, segments, columns]: [usize; 3]) -> Result<()> {
+    let empty = [("systems", systems), ("segments", segments), ("columns", columns)].into_iter().find(|(_, n)| *n == 0);
+    empty.map_or(Ok(()), |(what, _)| Err(Error::Empty { what: what.into() }))
+}
+
+/// Rows that are added up side by side.
+const EIGHT: usize = 8;
+
+dispatch! {
+    /// Adds rows to the sums of each place among eight of them, and collects the bits of their magnitudes.
+    fn add_rows(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) = add_rows_inline;
+}
+
+#[inline(always)]
+fn add_rows_inline(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) {
+    for rows in rows.chunks(sums.len()) {
+        for ((sum, bits), count) in sums.iter_mut().zip(&mut *bits).zip(rows) {
+            *sum = sum.wrapping_add(*count);
+            *bits |= count ^ (count >> 63);
         }
-        totals
     }
 }
 
 /// The largest count, if the largest one of each column can be summed.
 fn largest_of_columns(
-    counts: &[i64],
+    systems: &[&[i64]],
     [segments, columns]: [usize; 2],
     mut spend: impl FnMut(usize) -> Result<()>,
 ) -> Result<u64> {
     let mut largest = vec![0; columns];
-    for rows in counts.chunks(columns * ROWS) {
+    for rows in systems.iter().flat_map(|counts| counts.chunks(columns * ROWS)) {
         spend(rows.len())?;
         for row in rows.chunks_exact(columns) {
             largest.iter_mut().zip(row).for_each(|(largest, count)| *largest = count.unsigned_abs().max(*largest));
@@ -156,7 +207,7 @@ mod tests {
     fn totals_are_sums_over_segments() {
         let counts = [1, 2, 3, 4, 10, 20, 30, 40];
         let stats = SuffStats::new(&counts, 2, 2, 2).unwrap();
-        assert_eq!([4, 6, 40, 60], stats.totals().as_slice());
+        assert_eq!([4, 6, 40, 60], stats.totals());
         assert_eq!([30, 40], stats.row(1, 1));
     }
 

@@ -1,21 +1,21 @@
-//! The random words of a replicate: a pure function of (seed, purpose, replicate).
+//! The random numbers of a replicate: a pure function of (seed, purpose, replicate).
 //!
-//! The generator is Philox4x32-10 (Salmon et al. 2011, doi:10.1145/2063384.2063405). The seed is its key; its counter is
-//! (block, purpose, replicate mod 2^32, replicate div 2^32), so every block of four 32-bit words is a function of where
-//! it stands, and no result depends on which thread asks, or in which order. Two of them make a 64-bit word, the first
-//! being the low half. docs/design.md rebuilds a replicate in a few lines of numpy.
+//! The generator is Philox4x32-10 (Salmon et al. 2011, doi:10.1145/2063384.2063405). The seed is its key; its counter
+//! is (block, purpose, replicate mod 2^32, replicate div 2^32). Every block of four 32-bit outputs is a function of its
+//! counter, so no result depends on which thread asks for it, or in which order. Two outputs make one 64-bit value, the
+//! first being the low half. docs/design.md rebuilds a replicate in a few lines of numpy.
 //!
-//! Its 64-bit sister is numpy's own generator, but has to multiply to 128 bits, of which vector instructions know
-//! nothing: it took a third of the time of a shuffle and more than that of a draw. Here one instruction multiplies for
-//! eight blocks.
+//! numpy's own Philox4x64 was tried first. It needs 128-bit products, for which there are no vector instructions, and
+//! took a third of the time of a shuffle and more than that of a draw. Philox4x32 multiplies for eight blocks with one
+//! instruction.
 
 use crate::error::{Error, Result};
 use crate::simd::{Simd, dispatch};
 
-/// Named in every signature. It changes when, and only when, a replicate's words, bits or indices change.
+/// The name of the generator in signatures. It changes if and only if the random bits or indices of a replicate change.
 pub const GENERATOR: &str = "philox4x32-10";
 
-/// What a stream is for. Different purposes never share words.
+/// What a stream is for. Streams of different purposes are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {
@@ -23,27 +23,27 @@ pub enum Purpose {
     Shuffle = 0,
     /// Most of the weights of a bootstrap draw.
     Draw = 1,
-    /// The few weights of a draw that a byte does not decide.
+    /// The few weights of a draw that a random byte does not determine.
     DrawResidual = 2,
-    /// The units that are added to a draw to make it S.
+    /// The units that are added to a draw to bring its size to S.
     DrawRest = 3,
-    /// The codes of units in a group of flips.
+    /// The codes of units in a subgroup of flips.
     Code = 4,
-    /// Seeds of what is within: see [`derive()`].
+    /// Derived seeds: see [`derive()`].
     Derive = 5,
 }
 
-/// What has seeds of its own, and the number that each kind enters with.
+/// The kinds of derived seeds, and the number by which each kind enters the counter.
 const DERIVED: [(&str, u32); 4] = [("test-set", 1), ("simulation", 2), ("run", 3), ("restart", 4)];
 
-/// A seed for the `index`-th test set, simulation, run or restart: the first word of block 0 under a purpose of its own,
-/// whose part is the kind and whose replicate is the index. Seeds that are derived from derived ones are others again.
+/// A seed for the `index`-th test set, simulation, run or restart: the first value of a stream with a purpose of its
+/// own, whose part is the kind and whose replicate is the index. Derived seeds can be derived from again.
 ///
 /// # Errors
-/// [`Error::UnknownName`] for another kind.
+/// [`Error::UnknownName`] for an unknown kind.
 pub fn derive(seed: u64, kind: &str, index: u64) -> Result<u64> {
     match DERIVED.iter().find(|(name, _)| *name == kind) {
-        Some(&(_, kind)) => Ok(Stream::new(seed, Purpose::Derive, index).part(kind).word(0)),
+        Some(&(_, kind)) => Ok(Stream::new(seed, Purpose::Derive, index).part(kind).value(0)),
         None => {
             let known = DERIVED.map(|(name, _)| name.into()).into();
             Err(Error::UnknownName { kind: "kind of seed".into(), name: kind.into(), known })
@@ -56,10 +56,11 @@ const MULTIPLIER_1: u64 = 0xCD9E_8D57;
 const WEYL_0: u32 = 0x9E37_79B9;
 const WEYL_1: u32 = 0xBB67_AE85;
 
-/// Blocks that are made together: their chains of ten multiplications overlap.
+/// Blocks that are computed together, so that their chains of ten multiplications overlap.
 const TOGETHER: usize = 16;
 
-/// The four words of each counter, in the low halves of its lanes; what is in the high halves is of no account.
+/// Computes the four 32-bit outputs of each counter, in the low halves of its 64-bit lanes. The high halves hold
+/// garbage.
 #[inline(always)]
 fn philox<const N: usize>(counters: &mut [[u64; N]; 4], mut key: [u32; 2]) {
     let low = |x: u64| x & 0xFFFF_FFFF;
@@ -97,7 +98,7 @@ impl Stream {
     }
 
     /// The stream of the same replicate and part for another purpose.
-    pub fn with(self, purpose: Purpose) -> Self {
+    pub fn for_purpose(self, purpose: Purpose) -> Self {
         Stream { purpose: self.purpose & !0xFF | purpose as u32, ..self }
     }
 
@@ -106,7 +107,7 @@ impl Stream {
         [self.seed as u32, (self.seed >> 32) as u32]
     }
 
-    /// Words 2·`block` and 2·`block` + 1.
+    /// The 64-bit values number 2·`block` and 2·`block` + 1.
     #[inline(always)]
     pub fn block(&self, block: u32) -> [u64; 2] {
         let mut counter = [[block.into()], [self.purpose.into()], [self.replicate], [self.replicate >> 32]];
@@ -114,30 +115,30 @@ impl Stream {
         pack(&counter, 0)
     }
 
-    /// Word `index`.
-    pub fn word(&self, index: u64) -> u64 {
+    /// The 64-bit value number `index`.
+    pub fn value(&self, index: u64) -> u64 {
         self.block((index / 2) as u32)[index as usize % 2]
     }
 
-    /// The words in order, without end.
-    pub fn words(self) -> impl Iterator<Item = u64> {
+    /// All 64-bit values in order, without end.
+    pub fn values(self) -> impl Iterator<Item = u64> {
         (0..).flat_map(move |block| self.block(block))
     }
 
-    /// Fills `out` with the words from 2·`block` on.
+    /// Fills `out` with the values from number 2·`block` on.
     #[inline(always)]
     pub fn fill(&self, block: u32, out: &mut [u64]) {
         let (whole, rest) = out.as_chunks_mut::<{ 2 * TOGETHER }>();
         let after = block.wrapping_add((whole.len() * TOGETHER) as u32);
-        for (i, words) in whole.iter_mut().enumerate() {
-            *words = self.run(block.wrapping_add((i * TOGETHER) as u32));
+        for (i, values) in whole.iter_mut().enumerate() {
+            *values = self.run(block.wrapping_add((i * TOGETHER) as u32));
         }
         if !rest.is_empty() {
             rest.copy_from_slice(&self.run(after)[..rest.len()]);
         }
     }
 
-    /// As many words from 2·`first` on as are made together.
+    /// The values from number 2·`first` on, as many as are computed together.
     #[inline(always)]
     fn run(&self, first: u32) -> [u64; 2 * TOGETHER] {
         let mut counters = self.counters(first);
@@ -145,16 +146,16 @@ impl Stream {
             *counter = u64::from(first.wrapping_add(block));
         }
         philox(&mut counters, self.key());
-        let mut words = [0; 2 * TOGETHER];
-        for (i, pair) in words.as_chunks_mut().0.iter_mut().enumerate() {
+        let mut values = [0; 2 * TOGETHER];
+        for (i, pair) in values.as_chunks_mut().0.iter_mut().enumerate() {
             *pair = pack(&counters, i);
         }
-        words
+        values
     }
 
-    /// The block's two words in the streams of this replicate plus `ahead` and those that follow.
+    /// The two values of a block in the streams of `TOGETHER` consecutive replicates, beginning `ahead` of this one.
     #[inline(always)]
-    fn abreast(&self, block: u32, ahead: usize) -> [[u64; TOGETHER]; 2] {
+    fn side_by_side(&self, block: u32, ahead: usize) -> [[u64; TOGETHER]; 2] {
         let mut counters = self.counters(block);
         let [_, _, low, high] = &mut counters;
         for (i, (low, high)) in low.iter_mut().zip(high).enumerate() {
@@ -162,12 +163,12 @@ impl Stream {
             (*low, *high) = (replicate, replicate >> 32);
         }
         philox(&mut counters, self.key());
-        let mut words = [[0; TOGETHER]; 2];
-        let [even, odd] = &mut words;
+        let mut values = [[0; TOGETHER]; 2];
+        let [even, odd] = &mut values;
         for (i, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
             [*even, *odd] = pack(&counters, i);
         }
-        words
+        values
     }
 
     #[inline(always)]
@@ -176,13 +177,13 @@ impl Stream {
         [all(block.into()), all(self.purpose.into()), all(self.replicate), all(self.replicate >> 32)]
     }
 
-    /// Indices drawn uniformly from 0..`bound`, without end.
+    /// An endless sequence of indices drawn uniformly from 0..`bound`.
     pub fn indices(self, bound: u32) -> Indices {
         Indices::new(self, bound)
     }
 }
 
-/// The two words of the `i`-th counter.
+/// The two 64-bit values of the `i`-th counter.
 #[inline(always)]
 fn pack<const N: usize>(counters: &[[u64; N]; 4], i: usize) -> [u64; 2] {
     let low = |x: u64| x & 0xFFFF_FFFF;
@@ -190,78 +191,78 @@ fn pack<const N: usize>(counters: &[[u64; N]; 4], i: usize) -> [u64; 2] {
 }
 
 dispatch! {
-    /// Writes the words from 2·`block` on of the streams of consecutive replicates, word by word: all replicates' first,
-    /// then all replicates' second …
-    pub fn words_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) = words_by_replicate_inline;
+    /// Writes the values from number 2·`block` on of the streams of consecutive replicates: the first value of every
+    /// replicate, then the second of every replicate, and so on.
+    pub fn fill_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) = fill_by_replicate_inline;
 }
 
 #[inline(always)]
-fn words_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
+fn fill_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
     for (block, out) in (block..).zip(out.chunks_mut(2 * replicates)) {
         let (even, odd) = out.split_at_mut(replicates);
         let (whole_even, rest_even) = even.as_chunks_mut();
         let (whole_odd, rest_odd) = odd.as_chunks_mut();
         let done = whole_even.len();
         for (i, even) in whole_even.iter_mut().enumerate() {
-            let words = first.abreast(block, i * TOGETHER);
-            *even = words[0];
-            // Of an odd number of words, the last block's second is not wanted.
+            let values = first.side_by_side(block, i * TOGETHER);
+            *even = values[0];
+            // With an odd number of values per replicate, the second value of the last block is dropped.
             if let Some(odd) = whole_odd.get_mut(i) {
-                *odd = words[1];
+                *odd = values[1];
             }
         }
         if !rest_even.is_empty() {
-            let words = first.abreast(block, done * TOGETHER);
-            rest_even.copy_from_slice(&words[0][..rest_even.len()]);
-            rest_odd.copy_from_slice(&words[1][..rest_odd.len()]);
+            let values = first.side_by_side(block, done * TOGETHER);
+            rest_even.copy_from_slice(&values[0][..rest_even.len()]);
+            rest_odd.copy_from_slice(&values[1][..rest_odd.len()]);
         }
     }
 }
 
-/// The 32-bit halves of a stream's words, the low one first.
+/// The values of a stream as 32-bit numbers, the low half of each first.
 #[derive(Debug, Clone)]
-pub struct Halves {
+pub struct U32Stream {
     stream: Stream,
     next_block: u32,
-    halves: [u32; 4 * TOGETHER],
+    numbers: [u32; 4 * TOGETHER],
     used: usize,
 }
 
-impl Halves {
-    /// All of them, from the first.
+impl U32Stream {
+    /// From the beginning of the stream.
     pub fn new(stream: Stream) -> Self {
-        Halves { stream, next_block: 0, halves: [0; 4 * TOGETHER], used: 4 * TOGETHER }
+        U32Stream { stream, next_block: 0, numbers: [0; 4 * TOGETHER], used: 4 * TOGETHER }
     }
 
-    /// The next one.
+    /// The next number.
     #[inline(always)]
-    pub fn draw(&mut self) -> u32 {
-        if self.used == self.halves.len() {
+    pub fn next_u32(&mut self) -> u32 {
+        if self.used == self.numbers.len() {
             self.refill();
         }
-        let half = self.halves[self.used];
+        let number = self.numbers[self.used];
         self.used += 1;
-        half
+        number
     }
 
-    /// At least one, and at most `most` of the next ones.
+    /// Between one and `most` of the next numbers.
     #[inline(always)]
     fn up_to(&mut self, most: usize) -> &[u32] {
-        if self.used == self.halves.len() {
+        if self.used == self.numbers.len() {
             self.refill();
         }
-        let end = self.halves.len().min(self.used + most);
-        let halves = &self.halves[self.used..end];
+        let end = self.numbers.len().min(self.used + most);
+        let numbers = &self.numbers[self.used..end];
         self.used = end;
-        halves
+        numbers
     }
 
     #[cold]
     fn refill(&mut self) {
-        let mut words = [0; 2 * TOGETHER];
-        fill(Simd::best(), &self.stream, self.next_block, &mut words);
-        for (pair, word) in self.halves.as_chunks_mut().0.iter_mut().zip(words) {
-            *pair = [word as u32, (word >> 32) as u32];
+        let mut values = [0; 2 * TOGETHER];
+        fill(Simd::best(), &self.stream, self.next_block, &mut values);
+        for (pair, value) in self.numbers.as_chunks_mut().0.iter_mut().zip(values) {
+            *pair = [value as u32, (value >> 32) as u32];
         }
         self.next_block = self.next_block.wrapping_add(TOGETHER as u32);
         self.used = 0;
@@ -274,22 +275,22 @@ dispatch! {
 
 /// Uniform indices below a bound.
 ///
-/// Each half is mapped by multiplication, and the rare one that would favour an index is passed over (Lemire 2019,
-/// doi:10.1145/3230636).
+/// Each 32-bit number is mapped to an index by multiplication; the rare ones that would bias the result are rejected
+/// (Lemire 2019, doi:10.1145/3230636).
 #[derive(Debug, Clone)]
 pub struct Indices {
-    halves: Halves,
+    numbers: U32Stream,
     bound: u32,
     rejected_below: u32,
 }
 
 impl Indices {
     fn new(stream: Stream, bound: u32) -> Self {
-        assert!(bound > 0, "an index needs something to point at");
-        Indices { halves: Halves::new(stream), bound, rejected_below: bound.wrapping_neg() % bound }
+        assert!(bound > 0, "indices need a bound above 0");
+        Indices { numbers: U32Stream::new(stream), bound, rejected_below: bound.wrapping_neg() % bound }
     }
 
-    /// The next one.
+    /// The next index.
     pub fn draw(&mut self) -> u32 {
         let mut index = [0];
         self.fill(&mut index);
@@ -301,11 +302,11 @@ impl Indices {
         let (bound, rejected_below) = (u64::from(self.bound), self.rejected_below);
         let mut filled = 0;
         while filled < out.len() {
-            let halves = self.halves.up_to(out.len() - filled);
-            let out = &mut out[filled..][..halves.len()];
+            let numbers = self.numbers.up_to(out.len() - filled);
+            let out = &mut out[filled..][..numbers.len()];
             let mut rejected = false;
-            for (out, &half) in out.iter_mut().zip(halves) {
-                let product = u64::from(half) * bound;
+            for (out, &number) in out.iter_mut().zip(numbers) {
+                let product = u64::from(number) * bound;
                 *out = (product >> 32) as u32;
                 rejected |= (product as u32) < rejected_below;
             }
@@ -313,9 +314,10 @@ impl Indices {
                 filled += out.len();
                 continue;
             }
-            // Once more, for those that count.
-            let counting = halves.iter().map(|&half| u64::from(half) * bound).filter(|&p| p as u32 >= rejected_below);
-            filled += out.iter_mut().zip(counting).map(|(out, product)| *out = (product >> 32) as u32).count();
+            // A number was rejected: map this piece again without it.
+            let accepted =
+                numbers.iter().map(|&number| u64::from(number) * bound).filter(|&p| p as u32 >= rejected_below);
+            filled += out.iter_mut().zip(accepted).map(|(out, product)| *out = (product >> 32) as u32).count();
         }
     }
 }
@@ -337,56 +339,56 @@ mod tests {
             ),
         ];
         for (counter, key, expected) in cases {
-            let mut counters = counter.map(|word: u64| [word; 3]);
+            let mut counters = counter.map(|value: u64| [value; 3]);
             philox(&mut counters, key);
             assert_eq!([expected; 3], [0, 1, 2].map(|i| counters.map(|lanes| lanes[i] & 0xffff_ffff)));
         }
     }
 
     #[test]
-    fn words_are_the_same_one_by_one_in_rows_and_by_replicate() {
+    fn values_are_the_same_one_by_one_in_rows_and_by_replicate() {
         for (seed, purpose, replicate) in [(0, Purpose::Shuffle, 0), (u64::MAX, Purpose::Draw, u64::MAX - 7)] {
             let stream = Stream::new(seed, purpose, replicate).part(5);
             for (block, length) in [(0, 1), (0, 100), (7, 33), (1, 4)] {
-                let expected: Vec<u64> = stream.words().skip(2 * block as usize).take(length).collect();
-                assert_eq!(expected[length - 1], stream.word(2 * u64::from(block) + length as u64 - 1));
+                let expected: Vec<u64> = stream.values().skip(2 * block as usize).take(length).collect();
+                assert_eq!(expected[length - 1], stream.value(2 * u64::from(block) + length as u64 - 1));
                 let mut row = vec![0; length];
                 stream.fill(block, &mut row);
                 assert_eq!(expected, row);
             }
             for replicates in [1, 15, 16, 40] {
-                let mut words = vec![0; 5 * replicates];
-                words_by_replicate(Simd::best(), stream, replicates, 2, &mut words);
-                for (i, &word) in words.iter().enumerate() {
+                let mut values = vec![0; 5 * replicates];
+                fill_by_replicate(Simd::best(), stream, replicates, 2, &mut values);
+                for (i, &value) in values.iter().enumerate() {
                     let of = Stream { replicate: replicate.wrapping_add((i % replicates) as u64), ..stream };
-                    assert_eq!(of.word(4 + (i / replicates) as u64), word);
+                    assert_eq!(of.value(4 + (i / replicates) as u64), value);
                 }
             }
         }
     }
 
     #[test]
-    fn all_paths_make_the_same_words() {
+    fn all_paths_make_the_same_values() {
         let stream = Stream::new(1 << 63 | 5, Purpose::Code, u64::MAX - 3);
         for simd in Simd::tested() {
             let mut got = vec![0; 100];
             fill(simd, &stream, 3, &mut got);
-            assert_eq!(stream.words().skip(6).take(100).collect::<Vec<_>>(), got, "{simd:?}");
+            assert_eq!(stream.values().skip(6).take(100).collect::<Vec<_>>(), got, "{simd:?}");
             let mut got = vec![0; 5 * 37];
-            words_by_replicate(simd, stream, 37, 3, &mut got);
-            let word = |i: usize| {
+            fill_by_replicate(simd, stream, 37, 3, &mut got);
+            let value = |i: usize| {
                 let replicate = stream.replicate.wrapping_add((i % 37) as u64);
-                Stream { replicate, ..stream }.word(6 + (i / 37) as u64)
+                Stream { replicate, ..stream }.value(6 + (i / 37) as u64)
             };
-            assert_eq!((0..5 * 37).map(word).collect::<Vec<_>>(), got, "{simd:?}");
+            assert_eq!((0..5 * 37).map(value).collect::<Vec<_>>(), got, "{simd:?}");
         }
     }
 
     #[test]
-    fn words_are_those_of_another_implementation() {
+    fn values_are_those_of_another_implementation() {
         let cases: [(u64, Purpose, u64, [u64; 4]); 3] = include!("../../tests/data/philox_known_answers.in");
         for (seed, purpose, replicate, expected) in cases {
-            let got: Vec<u64> = Stream::new(seed, purpose, replicate).words().take(4).collect();
+            let got: Vec<u64> = Stream::new(seed, purpose, replicate).values().take(4).collect();
             assert_eq!(expected.as_slice(), got);
         }
     }
@@ -407,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_are_below_the_bound_and_equal_however_they_are_asked_for() {
+    fn indices_are_below_the_bound_and_do_not_depend_on_how_they_are_requested() {
         for bound in [1, 2, 3, 7, 3004, 1 << 31, u32::MAX] {
             let stream = Stream::new(7, Purpose::Draw, 3);
             let mut whole = vec![0; 1000];
@@ -423,15 +425,15 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_that_does_not_divide_the_range_loses_the_halves_that_would_favour_an_index() {
-        // Just above 2^31 nearly every second half is passed over: the reference takes them one at a time.
+    fn numbers_that_would_bias_the_indices_are_rejected() {
+        // Just above 2^31, nearly every second number is rejected. The reference takes them one at a time.
         let bound = (1u32 << 31) + 1;
         let stream = Stream::new(1, Purpose::Draw, 0);
         let expected: Vec<u32> = stream
-            .words()
-            .flat_map(|word| [word as u32, (word >> 32) as u32])
-            .filter_map(|half| {
-                let product = u64::from(half) * u64::from(bound);
+            .values()
+            .flat_map(|value| [value as u32, (value >> 32) as u32])
+            .filter_map(|number| {
+                let product = u64::from(number) * u64::from(bound);
                 (product % (1 << 32) >= (1 << 32) % u64::from(bound)).then_some((product >> 32) as u32)
             })
             .take(500)

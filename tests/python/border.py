@@ -19,6 +19,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import calls
 from reshuffle import InputError, _core
 
 ROOM = 2**30
@@ -84,7 +85,7 @@ def run(data: st.DataObject, samples: Any, reductions: list[Any], kind: str) -> 
         given_ = {}
 
     def call() -> None:
-        resampler = _core.Resampler(samples, kind=kind, strata=strata_, threads=how["threads"])
+        resampler = calls.resampler(samples, kind=kind, strata=strata_, threads=how["threads"])
         assert len(resampler.totals) == len(samples)
         assert resampler.scores is None or len(resampler.scores) == len(samples)
         made = resampler.run(reductions, first=first, **how, **given_)
@@ -138,13 +139,15 @@ def many(data: st.DataObject) -> Call:
     """Everything that takes batches."""
     shape = data.draw(st.tuples(*[st.sampled_from([0, 1, 2, 70])] * 3))
     columns = data.draw(st.sampled_from([0, 1, 10, 10, 10]))
-    counts = np.ones((*shape, columns), dtype=np.int64)
+    counts = [np.ones((shape[0], *shape[2:], columns), dtype=np.int64)] * shape[1]
     thresholds = data.draw(arrays(float, shape=(data.draw(st.sampled_from([shape[0], shape[0] + 1])),)))
     batch_seeds = np.zeros(data.draw(st.sampled_from([shape[0], shape[0] + 1])), dtype=np.uint64)
     n, threads_, strata_, side = data.draw(numbers), data.draw(threads), data.draw(strata), data.draw(alternatives)
     calls: list[Call] = [
-        lambda: _core.shuffle_many(BLEU, counts, side, thresholds, n=n, seeds=batch_seeds, threads=threads_),
-        lambda: _core.draw_many(BLEU, counts, n=n, seeds=batch_seeds, strata=strata_, threads=threads_),
+        lambda: _core.shuffle_many(
+            BLEU, _core.Counts(counts), side, thresholds, n=n, seeds=batch_seeds, threads=threads_
+        ),
+        lambda: _core.draw_many(BLEU, _core.Counts(counts), n=n, seeds=batch_seeds, strata=strata_, threads=threads_),
     ]
     return data.draw(st.sampled_from(calls))
 
@@ -176,8 +179,8 @@ def rules(data: st.DataObject) -> Call:
         else:
             rule = _core.StoppingRule.gandy(level, risk)
         sequential = _core.Sequential(rule, tests)
-        sequential.look(reached)
-        sequential.look(reached)
+        sequential.update(reached)
+        sequential.update(reached)
         assert len(sequential.outcomes) == 3
         rule.limits(n)
 
@@ -207,8 +210,8 @@ def others(data: st.DataObject) -> Call:
         metric.details(np.full(totals.shape[1], cell))
 
     calls: list[Call] = [
-        lambda: _core.differing_units(counts, by, most=number),
-        lambda: _core.coin_law(steps),
+        lambda: _core.Counts([counts]).differing(by, most=number),
+        lambda: _core.sign_flip_distribution(steps),
         lambda: _core.Metric.mean("x", scale, higher_is_better=True).signature,
         score,
         lambda: _core.Metric(name, {}).count([column], references, threads=threads_),

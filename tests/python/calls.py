@@ -7,8 +7,13 @@ from typing import Any
 from reshuffle import _core
 
 
+def resampler(samples: Any, **how: Any) -> _core.Resampler:
+    """Of metrics and (k, S, K) counts."""
+    return _core.Resampler([(metric, _core.Counts([counts])) for metric, counts in samples], **how)
+
+
 def _run(samples: Any, reduction: Any, kind: str = "shuffles", strata: Any = None, **how: Any) -> Any:
-    return _core.Resampler(samples, kind=kind, strata=strata).run([reduction], **how)[0]
+    return resampler(samples, kind=kind, strata=strata).run([reduction], **how)[0]
 
 
 def shuffle_tally(of: Any, pairs: Any, alternative: Any, thresholds: Any, **how: Any) -> Any:
@@ -46,7 +51,7 @@ def draw_scores(of: Any, *, strata: Any = None, **how: Any) -> Any:
 
 def draw_summary(of: Any, **how: Any) -> Any:
     reductions: list[Any] = [_core.Moments(), _core.Ranks()]
-    moments, ranks = _core.Resampler(of, kind="draws").run(reductions, **how)
+    moments, ranks = resampler(of, kind="draws").run(reductions, **how)
     return moments.means, moments.deviations, ranks.counts
 
 

@@ -30,10 +30,18 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "minP of 0": (
         lambda: calls.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=0, seed=1),
         InputError,
-        "replicates: nothing given",
+        "replicates: expected at least one, got none",
     ),
-    "spreads of 0": (lambda: calls.shuffle_spreads(OF, PAIR, n=0, seed=1), InputError, "replicates: nothing given"),
-    "draws of 0": (lambda: calls.draw_sums([COUNTS], n=0, seed=1), InputError, "replicates: nothing given"),
+    "spreads of 0": (
+        lambda: calls.shuffle_spreads(OF, PAIR, n=0, seed=1),
+        InputError,
+        "replicates: expected at least one, got none",
+    ),
+    "draws of 0": (
+        lambda: calls.draw_sums([COUNTS], n=0, seed=1),
+        InputError,
+        "replicates: expected at least one, got none",
+    ),
     "minP beyond memory": (
         lambda: calls.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=2**60, seed=1),
         MemoryError,
@@ -47,7 +55,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "tests beyond memory": (lambda: _core.Sequential(RULE, 2**60), MemoryError, "numbers: ask for fewer"),
     "limits beyond memory": (lambda: RULE.limits(2**60), MemoryError, "numbers: ask for fewer"),
     "coins beyond memory": (
-        lambda: _core.coin_law(np.array([2**60], dtype=np.uint64)),
+        lambda: _core.sign_flip_distribution(np.array([2**60], dtype=np.uint64)),
         MemoryError,
         "cannot allocate 1152921504606846977 numbers",
     ),
@@ -64,7 +72,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no metric": (
         lambda: calls.shuffle_min_p([], PAIR, "less", np.zeros((0, 1)), RANKS[:0], n=1, seed=1),
         InputError,
-        "metrics: nothing given",
+        "metrics: expected at least one, got none",
     ),
     "pair": (
         lambda: calls.shuffle_spreads(OF, [(0, 2)], n=1, seed=1),
@@ -98,15 +106,19 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         InputError,
         "the first replicate must be at most 18446744073709551605 for 10 replicates, got 18446744073709551611",
     ),
-    "strata": (lambda: calls.draw_sums([COUNTS], n=1, seed=1, strata=[]), InputError, "strata: nothing given"),
+    "strata": (
+        lambda: calls.draw_sums([COUNTS], n=1, seed=1, strata=[]),
+        InputError,
+        "strata: expected at least one, got none",
+    ),
     "threads": (
         lambda: calls.shuffle_spreads(OF, PAIR, n=1, seed=1, threads=10**9),
         InputError,
         "threads must be at most 4096, got 1000000000",
     ),
-    "empty batch": (
+    "room for a batch": (
         lambda: _core.draw_many(
-            _core.Metric("bleu", {}), np.zeros((0, 0, 0, 10), np.int64), n=1 << 62, seeds=np.zeros(0, np.uint64)
+            _core.Metric("bleu", {}), _core.Counts([COUNTS[:1]]), n=1 << 62, seeds=np.zeros(1, np.uint64)
         ),
         MemoryError,
         "cannot allocate 4611686018427387904 numbers",

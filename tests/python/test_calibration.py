@@ -121,7 +121,7 @@ def test_gandy_decides_for_the_wrong_side_with_no_more_than_the_risk(p: float) -
     tests, cap, risk = 20_000, 20_480, 0.001
     sequential = _core.Sequential(Gandy(0.05, risk).core(), tests)
     for _ in range(cap // 512):
-        sequential.look(rng.random((tests, 512), dtype=np.float32) < p)
+        sequential.update(rng.random((tests, 512), dtype=np.float32) < p)
     shuffles, exceedances, decided = (values[0] for values in sequential.outcomes)
     wrong = int((decided & ((exceedances > 0.05 * shuffles) != (p > 0.05))).sum())
     print(

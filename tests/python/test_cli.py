@@ -107,15 +107,15 @@ def test_names_of_metrics_are_known_in_any_case(demo: Path, run: Any) -> None:
 
 
 def test_help_names_options_as_they_are_written(run: Any) -> None:
-    for text in (run("compare", "--help").out, run("metrics", "ter").out):
-        assert "with --no-punct" in " ".join(text.split())
-        assert "no_punct" not in text
+    text = run("metrics", "ter").out
+    assert "with --no-punct" in " ".join(text.split())
+    assert "no_punct" not in text
 
 
 def test_two_metrics_that_are_one_are_refused(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
     assert outcome.code == 2
-    assert "the same metric is given twice" in outcome.err
+    assert "the same metric twice" in outcome.err
 
 
 def test_a_baseline_is_named_by_system_or_by_file_and_comes_first(demo: Path, run: Any) -> None:
@@ -234,7 +234,7 @@ BAD = {
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
     "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
-    "output empty": ((*COMPARE[1:], "-o", ""), "-o takes the name of a file, got an empty one"),
+    "output empty": ((*COMPARE[1:], "-o", ""), "-o: expected the name of a file, got an empty one"),
     "n no number": ((*COMPARE[1:5], "-n", "many"), "'many' is not a valid integer"),
     "confidence": ((*COMPARE[1:], "--confidence", "95"), "--confidence must lie strictly between 0 and 1, got 95"),
     "confidence of 1": ((*COMPARE[1:], "--confidence", "1"), "--confidence must lie strictly between 0 and 1, got 1"),
@@ -244,7 +244,7 @@ BAD = {
     "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "'1.5' is not a valid integer"),
     "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
-    "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "exclude each other"),
+    "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "cannot be combined"),
     "one-sided shift": ((*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"), "no alternative 'less'"),
     "order of one metric": (
         (*COMPARE[1:], "-m", "bleu", "-m", "nist", "--max-ngram-order", "10"),
@@ -259,8 +259,8 @@ BAD = {
     "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model applies only if --tokenize is flores"),
     "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
     "output nowhere": ((*COMPARE[1:], "-o", "no/where.txt"), "no/where.txt cannot be written: No such file"),
-    "output an input": ((*COMPARE[1:], "-o", "./tuned.txt"), "./tuned.txt is one of the inputs"),
-    "output the reference": ((*COMPARE[1:], "-o", "reference.txt"), "reference.txt is one of the inputs"),
+    "output an input": ((*COMPARE[1:], "-o", "./tuned.txt"), "./tuned.txt is also an input"),
+    "output the reference": ((*COMPARE[1:], "-o", "reference.txt"), "reference.txt is also an input"),
 }
 
 
@@ -374,7 +374,6 @@ def test_help_is_there_and_has_examples(run: Any, command: str) -> None:
     assert f"Usage: reshuffle {command}" in out
     if command in ("compare", "score"):
         assert "Examples:" in out
-        assert all(f"--{name.replace('_', '-')}" in out for name in ("lowercase", "smooth_method", "max_ngram_order"))
 
 
 def test_version_and_no_arguments(run: Any) -> None:
@@ -668,11 +667,11 @@ def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--scores x", "--scores x: expected a name and a file for each system, got the name alone"),
-        ("--scores x a b --scores x a b", "--scores x is given twice"),
+        ("--scores x", "--scores x: expected a file for each system after the name, got none"),
+        ("--scores x a b --scores x a b", "--scores x is used twice"),
         ("--scores x a b --lower-is-better y", "unknown scores 'y'"),
-        ("reference.txt tuned.txt rules.txt --lower-is-better y", "--lower-is-better y is about --scores y, and no"),
-        ("--scores '' a b", "--scores takes a name and files, got an empty name"),
+        ("reference.txt tuned.txt rules.txt --lower-is-better y", "--lower-is-better y needs --scores y"),
+        ("--scores '' a b", "--scores: expected a name and files, got an empty name"),
         ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems, got 1"),
         ("--scores x a", "only one system (a): a comparison needs at least two"),
         ("--scores x a c", "c: no such file"),
@@ -680,14 +679,14 @@ def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any)
         ("--scores x a short", "numbers of segments differ: a has 3, short has 2"),
         ("reference.txt tuned.txt rules.txt --scores x a b", "x has 3 segments, the texts 400"),
         ("--scores x a b -m bleu", "-m bleu needs texts"),
-        ("--scores x a b --lowercase", "--lowercase means nothing to scores from elsewhere"),
-        ("--scores x a b --parses p.conllu", "no REF: --parses takes every file up to the next option, so put it last"),
+        ("--scores x a b --lowercase", "--lowercase does not apply to external scores"),
+        ("--scores x a b --parses p.conllu", "no REF: --parses takes all files up to the next option, so put it last"),
         ("--scores x - -", "standard input (-) can be read only once"),
-        ("", "no reference and no systems: give REF and SYS, or scores"),
-        ("reference.txt tuned.txt rules.txt -m depf", "DepF reads parses in CoNLL-U, but reference.txt holds text"),
-        ("p.conllu p.conllu p.conllu", "BLEU reads text, but p.conllu holds parses in CoNLL-U"),
+        ("", "no reference and no systems: add REF and SYS, or external scores"),
+        ("reference.txt tuned.txt rules.txt -m depf", "DepF reads parses in CoNLL-U, but reference.txt contains text"),
+        ("p.conllu p.conllu p.conllu", "BLEU reads text, but p.conllu contains parses in CoNLL-U"),
         ("p.conllu p.conllu bad.conllu -m depf", "bad.conllu, line 2: expected 10 columns of CoNLL-U"),
-        ("reference.txt tuned.txt rules.txt --variant tercom", "--variant means nothing to bleu"),
+        ("reference.txt tuned.txt rules.txt --variant tercom", "--variant does not apply to bleu"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(demo: Path, run: Any, arguments: str, message: str) -> None:
@@ -715,8 +714,6 @@ def test_a_flag_goes_to_the_metrics_that_have_it(demo: Path, run: Any) -> None:
         "NIST|nrefs:1|case:lc|tok:13a|order:3",
     ):
         assert part in out
-    help_text = " ".join(run("compare", "--help").out.split())
-    assert "bleu, sentbleu: the longest n-gram [default: 4]; nist: the longest n-gram [default: 5]" in help_text
 
 
 def parse(line: str) -> str:
@@ -769,7 +766,7 @@ def test_parses_stand_beside_texts(demo: Path, parses: list[str], run: Any) -> N
             "-m depf --parses reference.conllu tuned.conllu",
             "expected a file for each of 1 references and 2 systems, got 2",
         ),
-        ("-m bleu --parses reference.conllu tuned.conllu rules.conllu", "--parses means nothing to bleu: add -m depf"),
+        ("-m bleu --parses reference.conllu tuned.conllu rules.conllu", "--parses does not apply to bleu: add -m depf"),
         (
             "-m depf --parses reference.conllu rules.conllu tuned.conllu",
             "--parses: rules.conllu is in the position of tuned.txt but named like rules.txt: put the files in the "
@@ -787,7 +784,7 @@ def test_parses_stand_beside_texts(demo: Path, parses: list[str], run: Any) -> N
             "-m depf --parses reference.conllu tuned.conllu other.conllu",
             "other.conllu, line 1: segment 1 is not that of r",
         ),
-        ("-m depf", "DepF reads parses in CoNLL-U, but reference.txt holds text"),
+        ("-m depf", "DepF reads parses in CoNLL-U, but reference.txt contains text"),
     ],
 )
 def test_parses_of_other_texts_are_refused(

@@ -184,8 +184,8 @@ def test_a_segment_without_any_reference_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("systems", "references", "message"),
     [
-        ([], [["a"]], "systems: nothing given"),
-        ([["a"]], [], "references: nothing given"),
+        ([], [["a"]], "systems: expected at least one, got none"),
+        ([["a"]], [], "references: expected at least one, got none"),
         ([["a", "b"]], [["a"]], "column 0 of hypotheses: expected 1, got 2"),
         ([["a", None]], [["a", "b"]], "system 1, segment 2: expected a string, got None"),
         ([["a", "\ud800"]], [["a", "b"]], "system 1, segment 2: not valid Unicode"),

@@ -440,12 +440,12 @@ PAIRS = [(0, 1), (2, 1)]
 def prepared(kind: str = "shuffles") -> _core.Resampler:
     """Three systems under two metrics."""
     counts = random_counts(3, 3, 90)
-    return _core.Resampler([(BLEU.core, counts), (metric("length").core, counts[..., :2].copy())], kind=kind)
+    return calls.resampler([(BLEU.core, counts), (metric("length").core, counts[..., :2].copy())], kind=kind)
 
 
 def test_a_resampler_knows_the_totals_and_scores_and_keeps_no_array() -> None:
     counts = random_counts(3, 3, 90)
-    resampler = _core.Resampler([(BLEU.core, counts), (None, counts[:2])], kind="draws")
+    resampler = calls.resampler([(BLEU.core, counts), (None, counts[:2])], kind="draws")
     (totals, of_two), expected = resampler.totals, counts.sum(axis=1)
     np.testing.assert_array_equal(expected, totals)
     np.testing.assert_array_equal(expected[:2], of_two)
@@ -507,8 +507,9 @@ def test_a_batch_is_solved_as_its_problems_are_by_themselves(segments: int, seed
     counts = np.stack([random_counts(i, 2, segments) for i in range(len(seeds))])
     limits = np.linspace(-0.1, 0.1, len(seeds)).astype(np.float64)
     drawn = np.array(seeds, dtype=np.uint64)
-    exceedances = _core.shuffle_many(BLEU.core, counts, alternative, limits, n=99, seeds=drawn)
-    scores = _core.draw_many(BLEU.core, counts, n=99, seeds=drawn)
+    of_both = _core.Counts(list(counts.swapaxes(0, 1).copy()))
+    exceedances = _core.shuffle_many(BLEU.core, of_both, alternative, limits, n=99, seeds=drawn)
+    scores = _core.draw_many(BLEU.core, of_both, n=99, seeds=drawn)
     for i, seed in enumerate(seeds):
         of = [(BLEU.core, counts[i])]
         alone = calls.shuffle_tally(of, [(0, 1)], alternative, limits[i : i + 1, None], n=99, seed=seed)
@@ -520,11 +521,11 @@ def test_reductions_that_do_not_belong_together_are_refused() -> None:
     resampler = prepared()
     tally = _core.Tally(PAIRS, "less", np.zeros((2, 2)))
     (first,) = resampler.run([tally], n=64, seed=1)
-    with pytest.raises(InputError, match="must be 64, where these end, got 128"):
+    with pytest.raises(InputError, match="must be 64, where this one ends, got 128"):
         first.merge(resampler.run([tally], n=64, first=128, seed=1)[0])
     with pytest.raises(InputError, match="must be of the same class"):
         first.merge(resampler.run([_core.Spread(PAIRS)], n=64, first=64, seed=1)[0])  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"must be what Resampler\.run returned, got its specification"):
+    with pytest.raises(InputError, match=r"must be one that Resampler\.run returned, got one that has not been run"):
         _ = tally.counts
     with pytest.raises(InputError, match="must be of shuffles, got one of draws"):
         resampler.run([_core.Draws()], n=1)
@@ -533,6 +534,6 @@ def test_reductions_that_do_not_belong_together_are_refused() -> None:
     with pytest.raises(InputError, match="run all shuffles at once"):
         min_p.merge(min_p)
     with pytest.raises(InputError, match="unknown kind 'coins': known are shuffles, draws"):
-        _core.Resampler([(BLEU.core, random_counts(3, 3, 90))], kind="coins")
+        calls.resampler([(BLEU.core, random_counts(3, 3, 90))], kind="coins")
     with pytest.raises(InputError, match="strata must be None with shuffles"):
-        _core.Resampler([(BLEU.core, random_counts(3, 3, 90))], strata=[40, 50])
+        calls.resampler([(BLEU.core, random_counts(3, 3, 90))], strata=[40, 50])

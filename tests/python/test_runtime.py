@@ -93,13 +93,16 @@ STRETCHES = {
     "pairs": (
         "m, p = _core.Metric('chrf', {}), [(i, j) for i in range(400) for j in range(i)]\n"
         "c, t = rng.integers(1, 30, size=(400, 50, 18)), np.zeros((1, len(p)))",
-        "_core.Resampler([(m, c)]).run([_core.Tally(p, 'less', t)], n=10**6, seed=1, progress=progress)",
+        "_core.Resampler([(m, _core.Counts([c]))]).run([_core.Tally(p, 'less', t)], n=10**6, seed=1, progress=progress)",
     ),
-    "differing units": ("c = np.zeros((2, 10**6, 10), np.int64)", "_core.differing_units(c, [(0, 1)] * 10**4, most=1)"),
+    "differing units": (
+        "c = np.zeros((2, 10**6, 10), np.int64)",
+        "_core.Counts([c]).differing([(0, 1)] * 10**4, most=1)",
+    ),
     # Three gigabytes of results, of which no page is touched before it is needed.
     "room for results": (
         "c = rng.integers(1, 30, size=(2, 64, 10))",
-        "_core.Resampler([(None, c)], kind='draws').run([_core.Sums()], n=2 * 10**7, seed=1)",
+        "_core.Resampler([(None, _core.Counts([c]))], kind='draws').run([_core.Sums()], n=2 * 10**7, seed=1)",
     ),
     "limits": ("r = _core.StoppingRule.gandy(0.05, 0.001)", "r.limits(10**7)"),
     # Interrupted when all shuffles are made, and their ranks are found.
@@ -107,7 +110,7 @@ STRETCHES = {
         "m, c = _core.Metric.mean('x', 1.0, True), rng.integers(0, 10**9, size=(2, 64, 2))\n"
         "t, r = np.zeros((1, 1)), np.ones((1, 1), np.uint64)",
         "r = _core.MinP([(0, 1)], 'less', t, r)\n"
-        "    _core.Resampler([(m, c)]).run([r], n=2 * 10**7, seed=1, progress=progress)",
+        "    _core.Resampler([(m, _core.Counts([c]))]).run([r], n=2 * 10**7, seed=1, progress=progress)",
     ),
 }
 
@@ -344,7 +347,7 @@ for name in ("per", "ter"):
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     per, ter = done.stdout.splitlines()
     assert per == "[[0, 1], [3, 200000]]"
-    assert ter.startswith("segment 2 is too long: a table of 625003125 numbers does not fit the memory")
+    assert ter.startswith("segment 2 is too long: a table of 625003125 numbers does not fit in memory")
 
 
 def test_memory_of_a_segment_grows_with_its_references_and_not_with_their_square() -> None:
@@ -474,9 +477,9 @@ LONG: dict[str, Callable[[], object]] = {
     "count": lambda: BLEU.core.count([["a b c d e"] * 200_000], [["a b c e d"] * 200_000], threads=1),
     "tokenize": lambda: _core.tokenize([LINE] * 10, "13a"),
     "words": lambda: _core.stream_words(1, "draw", 0, 10**8),
-    "coins": lambda: _core.coin_law(np.full(3000, 1000, dtype=np.uint64)),
+    "coins": lambda: _core.sign_flip_distribution(np.full(3000, 1000, dtype=np.uint64)),
     "limits": lambda: _core.StoppingRule.gandy(0.05, 0.001).limits(10**6),
-    "differing": lambda: _core.differing_units(np.zeros((2, 10**5, 10), np.int64), [(0, 1)] * 200, most=1),
+    "differing": lambda: _core.Counts([np.zeros((2, 10**5, 10), np.int64)]).differing([(0, 1)] * 200, most=1),
 }
 
 
@@ -642,7 +645,7 @@ def test_nothing_of_the_bar_stays_on_the_screen(tmp_path: Path, command: str, en
     source = """
 import sys, time, reshuffle.compare, reshuffle.cli.output as output
 from reshuffle import InputError
-from reshuffle.cli.commands import main
+from reshuffle.cli.main import main
 output.BAR_DELAY_SECONDS = 0.0
 def slow(name, end):
     function = getattr(sys.modules["reshuffle.compare"], name)

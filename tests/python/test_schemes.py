@@ -361,7 +361,7 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="unknown scheme 'exakt': did you mean 'exact'"):
         approximate_randomization(a, b, BLEU, scheme="exakt")
     with pytest.raises(InputError, match="system 2 is out of range: there are 2"):
-        _core.differing_units(np.stack([a, b]), [(0, 2)], most=5)
+        _core.Counts([a[None], b[None]]).differing([(0, 2)], most=5)
     with pytest.raises(InputError, match="codes: expected 60, got 3"):
         calls.shuffle_sums([np.stack([a, b])], n=4, seed=0, codes=np.arange(3, dtype=np.uint64))
 

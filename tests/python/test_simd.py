@@ -76,7 +76,7 @@ USES = {
     "scores": "metric('bleu').score([[1, 1, 1, 0, 0, 0, 1, 0, 0, 0]])",
     "words": "_core.stream_words(1, 'shuffle', 0, 5)",
     "weights": "_core.draw_weights(1, 0, 50)",
-    "law": "_core.coin_law(np.ones(5, np.uint64))",
+    "law": "_core.sign_flip_distribution(np.ones(5, np.uint64))",
     "shuffles": "approximate_randomization(np.ones((9, 2), int), np.zeros((9, 2), int), lambda t: t[..., 0])",
 }
 
@@ -93,15 +93,13 @@ except InputError as error:
 """
     done = run("sse9", "-c", script)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == 'RESHUFFLE_SIMD must be portable or avx2 or avx512, or not be set, got "sse9"\n'
+    assert done.stdout == 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "sse9"\n'
 
 
 def test_a_command_told_to_take_no_path_leaves_with_exit_code_2(texts: Path) -> None:
     done = run("AVX2", "-m", "reshuffle", "compare", "ref", "a", "b", cwd=texts)
     assert (done.returncode, done.stdout) == (2, "")
-    assert 'RESHUFFLE_SIMD must be portable or avx2 or avx512, or not be set, got "AVX2"' in " ".join(
-        done.stderr.split()
-    )
+    assert 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "AVX2"' in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     # What uses no instructions does not mind.
     assert run("AVX2", "-m", "reshuffle", "--version").returncode == 0

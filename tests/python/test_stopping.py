@@ -178,7 +178,7 @@ def test_besag_and_cliffords_p_is_exact_when_all_orders_are_equally_likely(h: in
     rule = BesagClifford(h)
     orders = np.array(list(itertools.permutations(range(7))))
     sequential = _core.Sequential(rule.core(), len(orders))
-    sequential.look(np.ascontiguousarray(orders[:, 1:] > orders[:, :1]))
+    sequential.update(np.ascontiguousarray(orders[:, 1:] > orders[:, :1]))
     shuffles, exceedances, by_rule = sequential.outcomes
     pvalues = pvalue(exceedances.astype(int), shuffles.astype(int), rule.includes_observed(by_rule))[0]
     for p in np.unique(pvalues):

@@ -114,14 +114,26 @@ def test_everything_public_says_what_it_is() -> None:
         if inspect.isfunction(thing) and len(inspect.signature(thing).parameters) > 3:
             doc = inspect.getdoc(thing) or ""
             assert all(section in doc for section in ("Parameters", "Returns", "Raises", "Examples")) or (
-                "Parameters are those of" in doc
+                "parameters are those of" in doc
             ), name
 
 
 def test_links_between_pages_lead_somewhere() -> None:
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
+            leads_to = page.parent / target if target else page
+            assert leads_to.exists(), f"{page.name}: {target}"
+            if anchor:
+                assert anchor in anchors(leads_to), f"{page.name}: {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page, of which no two may be the same."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    found = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    assert len(found) == len(set(found)), page.name
+    return set(found)
 
 
 def test_the_changelog_and_the_citation_know_the_version() -> None:

@@ -1,4 +1,4 @@
-"""From the arguments of a command line to texts and metrics."""
+"""From command-line arguments to texts, metrics and settings."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from ..data.scores import read_numbers, read_scores
 from ..errors import InputError, Option
 from ..metrics.native import NativeMetric, metric
 from ..metrics.precomputed import GivenCounts, OwnTexts, SegmentScores
-from ..metrics.registry import metric_specs
 from ..settings import Resampling, Units
 from ..validate import check_name
-from .options import flag, flags, known_case
+from .metric_options import MetricChoice, flag, flags
 
 __all__ = ["CALLED", "Job"]
 
-# What the command line calls the options of the records.
+# The command-line names of settings, for error messages.
 CALLED = {
     "n_resamples": "-n",
     "seed": "--seed",
@@ -34,7 +33,7 @@ CALLED = {
 
 @dataclass(frozen=True)
 class Job:
-    """What the command line asks to be scored: files of texts and parses, metrics, files of scores."""
+    """The checked arguments of ``compare`` or ``score``: files, metrics and resampling options."""
 
     reference: str | None
     refs: Sequence[str]
@@ -50,35 +49,35 @@ class Job:
     resampling: Resampling
 
     @classmethod
-    def of(cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], at_least: int) -> Job:
-        """Check all that can be checked before a file is read; takes what it uses out of ``options``."""
+    def from_arguments(cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], at_least: int) -> Job:
+        """Check everything that can be checked before files are read. Removes the options it uses from ``options``."""
         refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
         for given in options.pop("scores"):
             name, *files = given.split("\0")
             if not name:
-                raise InputError("--scores takes a name and files, got an empty name")
+                raise InputError("--scores: expected a name and files, got an empty name")
             if not files:
-                raise InputError(f"--scores {name}: expected a name and a file for each system, got the name alone")
+                raise InputError(f"--scores {name}: expected a file for each system after the name, got none")
             if name in scores:
-                raise InputError(f"--scores {name} is given twice")
+                raise InputError(f"--scores {name} is used twice: choose different names")
             scores[name] = files
         for name in lower:
             if not scores:
-                raise InputError(f"--lower-is-better {name} is about --scores {name}, and no --scores are given")
+                raise InputError(f"--lower-is-better {name} needs --scores {name}")
             check_name("scores", name, list(scores))
-        names = options.pop("metrics") or (["bleu"] if reference is not None else [])
-        metrics = _metrics(names, options)
+        chosen = options.pop("metrics") or ([MetricChoice("bleu")] if reference is not None else [])
+        metrics = _metrics(chosen, options)
         resampling = _resampling(options)
         if reference is None:
             if refs:
-                raise InputError("no REF: --refs takes every file up to the next option, so put it last")
+                raise InputError("no REF: --refs takes all files up to the next option, so put it last")
             if metrics:
-                raise InputError(f"-m {names[0]} needs texts: give REF and SYS; scores from elsewhere need no -m")
+                raise InputError(f"-m {chosen[0].name} needs texts: add REF and SYS; external scores need no -m")
             if not scores:
-                raise InputError("no reference and no systems: give REF and SYS, or scores from elsewhere by --scores")
+                raise InputError("no reference and no systems: add REF and SYS, or external scores with --scores")
             systems = next(iter(scores.values()))
-        # One file of scores alone may hold those of several systems; only reading it tells.
+        # A single file of scores may hold several systems, which shows only when it is read.
         if reference is not None or len(systems) > 1:
             _check_systems(systems, refs, at_least)
         for name, files in scores.items():
@@ -92,7 +91,7 @@ class Job:
 
     @property
     def files(self) -> list[str]:
-        """Everything that will be read."""
+        """All files that will be read."""
         texts = [] if self.reference is None else [self.reference, *self.refs, *self.systems]
         ids = [path for path in (self.documents, self.strata) if path is not None]
         return [*texts, *self.parses, *self._score_files, *ids]
@@ -103,17 +102,17 @@ class Job:
 
     @property
     def names(self) -> list[str]:
-        """What the systems are called."""
+        """The names of the systems."""
         return system_names(self.systems)
 
     def system(self, name: str | None) -> str | None:
-        """A system by its name or file."""
+        """The name of a system, from its name or its file."""
         if name is None or name in self.names:
             return name
         return dict(zip(self.systems, self.names, strict=True)).get(name, name)
 
     def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | GivenCounts]], Units]:
-        """References and systems, None without texts, and metrics; the ids of documents and of strata."""
+        """Read all files: references and systems (None without texts) and metrics; ids of documents and strata."""
         if self.files.count(STDIN) > 1:
             raise InputError("standard input (-) can be read only once")
         texts: tuple[Any, Any] = (None, None)
@@ -141,16 +140,16 @@ class Job:
         return (*texts, [*metrics, *given]), Units(documents, strata)
 
     def _ids(self, read: Callable[..., Sequence[str]], path: str | None) -> Sequence[str] | None:
-        """Ids beside scores from elsewhere; the format given is theirs if they stand in the same file."""
+        """Ids for external scores. ``--input-format`` applies to them if they are in the same file as scores."""
         if path is None:
             return None
         is_of_scores = split_name(path)[0] in {split_name(file)[0] for file in self._score_files}
         return read(path, self.input_format if is_of_scores else None, max_input=self.max_input)
 
     def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:
-        """A metric on the parses, if these are parses of the texts."""
+        """The metric on the parses, after checking that these are parses of the texts."""
         n = len(corpus.references)
-        if len(self.parses) != len(corpus.sources):  # a file of references may hold several
+        if len(self.parses) != len(corpus.sources):  # one file may hold several references
             raise InputError(
                 f"--parses: expected a file for each of {n} references and {len(self.systems)} systems, "
                 f"got {len(self.parses)}"
@@ -160,7 +159,7 @@ class Job:
         for parsed, text in zip(parses, corpus.sources, strict=True):
             if text.format != "conllu":
                 check_parses(parsed, text)
-        # The parse of a reference that is missing is missing, too.
+        # Where a reference is missing, its parse is missing too.
         references = [
             [None if line is None else parse for line, parse in zip(column, parsed.lines, strict=True)]
             for column, parsed in zip(corpus.references, parses[:n], strict=True)
@@ -169,8 +168,8 @@ class Job:
         return OwnTexts(m, references, systems, self.resampling.threads)
 
     def _scores(self, name: str, files: Sequence[str]) -> dict[str, list[float]]:
-        """Scores of segments by system: from a file for each, or from one that names the systems itself."""
-        # --input-format is about texts where there are any; numbers beside them are told by their endings.
+        """Segment scores by system: from a file per system, or from one file with a column of systems."""
+        # With texts, --input-format is the format of the texts, and extensions give the format of the scores.
         input_format = self.input_format if self.reference is None else None
         if len(files) > 1:
             check_order(f"--scores {name}", files, self.systems)
@@ -188,42 +187,43 @@ class Job:
             for column in columns:
                 if m.reads_parses is not None and m.reads_parses != (column.format == "conllu"):
                     wanted, came = ("parses in CoNLL-U", "text") if m.reads_parses else ("text", "parses in CoNLL-U")
-                    hint = "; --parses gives it parses beside texts" if m.reads_parses else ""
+                    hint = "; --parses adds parses to texts" if m.reads_parses else ""
                     raise InputError(
-                        f"{m.name} reads {wanted}, but {column.name} holds {came}; formats are told by the ending or "
-                        f"by --input-format{hint}"
+                        f"{m.name} reads {wanted}, but {column.name} contains {came}; the format follows from the extension "
+                        f"or --input-format{hint}"
                     )
 
 
 def _check_parses(reference: str | None, metrics: Sequence[NativeMetric]) -> None:
     if reference is None:
-        raise InputError("no REF: --parses takes every file up to the next option, so put it last")
+        raise InputError("no REF: --parses takes all files up to the next option, so put it last")
     if not any(m.reads_parses for m in metrics):
-        raise InputError(f"--parses means nothing to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out")
+        raise InputError(f"--parses does not apply to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out")
 
 
 def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[str]) -> InputError:
     return InputError(
         f"--scores {name}: expected a file for each of {len(systems)} systems, got {len(files)}; it takes "
-        "every file up to the next option, so put it last"
+        "all files up to the next option, so put it last"
     )
 
 
-def _metrics(names: Sequence[str], options: dict[str, Any]) -> list[NativeMetric]:
-    """Takes the metrics' own options out of ``options`` and gives each metric those that it has."""
-    takers = {made.option.name: made.metrics for made in flags()}
-    known = [spec.name for spec in metric_specs()]
-    names = [known_case(name, known) for name in names]
-    for name in names:
-        check_name("metric", name, known)
-    given = {option: options.pop(option) for option in takers}
-    given = {option: value for option, value in given.items() if value is not None}
-    for option in given:
-        if not set(takers[option]).intersection(names):
-            raise InputError(
-                f"{flag(option)} means nothing to {', '.join(names) or 'scores from elsewhere'}: leave it out"
-            )
-    return [_metric(name, {o: v for o, v in given.items() if name in takers[o]}) for name in names]
+def _metrics(chosen: Sequence[MetricChoice], options: dict[str, Any]) -> list[NativeMetric]:
+    """The metrics with their options: those after a metric's name take precedence over flags.
+
+    Takes the flags out of ``options`` and gives each metric those that it has.
+    """
+    owners = {each.option.name: each.metrics for each in flags()}
+    names = [choice.name for choice in chosen]
+    values = {option: options.pop(option) for option in owners}
+    values = {option: value for option, value in values.items() if value is not None}
+    for option in values:
+        if not set(owners[option]).intersection(names):
+            raise InputError(f"{flag(option)} does not apply to {', '.join(names) or 'external scores'}: leave it out")
+    return [
+        _metric(choice.name, {o: v for o, v in values.items() if choice.name in owners[o]} | choice.options)
+        for choice in chosen
+    ]
 
 
 def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
@@ -234,7 +234,7 @@ def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
 
 
 def _resampling(options: dict[str, Any]) -> Resampling:
-    """Takes its numbers out of ``options``, before any file is read: a mistyped one should not cost a wait."""
+    """Check the numbers before any file is read, and remove them from ``options``."""
     given = Resampling(*(options.pop(name) for name in ("n_resamples", "seed", "threads")))
     given.check(CALLED)
     return given
@@ -243,6 +243,6 @@ def _resampling(options: dict[str, Any]) -> Resampling:
 def _check_systems(systems: Sequence[str], refs: Sequence[str], at_least: int) -> None:
     if len(systems) >= at_least:
         return
-    wanted = "no system: give the output of at least one" if at_least == 1 else "expected at least two systems"
-    hint = "; --refs takes every file up to the next option, so put it last" if refs else ""
+    wanted = "no system: expected the output of at least one" if at_least == 1 else "expected at least two systems"
+    hint = "; --refs takes all files up to the next option, so put it last" if refs else ""
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")

@@ -1,64 +1,239 @@
-"""The options of metrics as flags of the command line, with their help."""
+"""The options of ``compare`` and ``score``, in the groups and the order of their help."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import Any, get_args
 
-from ..metrics.registry import OptionSpec, metric_specs
+import click
 
-__all__ = ["Flag", "about_option", "flag", "flags", "known_case"]
+from .. import types
+from .command import option
+from .params import Metric, Name, Size
 
+__all__ = ["ARGUMENTS", "compare_options", "score_options"]
 
-def flag(option: str) -> str:
-    """An option as it is written on the command line.
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-    >>> flag("max_ngram_order")
-    '--max-ngram-order'
-    """
-    return "--" + option.replace("_", "-")
-
-
-def about_option(text: str) -> str:
-    """The description of an option with flags for names of options; one-word names stay, since they may be plain words.
-
-    >>> about_option("like smooth_value: --lowercase")
-    'like --smooth-value: --lowercase'
-    """
-    options = [o.name for spec in metric_specs() for o in spec.options if "_" in o.name]
-    return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
+ARGUMENTS = (
+    (
+        "REF, SYS",
+        "UTF-8 text with one segment per line, mteval (.sgm, .xml), tables (.tsv), JSON lines (.jsonl) or parses "
+        "(.conllu), also compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME is a column of a table, a key "
+        "of JSON lines, or a system or reference of an mteval file.",
+    ),
+)
 
 
-def known_case(name: str, known: Sequence[str]) -> str:
-    """A name in lower case if that is known (BLEU is bleu): no two metrics differ in case alone."""
-    return name.lower() if name.lower() in known else name
+def _any_of(names: object) -> str:
+    """The names of a Literal, for a help text."""
+    *first, last = get_args(names)
+    return f"{', '.join(first)} or {last}"
 
 
-@dataclass(frozen=True)
-class Flag:
-    """An option that one or more metrics share by name."""
+INPUT = (
+    option(
+        "Input",
+        "--ref",
+        "--refs",
+        "refs",
+        multiple=True,
+        metavar="FILE...",
+        help="More references. --ref FILE adds one; --refs takes all files up to the next option.",
+    ),
+    option(
+        "Input",
+        "--scores",
+        multiple=True,
+        metavar="NAME FILE...",
+        help="Segment scores of another metric (COMET, "
+        "human ratings): one FILE per SYS with a number per segment, or one FILE#NAME of --segments. Without REF and "
+        "SYS, the files are the systems.",
+    ),
+    option("Input", "--lower-is-better", multiple=True, metavar="NAME", help="Lower scores of this name are better."),
+    option(
+        "Input",
+        "--parses",
+        multiple=True,
+        metavar="FILE...",
+        help="CoNLL-U parses of REF, other references and SYS, in this order, for depf beside metrics of texts.",
+    ),
+    option(
+        "Input",
+        "--docs",
+        "documents",
+        metavar="FILE",
+        help="Document ids, one per segment (text, FILE#NAME or mteval): resample whole documents.",
+    ),
+    option("Input", "--strata", metavar="FILE", help="Stratum ids, one per segment: bootstrap within strata."),
+    option(
+        "Input",
+        "--input-format",
+        type=Name("input format", get_args(types.InputFormat)),
+        metavar="FORMAT",
+        help=f"{_any_of(types.InputFormat)}.  [default: by file extension]",
+    ),
+    option(
+        "Input",
+        "--max-input",
+        type=Size(),
+        default="4GiB",
+        show_default=True,
+        metavar="SIZE",
+        help="Largest size of a compressed file after decompression.",
+    ),
+)
 
-    option: OptionSpec
-    metrics: list[str]
-    choices: list[str]
-    help: str
+METRICS = (
+    option(
+        "Metrics",
+        "-m",
+        "--metric",
+        "--metrics",
+        "metrics",
+        multiple=True,
+        type=Metric(),
+        metavar="NAME...",
+        help="bleu, sentbleu, nist, chrf, chrf++, ter, wer, per, length or depf; several after one -m or after "
+        "several. The list ends at the first word that is no metric (a file called ter is ./ter). Options follow a "
+        "name, as in bleu:tokenize=intl,lowercase, or are flags for all metrics that have them, as in --lowercase; "
+        "'reshuffle metrics NAME' lists them.  [default: bleu]",
+    ),
+)
+
+TEST = (
+    option(
+        "Test",
+        "--test",
+        type=Name("test", get_args(types.Test)),
+        default="ar",
+        show_default=True,
+        metavar="NAME",
+        help=f"{_any_of(types.Test)}; 'reshuffle metrics' describes them.",
+    ),
+    option(
+        "Test",
+        "--baseline",
+        metavar="NAME",
+        help="The system, or its file, to compare the others with.  [default: the first]",
+    ),
+    option("Test", "--all-pairs", is_flag=True, help="Compare every pair of systems."),
+    option(
+        "Test",
+        "--alternative",
+        type=Name("alternative", get_args(types.Alternative)),
+        default="two-sided",
+        show_default=True,
+        metavar="NAME",
+        help="two-sided, greater (SYS better than the baseline) or less.",
+    ),
+    option(
+        "Test",
+        "--adjust",
+        type=Name("adjustment", get_args(types.Adjustment)),
+        metavar="NAME",
+        help=f"Adjust p for all pairs under a metric: {_any_of(types.Adjustment)}.  [default: no]",
+    ),
+    option("Test", "--alpha", type=float, metavar="LEVEL", help="p <= alpha has a star.  [default: 1 - confidence]"),
+    option(
+        "Test",
+        "--scheme",
+        type=Name("scheme", get_args(types.Scheme)),
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help="Null distribution of 'ar': iid (Monte Carlo, -n shuffles), subgroup (2^m >= n shuffles "
+        "that are a group), exact (enumeration or convolution), or auto (exact if no slower than iid, else iid).",
+    ),
+    option(
+        "Test",
+        "--stopping",
+        type=Name("stopping rule", get_args(types.Stopping)),
+        metavar="NAME",
+        help="Stop the shuffles of 'ar' early: besag-clifford (after 20 exceedances) or gandy (once p <= alpha or p > "
+        "alpha is decided, with error probability 0.001).",
+    ),
+)
 
 
-def flags() -> list[Flag]:
-    """Every option of any metric, once; the help says what it means to each metric."""
-    takers: dict[str, list[tuple[str, OptionSpec]]] = {}
-    for spec in metric_specs():
-        for option in spec.options:
-            takers.setdefault(option.name, []).append((spec.name, option))
+def _intervals(default: str | None, confidence: float | None) -> tuple[Decorator, ...]:
+    """Without defaults, intervals are reported only if one of the options is used."""
+    asked = "" if default else "  [default: percentile with --confidence, else none]"
+    level = "" if confidence else "  [default: 0.95 with --interval]"
+    return (
+        option("Intervals", "--interval", type=Name("interval", get_args(types.Interval)), default=default,
+               show_default=default is not None, metavar="NAME",
+               help=f"{_any_of(types.Interval)}; 'reshuffle metrics' describes them.{asked}"),
+        option("Intervals", "--confidence", "confidence_level", type=float, default=confidence,
+               show_default=confidence is not None, metavar="LEVEL", help=f"Confidence level.{level}"),
+    )  # fmt: skip
 
-    def merged(of_metrics: list[tuple[str, OptionSpec]]) -> Flag:
-        meanings: dict[str, list[str]] = {}
-        for metric_name, option in of_metrics:
-            default = "" if option.kind == "flag" or option.default is None else f"  [default: {option.default}]"
-            meanings.setdefault(about_option(option.about) + default, []).append(metric_name)
-        told = [f"{', '.join(names)}: {meaning}" for meaning, names in meanings.items()]
-        choices = dict.fromkeys(choice for _, option in of_metrics for choice in option.choices)
-        return Flag(of_metrics[0][1], [name for name, _ in of_metrics], list(choices), "; ".join(told))
 
-    return [merged(of_metrics) for of_metrics in takers.values()]
+RESAMPLING = (
+    option(
+        "Resampling",
+        "-n",
+        "--n-resamples",
+        type=int,
+        default=10_000,
+        show_default=True,
+        metavar="N",
+        help="Shuffles of the test, and draws of the bootstrap.",
+    ),
+    option(
+        "Resampling",
+        "--seed",
+        type=int,
+        default=12345,
+        show_default=True,
+        metavar="N",
+        help="The same seed gives the same result, on any machine and number of threads.",
+    ),
+    option("Resampling", "--threads", type=int, metavar="N", help="[default: all cores]"),
+)
+
+
+def _output(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
+    *first, last = formats
+    return (
+        option("Output", "-o", "--output", metavar="FILE", help="Write to FILE; - is standard output."),
+        option("Output", "--format", "fmt", type=Name("format", formats), metavar="NAME",
+               help=f"{', '.join(first)} or {last}.  [default: {default}]"),
+    )  # fmt: skip
+
+
+SEGMENTS = (
+    option(
+        "Output",
+        "--segments",
+        is_flag=True,
+        help="Write the score of every segment (with --docs, of every document), as tsv or jsonl.",
+    ),
+)
+
+
+def _all(*groups: Sequence[Decorator]) -> Decorator:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed([decorator for group in groups for decorator in group]):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All options of ``reshuffle compare``."""
+    systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
+    reference = click.argument("reference", metavar="REF", required=False)
+    output = _output(get_args(types.Format), "text")
+    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), RESAMPLING, output)
+    return reference(systems(options(command)))
+
+
+def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All options of ``reshuffle score``."""
+    systems = click.argument("systems", metavar="SYS...", nargs=-1)
+    reference = click.argument("reference", metavar="REF", required=False)
+    output = _output((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
+    options = _all(INPUT, METRICS, _intervals(None, None), RESAMPLING, SEGMENTS, output)
+    return reference(systems(options(command)))

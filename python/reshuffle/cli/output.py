@@ -1,4 +1,4 @@
-"""Writing a report to standard output or atomically to a file, and a progress bar until then."""
+"""Writing reports, atomically if to a file, and the progress bar."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .process import cleanup, stdout_problem
 
 __all__ = ["Result", "Writer", "destination", "progress_bar", "terminal"]
 
-# For shorter runs a bar would only flicker.
+# In shorter runs the bar would only flicker.
 BAR_DELAY_SECONDS = 0.3
 # How long Ctrl-C waits for the bar to be removed.
 REMOVAL_SECONDS = 0.2
@@ -34,19 +34,19 @@ Writer: TypeAlias = Callable[[Result, str], object]
 
 @contextlib.contextmanager
 def destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
-    """A function that writes the report. A file appears whole, and only if the body succeeds."""
+    """A function that writes the report. A file is written completely or, if the body fails, not at all."""
     descriptor = None if output is None else _descriptor(output)
     if output is None or output == STDIN or descriptor == 1:
-        if sys.__stdout__ is None:  # before the work rather than after it
+        if sys.__stdout__ is None:  # before the work starts
             raise InputError(f"standard output cannot be written: {stdout_problem()}")
         yield lambda result, fmt: _write(sys.stdout, result, fmt, "standard output", terminal())
         return
     if not output:
-        raise InputError("-o takes the name of a file, got an empty one")
+        raise InputError("-o: expected the name of a file, got an empty one")
     shown = display_name(output)
-    with _blamed_on(shown):
+    with _write_errors(shown):
         if Path(output).is_dir():
-            raise InputError(f"{shown} is a directory: -o takes the name of a file")
+            raise InputError(f"{shown} is a directory: expected the name of a file after -o")
         # A pipe, a terminal or /dev/null is written directly: it cannot be replaced by a file.
         is_stream = descriptor is not None or (Path(output).exists() and not Path(output).is_file())
     if is_stream:
@@ -58,7 +58,7 @@ def destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
 
 
 def _descriptor(output: str) -> int | None:
-    """The descriptor that a path like /dev/stdout stands for: what it leads to cannot always be opened again."""
+    """The file descriptor that a path such as /dev/stdout stands for, which cannot always be opened again."""
     if os.name == "nt":
         return None
     found = re.fullmatch(r"/(?:dev/fd|proc/self/fd)/(\d{1,9})", output)
@@ -66,7 +66,7 @@ def _descriptor(output: str) -> int | None:
 
 
 @contextlib.contextmanager
-def _blamed_on(shown: str) -> Iterator[None]:
+def _write_errors(shown: str) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:  # the reader has closed the pipe
@@ -77,12 +77,12 @@ def _blamed_on(shown: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[str]]:
-    with _blamed_on(shown):
-        # Of an open descriptor a duplicate: opening the path again could overwrite what others write there.
+    with _write_errors(shown):
+        # Duplicate open descriptors: opening the path again could overwrite what other programs write there.
         stream = open(os.dup(path) if isinstance(path, int) else path, mode, encoding="utf-8", newline="\n")  # noqa: SIM115
     try:
         yield stream
-        with _blamed_on(shown):
+        with _write_errors(shown):
             stream.close()
     finally:
         with contextlib.suppress(OSError):
@@ -91,12 +91,12 @@ def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[str]]:
 
 @contextlib.contextmanager
 def _replacement(target: Path, shown: str, inputs: Sequence[str]) -> Iterator[IO[str]]:
-    """A file beside the target that takes its place at the end."""
-    with _blamed_on(shown):
+    """A temporary file next to the target, which replaces it at the end."""
+    with _write_errors(shown):
         exists = target.exists()
         for path, _ in map(split_name, inputs):
             if path != STDIN and exists and os.path.exists(path) and target.samefile(path):  # noqa: PTH110
-                raise InputError(f"{shown} is one of the inputs: it would be overwritten; choose another name for -o")
+                raise InputError(f"{shown} is also an input and would be overwritten: choose another name for -o")
         if exists and not os.access(target, os.W_OK):
             raise InputError(f"{shown} cannot be written: Permission denied")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
@@ -109,7 +109,7 @@ def _replacement(target: Path, shown: str, inputs: Sequence[str]) -> Iterator[IO
         try:
             with _stream(str(part), shown, "x") as stream:
                 yield stream
-            with _blamed_on(shown):
+            with _write_errors(shown):
                 if exists:
                     part.chmod(target.stat().st_mode & 0o7777)
                 part.replace(target)
@@ -118,9 +118,9 @@ def _replacement(target: Path, shown: str, inputs: Sequence[str]) -> Iterator[IO
 
 
 def _write(stream: IO[str], result: Result, fmt: str, shown: str, terminal: Terminal | None = None) -> None:
-    """Write a result in pieces, because one string of all segments of all systems would be large."""
+    """Write a result piece by piece: one string of all segments of all systems would be large."""
     rendered = pieces(result, fmt, terminal)
-    with _blamed_on(shown):
+    with _write_errors(shown):
         stream.writelines(rendered)
         stream.flush()
 
@@ -133,9 +133,9 @@ def terminal() -> Terminal:
 
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A progress bar on standard error while the body runs, if that takes long and standard error is a terminal.
+    """Show a progress bar while the body runs, if that takes long and standard error is a terminal.
 
-    It is removed when the body ends, also by a signal or an error. The body must not write to the terminal.
+    The bar disappears when the body ends, also after an error or a signal. The body must not write to the terminal.
     """
     progress = Progress()
     if sys.stderr is None or not sys.stderr.isatty():
@@ -153,7 +153,7 @@ def progress_bar() -> Iterator[Progress]:
     except RuntimeError:  # no thread can be started: run without a bar
         yield progress
         return
-    # A limit, because in a signal handler the bar's thread may wait for an import of the interrupted main thread.
+    # With a timeout: in a signal handler, the bar's thread may wait for an import of the interrupted main thread.
     with cleanup(lambda: remove(REMOVAL_SECONDS)):
         try:
             yield progress
@@ -161,7 +161,7 @@ def progress_bar() -> Iterator[Progress]:
             remove()
 
 
-def _is_put(finished: queue.SimpleQueue[None], seconds: float) -> bool:
+def _finished_within(finished: queue.SimpleQueue[None], seconds: float) -> bool:
     try:
         finished.get(timeout=seconds)
     except queue.Empty:
@@ -170,16 +170,16 @@ def _is_put(finished: queue.SimpleQueue[None], seconds: float) -> bool:
 
 
 def _draw_bar(progress: Progress, finished: queue.SimpleQueue[None]) -> None:
-    if _is_put(finished, BAR_DELAY_SECONDS):
+    if _finished_within(finished, BAR_DELAY_SECONDS):
         return
-    # The main thread reports a terminal that hangs up or memory that runs out.
+    # If the terminal hangs up or memory runs out, the main thread reports it.
     with contextlib.suppress(OSError, MemoryError, ImportError):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        # Otherwise rich redirects standard output to standard error while the bar is shown.
+        # By default rich redirects standard output to standard error while the bar is shown.
         with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
             stage, task = "", None
             while True:
@@ -189,5 +189,5 @@ def _draw_bar(progress: Progress, finished: queue.SimpleQueue[None]) -> None:
                     stage = progress.stage
                     task = bars.add_task(stage)
                 bars.update(task, total=progress.total or None, completed=progress.done)
-                if _is_put(finished, 0.1):
+                if _finished_within(finished, 0.1):
                     return

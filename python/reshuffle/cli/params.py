@@ -2,57 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError, quoted
 from ..validate import check_name
-
-# A command imports what it runs in its body, and asks the engine for names only when they are needed: --help and
-# completion should not wait for numpy.
+from .habits import name_advice
 
 if TYPE_CHECKING:
+    from .metric_options import MetricChoice
+
     StrParam = click.ParamType[str]
     IntParam = click.ParamType[int]
+    MetricParam = click.ParamType[MetricChoice]
 else:  # generic at run time only in later releases of click
-    StrParam = IntParam = click.ParamType
+    StrParam = IntParam = MetricParam = click.ParamType
 
 
 class Name(StrParam):
-    """One of the names in a registry; the error for another tells the nearest."""
+    """One of the names in a registry. The error for any other name suggests the nearest."""
 
     name = "name"
 
-    def __init__(self, kind: str, known: Sequence[str] | Callable[[], Sequence[str]]) -> None:
+    def __init__(self, kind: str, known: Sequence[str]) -> None:
         self.kind = kind
-        self._known = known
-
-    @property
-    def known(self) -> list[str]:
-        return list(self._known() if callable(self._known) else self._known)
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        return "|".join(self.known)
+        self.known = known
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        known = self.known
-        if self.kind == "metric":
-            from .options import known_case
-
-            value = known_case(value, known)
-        check_name(self.kind, value, known)
+        advice = None if value in self.known else name_advice(self.kind, str(value))
+        if advice is not None:
+            raise advice
+        check_name(self.kind, value, self.known)
         return str(value)
+
+
+class Metric(MetricParam):
+    """A metric, perhaps with options: ``bleu:tokenize=intl``."""
+
+    name = "metric"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> MetricChoice:
+        from .metric_options import MetricChoice, is_metric, parse_metric
+
+        if isinstance(value, MetricChoice):
+            return value
+        advice = None if is_metric(value) else name_advice("metric", value.partition(":")[0])
+        if advice is not None:
+            raise advice
+        return parse_metric(value)
 
 
 class Numbers(StrParam):
     """Numbers separated by commas."""
 
     name = "numbers"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        return "X,X,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:

@@ -172,7 +172,7 @@ def _wilcoxon(differences: Scores, alternative: str) -> float:
     ranks = (2 * np.cumsum(counts) - counts + 1)[inverse]  # twice the mean ranks: whole numbers
     observed, total = int(ranks[differences > 0].sum()), int(ranks.sum())
     if len(differences) <= (MOST_EXACT_RANKS if len(sizes) == len(differences) else MOST_EXACT_TIES):
-        null = _core.coin_law(ranks.astype(np.uint64))
+        null = _core.sign_flip_distribution(ranks.astype(np.uint64))
         null = 0.5 * (null + null[::-1])  # symmetric to the last bit, so that (a, b) and (b, a) have the same p
         greater, less = (float(null[sum_of_ranks:].sum()) for sum_of_ranks in (observed, total - observed))
     else:
@@ -507,7 +507,7 @@ def _together(plan: Plan, group: Group, problems: Problems, resampling: Resampli
     shuffling = plan.shuffling
     if plan.test.replicates != "shuffles" or shuffling.stopping is not None or shuffling.scheme == "subgroup":
         return None
-    sample = CountSample.of(group.metric, group.systems, problems.unit)
+    sample = CountSample.of_turns(group.metric, group.arrays, problems.unit)
     pairs = [(2 * problem, 2 * problem + 1) for problem in range(len(group.numbers))]
     observed = Observed(Replicates.of([sample], resampling), Hypotheses.of_pairs(pairs), plan.alternative, shuffling)
     thresholds, seeds = observed.thresholds[None], problems.seeds[group.numbers]

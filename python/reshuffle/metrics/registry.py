@@ -58,7 +58,7 @@ def tokenizer_specs() -> list[TokenizerSpec]:
 
 def metric_specs() -> list[MetricSpec]:
     """Every metric of the core. Those that tokenize also take tokenizers of other packages, and their models."""
-    return [MetricSpec(m.name, m.about, m.source, m.of_parses, list(_options(m))) for m in _core.metrics()]
+    return [MetricSpec(m.name, m.about, m.source, m.reads_parses, list(_options(m))) for m in _core.metrics()]
 
 
 def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:

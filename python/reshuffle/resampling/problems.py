@@ -38,20 +38,17 @@ def is_batch(values: ArrayLike, metric: MetricLike | None) -> bool:
 
 
 class Group(NamedTuple):
-    """The problems under one metric: their numbers, and their counts of k systems each, (n, k, S, K)."""
+    """The problems under one metric: their numbers, and for each of k systems its counts in all of them, (n, S, K)."""
 
     metric: Metric
     numbers: NDArray[np.intp]
-    counts: Counts
+    arrays: Sequence[Counts]
 
-    @property
-    def systems(self) -> Counts:
-        """The systems of all problems side by side: (n·k, S, K)."""
-        return self.counts.reshape(-1, *self.counts.shape[2:])
-
-    def with_systems(self, systems: Counts) -> Group:
-        """The same with other counts of them."""
-        return self._replace(counts=systems.reshape(*self.counts.shape[:2], *systems.shape[1:]))
+    def by(self, documents: Documents) -> Group:
+        """The same with documents as the unit."""
+        for counts in self.arrays:
+            check_sums(counts)  # numpy would not tell
+        return self._replace(arrays=[np.ascontiguousarray(documents.sums(counts)) for counts in self.arrays])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,17 +80,15 @@ class Problems:
         strata = None if given.strata is None else Strata.of(given.strata, n_segments, documents)
         if documents is None:
             return cls(groups, seeds_of(seed, n), "segment", strata)
-        for group in groups:
-            check_sums(group.systems)  # numpy would not tell
-        summed = [group.with_systems(documents.sums(group.systems)) for group in groups]
-        return cls(summed, seeds_of(seed, n), "document", strata)
+        return cls([group.by(documents) for group in groups], seeds_of(seed, n), "document", strata)
 
     def __len__(self) -> int:
         return len(self.seeds)
 
     def replicates(self, group: Group, at: int, resampling: Resampling) -> Replicates:
         """Those of one problem, as they would be if it were alone."""
-        sample = CountSample.of(group.metric, group.counts[at], self.unit, self.strata)
+        arrays = [counts[at : at + 1] for counts in group.arrays]
+        sample = CountSample.of_turns(group.metric, arrays, self.unit, self.strata)
         seed = int(self.seeds[group.numbers[at]])
         return Replicates.of([sample], replace(resampling, seed=seed))
 
@@ -105,8 +100,8 @@ class Problems:
 
 
 def _of_counts(metric: Metric, arrays: dict[str, NDArray[np.generic]]) -> Group:
-    checked = [counts_array(array, name, ndim=3) for name, array in arrays.items()]
-    return Group(metric, np.arange(len(checked[0])), np.stack(checked, axis=1))
+    counts = [np.ascontiguousarray(counts_array(array, name, ndim=3)) for name, array in arrays.items()]
+    return Group(metric, np.arange(len(counts[0])), counts)
 
 
 def _of_scores(arrays: dict[str, NDArray[np.generic]]) -> list[Group]:
@@ -120,7 +115,10 @@ def _of_scores(arrays: dict[str, NDArray[np.generic]]) -> list[Group]:
         _, numbers, counts = by_unit.setdefault(scores.signature(), (scores, [], []))
         numbers.append(number)
         counts.append(scores.counts_of(list(arrays)))
-    return [Group(metric, np.array(numbers), np.stack(counts)) for metric, numbers, counts in by_unit.values()]
+    return [
+        Group(metric, np.array(numbers), list(np.ascontiguousarray(np.stack(counts, axis=1))))
+        for metric, numbers, counts in by_unit.values()
+    ]
 
 
 def seeds_of(seed: int | ArrayLike, n: int) -> Seeds:

@@ -188,7 +188,7 @@ class _InSequence(Kept[Stopped]):
         running = list(self.running)
         looked_at = np.zeros((len(self.thresholds), statistics.shape[1]), dtype=np.bool_)
         looked_at[running] = reached(statistics, self.thresholds[running, None], self.alternative)
-        self.tests.look(looked_at)
+        self.tests.update(looked_at)
 
     @property
     def row(self) -> Stopped:

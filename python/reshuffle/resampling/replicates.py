@@ -10,7 +10,7 @@ from .. import _core
 from .._core import Progress
 from ..errors import InputError
 from ..lazy import lazy
-from ..metrics.base import Counts, Scores, thread_count
+from ..metrics.base import Scores, thread_count
 from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
 from .reductions import Draws, Kept, Reduction
@@ -144,7 +144,7 @@ class Replicates:
             for reduction, by_metric in zip(reductions, rows, strict=True)
         ]
 
-    def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, Counts]]) -> _core.Resampler:
+    def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, _core.Counts]]) -> _core.Resampler:
         """The native samples, prepared once for each kind."""
         if kind not in self._prepared:
             self._prepared[kind] = _core.Resampler(

@@ -97,7 +97,7 @@ class Column(NamedTuple):
     @property
     def differences(self) -> NDArray[np.int64]:
         """Those of the units that differ, in their order."""
-        x, y = (self.sample.counts[system, :, self.number] for system in self.pair)
+        x, y = (self.sample.rows(system)[:, self.number] for system in self.pair)
         return np.asarray((x - y)[x != y])
 
     def statistics(self, moved: NDArray[np.int64]) -> Scores:
@@ -193,7 +193,7 @@ class Sample(Protocol):
     def sums(self) -> CountSample:
         """Itself, for what needs counts; :class:`InputError` if it has none."""
 
-    def native(self, kind: str) -> tuple[_core.Metric, Counts] | None:
+    def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
         """What the core sums and scores for ``shuffles`` or ``draws``; None for what is scored here, as follows."""
 
     def shuffled(self, pairs: Pairs, batch: Batch) -> Scores:
@@ -205,7 +205,12 @@ class Sample(Protocol):
 
 def prepared(kind: str, counts: Counts, strata: Strata | None = None) -> _core.Resampler:
     """Counts that are to be summed in the core, and scored here: (k, S, K)."""
-    return _core.Resampler([(None, np.ascontiguousarray(counts))], kind=kind, strata=sizes_of(strata))
+    return _core.Resampler([(None, checked(counts))], kind=kind, strata=sizes_of(strata))
+
+
+def checked(counts: Counts) -> _core.Counts:
+    """(k, S, K) counts for the core, in the order of memory that it wants."""
+    return _core.Counts([np.ascontiguousarray(counts)])
 
 
 def sizes_of(strata: Strata | None) -> list[int] | None:
@@ -215,24 +220,49 @@ def sizes_of(strata: Strata | None) -> list[int] | None:
 
 @dataclass(frozen=True, eq=False)
 class CountSample(ABC):
-    """The counts of k systems under a metric: a (k, S, K) array of int64, or (k, D, K) if documents are the unit."""
+    """The counts of k systems under a metric, with S segments or D documents as the units.
+
+    ``arrays`` are C-contiguous arrays of int64, all of the shape (n, S, K). Each holds every so many-th system: those of
+    one array are as they lie there, those of two are of either in turn. So nothing has to be copied to bring together
+    the systems of two arrays.
+    """
 
     metric: Metric
-    counts: Counts
+    arrays: Sequence[Counts]
     unit: str = "segment"
     strata: Strata | None = None
 
     evaluations: ClassVar[None] = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", np.ascontiguousarray(counts_array(self.counts, "counts", ndim=3)))
-
     @staticmethod
     def of(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
         """From (k, S, K) counts, scored where the metric's formula is."""
+        counts = np.ascontiguousarray(counts_array(counts, "counts", ndim=3))
+        return CountSample.of_turns(metric, [counts], unit, strata)
+
+    @staticmethod
+    def of_turns(
+        metric: Metric, arrays: Sequence[Counts], unit: str = "segment", strata: Strata | None = None
+    ) -> CountSample:
+        """From arrays whose systems take turns."""
         if metric.core is None:
-            return FormulaSample(metric, counts, unit, strata)
-        return NativeSample(metric, counts, unit, strata, core=metric.core)
+            return FormulaSample(metric, arrays, unit, strata)
+        return NativeSample(metric, arrays, unit, strata, core=metric.core)
+
+    @lazy
+    def counts(self) -> Counts:
+        """The counts of all systems: (k, S, K)."""
+        return self.arrays[0] if len(self.arrays) == 1 else np.concatenate(np.stack(self.arrays, axis=1))
+
+    def rows(self, system: int) -> Counts:
+        """The counts of one system: (S, K)."""
+        place, array = divmod(system, len(self.arrays))
+        return self.arrays[array][place]
+
+    @lazy
+    def checked(self) -> _core.Counts:
+        """The counts for the core, which has checked that none of their sums overflows."""
+        return _core.Counts(self.arrays)
 
     @staticmethod
     def of_arrays(
@@ -251,11 +281,11 @@ class CountSample(ABC):
 
     def by(self, documents: Documents) -> CountSample:
         """See :meth:`Sample.by`."""
-        return replace(self, counts=self._sums(documents), unit="document", strata=None)
+        return CountSample.of(self.metric, self._sums(documents), "document")
 
     def _sums(self, documents: Documents) -> Counts:
         """The sums over each document, once those over all segments are known not to overflow: numpy would not tell."""
-        _ = self.totals
+        _ = self.checked
         return documents.sums(self.counts)
 
     def within(self, strata: Strata) -> CountSample:
@@ -270,12 +300,12 @@ class CountSample(ABC):
     @property
     def n_units(self) -> int:
         """See :attr:`Sample.n_units`."""
-        return int(self.counts.shape[1])
+        return int(self.arrays[0].shape[1])
 
     @lazy
     def totals(self) -> Counts:
-        """The sums over all units: (k, K). The core looks whether any sum of them could overflow."""
-        return _core.totals(self.counts)
+        """The sums over all units: (k, K)."""
+        return self.checked.totals
 
     @lazy
     def scores(self) -> Scores:
@@ -317,10 +347,10 @@ class CountSample(ABC):
                 f"{self.metric.name}: t intervals and t, Wilcoxon and sign tests take segments for independent; with "
                 f"{units} use 'ar' or 'bootstrap', and an interval from draws"
             )
-        rows = self.counts[a]
+        rows = self.rows(a)
         if b is not None:
             rows = rows.copy()
-            rows[:, 0] -= self.counts[b][:, 0]
+            rows[:, 0] -= self.rows(b)[:, 0]
         return self.metric.segment_scores(rows)
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
@@ -339,7 +369,7 @@ class CountSample(ABC):
 
     def differing(self, pairs: Pairs, most: int) -> list[tuple[int, Column | None]]:
         """See :meth:`Sample.differing`."""
-        found = _core.differing_units(self.counts, list(pairs), most=most)
+        found = self.checked.differing(pairs, most=most)
         return [
             (units, None if column is None else Column(self, pair, column, span))
             for pair, (units, column, span) in zip(pairs, found, strict=True)
@@ -347,13 +377,13 @@ class CountSample(ABC):
 
     def of_pair(self, pair: tuple[int, int]) -> tuple[CountSample, tuple[int, int]]:
         """See :meth:`Sample.of_pair`."""
-        if len(self.counts) == 2:
+        if len(self.checked) == 2:
             return self, pair
-        return replace(self, counts=self.counts[list(pair)], strata=None), (0, 1)
+        return CountSample.of(self.metric, np.stack([self.rows(system) for system in pair]), self.unit), (0, 1)
 
     def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
         """See :meth:`Sample.differing_units`."""
-        x, y = self.counts[list(pair)]
+        x, y = map(self.rows, pair)
         return np.flatnonzero((x != y).any(axis=-1))
 
     def sums(self) -> CountSample:
@@ -361,7 +391,7 @@ class CountSample(ABC):
         return self
 
     @abstractmethod
-    def native(self, kind: str) -> tuple[_core.Metric, Counts] | None:
+    def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
         """See :meth:`Sample.native`."""
 
     @lazy
@@ -397,9 +427,10 @@ class NativeSample(CountSample):
         """See :attr:`Sample.scores`."""
         return self.core.scores(self.totals)
 
-    def native(self, kind: str) -> tuple[_core.Metric, Counts] | None:
+    def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
         """See :meth:`Sample.native`."""
-        return self.core, self.to_draw if kind == "draws" else self.counts
+        in_order = kind == "shuffles" or self.strata is None
+        return self.core, self.checked if in_order else checked(self.to_draw)
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,10 +469,7 @@ def _of_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> C
     if len({array.shape for array in arrays}) > 1:
         got = " and ".join(str(array.shape) for array in arrays)
         raise InputError(f"a and b must have the same shape (segments, counts), got {got}")
-    together = np.empty((len(arrays), *arrays[0].shape), dtype=np.int64)
-    for system, array in enumerate(arrays):
-        together[system] = array
-    return CountSample.of(metric, together)
+    return CountSample.of_turns(metric, [np.ascontiguousarray(array[None]) for array in arrays])
 
 
 def _shape(values: ArrayLike) -> tuple[int, ...]:

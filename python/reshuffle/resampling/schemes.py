@@ -199,7 +199,7 @@ class Law:
         """The values of the statistic, some of which may be equal, and their probabilities."""
         unit = int(np.gcd.reduce(self.differences))
         steps = np.abs(self.differences // unit).astype(np.uint64)
-        probabilities = _core.coin_law(steps, progress=self.replicates.progress)
+        probabilities = _core.sign_flip_distribution(steps, progress=self.replicates.progress)
         # Σ of the swapped d_s has the law of (Σ of the negative ones) + Σ of the |d_s| whose coin shows heads.
         least = int(self.differences[self.differences < 0].sum())
         statistics = np.empty(len(probabilities))
@@ -305,7 +305,7 @@ def shuffle(
 def shuffle_each(
     replicates: Replicates, thresholds: Scores, alternative: str, scheme: str, seeds: NDArray[np.uint64]
 ) -> Shuffled | None:
-    """Shuffle the systems of one sample two by two, each pair by a seed of its own: exactly or by coins.
+    """Shuffle the systems of a sample of two arrays two by two, each pair by a seed of its own: exactly or by coins.
 
     ``thresholds``: (1, pairs). None if the core does not score the sample.
     """
@@ -314,12 +314,12 @@ def shuffle_each(
     if native is None:
         return None
     metric, counts = native
-    of_pairs = counts.reshape(-1, 2, *counts.shape[1:])
+    n_pairs = len(counts) // 2
 
     def by_coins(others: list[int]) -> NDArray[np.int64]:
         found = _core.shuffle_many(
             metric,
-            of_pairs if len(others) == len(of_pairs) else of_pairs[others],
+            counts if len(others) == n_pairs else _core.Counts([array[others] for array in sample.sums().arrays]),
             alternative,
             thresholds[0, others],
             n=replicates.n_resamples,
@@ -329,7 +329,7 @@ def shuffle_each(
         )
         return found.astype(np.int64)[None]
 
-    pairs = [(2 * p, 2 * p + 1) for p in range(len(of_pairs))]
+    pairs = [(2 * p, 2 * p + 1) for p in range(n_pairs)]
     # As if each pair were alone: it must not matter what else is in the batch.
     exact = exact_tests(replicates, 0, pairs, scheme, pairs[:1])
     return _exact_or(by_coins, [exact], replicates.n_resamples, thresholds, alternative)

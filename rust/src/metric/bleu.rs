@@ -5,15 +5,15 @@ use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::Result;
 use crate::math::exp_of_negative;
-use crate::ngram::Ngrams;
 use crate::pool::{Run, Stop};
 use crate::simd::{Simd, dispatch};
+use crate::text::ngram::Ngrams;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "bleu",
     about: "geometric mean of clipped n-gram precisions times a brevity penalty",
     source: "P02-1040",
-    of_parses: false,
+    reads_parses: false,
     options: &[
         TOKENIZE,
         LOWERCASE,

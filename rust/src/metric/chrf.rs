@@ -9,15 +9,15 @@
 use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
-use crate::ngram::Ngrams;
 use crate::pool::{self, PIECE, Run, Stop};
-use crate::tokenize::{self, is_space};
+use crate::text::ngram::Ngrams;
+use crate::text::tokenize::{self, is_space};
 
 pub(super) const CHRF: MetricSpec = MetricSpec {
     name: "chrf",
     about: "F-score over character n-grams",
     source: "W15-3049",
-    of_parses: false,
+    reads_parses: false,
     options: OPTIONS,
     build: |options| Ok(Box::new(Chrf::new(options)?)),
 };
@@ -26,7 +26,7 @@ pub(super) const CHRF_PLUS_PLUS: MetricSpec = MetricSpec {
     name: "chrf++",
     about: "F-score over character n-grams, words and word pairs",
     source: "W17-4770",
-    of_parses: false,
+    reads_parses: false,
     options: PLUS_PLUS_OPTIONS,
     build: |options| Ok(Box::new(Chrf::new(options)?)),
 };

@@ -10,15 +10,15 @@ use foldhash::fast::FixedState;
 
 use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
-use crate::conllu;
 use crate::error::{Column, Result};
-use crate::pool::{Patience, Run, Stop};
+use crate::pool::{Run, Stop, WorkMeter};
+use crate::text::conllu;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "depf",
     about: "F-score over dependency relations (parses in CoNLL-U in the place of texts)",
     source: "W05-0908",
-    of_parses: true,
+    reads_parses: true,
     options: &[
         OptionSpec {
             name: "unlabelled",
@@ -69,10 +69,10 @@ impl DepF {
     /// Counts the relations of a block.
     fn relations(&self, block: &str, stop: &Stop<'_>) -> Result<Relations> {
         let mut relations = Relations::default();
-        let (mut patience, mut outcome) = (Patience::default(), Ok(()));
+        let (mut meter, mut outcome) = (WorkMeter::default(), Ok(()));
         conllu::sentences(block, |words| {
             if outcome.is_ok() {
-                outcome = patience.spend(256 * words.len(), stop);
+                outcome = meter.charge(256 * words.len(), stop);
             }
             if outcome.is_err() {
                 return;

@@ -4,11 +4,11 @@
 //! counts are in units of 1/L ([`References::units`]).
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
-use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, References, Units};
-use crate::edit::STRANGER;
+use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, References, Resolution};
 use crate::error::Result;
-use crate::ngram::{Token, Vocabulary, each_token};
-use crate::pool::{Patience, Run, Stop};
+use crate::pool::{Run, Stop, WorkMeter};
+use crate::text::edit::UNKNOWN_WORD;
+use crate::text::ngram::{Token, Vocabulary, each_token};
 
 /// The columns of a row.
 pub(super) fn columns() -> Vec<String> {
@@ -58,15 +58,15 @@ pub(super) trait Edits: Default {
     /// Prepares for hypotheses of this reference, if there is something to prepare.
     ///
     /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     fn prepare(&mut self, _: Numbered<'_>, _: &Stop<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// The edits that turn `hypothesis` into the reference. [`STRANGER`] is every word that the reference has not.
+    /// The edits that turn `hypothesis` into the reference. [`UNKNOWN_WORD`] is every word that the reference has not.
     ///
     /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, stop: &Stop<'_>) -> Result<usize>;
 }
 
@@ -127,12 +127,12 @@ impl<E: Edits> Metric for ErrorRate<E> {
 
 /// Counts segments. What it keeps between them is not allocated again.
 pub(super) struct RowCounter<W, E> {
-    units: Units,
+    units: Resolution,
     words: W,
     edits: E,
     vocabulary: Vocabulary,
     /// All texts of the segment, references first: their words by their numbers in `vocabulary`, from 1 and with
-    /// [`STRANGER`] for others, and where each text ends.
+    /// [`UNKNOWN_WORD`] for others, and where each text ends.
     numbers: Vec<Token>,
     ends: Vec<usize>,
     /// For each of these numbers the word's number in the reference at hand, if there are several. Every reference has
@@ -140,11 +140,11 @@ pub(super) struct RowCounter<W, E> {
     own: Vec<Token>,
     reference: Vec<Token>,
     hypothesis: Vec<Token>,
-    patience: Patience,
+    meter: WorkMeter,
 }
 
 impl<W: Cut, E: Edits> RowCounter<W, E> {
-    pub(super) fn new(units: Units, words: W) -> Self {
+    pub(super) fn new(units: Resolution, words: W) -> Self {
         RowCounter {
             units,
             words,
@@ -155,30 +155,30 @@ impl<W: Cut, E: Edits> RowCounter<W, E> {
             own: Vec::new(),
             reference: Vec::new(),
             hypothesis: Vec::new(),
-            patience: Patience::default(),
+            meter: WorkMeter::default(),
         }
     }
 
     /// Numbers the words of all texts.
     fn read(&mut self, references: &[&str], hypotheses: &[&str], stop: &Stop<'_>) -> Result<()> {
-        let RowCounter { words, vocabulary, numbers, ends, own, patience, .. } = self;
+        let RowCounter { words, vocabulary, numbers, ends, own, meter, .. } = self;
         vocabulary.clear();
         numbers.clear();
         ends.clear();
         for line in references {
             let emit_words = |emit: &mut dyn FnMut(&str)| words.reference_words(line, emit);
-            each_token(emit_words, (&mut *patience, stop), |word| numbers.push(vocabulary.intern(word) + 1))?;
+            each_token(emit_words, (&mut *meter, stop), |word| numbers.push(vocabulary.intern(word) + 1))?;
             ends.push(numbers.len());
         }
         for line in hypotheses {
-            // The number of a word that is not found is the largest, behind which comes STRANGER, 0.
+            // The number of a word that is not found is the largest, behind which comes UNKNOWN_WORD, 0.
             let emit_words = |emit: &mut dyn FnMut(&str)| words.words(line, emit);
             let take = |word: &str| numbers.push(vocabulary.find(word).wrapping_add(1));
-            each_token(emit_words, (&mut *patience, stop), take)?;
+            each_token(emit_words, (&mut *meter, stop), take)?;
             ends.push(numbers.len());
         }
         own.clear();
-        own.resize(vocabulary.len() + 1, STRANGER);
+        own.resize(vocabulary.len() + 1, UNKNOWN_WORD);
         Ok(())
     }
 }
@@ -198,7 +198,7 @@ impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
                 reference.clear();
                 reference.extend(words.iter().map(|&word| {
                     let own = &mut own[word as usize];
-                    if *own == STRANGER {
+                    if *own == UNKNOWN_WORD {
                         numbered.distinct += 1;
                         *own = numbered.distinct as Token;
                     }
@@ -218,7 +218,7 @@ impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
                 row[0] = if number == 0 { edits } else { edits.min(row[0]) };
                 row[1] = length;
             }
-            words.iter().for_each(|&word| own[word as usize] = STRANGER);
+            words.iter().for_each(|&word| own[word as usize] = UNKNOWN_WORD);
         }
         Ok(())
     }

@@ -3,14 +3,14 @@
 use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, References};
 use crate::error::Result;
-use crate::ngram::{Ngrams, each_token};
-use crate::pool::{Patience, Run, Stop};
+use crate::pool::{Run, Stop, WorkMeter};
+use crate::text::ngram::{Ngrams, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "length",
     about: "length of the hypotheses over that of the closest references, in tokens",
     source: "P02-1040",
-    of_parses: false,
+    reads_parses: false,
     options: &[TOKENIZE],
     build: |options| Ok(Box::new(Length::new(options)?)),
 };
@@ -77,10 +77,10 @@ impl Counter for LengthCounter {
         for reference in references {
             lengths.add(|emit| words.tokens(reference, emit), stop)?;
         }
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2)) {
             let mut length = 0;
-            each_token(|emit| words.tokens(hypothesis, emit), (&mut patience, stop), |_| length += 1)?;
+            each_token(|emit| words.tokens(hypothesis, emit), (&mut meter, stop), |_| length += 1)?;
             row.copy_from_slice(&[length as i64, lengths.closest_length(length) as i64]);
         }
         Ok(())

@@ -145,8 +145,8 @@ impl<'a> References<'a> {
     /// L is the least common multiple of the numbers of references that segments have: 1 with one reference, 8 with eight
     /// of them everywhere, 6 if some segments have two and some three. What is a mean over references stays an integer
     /// if it is counted L times, and a ratio of two such counts does not see L. With fewer than 23 references L is never
-    /// too large. If it would be, it is `FINEST`, and means are rounded to that: see [`Units::mean`].
-    pub fn units(&self) -> Units {
+    /// too large. If it would be, it is `FALLBACK_RESOLUTION`, and means are rounded to that: see [`Resolution::mean`].
+    pub fn units(&self) -> Resolution {
         let mut multiple = 1;
         let mut seen = 0;
         for segment in 0..self.segments {
@@ -156,10 +156,10 @@ impl<'a> References<'a> {
                 seen = n;
             }
             if multiple > LARGEST_MULTIPLE {
-                return Units(FINEST);
+                return Resolution(FALLBACK_RESOLUTION);
             }
         }
-        Units(multiple)
+        Resolution(multiple)
     }
 }
 
@@ -168,13 +168,13 @@ const LARGEST_MULTIPLE: i64 = 1 << 31;
 
 /// 9 times the least common multiple of all numbers up to 22: of its multiples below 2^31 the one that most other
 /// numbers divide.
-const FINEST: i64 = 2_095_133_040;
+const FALLBACK_RESOLUTION: i64 = 2_095_133_040;
 
 /// How many units make a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Units(i64);
+pub struct Resolution(i64);
 
-impl Units {
+impl Resolution {
     /// A number of words, in units.
     pub fn words(self, words: usize) -> i64 {
         words as i64 * self.0
@@ -205,7 +205,7 @@ pub struct MetricSpec {
     /// Where it was defined: ACL id or DOI.
     pub source: &'static str,
     /// Does it read parses in CoNLL-U in the place of texts?
-    pub of_parses: bool,
+    pub reads_parses: bool,
     /// Its options.
     pub options: &'static [OptionSpec],
     /// Makes one.
@@ -258,7 +258,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     let segments = check(systems, references)?;
     let get = |column: usize, segment: usize| references[column][segment].as_ref().map(AsRef::as_ref);
     let of_corpus = References { columns: references.len(), segments, get: &get };
-    let counters = run.before(|run| metric.counters(&of_corpus, run))?;
+    let counters = run.without_progress(|run| metric.counters(&of_corpus, run))?;
     let width = metric.columns().len();
     let (n_systems, row) = (systems.len(), systems.len() * width);
     let mut out = zeros(&[n_systems, segments, width])?;
@@ -365,9 +365,9 @@ mod tests {
     #[test]
     fn multiples_are_the_least() {
         assert_eq!([1, 6, 12, 24, 7], [(1, 1), (2, 3), (4, 6), (8, 3), (7, 7)].map(|(a, b)| lcm(a, b)));
-        assert_eq!(FINEST, 9 * (1..=22).fold(1, lcm));
-        assert_eq!([21, 10, 11], [(7, 2), (10, 6), (11, 6)].map(|(words, n)| Units(6).mean(words, n)));
-        assert_eq!([3, 4, 2], [(13, 4), (15, 4), (5, 3)].map(|(words, n)| Units(1).mean(words, n)));
+        assert_eq!(FALLBACK_RESOLUTION, 9 * (1..=22).fold(1, lcm));
+        assert_eq!([21, 10, 11], [(7, 2), (10, 6), (11, 6)].map(|(words, n)| Resolution(6).mean(words, n)));
+        assert_eq!([3, 4, 2], [(13, 4), (15, 4), (5, 3)].map(|(words, n)| Resolution(1).mean(words, n)));
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
     fn progress_grows_and_ends_at_the_total_for_every_metric() {
         let parse = "1\ta\ta\t_\t_\t_\t0\troot\t_\t_";
         for spec in METRICS {
-            let line = if spec.of_parses { parse } else { "a b c d e" };
+            let line = if spec.reads_parses { parse } else { "a b c d e" };
             let references = vec![vec![Some(line); 200]; 3];
             for threads in [1, 2] {
                 let mut seen = Vec::new();
@@ -422,7 +422,7 @@ mod tests {
     #[test]
     fn a_million_segments_of_which_one_is_very_long_can_be_resampled() {
         let long: String = (0..1100).map(|i| format!("w{i} ")).collect();
-        for name in METRICS.iter().filter(|spec| !spec.of_parses).map(|spec| spec.name) {
+        for name in METRICS.iter().filter(|spec| !spec.reads_parses).map(|spec| spec.name) {
             let largest = count_segment(metric(name, &[]).unwrap().as_ref(), &[&long], &long).into_iter().max();
             assert!(largest.unwrap() < crate::stats::LARGEST_SUM / 1_000_000, "{name}");
         }
@@ -434,9 +434,9 @@ mod tests {
         let message = |systems: &[Vec<&str>], references: &[Vec<Option<&str>>]| {
             count_with(1, systems, references).unwrap_err().to_string()
         };
-        assert!(message(&[], std::slice::from_ref(&ok)).starts_with("systems: nothing given"));
-        assert!(message(&[vec!["a", "b"]], &[]).starts_with("references: nothing given"));
-        assert!(message(&[vec![]], &[vec![]]).starts_with("segments: nothing given"));
+        assert!(message(&[], std::slice::from_ref(&ok)).starts_with("systems: expected at least one, got none"));
+        assert!(message(&[vec!["a", "b"]], &[]).starts_with("references: expected at least one, got none"));
+        assert!(message(&[vec![]], &[vec![]]).starts_with("segments: expected at least one, got none"));
         assert_eq!("column 0 of hypotheses: expected 2, got 1", message(&[vec!["a"]], std::slice::from_ref(&ok)));
         assert_eq!("column 1 of references: expected 2, got 1", message(&[vec!["a", "b"]], &[ok, vec![None]]));
         let holes = [vec![Some("a"), None], vec![None, None]];

@@ -12,17 +12,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Units, Value};
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Resolution, Value};
 use crate::error::Result;
-use crate::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
-use crate::pool::{self, Blocks, PIECE, Patience, Run, Stop};
+use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
 use crate::stats::fixed;
+use crate::text::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "nist",
     about: "information of the n-grams that match, per n-gram, times a length penalty",
     source: "doi:10.5555/1289189.1289273",
-    of_parses: false,
+    reads_parses: false,
     options: &[
         TOKENIZE,
         LOWERCASE,
@@ -198,21 +198,21 @@ impl Tokens {
             run,
             || (),
             |(), range, stop| {
-                let (mut block, mut patience) = (Cut::default(), Patience::default());
+                let (mut block, mut meter) = (Cut::default(), WorkMeter::default());
                 for segment in range {
                     if stop.requested() {
                         return None;
                     }
                     for reference in references.of(segment) {
                         let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(reference, emit);
-                        each_token(emit_tokens, (&mut patience, stop), |token| block.push(token)).ok()?;
+                        each_token(emit_tokens, (&mut meter, stop), |token| block.push(token)).ok()?;
                         block.references.push(block.ends.len());
                     }
                 }
                 Some(block)
             },
             |_, block, stop| {
-                let mut patience = Patience::default();
+                let mut meter = WorkMeter::default();
                 let mut start = 0;
                 let mut words = block.ends.iter().map(|&end| {
                     let word = &block.text[start..end];
@@ -222,7 +222,7 @@ impl Tokens {
                 let mut before = 0;
                 for &end in &block.references {
                     for word in words.by_ref().take(end - before) {
-                        if patience.spend(LOOK_UP, stop).is_err() {
+                        if meter.charge(LOOK_UP, stop).is_err() {
                             return;
                         }
                         all.tokens.push(all.vocabulary.intern(word));
@@ -291,12 +291,12 @@ impl Information {
                     }
                 }
             };
-            run.alone(|stop, _| {
-                let (mut patience, mut start) = (Patience::default(), 0);
+            run.serial(|stop, _| {
+                let (mut meter, mut start) = (WorkMeter::default(), 0);
                 for &end in &ends {
                     for from in (start..end).step_by(PIECE) {
                         let to = end.min(from + PIECE);
-                        patience.spend(LOOK_UP * (to - from), stop)?;
+                        meter.charge(LOOK_UP * (to - from), stop)?;
                         extend(from..to, end);
                     }
                     start = end;
@@ -322,7 +322,7 @@ impl Information {
 
 struct NistCounter<'a> {
     nist: &'a Nist,
-    units: Units,
+    units: Resolution,
     information: Arc<Information>,
     ngrams: Ngrams,
     /// For each n-gram of the segment's references its node in `information`, and what it is worth.
@@ -333,15 +333,15 @@ struct NistCounter<'a> {
 impl NistCounter<'_> {
     /// Looks up what the n-grams of the segment's references are worth.
     fn look_up(&mut self, stop: &Stop<'_>) -> Result<()> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let NistCounter { information, ngrams, worth, known, .. } = self;
         known.clear();
         for word in ngrams.words() {
-            patience.spend(LOOK_UP, stop)?;
+            meter.charge(LOOK_UP, stop)?;
             known.push(information.vocabulary.find(word));
         }
         for (prefix, word) in ngrams.extensions() {
-            patience.spend(LOOK_UP, stop)?;
+            meter.charge(LOOK_UP, stop)?;
             known.push(information.extend(known[prefix], known[word]));
         }
         worth.clear();

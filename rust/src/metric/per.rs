@@ -6,16 +6,16 @@
 
 use super::MetricSpec;
 use super::error_rate::{Edits, ErrorRate, Numbered, OPTIONS};
-use crate::edit;
 use crate::error::Result;
-use crate::ngram::Token;
 use crate::pool::Stop;
+use crate::text::edit;
+use crate::text::ngram::Token;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "per",
     about: "position-independent error rate: word error rate without regard to the order of words",
     source: "W07-0707",
-    of_parses: false,
+    reads_parses: false,
     options: OPTIONS,
     build: |options| Ok(Box::new(ErrorRate::<Bags>::new("PER", options)?)),
 };

@@ -21,15 +21,15 @@ use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
 use crate::error::{Error, Result};
-use crate::ngram::Ngrams;
 use crate::pool::{Run, Stop};
 use crate::stats::fixed;
+use crate::text::ngram::Ngrams;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "sentbleu",
     about: "mean of smoothed sentence-level BLEU, weighted by reference length",
     source: "W14-3346",
-    of_parses: false,
+    reads_parses: false,
     options: &[
         TOKENIZE,
         LOWERCASE,

@@ -2,7 +2,7 @@
 
 use super::{Kind, OptionSpec, Options, Value};
 use crate::error::Result;
-use crate::tokenize::{self, TOKENIZERS, Tokenizer};
+use crate::text::tokenize::{self, TOKENIZERS, Tokenizer};
 
 /// The option `tokenize`.
 pub(super) const TOKENIZE: OptionSpec = OptionSpec {

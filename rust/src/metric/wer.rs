@@ -6,16 +6,16 @@
 
 use super::MetricSpec;
 use super::error_rate::{Edits, ErrorRate, Numbered, OPTIONS};
-use crate::edit::Levenshtein;
 use crate::error::Result;
-use crate::ngram::Token;
 use crate::pool::Stop;
+use crate::text::edit::Levenshtein;
+use crate::text::ngram::Token;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "wer",
     about: "word error rate: insertions, deletions and substitutions per word of the reference",
     source: "W07-0707",
-    of_parses: false,
+    reads_parses: false,
     options: OPTIONS,
     build: |options| Ok(Box::new(ErrorRate::<Levenshtein>::new("WER", options)?)),
 };
@@ -30,8 +30,8 @@ impl Edits for Levenshtein {
 mod tests {
     use super::super::Value;
     use super::*;
-    use crate::edit::tests::distances;
     use crate::metric::{count_segment, metric};
+    use crate::text::edit::tests::distances;
     use proptest::prelude::*;
 
     #[test]

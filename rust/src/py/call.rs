@@ -15,12 +15,12 @@ use crate::simd::Simd;
 const MOST_THREADS: usize = 4096;
 
 /// Runs `body`, which reports no progress, on this thread and with the interpreter released.
-pub(super) fn alone<T: Send>(py: Python<'_>, body: impl FnOnce(&Stop<'_>) -> Result<T> + Send) -> PyResult<T> {
-    long(py, 1, None, ("", 0), |run| run.alone(|stop, _| body(stop)))
+pub(super) fn run_serial<T: Send>(py: Python<'_>, body: impl FnOnce(&Stop<'_>) -> Result<T> + Send) -> PyResult<T> {
+    run_long(py, 1, None, ("", 0), |run| run.serial(|stop, _| body(stop)))
 }
 
 /// Runs `body` without the interpreter. Between blocks it stores the progress and lets Python handle its signals.
-pub(super) fn long<T: Send>(
+pub(super) fn run_long<T: Send>(
     py: Python<'_>,
     threads: usize,
     progress: Option<&Progress>,

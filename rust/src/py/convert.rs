@@ -1,19 +1,16 @@
 //! From Python's values to the core's and back.
 
 use numpy::ndarray::Dimension;
-use numpy::{
-    IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
-use super::call::{alone, raise};
+use super::call::{raise, run_serial};
 use crate::error::Error;
 use crate::metric::Value;
-use crate::pool::Patience;
+use crate::pool::WorkMeter;
 use crate::resample::reserved;
-use crate::stats::SuffStats;
 
 /// The numbers of an array, row by row.
 pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
@@ -26,25 +23,15 @@ pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
     Ok(array.as_slice()?)
 }
 
-/// The counts of k systems: a C-contiguous (k, S, K) array of int64.
-pub(super) fn suff_stats<'a>(py: Python<'_>, counts: &'a PyReadonlyArray3<'_, i64>) -> PyResult<SuffStats<'a>> {
-    let &[systems, segments, columns] = counts.shape() else { unreachable!("the array has three dimensions") };
-    let counts = in_order(counts)?;
-    alone(py, |stop| {
-        let mut patience = Patience::default();
-        SuffStats::watched(counts, [systems, segments, columns], |cost| patience.spend(cost, stop))
-    })
-}
-
 /// (R, S) booleans as words of flips.
 pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
     let &[replicates, units] = masks.shape() else { unreachable!("the array has two dimensions") };
     let masks = in_order(masks)?;
-    let words = alone(py, |stop| {
+    let words = run_serial(py, |stop| {
         let mut words = reserved(masks.len() / units.max(1) * units.div_ceil(64))?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for bits in masks.chunks_exact(units.max(1)).flat_map(|mask| mask.chunks(64)) {
-            patience.spend(bits.len(), stop)?;
+            meter.charge(bits.len(), stop)?;
             words.push(bits.iter().enumerate().fold(0, |word, (i, &bit)| word | u64::from(bit) << i));
         }
         Ok(words)

@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
 
-use super::call::{Progress, alone, long, raise};
+use super::call::{Progress, raise, run_long, run_serial};
 use super::convert::{in_order, options, shaped, to_python};
-use crate::conllu;
 use crate::error::{Error, Place};
 use crate::metric::{self as core, Formula, Kind, METRICS};
-use crate::ngram::each_token;
-use crate::pool::Patience;
+use crate::pool::WorkMeter;
 use crate::resample::{reserved, zeros};
-use crate::tokenize::{self as core_tokenize, TOKENIZERS};
+use crate::text::conllu;
+use crate::text::ngram::each_token;
+use crate::text::tokenize::{self as core_tokenize, TOKENIZERS};
 
 /// A metric with its options.
 #[pyclass(frozen, module = "reshuffle._core")]
@@ -48,11 +48,11 @@ impl Metric {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let [n, width] = [rows.shape()[0], rows.shape()[1]];
         let rows = in_order(rows)?;
-        let scores = alone(py, |stop| {
-            let mut patience = Patience::default();
+        let scores = run_serial(py, |stop| {
+            let mut meter = WorkMeter::default();
             let mut scores = reserved(n)?;
             for row in rows.chunks_exact(width) {
-                patience.spend(64 + width, stop)?;
+                meter.charge(64 + width, stop)?;
                 scores.push(score(row));
             }
             Ok(scores)
@@ -122,7 +122,7 @@ impl Metric {
             return Err(raise(py, Error::Malformed { place, expected, got: "texts, which it cannot score".into() }));
         };
         let segments = references.first().map_or(0, Vec::len);
-        let counts = long(py, threads, progress, ("counting", segments), |run| {
+        let counts = run_long(py, threads, progress, ("counting", segments), |run| {
             core::count(metric.as_ref(), &systems, &references, run)
         })?;
         shaped(py, counts, [systems.len(), segments, self.formula.columns().len()])
@@ -150,10 +150,10 @@ impl Metric {
         self.check_width(py, totals.shape()[1])?;
         let [n, width] = [totals.shape()[0], totals.shape()[1]];
         let totals = in_order(&totals)?;
-        let out = alone(py, |stop| {
-            let (mut out, mut patience) = (zeros(&[n, width])?, Patience::default());
+        let out = run_serial(py, |stop| {
+            let (mut out, mut meter) = (zeros(&[n, width])?, WorkMeter::default());
             for (row, out) in totals.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
-                patience.spend(64 + width, stop)?;
+                meter.charge(64 + width, stop)?;
                 self.formula.gradient(row, out);
             }
             Ok(out)
@@ -173,7 +173,7 @@ pub struct MetricSpec {
     name: &'static str,
     about: &'static str,
     source: &'static str,
-    of_parses: bool,
+    reads_parses: bool,
     options: Vec<Py<OptionSpec>>,
 }
 
@@ -212,7 +212,13 @@ pub fn metrics(py: Python<'_>) -> PyResult<Vec<MetricSpec>> {
     };
     let metric = |spec: &core::MetricSpec| {
         let options = spec.options.iter().map(option).collect::<PyResult<_>>()?;
-        Ok(MetricSpec { name: spec.name, about: spec.about, source: spec.source, of_parses: spec.of_parses, options })
+        Ok(MetricSpec {
+            name: spec.name,
+            about: spec.about,
+            source: spec.source,
+            reads_parses: spec.reads_parses,
+            options,
+        })
     };
     METRICS.iter().map(metric).collect()
 }
@@ -225,12 +231,12 @@ pub fn tokenizers() -> Vec<TokenizerSpec> {
 #[pyfunction]
 pub fn tokenize(py: Python<'_>, lines: Vec<PyBackedStr>, tokenizer: &str) -> PyResult<Vec<Vec<String>>> {
     let tokenizer = core_tokenize::tokenizer(tokenizer).map_err(|e| raise(py, e))?;
-    alone(py, |stop| {
-        let mut patience = Patience::default();
+    run_serial(py, |stop| {
+        let mut meter = WorkMeter::default();
         let mut cut = |line: &PyBackedStr| {
             let mut tokens = Vec::new();
             let emit_tokens = |emit: &mut dyn FnMut(&str)| tokenizer.tokenize(line, emit);
-            each_token(emit_tokens, (&mut patience, stop), |token| tokens.push(token.to_owned()))?;
+            each_token(emit_tokens, (&mut meter, stop), |token| tokens.push(token.to_owned()))?;
             Ok(tokens)
         };
         lines.iter().map(&mut cut).collect()
@@ -240,10 +246,10 @@ pub fn tokenize(py: Python<'_>, lines: Vec<PyBackedStr>, tokenizer: &str) -> PyR
 /// The first block that is not CoNLL-U: its number, the line in it, what was expected, what came.
 #[pyfunction]
 pub fn broken_parse(py: Python<'_>, blocks: Vec<PyBackedStr>) -> PyResult<Option<(usize, usize, String, String)>> {
-    alone(py, |stop| {
-        let mut patience = Patience::default();
+    run_serial(py, |stop| {
+        let mut meter = WorkMeter::default();
         for (i, block) in blocks.iter().enumerate() {
-            patience.spend(block.len(), stop)?;
+            meter.charge(block.len(), stop)?;
             if let Err(broken) = conllu::sentences(block, |_| ()) {
                 return Ok(Some((i, broken.line, broken.expected, broken.got)));
             }

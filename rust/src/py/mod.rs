@@ -5,6 +5,7 @@
 
 mod call;
 mod convert;
+mod counts;
 mod metric;
 mod reduce;
 mod resample;
@@ -15,6 +16,8 @@ mod _core {
     #[pymodule_export]
     use super::call::{Progress, simd};
     #[pymodule_export]
+    use super::counts::Counts;
+    #[pymodule_export]
     use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers};
     #[pymodule_export]
     use super::reduce::{
@@ -23,7 +26,7 @@ mod _core {
     };
     #[pymodule_export]
     use super::resample::{
-        Sequential, StoppingRule, coin_law, derive, differing_units, draw_weights, stream_indices, stream_words, totals,
+        Sequential, StoppingRule, derive, draw_weights, sign_flip_distribution, stream_indices, stream_words,
     };
 
     #[pymodule_export]
@@ -36,6 +39,6 @@ mod _core {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::types::PyModuleMethods;
-        module.add("UNICODE_VERSION", crate::tokenize::unicode_version())
+        module.add("UNICODE_VERSION", crate::text::tokenize::unicode_version())
     }
 }

@@ -3,12 +3,13 @@
 use numpy::ndarray::{ArrayView, Dimension, IntoDimension};
 use numpy::{
     PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
-    PyReadonlyArray4, PyUntypedArrayMethods,
+    PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 
-use super::call::{Progress, alone, long, raise};
-use super::convert::{check_units, flips, in_order, shaped, suff_stats};
+use super::call::{Progress, raise, run_long, run_serial};
+use super::convert::{check_units, flips, in_order, shaped};
+use super::counts::Counts;
 use super::metric::Metric;
 use super::resample::{StoppingRule, sizes};
 use crate::error::{Error, Result};
@@ -16,8 +17,7 @@ use crate::pool::{Run, Stop};
 use crate::resample::many::{self, Problems};
 use crate::resample::reduce as core;
 use crate::resample::{self, Alternative, Kind, Pair, Plan, Sample};
-
-type Counts<'py> = PyReadonlyArray3<'py, i64>;
+use crate::stats::SuffStats;
 
 pub(super) fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
     let known = [("two-sided", Alternative::TwoSided), ("greater", Alternative::Greater), ("less", Alternative::Less)];
@@ -79,7 +79,7 @@ impl Any {
     }
 
     /// What is made in one pass with others; None for what takes passes of its own.
-    fn in_one_pass(&mut self) -> Option<&mut dyn core::Reduction> {
+    fn as_single_pass(&mut self) -> Option<&mut dyn core::Reduction> {
         match self {
             Any::Tally(reduction) => Some(reduction),
             Any::SequentialTally(reduction) => Some(reduction),
@@ -129,7 +129,7 @@ impl Reduction {
 
     fn merge(&self, py: Python<'_>, later: PyRef<'_, Reduction>) -> PyResult<Py<PyAny>> {
         let later: &Reduction = &later;
-        let merged = alone(py, |stop| {
+        let merged = run_serial(py, |stop| {
             let mut merged = self.0.clone();
             merged.merge(&later.0, stop)?;
             Ok(merged)
@@ -433,11 +433,10 @@ impl Sums {
     }
 }
 
-/// Counts, and the metric that scores their sums, if there is one.
-type Given<'py> = (Option<PyRef<'py, Metric>>, Counts<'py>);
+/// The metric that scores sums, if there is one, and the counts.
+type SampleArgument<'py> = (Option<PyRef<'py, Metric>>, PyRef<'py, Counts>);
 
-fn sample<'a>(py: Python<'_>, (metric, counts): &'a Given<'_>) -> PyResult<Sample<'a>> {
-    let stats = suff_stats(py, counts)?;
+fn sample<'a>(py: Python<'_>, metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
     match metric {
         Some(metric) => Sample::new(metric.formula(), stats).map_err(|e| raise(py, e)),
         None => Ok(Sample::without_formula(stats)),
@@ -454,7 +453,7 @@ impl Resampler {
     #[pyo3(signature = (samples, *, kind="shuffles", strata=None, threads=0, progress=None))]
     fn new(
         py: Python<'_>,
-        samples: Vec<Given<'_>>,
+        samples: Vec<SampleArgument<'_>>,
         kind: &str,
         strata: Option<Vec<usize>>,
         threads: usize,
@@ -473,9 +472,12 @@ impl Resampler {
                 return Err(raise(py, Error::UnknownName { kind: "kind".into(), name: kind.into(), known }));
             }
         };
-        let samples: Vec<_> = samples.iter().map(|sample| self::sample(py, sample)).collect::<PyResult<_>>()?;
-        let prepare = |run: &mut Run<'_>| run.before(|run| resample::Resampler::prepare(&samples, kind, run));
-        long(py, threads, progress, (stage, 0), prepare).map(Resampler)
+        let arrays: Vec<_> = samples.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
+        let of = samples.iter().zip(&arrays);
+        let of = of.map(|((metric, counts), arrays)| sample(py, metric.as_deref(), counts.stats(py, arrays)?));
+        let samples: Vec<_> = of.collect::<PyResult<_>>()?;
+        let prepare = |run: &mut Run<'_>| run.without_progress(|run| resample::Resampler::prepare(&samples, kind, run));
+        run_long(py, threads, progress, (stage, 0), prepare).map(Resampler)
     }
 
     #[pyo3(signature = (reductions, *, n, seed=0, first=0, masks=None, codes=None, indices=None, threads=0, progress=None))]
@@ -515,11 +517,11 @@ impl Resampler {
         };
         let range = resample::replicates(first, n).map_err(|e| raise(py, e))?;
         let mut made: Vec<Any> = reductions.iter().map(|reduction| reduction.0.clone()).collect();
-        let stage = if self.0.is_of_draws() { "drawing" } else { "shuffling" };
-        long(py, threads, progress, (stage, n), |run| {
-            let mut in_one_pass: Vec<_> = made.iter_mut().filter_map(Any::in_one_pass).collect();
-            if !in_one_pass.is_empty() {
-                self.0.run((plan, range.clone()), &mut in_one_pass, run)?;
+        let stage = if self.0.is_draws() { "drawing" } else { "shuffling" };
+        run_long(py, threads, progress, (stage, n), |run| {
+            let mut as_single_pass: Vec<_> = made.iter_mut().filter_map(Any::as_single_pass).collect();
+            if !as_single_pass.is_empty() {
+                self.0.run((plan, range.clone()), &mut as_single_pass, run)?;
             }
             made.iter_mut().try_for_each(|reduction| match reduction {
                 Any::MinP(min_p) => min_p.run(&self.0, (plan, range.clone()), run),
@@ -548,17 +550,12 @@ impl Resampler {
 /// Problems of one shape, and their seeds.
 fn problems<'a>(
     py: Python<'_>,
-    metric: &Metric,
-    counts: &'a PyReadonlyArray4<'_, i64>,
+    (metric, counts): (&Metric, &Counts),
+    arrays: &'a [PyReadonlyArray3<'_, i64>],
     seeds: &'a PyReadonlyArray1<'_, u64>,
 ) -> PyResult<Problems<'a>> {
-    let &[batch, systems, segments, columns] = counts.shape() else { unreachable!("the array has four dimensions") };
-    let (expected, got) = (batch, seeds.shape()[0]);
-    if expected != got {
-        return Err(raise(py, Error::LengthMismatch { what: "seeds".into(), expected, got }));
-    }
-    Problems::new(metric.formula(), in_order(counts)?, [systems, segments, columns], in_order(seeds)?)
-        .map_err(|e| raise(py, e))
+    let sample = sample(py, Some(metric), counts.stats(py, arrays)?)?;
+    Problems::new(sample, counts.systems(), in_order(seeds)?).map_err(|e| raise(py, e))
 }
 
 #[pyfunction]
@@ -567,7 +564,7 @@ fn problems<'a>(
 pub fn shuffle_many<'py>(
     py: Python<'py>,
     metric: &Metric,
-    counts: PyReadonlyArray4<'py, i64>,
+    counts: &Counts,
     alternative: &str,
     thresholds: PyReadonlyArray1<'py, f64>,
     n: usize,
@@ -575,11 +572,12 @@ pub fn shuffle_many<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    let problems = problems(py, metric, &counts, &seeds)?;
+    let arrays = counts.arrays(py)?;
+    let problems = problems(py, (metric, counts), &arrays, &seeds)?;
     let criterion = (self::alternative(py, alternative)?, in_order(&thresholds)?);
     let batch = seeds.shape()[0];
     let exceedances =
-        long(py, threads, progress, ("shuffling", batch), |run| many::shuffles(&problems, criterion, n, run))?;
+        run_long(py, threads, progress, ("shuffling", batch), |run| many::shuffles(&problems, criterion, n, run))?;
     shaped(py, exceedances, [batch])
 }
 
@@ -589,7 +587,7 @@ pub fn shuffle_many<'py>(
 pub fn draw_many<'py>(
     py: Python<'py>,
     metric: &Metric,
-    counts: PyReadonlyArray4<'py, i64>,
+    counts: &Counts,
     n: usize,
     seeds: PyReadonlyArray1<'py, u64>,
     strata: Option<Vec<usize>>,
@@ -597,8 +595,9 @@ pub fn draw_many<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
     let strata = sizes(py, strata)?;
-    let problems = problems(py, metric, &counts, &seeds)?;
-    let &[batch, systems, ..] = counts.shape() else { unreachable!("the array has four dimensions") };
-    let scores = long(py, threads, progress, ("drawing", batch), |run| many::draws(&problems, &strata, n, run))?;
+    let arrays = counts.arrays(py)?;
+    let problems = problems(py, (metric, counts), &arrays, &seeds)?;
+    let (batch, systems) = (seeds.shape()[0], counts.systems());
+    let scores = run_long(py, threads, progress, ("drawing", batch), |run| many::draws(&problems, &strata, n, run))?;
     shaped(py, scores, [batch, systems, n])
 }

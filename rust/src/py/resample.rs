@@ -1,14 +1,14 @@
 //! Replicates as arrays.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, alone, long, raise};
-use super::convert::{flips, in_order, shaped, suff_stats};
+use super::call::{Progress, raise, run_long, run_serial};
+use super::convert::{flips, in_order, shaped};
 use crate::error::Error;
-use crate::pool::{PIECE, Patience};
+use crate::pool::{PIECE, WorkMeter};
 use crate::resample::reduce::{self, Outcome, Rule};
-use crate::resample::{self, Pair, exact, zeros};
+use crate::resample::{self, exact, zeros};
 use crate::stream::{self, Purpose, Stream};
 
 /// When to stop shuffling.
@@ -28,11 +28,11 @@ impl StoppingRule {
     }
 
     fn limits<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let limits = alone(py, |stop| {
-            let mut patience = Patience::default();
+        let limits = run_serial(py, |stop| {
+            let mut meter = WorkMeter::default();
             let mut out: Vec<i64> = zeros(&[n, 2])?;
             for (out, limits) in out.chunks_exact_mut(2).zip(self.0.limits()) {
-                patience.spend(1 << 10, stop)?;
+                meter.charge(1 << 10, stop)?;
                 out.copy_from_slice(&[limits.low, limits.high]);
             }
             Ok(out)
@@ -63,7 +63,7 @@ impl Sequential {
         reduce::Sequential::new(rule.0, tests).map(Sequential).map_err(|e| raise(py, e))
     }
 
-    fn look(&mut self, reached: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
+    fn update(&mut self, reached: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
         let py = reached.py();
         let &[tests, n] = reached.shape() else { unreachable!("the array has two dimensions") };
         let expected = self.0.outcomes().len();
@@ -71,14 +71,14 @@ impl Sequential {
             return Err(raise(py, Error::LengthMismatch { what: "tests".into(), expected, got: tests }));
         }
         let (words, _) = flips(py, &reached)?;
-        alone(py, |stop| {
+        run_serial(py, |stop| {
             // In whole words of shuffles.
             for first in (0..n).step_by(PIECE) {
                 if stop.requested() {
                     return Err(Error::Interrupted);
                 }
                 let of = |test: usize, word: usize| words[test * n.div_ceil(64) + first / 64 + word];
-                self.0.look(PIECE.min(n - first), of);
+                self.0.update(PIECE.min(n - first), of);
             }
             Ok(())
         })
@@ -96,57 +96,17 @@ impl Sequential {
 }
 
 #[pyfunction]
-#[pyo3(signature = (counts, pairs, *, most))]
-pub fn differing_units(
-    py: Python<'_>,
-    counts: PyReadonlyArray3<'_, i64>,
-    pairs: Vec<Pair>,
-    most: usize,
-) -> PyResult<Vec<(usize, Option<usize>, u64)>> {
-    let stats = suff_stats(py, &counts)?;
-    let found = long(py, 1, None, ("", 0), |run| exact::differing(&stats, &pairs, most, run))?;
-    Ok(found.into_iter().map(|pair| (pair.units, pair.column, pair.span)).collect())
-}
-
-const ROWS_ABREAST: usize = 8;
-
-#[pyfunction]
-pub fn totals<'py>(py: Python<'py>, counts: PyReadonlyArray3<'py, i64>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let stats = suff_stats(py, &counts)?;
-    let (systems, segments, columns) = (stats.systems(), stats.segments(), stats.columns());
-    let totals = alone(py, |stop| {
-        let mut patience = Patience::default();
-        let mut totals: Vec<i64> = zeros(&[systems, columns])?;
-        // Several rows at a time, whose columns fill vectors.
-        let mut abreast: Vec<i64> = zeros(&[ROWS_ABREAST, columns])?;
-        for (system, totals) in totals.chunks_exact_mut(columns).enumerate() {
-            for first in (0..segments).step_by(PIECE) {
-                let counts = stats.rows(system, first..segments.min(first + PIECE));
-                patience.spend(counts.len(), stop)?;
-                for rows in counts.chunks(abreast.len()) {
-                    abreast.iter_mut().zip(rows).for_each(|(sum, count)| *sum += count);
-                }
-            }
-            for row in abreast.chunks_exact_mut(columns) {
-                totals.iter_mut().zip(row).for_each(|(total, sum)| *total += std::mem::take(sum));
-            }
-        }
-        Ok(totals)
-    })?;
-    shaped(py, totals, [systems, columns])
-}
-
-#[pyfunction]
 #[pyo3(signature = (steps, *, progress=None))]
-pub fn coin_law<'py>(
+pub fn sign_flip_distribution<'py>(
     py: Python<'py>,
     steps: PyReadonlyArray1<'py, u64>,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let steps = in_order(&steps)?;
-    let law = long(py, 1, progress, ("shuffling", steps.len()), |run| exact::law(steps, run))?;
-    let length = law.len();
-    shaped(py, law, [length])
+    let distribution =
+        run_long(py, 1, progress, ("shuffling", steps.len()), |run| exact::sign_flip_distribution(steps, run))?;
+    let length = distribution.len();
+    shaped(py, distribution, [length])
 }
 
 /// Sizes of strata for the core, for which an empty list means no strata.
@@ -194,11 +154,11 @@ pub fn stream_words<'py>(
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
     let stream = named(purpose, seed, replicate, py)?;
     check_words(py, n)?;
-    let words = alone(py, |stop| {
+    let words = run_serial(py, |stop| {
         let mut words = zeros(&[n])?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for (block, words) in (0..).step_by(PIECE / 2).zip(words.chunks_mut(PIECE)) {
-            patience.spend(PIECE, stop)?;
+            meter.charge(PIECE, stop)?;
             stream.fill(block, words);
         }
         Ok(words)
@@ -218,12 +178,12 @@ pub fn stream_indices<'py>(
         return Err(raise(py, Error::Empty { what: "units to draw from".into() }));
     }
     check_words(py, n)?;
-    let indices = alone(py, |stop| {
+    let indices = run_serial(py, |stop| {
         let mut out = zeros(&[n])?;
         let mut indices = Stream::new(seed, Purpose::Draw, replicate).indices(bound);
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for out in out.chunks_mut(PIECE) {
-            patience.spend(PIECE, stop)?;
+            meter.charge(PIECE, stop)?;
             indices.fill(out);
         }
         Ok(out)
@@ -241,6 +201,7 @@ pub fn draw_weights(
     strata: Option<Vec<usize>>,
 ) -> PyResult<Bound<'_, PyArray1<u32>>> {
     let strata = sizes(py, strata)?;
-    let weights = long(py, 1, None, ("", 0), |run| resample::draw_weights((seed, replicate), segments, &strata, run))?;
+    let weights =
+        run_long(py, 1, None, ("", 0), |run| resample::draw_weights((seed, replicate), segments, &strata, run))?;
     shaped(py, weights, [segments as usize])
 }

@@ -1,33 +1,33 @@
-//! What exact tests need to know: where a pair differs, and the law of a sum of coins.
+//! Helpers for exact tests: where a pair of systems differs, and the exact distribution of a sum of fair random signs.
 
 use super::Pair;
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Run, Stop};
+use crate::pool::{PIECE, Run, Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 
-/// Where a pair differs.
+/// Where a pair of systems differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Differing {
-    /// In how many units.
+    /// The number of units in which the systems differ.
     pub units: usize,
-    /// In which column, if it is but one.
+    /// The only column in which they differ, or None.
     pub column: Option<usize>,
-    /// Σ|d|/g over the differences d in that column, g their greatest common divisor: so many steps lie between the
-    /// least and the largest sum. 0 without such a column.
+    /// Σ|d|/g over the differences d in that column, where g is their greatest common divisor: the number of steps from
+    /// the smallest to the largest sum. 0 without such a column.
     pub span: u64,
 }
 
-/// For each pair where it differs.
+/// Where each pair of systems differs.
 ///
-/// Of a pair that differs in several columns units are counted to `most` + 1.
+/// For a pair that differs in several columns, counting stops after `most` + 1 units.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a pair of systems that are not there, and what `run.watch` returned.
+/// [`Error::OutOfRange`] for a system that does not exist, and whatever `run.watch` returned.
 pub fn differing(stats: &SuffStats<'_>, pairs: &[Pair], most: usize, run: &mut Run<'_>) -> Result<Vec<Differing>> {
-    run.alone(|stop, _| {
-        let mut patience = Patience::default();
-        pairs.iter().map(|&pair| differing_of(stats, pair, most, (&mut patience, stop))).collect()
+    run.serial(|stop, _| {
+        let mut meter = WorkMeter::default();
+        pairs.iter().map(|&pair| differing_of(stats, pair, most, (&mut meter, stop))).collect()
     })
 }
 
@@ -35,7 +35,7 @@ fn differing_of(
     stats: &SuffStats<'_>,
     (x, y): Pair,
     most: usize,
-    (patience, stop): (&mut Patience, &Stop<'_>),
+    (meter, stop): (&mut WorkMeter, &Stop<'_>),
 ) -> Result<Differing> {
     let (index, len) = (x.max(y), stats.systems());
     if index >= len {
@@ -44,11 +44,11 @@ fn differing_of(
     let columns = stats.columns();
     let all = 0..stats.segments();
     let (of_x, of_y) = (stats.rows(x, all.clone()), stats.rows(y, all));
-    let mut differs = vec![0; columns * ABREAST];
+    let mut differs = vec![0; columns * ROWS_SIDE_BY_SIDE];
     let simd = Simd::best();
     let (mut first, mut several) = (None, false);
-    for (of_x, of_y) in of_x.chunks(PATCH * columns).zip(of_y.chunks(PATCH * columns)) {
-        patience.spend(of_x.len(), stop)?;
+    for (of_x, of_y) in of_x.chunks(ROWS_PER_CHECK * columns).zip(of_y.chunks(ROWS_PER_CHECK * columns)) {
+        meter.charge(of_x.len(), stop)?;
         collect(simd, of_x, of_y, &mut differs);
         let mut found = (0..columns).filter(|c| differs[*c..].iter().step_by(columns).any(|differs| *differs != 0));
         (first, several) = (found.next(), found.next().is_some());
@@ -61,12 +61,12 @@ fn differing_of(
         Some(column) if !several => {
             let (mut units, mut sum, mut divisor) = (0, 0u64, 0);
             for (of_x, of_y) in pairs {
-                patience.spend(of_x.len(), stop)?;
+                meter.charge(of_x.len(), stop)?;
                 let apart = of_x[column..].iter().step_by(columns).zip(of_y[column..].iter().step_by(columns));
                 for apart in apart.map(|(x, y)| x.abs_diff(*y)) {
                     units += usize::from(apart != 0);
                     sum = sum.saturating_add(apart);
-                    // Nearly always soon 1, and that it stays.
+                    // The divisor is nearly always 1 soon, and then stays 1.
                     if divisor != 1 {
                         divisor = gcd(divisor, apart);
                     }
@@ -77,7 +77,7 @@ fn differing_of(
         _ => {
             let mut units = 0;
             for (of_x, of_y) in pairs {
-                patience.spend(of_x.len(), stop)?;
+                meter.charge(of_x.len(), stop)?;
                 let rows = of_x.chunks_exact(columns).zip(of_y.chunks_exact(columns));
                 units += rows.filter(|(x, y)| x != y).take(most.saturating_add(1).saturating_sub(units)).count();
                 if several && units > most {
@@ -89,12 +89,14 @@ fn differing_of(
     }
 }
 
-/// Units that are compared at a time, and after how many a look is taken at what was found.
-const ABREAST: usize = 8;
-const PATCH: usize = 256;
+/// Rows that are compared side by side.
+const ROWS_SIDE_BY_SIDE: usize = 8;
+
+/// Rows that are compared between two checks for a second differing column.
+const ROWS_PER_CHECK: usize = 256;
 
 dispatch! {
-    /// Sets bits in the places of columns in which rows differ, of so many units side by side.
+    /// Collects the differing bits of two systems' rows, column by column, for several rows side by side.
     fn collect(x: &[i64], y: &[i64], differs: &mut [i64]) = collect_inline;
 }
 
@@ -115,45 +117,48 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// P(Σ of the steps whose coin shows heads = j) for j = 0…Σ: the convolution of laws of two points, one after the other.
+/// P(Σ of a random subset of the steps = j) for j = 0…Σ, each step being included with probability ½: the convolution
+/// of two-point distributions.
 ///
-/// Nothing is subtracted, so each of n steps adds a relative error of 2^-53 to each probability, at most; probabilities
-/// below 10^-308 lose digits, those below 10^-323 are 0. The law is as symmetric as mathematics has it, to the last bit, so
-/// only one half is made. Cost: less than n·Σ/2 additions, on one thread; memory: 16·Σ bytes.
+/// Nothing is subtracted, so each of n steps adds a relative error of at most 2^-53 to each probability. Probabilities
+/// below 10^-308 lose digits, and those below 10^-323 are 0. The distribution is exactly symmetric, so only one half is
+/// computed. Cost: less than n·Σ/2 additions, on one thread. Memory: 16·Σ bytes.
 ///
 /// # Errors
-/// [`crate::Error::Memory`] if there is no room for Σ probabilities, and what `run.watch` returned.
-pub fn law(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
-    // The small ones first: the law stays short for longer.
+/// [`crate::Error::Memory`] if there is no room for Σ probabilities, and whatever `run.watch` returned.
+pub fn sign_flip_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
+    // Small steps first, so that the distribution stays short for longer.
     let mut steps: Vec<usize> = steps.iter().map(|&step| usize::try_from(step).unwrap_or(usize::MAX)).collect();
     steps.sort_unstable();
     let length = steps.iter().fold(1, |sum: usize, &step| sum.saturating_add(step));
-    // Room for all of the law at the end; the lower half of it, and that of the next one.
+    // Room for the whole distribution at the end, for its lower half, and for the next lower half.
     let (mut whole, half): (Vec<f64>, usize) = (super::zeros(&[length])?, length.div_ceil(2));
-    let (mut law, mut next): (Vec<f64>, Vec<f64>) = (super::zeros(&[half])?, super::zeros(&[half])?);
-    law[0] = 1.0;
-    run.alone(|stop, done| {
-        let mut patience = Patience::default();
+    let (mut distribution, mut next): (Vec<f64>, Vec<f64>) = (super::zeros(&[half])?, super::zeros(&[half])?);
+    distribution[0] = 1.0;
+    run.serial(|stop, done| {
+        let mut meter = WorkMeter::default();
         let (mut end, simd) = (1usize, Simd::best());
-        for (tossed, &step) in (1..).zip(&steps) {
-            // The new lower half rests on more of the law than its lower half; beyond its end it is 0.
+        for (steps_done, &step) in (1..).zip(&steps) {
+            // The next lower half depends on more than the current lower half; beyond its end the distribution is 0.
             let (half, next_half) = (end.div_ceil(2), (end + step).div_ceil(2));
             for first in (half..next_half).step_by(PIECE) {
                 let piece = first..next_half.min(first + PIECE);
-                patience.spend(piece.len(), stop)?;
-                piece.for_each(|place| law[place] = if place < end { law[end - 1 - place] } else { 0.0 });
+                meter.charge(piece.len(), stop)?;
+                piece.for_each(|place| {
+                    distribution[place] = if place < end { distribution[end - 1 - place] } else { 0.0 }
+                });
             }
             for (from, next) in (0..).step_by(PIECE).zip(next[..next_half].chunks_mut(PIECE)) {
-                patience.spend(next.len(), stop)?;
-                toss(simd, &law[..next_half], step, from, next);
+                meter.charge(next.len(), stop)?;
+                flip_step(simd, &distribution[..next_half], step, from, next);
             }
-            std::mem::swap(&mut law, &mut next);
+            std::mem::swap(&mut distribution, &mut next);
             end += step;
-            done.set(tossed);
+            done.set(steps_done);
         }
         for (first, piece) in (0..).step_by(PIECE).zip(whole.chunks_mut(PIECE)) {
-            patience.spend(piece.len(), stop)?;
-            (first..).zip(piece).for_each(|(place, p)| *p = law[place.min(length - 1 - place)]);
+            meter.charge(piece.len(), stop)?;
+            (first..).zip(piece).for_each(|(place, p)| *p = distribution[place.min(length - 1 - place)]);
         }
         Ok(())
     })?;
@@ -161,17 +166,17 @@ pub fn law(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
 }
 
 dispatch! {
-    /// One more fair flip: the mean of the distributions with and without the step. Sets the values of `next` from
-    /// `from` on.
-    fn toss(law: &[f64], step: usize, from: usize, next: &mut [f64]) = toss_inline;
+    /// Adds one step: the mean of the distributions with and without it. Computes the values of `next`, which begin at
+    /// `from`.
+    fn flip_step(distribution: &[f64], step: usize, from: usize, next: &mut [f64]) = flip_step_inline;
 }
 
 #[inline(always)]
-fn toss_inline(law: &[f64], step: usize, from: usize, next: &mut [f64]) {
+fn flip_step_inline(distribution: &[f64], step: usize, from: usize, next: &mut [f64]) {
     let length = next.len();
     let (below, above) = next.split_at_mut(step.saturating_sub(from).min(length));
-    let without = &law[from..];
-    let with = &law[(from + below.len()).saturating_sub(step)..];
+    let without = &distribution[from..];
+    let with = &distribution[(from + below.len()).saturating_sub(step)..];
     below.iter_mut().zip(without).for_each(|(next, p)| *next = 0.5 * p);
     for ((next, with), without) in above.iter_mut().zip(with).zip(&without[below.len()..]) {
         *next = 0.5 * (with + without);
@@ -183,31 +188,34 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn law_of(steps: &[u64]) -> Vec<f64> {
-        law(steps, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
+    fn distribution_of(steps: &[u64]) -> Vec<f64> {
+        sign_flip_distribution(steps, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
     }
 
     #[test]
-    fn laws_of_equal_steps_are_binomial() {
-        assert_eq!([1.0].as_slice(), law_of(&[]));
-        assert_eq!([0.125, 0.375, 0.375, 0.125].as_slice(), law_of(&[1, 1, 1]));
-        assert_eq!([0.25, 0.0, 0.0, 0.5, 0.0, 0.0, 0.25].as_slice(), law_of(&[3, 3]));
-        // C(3000, k)/2^3000 by its recurrence from the middle: relative errors stay small to where floats end.
-        let law = law_of(&[1; 3000]);
+    fn distributions_of_equal_steps_are_binomial() {
+        assert_eq!([1.0].as_slice(), distribution_of(&[]));
+        assert_eq!([0.125, 0.375, 0.375, 0.125].as_slice(), distribution_of(&[1, 1, 1]));
+        assert_eq!([0.25, 0.0, 0.0, 0.5, 0.0, 0.0, 0.25].as_slice(), distribution_of(&[3, 3]));
+        // C(3000, k)/2^3000 by its recurrence from the middle: relative errors stay small as far as floats reach.
+        let distribution = distribution_of(&[1; 3000]);
         let mut ratio = 1.0;
         for k in 1500..2400 {
             ratio *= (3000 - k) as f64 / (k + 1) as f64;
-            assert!((law[k + 1] / (law[1500] * ratio) - 1.0).abs() < 1e-12, "{k}");
+            assert!((distribution[k + 1] / (distribution[1500] * ratio) - 1.0).abs() < 1e-12, "{k}");
         }
-        assert!((law.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((distribution.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_watcher_stops_a_long_convolution() {
         let mut watch = |_| Err(Error::Interrupted);
-        assert_eq!(Err(Error::Interrupted), law(&[1 << 15; 2000], &mut Run { threads: 1, watch: &mut watch }));
+        assert_eq!(
+            Err(Error::Interrupted),
+            sign_flip_distribution(&[1 << 15; 2000], &mut Run { threads: 1, watch: &mut watch })
+        );
         let mut watch = |_| Ok(());
-        let too_large = law(&[u64::MAX, u64::MAX], &mut Run { threads: 1, watch: &mut watch });
+        let too_large = sign_flip_distribution(&[u64::MAX, u64::MAX], &mut Run { threads: 1, watch: &mut watch });
         assert!(matches!(too_large, Err(Error::Memory { .. })));
     }
 
@@ -247,33 +255,33 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_toss_is_the_same_on_all_paths_and_in_pieces(
-            law in prop::collection::vec(0.0..1.0f64, 1..300),
+        fn a_step_is_the_same_on_all_paths_and_in_pieces(
+            distribution in prop::collection::vec(0.0..1.0f64, 1..300),
             step in 0..350usize,
             piece in 1..200usize,
         ) {
-            let old = |i: usize| law.get(i).copied().unwrap_or(0.0);
-            let length = law.len() + step;
+            let old = |i: usize| distribution.get(i).copied().unwrap_or(0.0);
+            let length = distribution.len() + step;
             let expected: Vec<f64> =
                 (0..length).map(|j| 0.5 * (old(j) + j.checked_sub(step).map_or(0.0, old))).collect();
-            let padded = [law.clone(), vec![0.0; step]].concat();
+            let padded = [distribution.clone(), vec![0.0; step]].concat();
             for simd in Simd::tested() {
                 let mut got = vec![9.0; length];
                 for (from, next) in (0..).step_by(piece).zip(got.chunks_mut(piece)) {
-                    toss(simd, &padded, step, from, next);
+                    flip_step(simd, &padded, step, from, next);
                 }
                 prop_assert_eq!(&expected, &got, "{:?}", simd);
             }
         }
 
         #[test]
-        fn laws_are_those_of_all_patterns(steps in prop::collection::vec(0..30u64, 0..12)) {
+        fn distributions_equal_enumeration(steps in prop::collection::vec(0..30u64, 0..12)) {
             let mut expected = vec![0.0; 1 + steps.iter().sum::<u64>() as usize];
             for pattern in 0..1usize << steps.len() {
                 let heads = steps.iter().enumerate().filter(|(bit, _)| pattern >> bit & 1 == 1);
                 expected[heads.map(|(_, step)| *step as usize).sum::<usize>()] += 0.5_f64.powi(steps.len() as i32);
             }
-            let got = law_of(&steps);
+            let got = distribution_of(&steps);
             prop_assert_eq!(&expected, &got);
             prop_assert!(got.iter().eq(got.iter().rev()));
         }

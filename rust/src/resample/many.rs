@@ -1,35 +1,31 @@
 //! Many small problems in one call: each is what a [`Resampler`] of its own makes of it, and they share the threads.
 
-use std::sync::Arc;
-
 use super::reduce::{Draws, Pair, Reduction, Tally};
+use super::resampler::Workers;
 use super::{Alternative, Kind, Plan, Resampler, Sample, replicates, zeros};
 use crate::error::{Error, Result};
-use crate::metric::Formula;
-use crate::pool::{self, Blocks, Patience, Run};
-use crate::stats::SuffStats;
+use crate::pool::{self, Blocks, Run};
 
 /// Problems of the same size under one metric.
 #[derive(Clone)]
 pub struct Problems<'a> {
-    formula: Arc<dyn Formula>,
-    counts: &'a [i64],
+    /// Of all systems, problem by problem.
+    sample: Sample<'a>,
+    systems: usize,
     seeds: &'a [u64],
-    shape: [usize; 3],
 }
 
 impl<'a> Problems<'a> {
-    /// The counts of k systems on S units, problem by problem, and a seed for each problem.
+    /// Counts of so many systems for each problem, problem by problem, and a seed for each problem.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there are not as many counts.
-    pub fn new(formula: Arc<dyn Formula>, counts: &'a [i64], shape: [usize; 3], seeds: &'a [u64]) -> Result<Self> {
-        let of_one = shape.iter().fold(1, |product: usize, &length| product.saturating_mul(length));
-        let expected = of_one.saturating_mul(seeds.len());
-        if counts.len() != expected {
-            return Err(Error::LengthMismatch { what: "counts".into(), expected, got: counts.len() });
+    /// [`Error::LengthMismatch`] if there are not as many systems.
+    pub fn new(sample: Sample<'a>, systems: usize, seeds: &'a [u64]) -> Result<Self> {
+        let (expected, got) = (systems.saturating_mul(seeds.len()), sample.stats.systems());
+        if expected != got {
+            return Err(Error::LengthMismatch { what: "systems of all problems".into(), expected, got });
         }
-        Ok(Problems { formula, counts, seeds, shape })
+        Ok(Problems { sample, systems, seeds })
     }
 
     /// Runs a reduction on each problem; `keep` gets them in order.
@@ -41,11 +37,11 @@ impl<'a> Problems<'a> {
         mut keep: impl FnMut(usize, R),
     ) -> Result<()> {
         let range = replicates(0, n)?;
-        let [systems, segments, columns] = self.shape;
-        let of_one = systems * segments * columns;
+        let Sample { formula, stats } = &self.sample;
+        let of_one = self.systems * stats.segments() * stats.columns();
         // To prepare a problem costs some operations for each count; to run it some for each replicate.
         let cost = 8 * of_one as u64 + n as u64 * (of_one as u64 / 16 + 40);
-        let mut failed = None;
+        let (mut failed, workers) = (None, Workers::default());
         pool::run(
             Blocks { items: self.seeds.len(), size: 1, cost, lead: 0 },
             run,
@@ -53,18 +49,14 @@ impl<'a> Problems<'a> {
             |(), problem, stop| {
                 let problem = problem.start;
                 let mut watch = |_| if stop.requested() { Err(Error::Interrupted) } else { Ok(()) };
-                let mut alone = Run { threads: 1, watch: &mut watch };
+                let mut serial_run = Run { threads: 1, watch: &mut watch };
                 let mut solve = || {
-                    let counts = &self.counts[problem * of_one..][..of_one];
-                    let stats = alone.alone(|stop, _| {
-                        let mut patience = Patience::default();
-                        SuffStats::watched(counts, [systems, segments, columns], |cost| patience.spend(cost, stop))
-                    })?;
-                    let sample = Sample::new(self.formula.clone(), stats)?;
-                    let resampler = Resampler::prepare(&[sample], kind, &mut alone)?;
+                    let of_problem = problem * self.systems..(problem + 1) * self.systems;
+                    let sample = Sample { formula: formula.clone(), stats: stats.of_systems(of_problem) };
+                    let resampler = Resampler::prepare(&[sample], kind, &mut serial_run)?;
                     let mut reduction = reduction(problem);
                     let plan = (Plan::Seeded(self.seeds[problem]), range.clone());
-                    resampler.run(plan, &mut [&mut reduction], &mut alone)?;
+                    resampler.run_with(&workers, plan, &mut [&mut reduction], &mut serial_run)?;
                     Ok(reduction)
                 };
                 match solve() {
@@ -107,7 +99,7 @@ pub fn shuffles(
 /// # Errors
 /// As [`Resampler::prepare`] and [`Resampler::run`]: those of the first problem that has any.
 pub fn draws(problems: &Problems<'_>, strata: &[usize], n: usize, run: &mut Run<'_>) -> Result<Vec<f64>> {
-    let [systems, ..] = problems.shape;
+    let systems = problems.systems;
     let mut scores = zeros(&[problems.seeds.len(), systems, n])?;
     problems.each(
         (Kind::Draws(strata), n),

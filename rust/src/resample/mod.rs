@@ -1,10 +1,11 @@
-//! Replicates: rows chosen by a stream, added up exactly, scored, reduced.
+//! Replicates: rows of counts chosen by a random stream, added up exactly, scored and reduced.
 //!
-//! A [`Resampler`] is prepared once: its counts are checked, packed and cut down to the columns that say something new
-//! (`design/`). Then it runs ranges of replicates, which are pure functions of a seed and their number: a kernel
-//! (`kernel/`) fills blocks of them with sums of integer rows, the formulas score these, and [reductions](Reduction)
-//! (`reduce/`) keep of the scores what was asked for, all in one pass, while a block is warm. So nothing depends on
-//! threads or blocks, and memory is the packed counts, a block per thread, and what the caller asked to keep.
+//! A [`Resampler`] is prepared once: it checks and packs the counts, and drops columns that follow from others
+//! (`design/`). Then it runs ranges of replicates, each of which is a pure function of the seed and its number. A
+//! kernel (`kernel/`) fills blocks of replicates with sums of integer rows, the formulas score the sums, and
+//! [reductions](Reduction) (`reduce/`) keep what was asked for, all in one pass while a block is in the cache. Results
+//! do not depend on threads or blocks, and memory is the packed counts, a block per thread, and what the caller asked
+//! to keep.
 
 mod design;
 pub mod exact;
@@ -14,6 +15,7 @@ pub mod reduce;
 mod resampler;
 mod score;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -36,7 +38,7 @@ impl<'a> Sample<'a> {
     /// Pairs a formula with counts of its width.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the counts have not as many columns as the formula.
+    /// [`Error::LengthMismatch`] if the counts and the formula differ in their number of columns.
     pub fn new(formula: Arc<dyn Formula>, stats: SuffStats<'a>) -> Result<Self> {
         let (expected, got) = (formula.columns().len(), stats.columns());
         if expected != got {
@@ -45,16 +47,21 @@ impl<'a> Sample<'a> {
         Ok(Sample { formula: Some(formula), stats })
     }
 
-    /// Counts whose sums someone else scores: of them [`reduce::Sums`] can be had.
+    /// Counts without a formula. Only [`reduce::Sums`] can be computed from them.
     pub fn without_formula(stats: SuffStats<'a>) -> Self {
         Sample { formula: None, stats }
     }
 }
 
-/// Zeros for results of the size that a caller asked for: an error, not an abort, if there is no room.
+/// The number of replicates in a range.
+pub(crate) fn length(range: &Range<u64>) -> usize {
+    (range.end - range.start) as usize
+}
+
+/// Zeros for results whose size the caller chose: an error, not an abort, if there is no room.
 ///
-/// Memory comes from the system as zeros, page by page when it is first written to: however much it is, this takes no
-/// time, during which a call could not be interrupted.
+/// The operating system provides zeroed pages when they are first written to, so this takes no time even for gigabytes,
+/// during which a call could not be interrupted.
 pub(crate) fn zeros<T: Zero>(factors: &[usize]) -> Result<Vec<T>> {
     let numbers = factors.iter().fold(1, |product: u128, &factor| product.saturating_mul(factor as u128));
     let length = usize::try_from(numbers).map_err(|_| Error::Memory { numbers })?;
@@ -67,10 +74,10 @@ pub(crate) use zeroed::Zero;
 mod zeroed {
     use std::alloc::{Layout, alloc_zeroed};
 
-    /// What is 0 if all of its bits are.
+    /// A type that is 0 if all of its bits are 0.
     ///
     /// # Safety
-    /// All bits 0 have to be a value.
+    /// All bits 0 must be a valid value.
     pub unsafe trait Zero: Copy {}
 
     macro_rules! zero {
@@ -82,7 +89,7 @@ mod zeroed {
 
     zero!(u8, u32, u64, i8, i16, i32, i64, f64);
 
-    // SAFETY: all bits 0 are so many times 0.
+    // SAFETY: all bits 0 are an array of zeros.
     unsafe impl<T: Zero, const N: usize> Zero for [T; N] {}
 
     /// None if there is no room.
@@ -94,19 +101,19 @@ mod zeroed {
         let layout = Layout::array::<T>(length).ok()?;
         // SAFETY: neither the length nor the size of a value is 0.
         let memory = unsafe { alloc_zeroed(layout) };
-        // SAFETY: the global allocator gave it, for this layout, and all bits 0 are a value of every place.
+        // SAFETY: the global allocator returned it for this layout, and all bits 0 are a valid value of every element.
         (!memory.is_null()).then(|| unsafe { Vec::from_raw_parts(memory.cast(), length, length) })
     }
 }
 
-/// An empty vector with room: an error, not an abort, if there is none.
+/// An empty vector with capacity: an error, not an abort, if there is no room.
 pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>> {
     let mut out = Vec::new();
     out.try_reserve_exact(length).map_err(|_| Error::Memory { numbers: length as u128 })?;
     Ok(out)
 }
 
-/// Makes a buffer that is used again so long; what is new are zeros.
+/// Resizes a reused buffer; new elements are 0.
 pub(crate) fn resize<T: Zero + Default>(buffer: &mut Vec<T>, length: usize) -> Result<()> {
     let more = length.saturating_sub(buffer.len());
     buffer.try_reserve(more).map_err(|_| Error::Memory { numbers: length as u128 })?;

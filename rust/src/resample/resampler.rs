@@ -2,16 +2,17 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::design::Design;
-use super::kernel::draw::{Choices, Digits, Draws};
-use super::kernel::few::{FEW, FewFlips};
-use super::kernel::flips::{Adder, Coins, Flips};
+use super::kernel::draw::{Digits, Draws};
+use super::kernel::few::{FEW_SHUFFLES, FewFlips};
+use super::kernel::flips::{Adder, Flips, masks_of};
+use super::kernel::source::{Source, Supplied};
 use super::kernel::subgroup::Subgroup;
 use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, STRIDE, Scratch};
-use super::reduce::{Feed, Keep, Pair, Part, Reduction, Shape};
+use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
 use super::score::Scoring;
 use super::{Sample, resize};
 use crate::error::{Error, Result};
@@ -87,6 +88,34 @@ struct Worker {
     scoring: Scoring,
 }
 
+/// Workers that have nothing to do: to make room for a block takes as long as a small problem does.
+#[derive(Default)]
+pub(super) struct Workers(Mutex<Vec<Worker>>);
+
+impl Workers {
+    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One of them, or a new one.
+    fn any(&self) -> AtWork<'_> {
+        let worker = self.idle().pop();
+        AtWork { worker: worker.unwrap_or_default(), from: self }
+    }
+}
+
+/// A worker that goes back when it is dropped.
+struct AtWork<'a> {
+    worker: Worker,
+    from: &'a Workers,
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.from.idle().push(std::mem::take(&mut self.worker));
+    }
+}
+
 impl Resampler {
     /// Checks, packs and tabulates counts.
     ///
@@ -116,7 +145,7 @@ impl Resampler {
                     return Err(Error::OutOfRange { what, index: design.units, len });
                 }
                 let strata = Strata::new(design.units, strata, simd)?;
-                Sampler::Draws { strata, digits: run.alone(|stop, _| Digits::new(&design.packed, simd, stop))? }
+                Sampler::Draws { strata, digits: run.serial(|stop, _| Digits::new(&design.packed, simd, stop))? }
             }
         };
         Ok(Resampler { design, formulas, shape, sampler, simd })
@@ -127,13 +156,13 @@ impl Resampler {
         &self.shape
     }
 
-    /// How many units there are.
+    /// The number of units.
     pub fn units(&self) -> usize {
         self.design.units
     }
 
     /// Are replicates draws?
-    pub fn is_of_draws(&self) -> bool {
+    pub fn is_draws(&self) -> bool {
         matches!(self.sampler, Sampler::Draws { .. })
     }
 
@@ -162,39 +191,52 @@ impl Resampler {
     /// [`Error::Memory`], and what the pool returns.
     pub fn run(
         &self,
+        plan: (Plan<'_>, Range<u64>),
+        reductions: &mut [&mut dyn Reduction],
+        run: &mut Run<'_>,
+    ) -> Result<()> {
+        self.run_with(&Workers::default(), plan, reductions, run)
+    }
+
+    /// The same with workers that are used again.
+    pub(super) fn run_with(
+        &self,
+        workers: &Workers,
         (plan, range): (Plan<'_>, Range<u64>),
         reductions: &mut [&mut dyn Reduction],
         run: &mut Run<'_>,
     ) -> Result<()> {
-        let feeds = Feeds::of(self, reductions)?;
+        let inputs = Inputs::from_reductions(self, reductions)?;
         for reduction in &mut *reductions {
             reduction.begin(&self.shape, range.clone())?;
         }
         let n = (range.end - range.start) as usize;
-        let kernel = run.alone(|stop, _| self.kernel(plan, range.clone(), stop))?;
-        let (keeps, mut adds): (Vec<_>, Vec<_>) = reductions.iter_mut().map(|reduction| reduction.halves()).unzip();
+        let kernel = run.serial(|stop, _| self.kernel(plan, range.clone(), stop))?;
+        let (accumulators, mut combiners): (Vec<_>, Vec<_>) =
+            reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
         // A block begins at a multiple of its size, and that is a multiple of what reductions add up in.
-        let size = n.div_ceil(pool::resolve(run.threads)).next_multiple_of(STRIDE).clamp(STRIDE, kernel.block());
+        let size = n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(STRIDE).clamp(STRIDE, kernel.block());
         let lead = (range.start % size as u64) as usize;
-        let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * feeds.series(&self.shape) as u64, lead };
+        let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * inputs.series(&self.shape) as u64, lead };
         let (failed, finished) = (OnceLock::new(), AtomicBool::new(false));
         // Parts that have been added up are used again.
-        let spare: Mutex<Vec<Vec<Part>>> = Mutex::new(Vec::new());
+        let spare: Mutex<Vec<Vec<Partial>>> = Mutex::new(Vec::new());
         let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
         pool::run(
             blocks,
             run,
-            Worker::default,
-            |worker, block, stop| {
+            || workers.any(),
+            |AtWork { worker, .. }, block, stop| {
                 if finished.load(Ordering::Relaxed) {
                     return None;
                 }
                 let of_before = spare().pop();
-                let mut parts = of_before.unwrap_or_else(|| keeps.iter().map(|_| Part::default()).collect());
+                let mut partials =
+                    of_before.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
                 let block = range.start + block.start as u64..range.start + block.end as u64;
-                match self.block((kernel.as_ref(), block), (&feeds, &keeps), &mut parts, worker, stop) {
+                match self.block((kernel.as_ref(), block), (&inputs, &accumulators), &mut partials, worker, stop) {
                     // After a failure the other workers stop.
-                    Ok(()) => failed.get().is_none().then_some(parts),
+                    Ok(()) => failed.get().is_none().then_some(partials),
                     Err(Error::Interrupted) => None,
                     Err(error) => {
                         failed.get_or_init(|| error);
@@ -202,10 +244,10 @@ impl Resampler {
                     }
                 }
             },
-            |_, parts, _| {
-                let mut more = adds.is_empty();
-                for (add, part) in adds.iter_mut().zip(&parts) {
-                    match add.add(part) {
+            |_, partials, _| {
+                let mut more = combiners.is_empty();
+                for (combiner, partial) in combiners.iter_mut().zip(&partials) {
+                    match combiner.combine(partial) {
                         Ok(wanted) => more |= wanted,
                         Err(error) => {
                             failed.get_or_init(|| error);
@@ -215,7 +257,7 @@ impl Resampler {
                 if !more {
                     finished.store(true, Ordering::Relaxed);
                 }
-                spare().push(parts);
+                spare().push(partials);
             },
         )?;
         failed.into_inner().map_or(Ok(()), Err)
@@ -223,28 +265,29 @@ impl Resampler {
 
     /// Makes the kernel of a plan.
     fn kernel<'a>(&'a self, plan: Plan<'a>, range: Range<u64>, stop: &Stop<'_>) -> Result<Box<dyn Kernel + 'a>> {
-        let (design, first) = (&self.design, range.start);
+        let design = &self.design;
         let n = (range.end - range.start) as usize;
         if n == 0 {
             return Err(Error::Empty { what: "replicates".into() });
         }
         Ok(match (&self.sampler, plan) {
             (Sampler::Shuffles(_), Plan::Codes(codes)) => Box::new(Subgroup::new(design, codes, self.simd, stop)?),
-            (Sampler::Shuffles(adder), Plan::Seeded(seed)) if n < FEW && adder.get().is_none() => {
-                Box::new(FewFlips::new(design, Coins::Seeded(seed), self.simd))
+            (Sampler::Shuffles(adder), Plan::Seeded(seed)) if n < FEW_SHUFFLES && adder.get().is_none() => {
+                Box::new(FewFlips::new(design, Source::Seeded(seed), self.simd))
             }
             (Sampler::Shuffles(adder), Plan::Seeded(seed)) => {
-                Box::new(Flips::new(design, self.adder(adder, stop)?, Coins::Seeded(seed), n)?)
+                Box::new(Flips::new(design, self.adder(adder, stop)?, Source::Seeded(seed)))
             }
-            (Sampler::Shuffles(adder), Plan::Flips(words)) => {
-                Box::new(Flips::new(design, self.adder(adder, stop)?, Coins::Given { words, first }, n)?)
+            (Sampler::Shuffles(adder), Plan::Flips(masks)) => {
+                let masks = Supplied::new("flip masks", masks, masks_of(design), &range)?;
+                Box::new(Flips::new(design, self.adder(adder, stop)?, Source::Supplied(masks)))
             }
             (Sampler::Draws { strata, digits }, Plan::Seeded(seed)) => {
-                Box::new(Draws::new(design, (strata, digits), (Choices::Seeded(seed), n), stop)?)
+                Box::new(Draws::new(design, (strata, digits), Source::Seeded(seed), stop)?)
             }
             (Sampler::Draws { strata, digits }, Plan::Indices(indices)) => {
-                let given = Choices::Given { indices, first };
-                Box::new(Draws::new(design, (strata, digits), (given, n), stop)?)
+                let indices = Supplied::new("indices", indices, design.units, &range)?;
+                Box::new(Draws::new(design, (strata, digits), Source::Supplied(indices), stop)?)
             }
             (Sampler::Shuffles(_), Plan::Indices(_)) => return Err(other_kind("a plan", "of shuffles", "indices")),
             (Sampler::Draws { .. }, Plan::Flips(_)) => return Err(other_kind("a plan", "of draws", "masks")),
@@ -268,8 +311,8 @@ impl Resampler {
     fn block<'k>(
         &self,
         (kernel, replicates): (&dyn Kernel, Range<u64>),
-        (feeds, keeps): (&Feeds, &[Box<dyn Keep + 'k>]),
-        parts: &mut [Part],
+        (inputs, accumulators): (&Inputs, &[Box<dyn Accumulate + 'k>]),
+        partials: &mut [Partial],
         Worker { scratch, columns, scoring }: &mut Worker,
         stop: &Stop<'_>,
     ) -> Result<()> {
@@ -279,21 +322,24 @@ impl Resampler {
         resize(columns, self.design.width() * stride)?;
         kernel.sums(replicates.clone(), scratch, (columns, stride), stop)?;
         let block = Block { design: &self.design, columns, stride, replicates, rows: kernel.rows() };
-        for (keep, part) in keeps.iter().zip(&mut *parts) {
-            part.replicates = block.replicates.clone();
-            keep.start(part)?;
+        for (accumulate, partial) in accumulators.iter().zip(&mut *partials) {
+            partial.replicates = block.replicates.clone();
+            accumulate.start(partial)?;
         }
         let formulas = self.formulas.as_deref().unwrap_or_default();
-        for (feed, of) in &feeds.0 {
-            let wanting = keeps.iter().zip(&mut *parts).enumerate().filter(|(i, _)| of.contains(i));
-            let mut keepers: Vec<_> = wanting.map(|(_, (keep, part))| (keep.as_ref(), part)).collect();
-            match feed {
-                OwnFeed::Pairs(pairs) => {
-                    scoring.statistics((formulas, self.simd), &block, pairs, &mut keepers, stop)?
+        for (input, of) in &inputs.0 {
+            let wanting = accumulators.iter().zip(&mut *partials).enumerate().filter(|(i, _)| of.contains(i));
+            let mut accumulators: Vec<_> =
+                wanting.map(|(_, (accumulate, partial))| (accumulate.as_ref(), partial)).collect();
+            match input {
+                OwnedInput::Pairs(pairs) => {
+                    scoring.statistics((formulas, self.simd), &block, pairs, &mut accumulators, stop)?
                 }
-                OwnFeed::Systems => scoring.scores(formulas, &block, &mut keepers, stop)?,
-                OwnFeed::Sums => {
-                    keepers.iter_mut().try_for_each(|(keep, part)| keep.sums(part, &block, stop))?;
+                OwnedInput::Systems => scoring.scores(formulas, &block, &mut accumulators, stop)?,
+                OwnedInput::Sums => {
+                    accumulators
+                        .iter_mut()
+                        .try_for_each(|(accumulate, partial)| accumulate.sums(partial, &block, stop))?;
                 }
             }
         }
@@ -306,47 +352,47 @@ fn other_kind(what: &str, expected: &str, got: &str) -> Error {
     Error::InvalidOption { option: what.into(), expected: expected.into(), got: got.into() }
 }
 
-/// As [`Feed`].
+/// As [`Input`].
 #[derive(PartialEq)]
-enum OwnFeed {
+enum OwnedInput {
     Pairs(Vec<Pair>),
     Systems,
     Sums,
 }
 
 /// What reductions are made of, and which of them of the same.
-struct Feeds(Vec<(OwnFeed, Vec<usize>)>);
+struct Inputs(Vec<(OwnedInput, Vec<usize>)>);
 
-impl Feeds {
-    fn of(resampler: &Resampler, reductions: &[&mut dyn Reduction]) -> Result<Self> {
-        let mut feeds: Vec<(OwnFeed, Vec<usize>)> = Vec::new();
+impl Inputs {
+    fn from_reductions(resampler: &Resampler, reductions: &[&mut dyn Reduction]) -> Result<Self> {
+        let mut inputs: Vec<(OwnedInput, Vec<usize>)> = Vec::new();
         for (i, reduction) in reductions.iter().enumerate() {
-            let feed = match (reduction.feed(), resampler.is_of_draws()) {
-                (Feed::Pairs(pairs), false) => OwnFeed::Pairs(pairs.to_vec()),
-                (Feed::Systems, true) => OwnFeed::Systems,
-                (Feed::Sums, _) => OwnFeed::Sums,
-                (Feed::Pairs(_), true) => return Err(other_kind("a reduction", "of draws", "one of shuffles")),
-                (Feed::Systems, false) => return Err(other_kind("a reduction", "of shuffles", "one of draws")),
+            let input = match (reduction.input(), resampler.is_draws()) {
+                (Input::Pairs(pairs), false) => OwnedInput::Pairs(pairs.to_vec()),
+                (Input::Systems, true) => OwnedInput::Systems,
+                (Input::Sums, _) => OwnedInput::Sums,
+                (Input::Pairs(_), true) => return Err(other_kind("a reduction", "of draws", "one of shuffles")),
+                (Input::Systems, false) => return Err(other_kind("a reduction", "of shuffles", "one of draws")),
             };
-            if feed != OwnFeed::Sums && resampler.formulas.is_none() {
+            if input != OwnedInput::Sums && resampler.formulas.is_none() {
                 let expected = "sums, since there are counts without a metric";
                 return Err(other_kind("a reduction", expected, "one of scores"));
             }
-            match feeds.iter_mut().find(|(known, _)| *known == feed) {
+            match inputs.iter_mut().find(|(known, _)| *known == input) {
                 Some((_, of)) => of.push(i),
-                None => feeds.push((feed, vec![i])),
+                None => inputs.push((input, vec![i])),
             }
         }
-        Ok(Feeds(feeds))
+        Ok(Inputs(inputs))
     }
 
     /// How many statistics and scores they are.
     fn series(&self, shape: &Shape) -> usize {
-        let of = |feed: &OwnFeed| match feed {
-            OwnFeed::Pairs(pairs) => shape.systems.len() * pairs.len(),
-            OwnFeed::Systems => shape.systems.iter().sum(),
-            OwnFeed::Sums => 0,
+        let of = |input: &OwnedInput| match input {
+            OwnedInput::Pairs(pairs) => shape.systems.len() * pairs.len(),
+            OwnedInput::Systems => shape.systems.iter().sum(),
+            OwnedInput::Sums => 0,
         };
-        self.0.iter().map(|(feed, _)| of(feed)).sum()
+        self.0.iter().map(|(input, _)| of(input)).sum()
     }
 }

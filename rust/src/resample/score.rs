@@ -1,27 +1,27 @@
-//! From the sums of replicates to statistics of pairs and scores of systems.
+//! Scores: from the sums of replicates to the statistics of pairs and the scores of systems.
 
 use std::sync::Arc;
 
 use super::design::Place;
 use super::kernel::Block;
-use super::reduce::{BLOCK, Keep, Pair, Part};
+use super::reduce::{Accumulate, BLOCK, Pair, Partial};
 use super::resize;
 use crate::error::Result;
 use crate::metric::Formula;
-use crate::pool::{Patience, Stop};
+use crate::pool::{Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 
-/// Whom to give what is scored: reductions and their parts of a block.
-pub(super) type Keepers<'a, 'k> = [(&'a (dyn Keep + 'k), &'a mut Part)];
+/// The accumulators that read a kind of score, with their partial results.
+pub(super) type Accumulators<'a, 'k> = [(&'a (dyn Accumulate + 'k), &'a mut Partial)];
 
-/// Room for the totals of a batch of replicates, which a thread uses for one block after the other.
+/// Buffers for the totals of a batch of replicates, reused by a thread from block to block.
 #[derive(Default)]
 pub(super) struct Scoring {
     sums: Vec<i64>,
     totals: [Vec<i64>; 2],
 }
 
-/// The batches of a block: where in it they begin, and how many replicates they have. They end at multiples of [`BLOCK`].
+/// The batches of a block: their offset in it and their length. Batches end at multiples of [`BLOCK`].
 fn batches(block: &Block<'_>) -> impl Iterator<Item = (usize, usize)> + use<> {
     let (mut at, length) = (0, block.len());
     let mut room = BLOCK - (block.replicates.start % BLOCK as u64) as usize;
@@ -33,28 +33,28 @@ fn batches(block: &Block<'_>) -> impl Iterator<Item = (usize, usize)> + use<> {
 }
 
 impl Scoring {
-    /// Gives the statistics of pairs to those who want them: score(x) − score(y) for the swapped systems.
+    /// Computes the statistic score(x) − score(y) of the swapped systems for all pairs.
     ///
-    /// With F_x the sum of system x's rows over the flipped units, swapping x and y there gives the totals
-    /// T_x − F_x + F_y and T_y − F_y + F_x. So one sum per system serves every pair, and since only differences of the F
-    /// enter, rows are taken relative to the first system: k − 1 sums, of small numbers.
+    /// Let F_x be the sum of system x's rows over the flipped units. Swapping x and y in these units gives the totals
+    /// T_x − F_x + F_y and T_y − F_y + F_x. So one sum per system serves every pair. Since only differences between the
+    /// F matter, rows are taken relative to the first system, which leaves k − 1 sums of small numbers.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn statistics(
         &mut self,
         (formulas, simd): (&[Arc<dyn Formula>], Simd),
         block: &Block<'_>,
         pairs: &[Pair],
-        keepers: &mut Keepers<'_, '_>,
+        accumulators: &mut Accumulators<'_, '_>,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let mut scores = [[0.0; BLOCK]; 2];
         for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
             let &Place { systems, columns, cell: first_cell, .. } = place;
             let (cells, wanted) = (systems * columns, metric * pairs.len()..(metric + 1) * pairs.len());
-            let wants = |series| keepers.iter().any(|(keep, _)| keep.wants(series));
+            let wants = |series| accumulators.iter().any(|(accumulate, _)| accumulate.wants(series));
             if !wanted.clone().any(wants) {
                 continue;
             }
@@ -66,10 +66,10 @@ impl Scoring {
                     block.copy(first_cell + cell, at, flipped);
                 }
                 for (series, &(x, y)) in wanted.clone().zip(pairs) {
-                    if !keepers.iter().any(|(keep, _)| keep.wants(series)) {
+                    if !accumulators.iter().any(|(accumulate, _)| accumulate.wants(series)) {
                         continue;
                     }
-                    patience.spend(8 * columns * batch, stop)?;
+                    meter.charge(8 * columns * batch, stop)?;
                     let [to_x, to_y] = &mut self.totals;
                     let [x, y] = [x, y].map(|system| {
                         let sums = &self.sums[system * columns * batch..][..columns * batch];
@@ -81,45 +81,49 @@ impl Scoring {
                     }
                     let [of_x, of_y] = &mut scores;
                     of_x.iter_mut().zip(of_y.iter()).for_each(|(x, y)| *x -= y);
-                    for (keep, part) in &mut *keepers {
-                        keep.take(part, series, at, &of_x[..batch]);
+                    for (accumulate, partial) in &mut *accumulators {
+                        accumulate.add_values(partial, series, at, &of_x[..batch]);
                     }
                 }
-                keepers.iter_mut().for_each(|(keep, part)| keep.taken(part, metric, at, batch));
+                accumulators
+                    .iter_mut()
+                    .for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
             }
         }
         Ok(())
     }
 
-    /// Gives the scores of all systems to those who want them.
+    /// Computes the scores of all systems.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn scores(
         &mut self,
         formulas: &[Arc<dyn Formula>],
         block: &Block<'_>,
-        keepers: &mut Keepers<'_, '_>,
+        accumulators: &mut Accumulators<'_, '_>,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let mut scores = [0.0; BLOCK];
         for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
             let &Place { systems, columns, cell: first_cell, system: first_system } = place;
             resize(&mut self.sums, columns * BLOCK)?;
             for (at, batch) in batches(block) {
                 for system in 0..systems {
-                    patience.spend(8 * columns * batch, stop)?;
+                    meter.charge(8 * columns * batch, stop)?;
                     let totals = &mut self.sums[..columns * batch];
                     for (column, totals) in totals.chunks_exact_mut(batch).enumerate() {
                         block.copy(first_cell + system * columns + column, at, totals);
                     }
                     formula.scores(totals, &mut scores[..batch]);
-                    for (keep, part) in &mut *keepers {
-                        keep.take(part, first_system + system, at, &scores[..batch]);
+                    for (accumulate, partial) in &mut *accumulators {
+                        accumulate.add_values(partial, first_system + system, at, &scores[..batch]);
                     }
                 }
-                keepers.iter_mut().for_each(|(keep, part)| keep.taken(part, metric, at, batch));
+                accumulators
+                    .iter_mut()
+                    .for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
             }
         }
         Ok(())
@@ -127,8 +131,8 @@ impl Scoring {
 }
 
 dispatch! {
-    /// From two systems' totals, and their sums over the flipped units in a batch of replicates, to the totals of either
-    /// after the swaps: column by column, like the sums.
+    /// Computes the totals of two systems after the swaps, from their totals and their sums over the flipped units in a
+    /// batch of replicates. All arrays are column by column.
     fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) = swap_inline;
 }
 
@@ -163,7 +167,7 @@ mod tests {
         batch in 1..=BLOCK,
         seed in any::<u64>(),
     ) {
-        let random = |replicate| Stream::new(seed, Purpose::Draw, replicate).words().map(|w| w as i64 >> 20);
+        let random = |replicate| Stream::new(seed, Purpose::Draw, replicate).values().map(|w| w as i64 >> 20);
         let of = [0, 1].map(|x| random(x).take(columns.len() * batch).collect::<Vec<_>>());
         let totals = [0, 1].map(|x: usize| columns.iter().map(|both| both[x]).collect::<Vec<_>>());
         let swapped = |x: usize, i: usize| totals[x][i / batch] - of[x][i] + of[1 - x][i];

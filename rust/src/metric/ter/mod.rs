@@ -15,7 +15,7 @@ mod words;
 
 use super::error_rate::{self, RowCounter};
 use super::text::{case, yes};
-use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Units, Value};
+use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Resolution, Value};
 use crate::error::Result;
 use crate::pool::Run;
 use sacrebleu::SacreBleu;
@@ -27,7 +27,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "ter",
     about: "translation edit rate: word error rate in which moving a phrase is one edit",
     source: "2006.amta-papers.25",
-    of_parses: false,
+    reads_parses: false,
     options: &[
         OptionSpec {
             name: "normalized",
@@ -79,7 +79,7 @@ impl Ter {
         Ter { words }
     }
 
-    fn counter<V: Variant + Default>(&self, units: Units) -> RowCounter<TerWords, Search<V>> {
+    fn counter<V: Variant + Default>(&self, units: Resolution) -> RowCounter<TerWords, Search<V>> {
         RowCounter::new(units, self.words.clone())
     }
 }

@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
-use crate::edit::{Edit, Reference};
 use crate::error::{Error, Result};
-use crate::ngram::Token;
-use crate::pool::{Patience, Stop};
+use crate::pool::{Stop, WorkMeter};
+use crate::text::edit::{Edit, Reference};
+use crate::text::ngram::Token;
 
 /// How many shifts are looked at for one hypothesis. The round that reaches the number does not count.
 const MAX_SHIFTS: usize = 1000;
@@ -57,9 +57,9 @@ impl Variant for SacreBleu {
     ) -> Result<bool> {
         let words = reference.words();
         let Alignment { places, wrong, wrong_reference, .. } = alignment;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for (i, &word) in hypothesis.iter().enumerate() {
-            patience.spend(MAX_DISTANCE, stop)?;
+            meter.charge(MAX_DISTANCE, stop)?;
             let first_wrong = wrong[i] as usize - i;
             if first_wrong >= MAX_SIZE {
                 continue;
@@ -117,7 +117,7 @@ struct Band {
     /// The cells of all rows, and for each row where its cells begin and which columns they are.
     cells: Vec<u32>,
     rows: Vec<(usize, Range<usize>)>,
-    patience: Patience,
+    meter: WorkMeter,
 }
 
 const OUTSIDE: u32 = u32::MAX / 2;
@@ -143,7 +143,7 @@ impl Band {
             let middle = (i as f64 * slope).floor() as usize;
             let from = middle.saturating_sub(width);
             let to = if i == rows { columns } else { columns.min(middle + width) };
-            self.patience.spend(to - from, stop)?;
+            self.meter.charge(to - from, stop)?;
             // The band is wide if the reference is much longer, so memory may not suffice.
             let numbers = self.cells.len() + to - from;
             self.cells.try_reserve(to - from).map_err(|_| Error::Memory { numbers: numbers as u128 })?;

@@ -16,11 +16,11 @@
 //! every shift that the true distance lets pass; 6.3 ms if all shifts are evaluated; 5.9 ms without the rows that a shift
 //! leaves as they are. What is left is about 40 % search, 10 % the rows of hypotheses, a third cutting and numbering words.
 
-use crate::edit::{self, Edit, Matrix, Reference};
 use crate::error::Result;
 use crate::metric::error_rate::{Edits, Numbered};
-use crate::ngram::Token;
 use crate::pool::Stop;
+use crate::text::edit::{self, Edit, Matrix, Reference};
+use crate::text::ngram::Token;
 
 /// The longest phrase to be shifted.
 pub(super) const MAX_SIZE: usize = 10;
@@ -40,7 +40,7 @@ pub(super) trait Variant {
     /// The distance over the cut matrix.
     ///
     /// # Errors
-    /// [`crate::Error::Memory`] if the matrix is too large, [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`] if the matrix is too large, [`crate::Error::Interrupted`] if the call is cancelled.
     fn distance(&mut self, hypothesis: &[Token], reference: &Reference, stop: &Stop<'_>) -> Result<usize>;
 
     /// The way back through the matrix of the last [`Variant::distance`].
@@ -49,7 +49,7 @@ pub(super) trait Variant {
     /// Finds the shifts to be looked at, in the order of preference for each length. `false` ends the search.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     fn gather(
         &mut self,
         hypothesis: &[Token],

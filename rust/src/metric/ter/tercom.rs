@@ -1,10 +1,10 @@
 //! The shifts and the matrix of Tercom 7.25 (Snover et al. 2006).
 
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
-use crate::edit::{Edit, Reference, STRANGER};
 use crate::error::{Error, Result};
-use crate::ngram::Token;
-use crate::pool::{Patience, Stop};
+use crate::pool::{Stop, WorkMeter};
+use crate::text::edit::{Edit, Reference, UNKNOWN_WORD};
+use crate::text::ngram::Token;
 
 /// A cell that costs so much more than the best of its column is left out.
 const WIDTH: u32 = 20;
@@ -13,7 +13,7 @@ const WIDTH: u32 = 20;
 pub(super) struct Tercom {
     beam: Beam,
     targets: Vec<u32>,
-    patience: Patience,
+    meter: WorkMeter,
     /// How many words of the hypothesis the reference has not.
     strangers: usize,
 }
@@ -22,7 +22,7 @@ impl Variant for Tercom {
     const STOPS: bool = true;
 
     fn begin(&mut self, hypothesis: &[Token]) {
-        self.strangers = hypothesis.iter().filter(|&&word| word == STRANGER).count();
+        self.strangers = hypothesis.iter().filter(|&&word| word == UNKNOWN_WORD).count();
     }
 
     /// Every word that the reference has not costs an edit. With u of them so far and U in all, the best cell of a column
@@ -48,7 +48,7 @@ impl Variant for Tercom {
         shifts: &mut Shifts,
         stop: &Stop<'_>,
     ) -> Result<bool> {
-        let Tercom { targets, patience, .. } = self;
+        let Tercom { targets, meter, .. } = self;
         let words = reference.words();
         let Alignment { places, wrong, wrong_reference, .. } = alignment;
         let farthest = MAX_DISTANCE as i32;
@@ -56,7 +56,7 @@ impl Variant for Tercom {
             let here = start as i32;
             targets.clear();
             targets.extend(reference.columns(word, 0, words.len()).map(|j| j as u32));
-            patience.spend(targets.len() + words.len() / 64, stop)?;
+            meter.charge(targets.len() + words.len() / 64, stop)?;
             let can_move = |&j: &u32| {
                 let place = places[j as usize];
                 place != here && place - here <= farthest && here - place - 1 <= farthest
@@ -130,7 +130,7 @@ struct Beam {
     /// How the cells were reached, column by column, and for each column where its cells begin and the row of the first.
     ways: Vec<Edit>,
     columns: Vec<(usize, usize)>,
-    patience: Patience,
+    meter: WorkMeter,
 }
 
 const UNREACHED: u32 = u32::MAX;
@@ -187,7 +187,7 @@ impl Beam {
             let numbers = self.ways.len() + end_here - first;
             self.ways.try_reserve(end_here - first).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
             self.ways.extend_from_slice(&self.edits[first..end_here]);
-            self.patience.spend(end_here - first, stop)?;
+            self.meter.charge(end_here - first, stop)?;
             if word.is_some() {
                 self.column[first..end_here].fill(UNREACHED);
                 std::mem::swap(&mut self.column, &mut self.next);

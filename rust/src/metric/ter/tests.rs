@@ -1,10 +1,10 @@
 //! The two searches against twins that do what the definition says, one step after the other.
 
 use super::*;
-use crate::edit::{self, Reference};
 use crate::metric::{count_segment, metric};
-use crate::ngram::Token;
 use crate::pool::Stop;
+use crate::text::edit::{self, Reference};
+use crate::text::ngram::Token;
 use proptest::prelude::*;
 
 type Text = Vec<Token>;
@@ -338,7 +338,7 @@ proptest! {
         strangers in prop::collection::vec(prop::bool::weighted(0.4), 90),
     ) {
         for (word, _) in hypothesis.iter_mut().zip(strangers).filter(|&(_, stranger)| stranger) {
-            *word = STRANGER;
+            *word = UNKNOWN_WORD;
         }
         check_cut_matrices(&hypothesis, &reference)?;
         prop_assert_eq!(TERCOM_TWIN.edits(&hypothesis, &reference), edits("tercom", &hypothesis, &reference));
@@ -346,17 +346,17 @@ proptest! {
 }
 
 /// Above every number that a reference has.
-const STRANGER: Token = 200;
+const UNKNOWN_WORD: Token = 200;
 
 fn check_cut_matrices(hypothesis: &[Token], reference: &[Token]) -> std::result::Result<(), TestCaseError> {
     if hypothesis.is_empty() || reference.is_empty() {
         return Ok(());
     }
-    let number = |word: &Token| if reference.contains(word) { word + 1 } else { edit::STRANGER };
+    let number = |word: &Token| if reference.contains(word) { word + 1 } else { edit::UNKNOWN_WORD };
     let [hypothesis, reference] = [hypothesis, reference].map(|text| text.iter().map(number).collect::<Text>());
     let (hypothesis, reference) = (hypothesis.as_slice(), reference.as_slice());
     let mut of = Reference::default();
-    of.set(reference, STRANGER as usize, &Stop::never()).unwrap();
+    of.set(reference, UNKNOWN_WORD as usize, &Stop::never()).unwrap();
     let (rows, columns) = (hypothesis.len(), reference.len());
     let full = edit::tests::distances(hypothesis, reference)[rows][columns];
     let (mut band, mut beam) = (SacreBleu::default(), Tercom::default());

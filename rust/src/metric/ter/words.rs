@@ -18,8 +18,8 @@
 
 use crate::metric::error_rate::Cut;
 use crate::metric::text::cased;
-use crate::tokenize::v13a::{self, Class, ENTITIES, Script, V13a};
-use crate::tokenize::{is_space, split};
+use crate::text::tokenize::v13a::{self, Class, ENTITIES, Script, V13a};
+use crate::text::tokenize::{is_space, split};
 
 /// The options, and a line in lower case.
 #[derive(Clone, Default)]

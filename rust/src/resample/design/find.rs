@@ -3,7 +3,7 @@
 use super::Exception;
 use super::packed::{Column, Integer};
 use crate::error::Result;
-use crate::pool::{self, Blocks, PIECE, Patience, Run, Stop};
+use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
 use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
@@ -17,14 +17,14 @@ const ROWS: usize = 128;
 /// What a cell is, but for a constant and exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
-    /// 0.
-    Nothing,
-    /// The same count of the first system.
-    First,
-    /// Another count of its own system.
-    Own(usize),
-    /// Nothing that is known yet: it is added up.
-    Itself,
+    /// Zero everywhere.
+    Zero,
+    /// The same column of the first system.
+    FirstSystem,
+    /// This other column of the same system.
+    SameSystem(usize),
+    /// No other column: its values are stored and added up.
+    Stored,
 }
 
 /// A cell, and how it follows from others.
@@ -48,22 +48,22 @@ pub(super) struct Found<V> {
 ///
 /// # Errors
 /// [`crate::Error::Memory`], and what the pool returns.
-pub(super) fn of_sample(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>) -> Result<Vec<Found<Column>>> {
+pub(super) fn cells_of(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>) -> Result<Vec<Found<Column>>> {
     // Whatever is subtracted from what below fits: a count, that of the first system, those of another cell, a constant.
     let largest = stats.largest().saturating_mul(4);
     if largest <= i16::LARGEST as u64 {
-        of_width::<i16>(stats, relative, run)
+        with_width::<i16>(stats, relative, run)
     } else if largest <= i32::LARGEST as u64 {
-        of_width::<i32>(stats, relative, run)
+        with_width::<i32>(stats, relative, run)
     } else {
-        of_width::<i64>(stats, relative, run)
+        with_width::<i64>(stats, relative, run)
     }
 }
 
-fn of_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>) -> Result<Vec<Found<Column>>> {
+fn with_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>) -> Result<Vec<Found<Column>>> {
     let none: Vec<Vec<T>> = (0..stats.columns()).map(|_| Vec::new()).collect();
-    run.before(|run| {
-        let first = run.alone(|stop, _| of_system(stats, (0, relative), &none, stop))?;
+    run.without_progress(|run| {
+        let first = run.serial(|stop, _| system_cells(stats, (0, relative), &none, stop))?;
         let mut all = reserved(stats.systems())?;
         let mut failed = None;
         // To read a count costs some additions.
@@ -74,7 +74,7 @@ fn of_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>
             run,
             || (),
             |(), range, stop| {
-                let found = of_system(stats, (range.start + 1, relative), &first.values, stop);
+                let found = system_cells(stats, (range.start + 1, relative), &first.values, stop);
                 Some(found.and_then(|found| narrowed(found, stop)))
             },
             |_, found, _| match found {
@@ -83,32 +83,33 @@ fn of_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>
             },
         )?;
         failed.map_or(Ok(()), Err)?;
-        all.insert(0, run.alone(|stop, _| narrowed(first, stop))?);
+        all.insert(0, run.serial(|stop, _| narrowed(first, stop))?);
         Ok(all)
     })
 }
 
 /// The cells of one system; `first` are the columns of the first system that are added up.
-fn of_system<T: Integer>(
+fn system_cells<T: Integer>(
     stats: &SuffStats<'_>,
     (system, relative): (usize, bool),
     first: &[Vec<T>],
     stop: &Stop<'_>,
 ) -> Result<Found<Vec<T>>> {
-    let mut patience = Patience::default();
-    let (mut columns, totals) = columns_of(stats, (system, relative), (&mut patience, stop))?;
+    let mut meter = WorkMeter::default();
+    let mut columns = split_columns(stats, (system, relative), (&mut meter, stop))?;
+    let totals = &stats.totals()[system * stats.columns()..][..stats.columns()];
     let mut cells: Vec<Cell> = reserved(totals.len())?;
-    for (column, total) in totals.into_iter().enumerate() {
+    for (column, &total) in totals.iter().enumerate() {
         let (before, values) = columns.split_at(column);
         let values = &values[0];
         // Those that are not added up are empty.
-        let own = before.iter().enumerate().map(|(other, values)| (Base::Own(other), Some(values)));
-        let of_first = std::iter::once((Base::First, Some(&first[column])));
+        let own = before.iter().enumerate().map(|(other, values)| (Base::SameSystem(other), Some(values)));
+        let of_first = std::iter::once((Base::FirstSystem, Some(&first[column])));
         let others = of_first.chain(own).filter(|(_, values)| values.is_some_and(|values| !values.is_empty()));
         let mut found = None;
-        for (base, other) in std::iter::once((Base::Nothing, None)).chain(others) {
+        for (base, other) in std::iter::once((Base::Zero, None)).chain(others) {
             let other = other.map(Vec::as_slice);
-            if let Some((constant, exceptions)) = difference(values, other, relative, (&mut patience, stop))? {
+            if let Some((constant, exceptions)) = difference(values, other, relative, (&mut meter, stop))? {
                 found = Some(Cell { total, base, constant, exceptions });
                 break;
             }
@@ -116,37 +117,33 @@ fn of_system<T: Integer>(
         if found.is_some() {
             columns[column] = Vec::new();
         }
-        let itself = Cell { total, base: Base::Itself, constant: 0, exceptions: Vec::new() };
+        let itself = Cell { total, base: Base::Stored, constant: 0, exceptions: Vec::new() };
         cells.push(found.unwrap_or(itself));
     }
     Ok(Found { cells, values: columns })
 }
 
-/// A system's counts, column by column, and their sums. Only the sums are those of the counts themselves if they are
-/// taken relative to the first system; of that one no columns are left then.
-fn columns_of<T: Integer>(
+/// A system's counts, column by column; if they are taken relative to the first system, of that one no columns are left.
+fn split_columns<T: Integer>(
     stats: &SuffStats<'_>,
     (system, relative): (usize, bool),
-    (patience, stop): (&mut Patience, &Stop<'_>),
-) -> Result<(Vec<Vec<T>>, Vec<i64>)> {
+    (meter, stop): (&mut WorkMeter, &Stop<'_>),
+) -> Result<Vec<Vec<T>>> {
     let simd = Simd::best();
     let (width, units) = (stats.columns(), stats.segments());
-    let nothing_left = relative && system == 0;
     let mut columns: Vec<Vec<T>> = reserved(width)?;
-    for _ in 0..width {
-        columns.push(zeros(&[if nothing_left { 0 } else { units }])?);
+    if relative && system == 0 {
+        columns.resize_with(width, Vec::new);
+        return Ok(columns);
     }
-    // Of eight rows at a time, so that sums stand side by side however few columns there are.
-    let mut sums: Vec<i64> = zeros(&[EIGHT, width])?;
-    let mut values: Vec<T> = zeros(&[if nothing_left { 0 } else { ROWS.min(units) }, width])?;
+    for _ in 0..width {
+        columns.push(zeros(&[units])?);
+    }
+    let mut values: Vec<T> = zeros(&[ROWS.min(units), width])?;
     for from in (0..units).step_by(ROWS) {
         let to = units.min(from + ROWS);
-        patience.spend(4 * (to - from) * width, stop)?;
+        meter.charge(4 * (to - from) * width, stop)?;
         let rows = stats.rows(system, from..to);
-        add_rows(simd, rows, &mut sums);
-        if nothing_left {
-            continue;
-        }
         let values = &mut values[..rows.len()];
         if relative {
             differences(simd, rows, stats.rows(0, from..to), values);
@@ -158,24 +155,7 @@ fn columns_of<T: Integer>(
             out[from..to].iter_mut().zip(of_column).for_each(|(out, value)| *out = *value);
         }
     }
-    let mut totals = reserved(width)?;
-    totals.extend((0..width).map(|column| sums[column..].iter().step_by(width).sum::<i64>()));
-    Ok((columns, totals))
-}
-
-/// Rows that are added up side by side.
-const EIGHT: usize = 8;
-
-dispatch! {
-    /// Adds rows to the sums of each place among eight of them.
-    fn add_rows(rows: &[i64], sums: &mut [i64]) = add_rows_inline;
-}
-
-#[inline(always)]
-fn add_rows_inline(rows: &[i64], sums: &mut [i64]) {
-    for rows in rows.chunks(sums.len()) {
-        sums.iter_mut().zip(rows).for_each(|(sum, count)| *sum += count);
-    }
+    Ok(columns)
 }
 
 dispatch! {
@@ -197,14 +177,14 @@ fn difference<T: Integer>(
     values: &[T],
     other: Option<&[T]>,
     relative: bool,
-    (patience, stop): (&mut Patience, &Stop<'_>),
+    (meter, stop): (&mut WorkMeter, &Stop<'_>),
 ) -> Result<Option<(i64, Vec<Exception>)>> {
     let (units, simd) = (values.len(), Simd::best());
     let on_top = |unit: usize| values[unit].minus(other.map_or(T::cut(0), |other| other[unit]));
     let constant = if relative { T::cut(0) } else { common(on_top, units) };
     let mut different = 0;
     for from in (0..units).step_by(COMPARED) {
-        patience.spend(COMPARED / 4, stop)?;
+        meter.charge(COMPARED / 4, stop)?;
         let to = units.min(from + COMPARED);
         let other = other.map_or(&[][..], |other| &other[from..to]);
         different += usize::from(count_others(simd, &values[from..to], other, constant));
@@ -215,7 +195,7 @@ fn difference<T: Integer>(
     let mut exceptions = reserved(different)?;
     if different > 0 {
         for from in (0..units).step_by(PIECE) {
-            patience.spend(PIECE, stop)?;
+            meter.charge(PIECE, stop)?;
             let differing = (from..units.min(from + PIECE)).filter(|&unit| on_top(unit) != constant);
             exceptions.extend(differing.map(|unit| (unit, on_top(unit).widen().wrapping_sub(constant.widen()))));
         }
@@ -247,10 +227,10 @@ fn common<T: Integer>(value: impl Fn(usize) -> T, units: usize) -> T {
 
 /// The same with values as narrow as they allow.
 fn narrowed<T: Integer>(found: Found<Vec<T>>, stop: &Stop<'_>) -> Result<Found<Column>> {
-    let mut patience = Patience::default();
+    let mut meter = WorkMeter::default();
     let mut values = reserved(found.values.len())?;
     for column in found.values {
-        patience.spend(column.len(), stop)?;
+        meter.charge(column.len(), stop)?;
         values.push(narrow(&column)?);
     }
     Ok(Found { cells: found.cells, values })

@@ -91,14 +91,14 @@ impl Design {
         };
         for sample in samples {
             let first = design.rules.len();
-            for found in find::of_sample(&sample.stats, relative, run)? {
+            for found in find::cells_of(&sample.stats, relative, run)? {
                 design.keep(found, first);
             }
         }
         Ok(design)
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn cells(&self) -> usize {
         self.rules.len()
     }
@@ -114,10 +114,10 @@ impl Design {
         for (column, (cell, values)) in found.cells.into_iter().zip(found.values).enumerate() {
             self.totals.push(cell.total);
             let dense = match cell.base {
-                Base::Nothing => None,
-                Base::First => self.rules[first + column].dense,
-                Base::Own(column) => self.rules[own + column].dense,
-                Base::Itself => {
+                Base::Zero => None,
+                Base::FirstSystem => self.rules[first + column].dense,
+                Base::SameSystem(column) => self.rules[own + column].dense,
+                Base::Stored => {
                     self.packed.push(values);
                     self.columns.push(column);
                     Some(self.packed.len() - 1)

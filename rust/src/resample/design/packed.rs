@@ -102,7 +102,7 @@ impl Packed {
 
     /// For tests: columns of given values.
     #[cfg(test)]
-    pub fn of(columns: &[Vec<i64>]) -> Self {
+    pub fn from_columns(columns: &[Vec<i64>]) -> Self {
         let units = columns[0].len();
         let columns = columns.iter().map(|values| super::find::narrow(values).unwrap()).collect();
         Packed { units, columns }
@@ -110,9 +110,9 @@ impl Packed {
 
     /// For tests: all columns of the first system.
     #[cfg(test)]
-    pub fn of_rows(stats: &crate::stats::SuffStats<'_>) -> Self {
+    pub fn from_stats(stats: &crate::stats::SuffStats<'_>) -> Self {
         let column = |column| (0..stats.segments()).map(|unit| stats.row(0, unit)[column]).collect();
-        Self::of(&(0..stats.columns()).map(column).collect::<Vec<_>>())
+        Self::from_columns(&(0..stats.columns()).map(column).collect::<Vec<_>>())
     }
 
     /// One more column.
@@ -125,7 +125,7 @@ impl Packed {
         self.units
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn len(&self) -> usize {
         self.columns.len()
     }

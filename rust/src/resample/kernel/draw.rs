@@ -1,71 +1,58 @@
-//! The kernel of the bootstrap: draw units with replacement, the same draw for every system and metric.
+//! The kernel of the bootstrap: draws units with replacement, the same units for every system and metric.
 
 use std::ops::Range;
 
 pub(in crate::resample) use super::product::Digits;
 use super::product::TOGETHER;
+use super::source::Source;
 use super::weights::Strata;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::resize;
+use crate::resample::{length, resize};
 
-/// Where draws come from.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::resample) enum Choices<'a> {
-    /// The streams of a seed.
-    Seeded(u64),
-    /// Units of replicates `first`, `first` + 1 …: as many as there are for each.
-    Given { indices: &'a [u32], first: u64 },
-}
-
-/// The units drawn by replicates, and the sums over them.
+/// Draws of units, from a seed or as user-supplied indices.
 pub(in crate::resample) struct Draws<'a> {
     design: &'a Design,
-    choices: Choices<'a>,
+    source: Source<'a, u32>,
     strata: &'a Strata,
     digits: &'a Digits,
 }
 
-/// Bytes of weights that a block of replicates makes, more or less: they stay in the second-level cache.
+/// Approximate size in bytes of the weights of a block of replicates, chosen so that they stay in the L2 cache.
 const WEIGHTS: usize = 1 << 18;
 
 impl<'a> Draws<'a> {
-    /// The draws of `n` replicates.
+    /// Prepares draws from a source.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the given ones are not as many, [`Error::OutOfRange`] if one of them is not a unit,
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::OutOfRange`] if a user-supplied index is not a unit, [`Error::Interrupted`] if the call is cancelled.
     pub fn new(
         design: &'a Design,
         (strata, digits): (&'a Strata, &'a Digits),
-        (choices, n): (Choices<'a>, usize),
+        source: Source<'a, u32>,
         stop: &Stop<'_>,
     ) -> Result<Self> {
         let units = design.units;
-        if let Choices::Given { indices, .. } = choices {
-            if Some(indices.len()) != n.checked_mul(units) {
-                let expected = n.saturating_mul(units);
-                return Err(Error::LengthMismatch { what: "indices".into(), expected, got: indices.len() });
-            }
-            let mut patience = Patience::default();
-            for indices in indices.chunks(PIECE) {
-                patience.spend(indices.len(), stop)?;
+        if let Source::Supplied(indices) = source {
+            let mut meter = WorkMeter::default();
+            for indices in indices.values().chunks(PIECE) {
+                meter.charge(indices.len(), stop)?;
                 if let Some(&index) = indices.iter().find(|&&index| index as usize >= units) {
-                    return Err(Error::OutOfRange { what: "unit".into(), index: index as usize, len: units });
+                    return Err(Error::OutOfRange { what: "segment".into(), index: index as usize, len: units });
                 }
             }
         }
-        Ok(Draws { design, choices, strata, digits })
+        Ok(Draws { design, source, strata, digits })
     }
 
-    /// The bytes of a row of weights: whole quads of units.
+    /// The length of a row of weights in bytes: a whole number of quads of units.
     fn padded(&self) -> usize {
         self.design.units.next_multiple_of(8)
     }
 
-    /// Adds the rows that a seed draws in as many replicates as `weights` has rows, the first of them being the
+    /// Draws one replicate for each row of `weights`, and adds the drawn rows of counts. The first replicate is the
     /// `place`-th of the block.
     fn add_drawn(
         &self,
@@ -80,18 +67,18 @@ impl<'a> Draws<'a> {
         }
         let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
         self.digits.sums(weights, self.padded(), (dense, stride, place), stop)?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
             for (out, weights) in out[place..].iter_mut().zip(weights.chunks_exact(self.padded())) {
-                patience.spend(exceptions.units.len(), stop)?;
+                meter.charge(exceptions.units.len(), stop)?;
                 *out = exceptions.units.iter().map(|&(unit, value)| value * i64::from(weights[unit])).sum();
             }
         }
         Ok(())
     }
 
-    /// Adds the rows of given units, one by one, in the `place`-th replicate of a block.
-    fn add_given(&self, units: &[u32], place: usize, (out, stride): (&mut [i64], usize)) {
+    /// Adds the rows of user-supplied units to the sums of the `place`-th replicate of a block.
+    fn add_supplied(&self, units: &[u32], place: usize, (out, stride): (&mut [i64], usize)) {
         let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
         for (column, out) in self.design.packed.iter().zip(dense.chunks_exact_mut(stride)) {
             out[place] = units.iter().map(|&unit| column.value(unit as usize)).sum();
@@ -126,9 +113,9 @@ impl Kernel for Draws<'_> {
         (out, stride): (&mut [i64], usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let replicates = (range.end - range.start) as usize;
+        let replicates = length(&range);
         let weights = &mut scratch.bytes;
-        if let Choices::Seeded(_) = self.choices {
+        if let Source::Seeded(_) = self.source {
             resize(weights, TOGETHER.min(replicates) * self.padded())?;
         }
         for place in (0..replicates).step_by(TOGETHER) {
@@ -136,19 +123,18 @@ impl Kernel for Draws<'_> {
             if stop.requested() {
                 return Err(Error::Interrupted);
             }
-            match self.choices {
-                Choices::Seeded(seed) => {
+            match self.source {
+                Source::Seeded(seed) => {
                     let weights = &mut weights[..here * self.padded()];
                     self.add_drawn((seed, range.start + place as u64), weights, place, (out, stride), stop)?;
                 }
-                Choices::Given { indices, first } => {
-                    let units = self.design.units;
+                Source::Supplied(indices) => {
                     for place in place..place + here {
                         if stop.requested() {
                             return Err(Error::Interrupted);
                         }
-                        let replicate = (range.start - first) as usize + place;
-                        self.add_given(&indices[replicate * units..][..units], place, (out, stride));
+                        let units = indices.of_replicate(range.start + place as u64);
+                        self.add_supplied(units, place, (out, stride));
                     }
                 }
             }

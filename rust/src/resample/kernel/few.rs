@@ -1,12 +1,12 @@
-//! The kernel of a few shuffles: the flipped units are added up one by one. Tables cost more than they save before some
-//! ten shuffles have been made.
+//! The kernel of a few shuffles: adds up the flipped units one by one. Tables pay off only from about ten shuffles on.
 
 use std::ops::Range;
 
-use super::flips::Coins;
+use super::flips::masks_of;
+use super::source::Source;
 use super::{Kernel, STRIDE, Scratch};
 use crate::error::{Error, Result};
-use crate::pool::{Patience, Stop};
+use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
 use crate::resample::resize;
@@ -14,19 +14,19 @@ use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
 /// Fewer shuffles than this are made without tables.
-pub(in crate::resample) const FEW: usize = 10;
+pub(in crate::resample) const FEW_SHUFFLES: usize = 10;
 
-/// The flips of a few replicates.
+/// The kernel for a few shuffles.
 pub(in crate::resample) struct FewFlips<'a> {
     design: &'a Design,
-    coins: Coins<'a>,
+    source: Source<'a, u64>,
     simd: Simd,
 }
 
 impl<'a> FewFlips<'a> {
-    /// The flips of replicates; of given ones there are as many words as they need.
-    pub fn new(design: &'a Design, coins: Coins<'a>, simd: Simd) -> Self {
-        FewFlips { design, coins, simd }
+    /// Shuffles from a source.
+    pub fn new(design: &'a Design, source: Source<'a, u64>, simd: Simd) -> Self {
+        FewFlips { design, source, simd }
     }
 }
 
@@ -46,39 +46,40 @@ impl Kernel for FewFlips<'_> {
         (out, stride): (&mut [i64], usize),
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let mut patience = Patience::default();
-        let words = self.design.units.div_ceil(64);
-        let drawn = &mut scratch.words;
-        if let Coins::Seeded(_) = self.coins {
-            resize(drawn, words)?;
+        let mut meter = WorkMeter::default();
+        let masks = masks_of(self.design);
+        let drawn = &mut scratch.masks;
+        if let Source::Seeded(_) = self.source {
+            resize(drawn, masks)?;
         }
         for (place, replicate) in range.enumerate() {
             if stop.requested() {
                 return Err(Error::Interrupted);
             }
-            let flips: &[u64] = match self.coins {
-                Coins::Seeded(seed) => {
-                    for (block, words) in (0..).step_by(PIECE / 2).zip(drawn.chunks_mut(PIECE)) {
-                        patience.spend(2 * words.len(), stop)?;
-                        fill(self.simd, Stream::new(seed, Purpose::Shuffle, replicate), block, words);
+            let masks: &[u64] = match self.source {
+                Source::Seeded(seed) => {
+                    for (block, masks) in (0..).step_by(PIECE / 2).zip(drawn.chunks_mut(PIECE)) {
+                        meter.charge(2 * masks.len(), stop)?;
+                        fill(self.simd, Stream::new(seed, Purpose::Shuffle, replicate), block, masks);
                     }
                     drawn
                 }
-                Coins::Given { words: given, first } => &given[(replicate - first) as usize * words..][..words],
+                Source::Supplied(supplied) => supplied.of_replicate(replicate),
             };
-            for (first, &word) in (0..self.design.units).step_by(64).zip(flips) {
-                patience.spend(64 * (1 + self.design.packed.len()), stop)?;
+            for (first, &mask) in (0..self.design.units).step_by(64).zip(masks) {
+                meter.charge(64 * (1 + self.design.packed.len()), stop)?;
                 let units = first..self.design.units.min(first + 64);
-                let masks = std::array::from_fn(|bit| -((word >> bit & 1) as i64));
+                // All bits or none, so that a bitwise and replaces the product.
+                let selected = std::array::from_fn(|bit| -((mask >> bit & 1) as i64));
                 for (column, out) in self.design.packed.iter().zip(out.chunks_exact_mut(stride)) {
-                    let sum = with_values!(column, values => sum_of(self.simd, &values[units.clone()], &masks));
+                    let sum = with_values!(column, values => sum_of(self.simd, &values[units.clone()], &selected));
                     out[place] = out[place].wrapping_add(sum);
                 }
             }
             let (_, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
             for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
-                patience.spend(exceptions.units.len(), stop)?;
-                let flipped = exceptions.units.iter().filter(|(unit, _)| flips[unit / 64] >> (unit % 64) & 1 == 1);
+                meter.charge(exceptions.units.len(), stop)?;
+                let flipped = exceptions.units.iter().filter(|(unit, _)| masks[unit / 64] >> (unit % 64) & 1 == 1);
                 out[place] = flipped.map(|(_, value)| value).sum();
             }
         }
@@ -86,7 +87,7 @@ impl Kernel for FewFlips<'_> {
     }
 }
 
-/// Words of flips that are drawn between two questions whether to stop.
+/// Flip masks that are drawn between two checks whether to stop.
 const PIECE: usize = crate::pool::PIECE;
 
 dispatch! {
@@ -99,11 +100,12 @@ fn fill_inline(stream: Stream, block: u32, out: &mut [u64]) {
 }
 
 dispatch! {
-    /// The sum of those values whose mask is −1, not 0.
-    fn sum_of<T: Integer>(values: &[T], masks: &[i64; 64]) -> i64 = sum_of_inline::<T>;
+    /// The sum of the values that are selected, by −1; the others have 0.
+    fn sum_of<T: Integer>(values: &[T], selected: &[i64; 64]) -> i64 = sum_of_inline::<T>;
 }
 
 #[inline(always)]
-fn sum_of_inline<T: Integer>(values: &[T], masks: &[i64; 64]) -> i64 {
-    values.iter().zip(masks).fold(0, |sum: i64, (value, mask)| sum.wrapping_add(value.widen() & mask))
+fn sum_of_inline<T: Integer>(values: &[T], selected: &[i64; 64]) -> i64 {
+    let values = values.iter().zip(selected);
+    values.fold(0, |sum: i64, (value, selected)| sum.wrapping_add(value.widen() & selected))
 }

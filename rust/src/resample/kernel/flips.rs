@@ -1,7 +1,8 @@
-//! The kernel of shuffles: the flips of replicates, and the sums over the flipped units.
+//! The kernel of shuffles: sums over the flipped units of each replicate.
 
 use std::ops::Range;
 
+use super::source::Source;
 use super::tiles::Tiles;
 use super::{Kernel, Scratch};
 #[cfg(target_arch = "x86_64")]
@@ -13,30 +14,27 @@ use crate::resample::design::packed::Packed;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
 use crate::simd::{Simd, dispatch};
-use crate::stream::{Purpose, Stream, words_by_replicate};
+use crate::stream::{Purpose, Stream, fill_by_replicate};
 
-/// Where flips come from: bit u % 64 of word u / 64 of a replicate swaps unit u.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::resample) enum Coins<'a> {
-    /// The streams of a seed.
-    Seeded(u64),
-    /// Words of replicates `first`, `first` + 1 …
-    Given { words: &'a [u64], first: u64 },
-}
-
-/// The flips of replicates, and what is added for them.
+/// The kernel for shuffles.
 pub(in crate::resample) struct Flips<'a> {
     design: &'a Design,
-    coins: Coins<'a>,
+    source: Source<'a, u64>,
     adder: &'a Adder,
-    words: usize,
+    /// The number of masks of a replicate.
+    per_replicate: usize,
 }
 
-/// What is to be added up, for one of the paths. All give the same sums.
+/// The number of flip masks of a replicate: bit u % 64 of mask u / 64 swaps unit u.
+pub(in crate::resample) fn masks_of(design: &Design) -> usize {
+    design.units.div_ceil(64)
+}
+
+/// The counts, prepared for one of the code paths. All paths give the same sums.
 pub(in crate::resample) enum Adder {
-    /// Columns side by side.
+    /// Adds columns side by side.
     Tiles(Tiles),
-    /// Replicates side by side.
+    /// Looks up replicates side by side, with tables of four or of six units.
     #[cfg(target_arch = "x86_64")]
     Fours(Avx2, Tables<4>),
     #[cfg(target_arch = "x86_64")]
@@ -47,7 +45,7 @@ impl Adder {
     /// Makes the tables.
     ///
     /// # Errors
-    /// [`Error::Memory`], and [`Error::Interrupted`] if told to stop.
+    /// [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
     pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         Ok(match simd {
             Simd::Portable => Adder::Tiles(Tiles::new(packed, stop)?),
@@ -58,7 +56,7 @@ impl Adder {
         })
     }
 
-    /// The path that it is for.
+    /// The code path.
     fn simd(&self) -> Simd {
         match self {
             Adder::Tiles(_) => Simd::Portable,
@@ -69,8 +67,8 @@ impl Adder {
         }
     }
 
-    /// Words of flips looked at together, an even number: the words of a block of replicates stay in the second-level
-    /// cache, and memory does not grow with the number of units.
+    /// The number of masks per replicate that are processed together, an even number. The masks of a block of
+    /// replicates then stay in the L2 cache, and memory does not grow with the number of units.
     fn chunk(&self) -> usize {
         match self {
             Adder::Tiles(_) => 22,
@@ -83,61 +81,52 @@ impl Adder {
 }
 
 impl<'a> Flips<'a> {
-    /// The flips of `n` replicates.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] if the given ones are not as many.
-    pub fn new(design: &'a Design, adder: &'a Adder, coins: Coins<'a>, n: usize) -> Result<Self> {
-        let words = design.units.div_ceil(64);
-        if let Coins::Given { words: given, .. } = coins
-            && Some(given.len()) != n.checked_mul(words)
-        {
-            let expected = n.saturating_mul(words);
-            return Err(Error::LengthMismatch { what: "words of flips".into(), expected, got: given.len() });
-        }
-        Ok(Flips { design, coins, adder, words })
+    /// Shuffles from a source, added up with the tables of `adder`.
+    pub fn new(design: &'a Design, adder: &'a Adder, source: Source<'a, u64>) -> Self {
+        Flips { design, source, adder, per_replicate: masks_of(design) }
     }
 
-    /// Writes the flips of the words `from`… word by word, `stride` apart: all replicates' first, then all replicates'
-    /// second …
+    /// Writes flip masks from number `from` on, `stride` apart: the first mask of every replicate, then the second of
+    /// every replicate, and so on.
     fn fill(&self, replicates: Range<u64>, from: usize, (out, stride): (&mut [u64], usize)) {
-        match self.coins {
-            Coins::Seeded(seed) => {
+        match self.source {
+            Source::Seeded(seed) => {
                 let first = Stream::new(seed, Purpose::Shuffle, replicates.start);
-                words_by_replicate(self.adder.simd(), first, stride, (from / 2) as u32, out);
+                fill_by_replicate(self.adder.simd(), first, stride, (from / 2) as u32, out);
             }
-            Coins::Given { words: given, first } => {
-                let [start, end] = [replicates.start, replicates.end].map(|r| (r - first) as usize * self.words);
-                for (i, words) in given[start..end].chunks_exact(self.words).enumerate() {
-                    out[i..].iter_mut().step_by(stride).zip(&words[from..]).for_each(|(out, word)| *out = *word);
+            Source::Supplied(supplied) => {
+                for (i, replicate) in replicates.enumerate() {
+                    let masks = &supplied.of_replicate(replicate)[from..];
+                    out[i..].iter_mut().step_by(stride).zip(masks).for_each(|(out, mask)| *out = *mask);
                 }
             }
         }
     }
 
-    /// Adds what the units of some words have on top of their cells' rules.
-    fn add_exceptions(&self, from: usize, words: &[u64], (out, stride): (&mut [i64], usize)) {
-        let units = 64 * from..64 * (from + words.len() / stride);
+    /// Adds the exceptional values of the units that the masks cover.
+    fn add_exceptions(&self, from: usize, masks: &[u64], (out, stride): (&mut [i64], usize)) {
+        let units = 64 * from..64 * (from + masks.len() / stride);
         for (exceptions, out) in self.design.exceptions.iter().zip(out.chunks_exact_mut(stride)) {
             let exceptions = &exceptions.units;
             let start = exceptions.partition_point(|(unit, _)| *unit < units.start);
             for (unit, value) in exceptions[start..].iter().take_while(|(unit, _)| *unit < units.end) {
-                let words = &words[(unit / 64 - from) * stride..][..stride];
-                add_flipped(self.adder.simd(), *value, words, unit % 64, out);
+                let masks = &masks[(unit / 64 - from) * stride..][..stride];
+                add_flipped(self.adder.simd(), *value, masks, unit % 64, out);
             }
         }
     }
 }
 
 impl Kernel for Flips<'_> {
-    /// Two tables of partial sums cost 512 additions per sixteen units, whatever the block; a block's running sums and
-    /// the tables fill the first-level cache. Registers side by side want a few of them, too.
+    /// Two tables of partial sums cost 512 additions per sixteen units for any block size, so blocks are large: the
+    /// tables and a block's running sums fill the L1 cache. The vector paths, too, need several registers of
+    /// replicates.
     fn block(&self) -> usize {
         512
     }
 
     fn cost(&self) -> u64 {
-        (self.words * (2 + 3 * self.design.packed.len())) as u64
+        (self.per_replicate * (2 + 3 * self.design.packed.len())) as u64
     }
 
     fn sums(
@@ -148,13 +137,13 @@ impl Kernel for Flips<'_> {
         stop: &Stop<'_>,
     ) -> Result<()> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-        let Scratch { words, bytes } = scratch;
+        let Scratch { masks, bytes } = scratch;
         let at_once = self.adder.chunk();
-        words.resize(at_once.min(self.words) * stride, 0);
+        masks.resize(at_once.min(self.per_replicate) * stride, 0);
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-        for (chunk, from) in (0..self.words).step_by(at_once).enumerate() {
-            let words = &mut words[..at_once.min(self.words - from) * stride];
-            self.fill(range.clone(), from, (words, stride));
+        for (chunk, from) in (0..self.per_replicate).step_by(at_once).enumerate() {
+            let masks = &mut masks[..at_once.min(self.per_replicate - from) * stride];
+            self.fill(range.clone(), from, (masks, stride));
             let (dense, exceptional) = out.split_at_mut(self.design.packed.len() * stride);
             match self.adder {
                 Adder::Tiles(tiles) => {
@@ -162,21 +151,21 @@ impl Kernel for Flips<'_> {
                         if stop.requested() {
                             return Err(Error::Interrupted);
                         }
-                        tiles.add(tile, from, words, stride, (dense, stride));
+                        tiles.add(tile, from, masks, stride, (dense, stride));
                     }
                 }
                 #[cfg(target_arch = "x86_64")]
                 Adder::Fours(token, tables) => {
                     let paths = (*token, Simd::Avx2(*token));
-                    tables.add(paths, chunk, words, stride / STRIDE, bytes, (dense, stride));
+                    tables.add(paths, chunk, masks, stride / STRIDE, bytes, (dense, stride));
                 }
                 #[cfg(target_arch = "x86_64")]
                 Adder::Sixes(token, tables) => {
                     let paths = (*token, Simd::Avx512(*token));
-                    tables.add(paths, chunk, words, stride / STRIDE, bytes, (dense, stride));
+                    tables.add(paths, chunk, masks, stride / STRIDE, bytes, (dense, stride));
                 }
             }
-            self.add_exceptions(from, words, (exceptional, stride));
+            self.add_exceptions(from, masks, (exceptional, stride));
             if stop.requested() {
                 return Err(Error::Interrupted);
             }
@@ -186,14 +175,14 @@ impl Kernel for Flips<'_> {
 }
 
 dispatch! {
-    /// Adds the value where a bit of the word is set.
-    fn add_flipped(value: i64, words: &[u64], bit: usize, out: &mut [i64]) = add_flipped_inline;
+    /// Adds the value to the sums of replicates whose mask has this bit set.
+    fn add_flipped(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) = add_flipped_inline;
 }
 
 #[inline(always)]
-fn add_flipped_inline(value: i64, words: &[u64], bit: usize, out: &mut [i64]) {
-    for (out, word) in out.iter_mut().zip(words) {
-        // All bits or none: vectors of 64-bit numbers are slow to multiply.
-        *out += value & -((word >> bit & 1) as i64);
+fn add_flipped_inline(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) {
+    for (out, mask) in out.iter_mut().zip(masks) {
+        // A bit mask instead of a product: multiplying vectors of 64-bit numbers is slow.
+        *out += value & -((mask >> bit & 1) as i64);
     }
 }

@@ -10,7 +10,7 @@ mod avx512;
 
 use super::STRIDE as LANES;
 use crate::error::Result;
-use crate::pool::{Patience, Stop};
+use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
 use crate::resample::reserved;
 use crate::simd::{Simd, dispatch};
@@ -56,7 +56,7 @@ struct Digit {
 
 impl Digit {
     /// Tables of zeros.
-    fn of_zeros(column: usize, shift: u32, lines: usize, groups: usize) -> Result<Self> {
+    fn zeros(column: usize, shift: u32, lines: usize, groups: usize) -> Result<Self> {
         let mut tables = reserved(lines)?;
         tables.resize(lines, Line([0; 64]));
         let mut largest = reserved(groups)?;
@@ -76,7 +76,12 @@ pub(in crate::resample) struct Tables<const UNITS: usize> {
     digits: Vec<Digit>,
     /// What tables leave out, so that their entries are not negative: for each chunk of words and column.
     below: Vec<Vec<i64>>,
+    /// In what runs the tables of up to [`COLUMNS`] digits are added up: for each chunk of words, and these digits.
+    runs: Vec<Vec<Runs>>,
 }
+
+/// Tables, in runs whose bytes hold the sums of their entries.
+type Runs = Vec<Vec<usize>>;
 
 impl<const UNITS: usize> Tables<UNITS> {
     /// The bytes of a table.
@@ -92,10 +97,10 @@ impl<const UNITS: usize> Tables<UNITS> {
     pub const WORDS: usize = u16::MAX as usize / u8::MAX as usize / Self::OF_WORD / 2 * 2;
 
     /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(columns: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         const { assert!(LANES.is_multiple_of(Self::SIZE) && (Self::OF_WORD * Self::SIZE).is_multiple_of(64)) };
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let words = columns.units().div_ceil(64);
         let (groups, lines) = (words * Self::OF_WORD, words * Self::LINES);
         let mut below = vec![vec![0i64; columns.len()]; words.div_ceil(Self::WORDS)];
@@ -103,14 +108,14 @@ impl<const UNITS: usize> Tables<UNITS> {
         for (index, column) in columns.iter().enumerate() {
             let first_digit = digits.len();
             for (word, units) in columns.pieces(64).enumerate() {
-                patience.spend(Self::OF_WORD * Self::SIZE / 8, stop)?;
+                meter.charge(Self::OF_WORD * Self::SIZE / 8, stop)?;
                 // Behind the last ones a table may ask for a few more.
                 let mut values = [0; 64 + 8];
                 column.copy(units.start, &mut values[..units.len()]);
                 let of_chunk = &mut below[word / Self::WORDS][index];
                 let (values, _) = values[..Self::OF_WORD * UNITS].as_chunks::<UNITS>();
                 if digits.len() == first_digit {
-                    digits.push(Digit::of_zeros(index, 0, lines, groups)?);
+                    digits.push(Digit::zeros(index, 0, lines, groups)?);
                 }
                 let Digit { tables, largest, .. } = &mut digits[first_digit];
                 let tables = &mut tables[word * Self::LINES..][..Self::LINES];
@@ -126,7 +131,7 @@ impl<const UNITS: usize> Tables<UNITS> {
                     let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
                     for digit in digits.len()..first_digit + used {
                         // Zeros stay for the groups before, and for those that will not have this digit.
-                        digits.push(Digit::of_zeros(index, 8 * (digit - first_digit) as u32, lines, groups)?);
+                        digits.push(Digit::zeros(index, 8 * (digit - first_digit) as u32, lines, groups)?);
                     }
                     let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values.map(i64::cast_unsigned));
                     for (digit, of_digit) in digits[first_digit..first_digit + used].iter_mut().enumerate() {
@@ -139,7 +144,15 @@ impl<const UNITS: usize> Tables<UNITS> {
         }
         // High digits are zero nearly everywhere; among themselves they keep nobody waiting.
         digits.sort_by_key(|digit| digit.shift);
-        Ok(Tables { digits, below })
+        let mut all_runs = reserved(below.len())?;
+        for first in (0..groups).step_by(Self::WORDS * Self::OF_WORD) {
+            let of_chunk = first..groups.min(first + Self::WORDS * Self::OF_WORD);
+            meter.charge(of_chunk.len() * digits.len(), stop)?;
+            let largest = |digits: &[Digit], group: usize| digits.iter().map(|d| d.largest[group]).max().unwrap_or(0);
+            let of_digits = |digits: &[Digit]| runs(of_chunk.clone().map(|group| largest(digits, group)));
+            all_runs.push(digits.chunks(COLUMNS).map(of_digits).collect());
+        }
+        Ok(Tables { digits, below, runs: all_runs })
     }
 
     /// Adds the flipped units of up to [`Tables::WORDS`] words, the `chunk`-th, to each column's sums: of each column the
@@ -165,13 +178,12 @@ impl<const UNITS: usize> Tables<UNITS> {
         let groups = first..first + words_here * Self::OF_WORD;
         let lines = groups.start * Self::SIZE / 64..groups.end * Self::SIZE / 64;
         let mut sums = [[[0; LANES]; REGISTERS]; COLUMNS];
-        for digits in self.digits.chunks(COLUMNS) {
+        for (digits, runs) in self.digits.chunks(COLUMNS).zip(&self.runs[chunk]) {
             // Fewer than four: the first once more, for nothing.
             let of = |i: usize| digits.get(i).unwrap_or(&digits[0]);
             let tables: [&[Line]; COLUMNS] = std::array::from_fn(|i| &of(i).tables[lines.clone()]);
-            let runs = runs(groups.clone().map(|g| digits.iter().map(|d| d.largest[g]).max().unwrap_or(0)));
             for register in (0..registers).step_by(REGISTERS) {
-                look_up.sums(&tables, &runs, codes, (lanes, register), &mut sums);
+                look_up.sums(&tables, runs, codes, (lanes, register), &mut sums);
                 for (Digit { column, shift, .. }, sums) in digits.iter().zip(&sums) {
                     let out = &mut out[column * stride + register * LANES..][..lanes - register * LANES];
                     widen(simd, sums.as_flattened(), *shift, out);
@@ -255,7 +267,7 @@ impl Wrapping for u64 {
 }
 
 /// Tables that are not zero, in runs whose largest entries fit a byte together.
-fn runs(largest: impl Iterator<Item = u8>) -> Vec<Vec<usize>> {
+fn runs(largest: impl Iterator<Item = u8>) -> Runs {
     let mut runs = vec![Vec::new()];
     let mut sum = 0;
     for (i, largest) in largest.enumerate().filter(|(_, largest)| *largest > 0) {

@@ -1,22 +1,22 @@
-//! Weights times counts: for every replicate, each column summed over the units as often as it took them.
+//! Weights times counts: for every replicate, the sum of each column over the units, as often as they were drawn.
 //!
-//! Counts are cut into digits, counted from the smallest of their column, and weights are bytes: the product of two small
-//! matrices of bytes, for which processors have instructions. Sums of digits are exact in 32 bits for a stretch of units,
-//! and are put together in 64.
+//! Counts, less the smallest of their column, are split into digits of 8 bits or fewer. Weights are bytes. The sums are
+//! a product of two small matrices of bytes, for which processors have instructions. Sums of digits are exact in 32
+//! bits for a stretch of units, and are combined in 64 bits.
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
 use crate::resample::zeros;
 use crate::simd::Simd;
 
-/// Digits side by side: 32-bit sums that fill the widest register.
+/// Digits that are summed side by side: their 32-bit sums fill the widest register.
 const LANES: usize = 16;
 
-/// Units whose products one instruction adds up.
+/// Units whose products are added up by one instruction.
 const QUAD: usize = 4;
 
-/// Units after which sums of 32 bits are moved: weights sum to S at most, and 2^22 times 255 is below 2^31.
+/// Units after which 32-bit sums are added to 64-bit ones. Weights sum to S at most, and 2^22 times 255 is below 2^31.
 const STRETCH: usize = 1 << 22;
 
 /// Replicates that are summed together, so that a row of digits is loaded once for all of them.
@@ -31,10 +31,10 @@ struct Digit {
     shift: u32,
 }
 
-/// Values of a column that are widened at a time: whole quads.
+/// Values of a column that are widened at a time, a multiple of a quad.
 const COPIED: usize = 256;
 
-/// All columns, in digits.
+/// All columns, split into digits.
 pub(in crate::resample) struct Digits {
     simd: Simd,
     units: usize,
@@ -47,16 +47,16 @@ pub(in crate::resample) struct Digits {
 
 impl Digits {
     /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let units = packed.units();
         let mut values = [0; COPIED];
         let mut ranges = Vec::new();
         for column in packed.iter() {
             let mut range = (i64::MAX, i64::MIN);
             for piece in packed.pieces(COPIED) {
-                patience.spend(piece.len(), stop)?;
+                meter.charge(piece.len(), stop)?;
                 let values = &mut values[..piece.len()];
                 column.copy(piece.start, values);
                 range = values.iter().fold(range, |(low, high), &value| (low.min(value), high.max(value)));
@@ -73,7 +73,7 @@ impl Digits {
         let tile = |digits: &[Digit]| {
             let mut quads: Vec<Quad> = zeros(&[units.div_ceil(QUAD)])?;
             for piece in packed.pieces(COPIED) {
-                patience.spend(piece.len() * digits.len(), stop)?;
+                meter.charge(piece.len() * digits.len(), stop)?;
                 for (lane, Digit { column, shift }) in digits.iter().enumerate() {
                     let values = &mut values[..piece.len()];
                     packed.column(*column).copy(piece.start, values);
@@ -90,16 +90,16 @@ impl Digits {
         Ok(Digits { simd, units, smallest, digits, tiles })
     }
 
-    /// How many tiles there are.
+    /// The number of tiles.
     pub fn tiles(&self) -> usize {
         self.tiles.len()
     }
 
-    /// Writes each column's sums of up to sixteen replicates to the places from `place` on of its `stride` in `out`. Each
-    /// replicate's weights sum to S and take `padded` bytes, as many as make whole quads.
+    /// Writes the sums of each column in up to sixteen replicates to `out`, from `place` on; columns are `stride`
+    /// apart. The weights of a replicate sum to S and take `padded` bytes, a whole number of quads.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn sums(
         &self,
         weights: &[u8],
@@ -132,17 +132,18 @@ impl Digits {
     }
 }
 
-/// How many bits a digit has: as many as instructions multiply without a loss.
+/// The number of bits of a digit: as many as the instructions multiply without overflow.
 fn bits_of_digits(simd: Simd) -> usize {
     match simd {
-        // Two products are added up in 16 bits with a sign, and weights may be 127.
+        // Two products are added in 16 signed bits, and weights may be 127.
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2(_) => 7,
         _ => 8,
     }
 }
 
-/// Adds the first `digits` digits of the quads, and perhaps the others, as often as up to sixteen replicates take them, to the sums of these.
+/// Adds the products of weights and digits for up to sixteen replicates to `sums`. Digits after the first `digits` may
+/// be skipped.
 fn add(
     simd: Simd,
     quads: &[Quad],
@@ -181,13 +182,13 @@ mod avx2 {
     use super::{LANES, QUAD, Quad, TOGETHER};
     use crate::simd::Avx2;
 
-    /// Digits to a register.
+    /// Digits per register.
     const HALF: usize = LANES / 2;
 
     /// Replicates whose sums stay in registers.
     const BATCH: usize = 4;
 
-    /// As [`super::portable`]. Weights are taken for signed bytes: those above 127 do not come up (see `draw`).
+    /// As [`super::portable`]. Weights are treated as signed bytes; those above 127 do not occur (see `draw`).
     pub fn add(
         _: Avx2,
         quads: &[Quad],
@@ -199,7 +200,7 @@ mod avx2 {
         let of_batches = sums.as_chunks_mut::<BATCH>().0;
         for (sums, weights) in of_batches.iter_mut().zip(weights.chunks(BATCH * padded)) {
             let mut rows = [&weights[..QUAD * quads.len()]; BATCH];
-            // Rows that are not there: the first once more, and what comes of it is dropped.
+            // Missing rows repeat the first one, and their sums are dropped.
             weights.chunks(padded).zip(&mut rows).for_each(|(weights, row)| *row = &weights[..QUAD * quads.len()]);
             let mut kept = *sums;
             // SAFETY: the processor has the instructions.
@@ -230,7 +231,7 @@ mod avx2 {
             for (registers, row) in registers.iter_mut().zip(&rows) {
                 let weights = _mm256_set1_epi32(i32::from_le_bytes(row[i]));
                 for (register, digits) in registers.iter_mut().zip(digits) {
-                    // Seven bits times seven, twice, fit sixteen with a sign.
+                    // The sum of two products of seven-bit numbers fits 16 signed bits.
                     let pairs = _mm256_maddubs_epi16(digits, weights);
                     *register = _mm256_add_epi32(*register, _mm256_madd_epi16(pairs, ones));
                 }
@@ -255,12 +256,12 @@ mod vnni {
     use super::{LANES, QUAD, Quad, TOGETHER};
     use crate::simd::Avx512;
 
-    /// As [`super::portable`]. Weights are taken for signed bytes: those above 127 do not come up (see `draw`).
+    /// As [`super::portable`]. Weights are treated as signed bytes; those above 127 do not occur (see `draw`).
     pub fn add(_: Avx512, quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
         let mut rows = [&weights[..0]; TOGETHER];
         let replicates =
             weights.chunks(padded).zip(&mut rows).map(|(weights, row)| *row = &weights[..QUAD * quads.len()]).count();
-        // Rows that are not there: any that is, and what comes of it is dropped.
+        // Missing rows repeat the first one, and their sums are dropped.
         let first = rows[0];
         rows[replicates..].fill(first);
         let mut kept = *sums;
@@ -296,7 +297,7 @@ mod tests {
 
     #[test]
     fn sums_of_more_than_eight_million_units_do_not_overflow() {
-        // 8,421,505 times 255 is beyond 31 bits.
+        // 8,421,505 times 255 exceeds 31 bits.
         let units = 8_600_000;
         let weights = vec![1; units];
         for simd in Simd::tested() {
@@ -314,7 +315,7 @@ mod tests {
         }
     }
 
-    /// As the definition says.
+    /// The definition.
     fn obvious(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
         for (sums, weights) in sums.iter_mut().zip(weights.chunks(padded)) {
             for (unit, &weight) in weights[..QUAD * quads.len()].iter().enumerate() {
@@ -327,15 +328,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_paths_make_the_products(
+        fn all_paths_compute_the_products(
             quads in prop::collection::vec(prop::array::uniform16(any::<[u8; QUAD]>()), 0..40),
             (replicates, digits) in (1..=TOGETHER, 1..=LANES),
             more in 0..3usize,
             seed in any::<u64>(),
         ) {
             let padded = QUAD * quads.len() + 8 * more + 8;
-            let words = crate::stream::Stream::new(seed, crate::stream::Purpose::Draw, 0).words();
-            // Some of them as large as they may be.
+            let words = crate::stream::Stream::new(seed, crate::stream::Purpose::Draw, 0).values();
+            // Some weights are as large as allowed.
             let weights: Vec<u8> = words.flat_map(u64::to_le_bytes).map(|b| b.min(127)).take(replicates * padded).collect();
             for simd in Simd::tested() {
                 let largest = ((1 << bits_of_digits(simd)) - 1) as u8;
@@ -344,7 +345,7 @@ mod tests {
                 obvious(&quads, &weights, padded, &mut expected);
                 let mut sums = [[7; LANES]; TOGETHER];
                 add(simd, &quads, digits, &weights, padded, &mut sums);
-                // Beyond the digits there may be anything.
+                // Sums after the last digit may be anything.
                 let front = |sums: [[i32; LANES]; TOGETHER]| sums.map(|sums| sums[..digits].to_vec());
                 prop_assert_eq!(front(expected), front(sums), "{:?}", simd);
             }

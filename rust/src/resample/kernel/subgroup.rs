@@ -1,37 +1,39 @@
-//! The kernel of shuffles that are a group: all sums of 2^m replicates by one transform of each column.
+//! The kernel of shuffles that form a group: all sums of 2^m replicates by one transform of each column.
 //!
-//! Every unit has a code of bits, and replicate g flips the units whose code has an odd number of bits in common with g.
-//! The flips of g and h one after the other are those of g ^ h, so those of 0…2^m − 1 are a group, and the share of them
-//! that is at least as extreme as what was observed (g = 0) is an exact p-value (Hemerik & Goeman 2018,
-//! doi:10.1007/s11749-017-0571-1). Random codes make a random group, pairwise independent flips; codes of one bit each
-//! make all patterns.
+//! Every unit has a code, and replicate g flips the units whose code has an odd number of bits in common with g.
+//! Applying the flips of g and of h gives those of g ^ h, so the flips of 0…2^m − 1 form a group. The share of them
+//! that is at least as extreme as the observed difference (g = 0) is an exact p-value (Hemerik & Goeman 2018,
+//! doi:10.1007/s11749-017-0571-1). Random codes give a random group with pairwise independent flips; codes of one bit
+//! each give all patterns.
 //!
-//! With the signs (−1)^⟨g, v_s⟩ the sums D(g) of a column are the Walsh–Hadamard transform of the column added up by
-//! codes, and (D(0) − D(g))/2 is the sum over the flipped units. The transform is made piece by piece, for replicates that
-//! agree in their upper bits: these bits change the signs of units, and the lower ones are transformed. A piece is as long
-//! as there are units, or nearly, so all 2^m sums of S units cost O(S + m·2^m), and memory is that of a piece.
+//! With the signs (−1)^⟨g, v_s⟩, where v_s is the code of unit s, the signed sums D(g) of a column are the
+//! Walsh–Hadamard transform of the column added up by codes, and (D(0) − D(g))/2 is the sum over the flipped units. The
+//! transform is computed piece by piece, for replicates that agree in their upper bits: these bits change the signs of
+//! units, and the lower bits are transformed. A piece has about as many replicates as there are units, so all 2^m sums
+//! of S units cost O(S + m·2^m), and memory is that of a piece.
 
 use std::ops::{Add, BitXor, Range, Sub};
 
 use super::{Kernel, Scratch};
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::{reserved, zeros};
+use crate::resample::{length, reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream};
 
-/// Replicates side by side. Their lowest bits are never transformed: units are added with the signs of all of them.
+/// Replicates that are processed side by side. Their lowest bits are not transformed: units are added with all their
+/// signs.
 const LANES: usize = 16;
 
-/// Replicates to a piece: a column of 32-bit sums fills the first-level cache, or, if there are more units, the second.
+/// Replicates per piece: a column of 32-bit sums fills the L1 cache or, with more units, the L2 cache.
 const LEAST: usize = 1 << 13;
 const MOST: usize = 1 << 16;
 
 type Row<T> = [T; LANES];
 
-/// For the lowest bits of a code: 0 for the lanes in which it is added, −1 for those in which it is subtracted.
+/// For each value of a code's lowest bits: 0 for the replicates in which a unit is added, −1 where it is subtracted.
 const SIGNS: [Row<i32>; LANES] = {
     let mut signs = [[0; LANES]; LANES];
     let mut i = 0;
@@ -42,14 +44,14 @@ const SIGNS: [Row<i32>; LANES] = {
     signs
 };
 
-/// Random codes: word s of a stream of their own is that of unit s. With 2^m replicates its lowest m bits count.
+/// Random codes, drawn from a stream of their own. With 2^m replicates, the lowest m bits of a code matter.
 pub fn random_codes(seed: u64, units: usize) -> Vec<u64> {
     let mut codes = vec![0; units];
     Stream::new(seed, Purpose::Code, 0).fill(0, &mut codes);
     codes
 }
 
-/// An integer that sums are kept in.
+/// The integer type of a column's sums.
 trait Number: Copy + Default + Add<Output = Self> + Sub<Output = Self> + BitXor<Output = Self> {
     fn from_sign(sign: i32) -> Self;
     fn to_sum(self) -> i64;
@@ -79,7 +81,7 @@ impl Number for i64 {
     }
 }
 
-/// The units that a column has something of.
+/// The units at which a column is not 0.
 struct Column<T> {
     codes: Vec<u64>,
     values: Vec<T>,
@@ -87,7 +89,7 @@ struct Column<T> {
 }
 
 impl<T: Number> Column<T> {
-    /// The sums over the units that replicates flip, piece by piece.
+    /// Computes the sums over the flipped units of each replicate, piece by piece.
     #[inline(always)]
     fn sums(&self, replicates: Range<u64>, piece: usize, out: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let mut rows: Vec<Row<T>> = Vec::new();
@@ -107,7 +109,7 @@ impl<T: Number> Column<T> {
         Ok(())
     }
 
-    /// D(g) for the replicates from `begin` on, which has none of their bits.
+    /// Computes D(g) for the replicates of a piece, which begins at a multiple of its length.
     #[inline(always)]
     fn transform(&self, begin: u64, rows: &mut [Row<T>], stop: &Stop<'_>) -> Result<()> {
         let last = rows.len() - 1;
@@ -138,7 +140,8 @@ impl<T: Number> Column<T> {
     }
 }
 
-/// The longest piece of at most `most` replicates that begins at `next`, or just before it, and not far beyond `end`.
+/// The length of the longest aligned piece of at most `most` replicates that begins at `next` and lies within the
+/// range; at least a row, which may begin before `next` and end after `end`.
 fn piece_length(next: u64, end: u64, most: usize) -> usize {
     let mut length = LANES;
     while length < most && next.is_multiple_of(2 * length as u64) && next + length as u64 * 2 <= end {
@@ -157,7 +160,7 @@ dispatch! {
     ) -> Result<()> = Column::sums;
 }
 
-/// A column whose sums fit 32 bits, or one whose do not.
+/// A column whose sums fit in 32 bits, or one whose sums need 64.
 enum AnyColumn {
     Narrow(Column<i32>),
     Wide(Column<i64>),
@@ -165,7 +168,7 @@ enum AnyColumn {
 
 impl AnyColumn {
     /// # Errors
-    /// [`Error::Overflow`] if the values, all taken with one sign, reach 2^62: twice that has to fit. [`Error::Memory`].
+    /// [`Error::Overflow`] if the magnitudes add up to 2^62, because twice their sum has to fit. [`Error::Memory`].
     fn new(column: usize, all: impl Iterator<Item = (u64, i64)> + Clone) -> Result<Self> {
         let all = all.filter(|(_, value)| *value != 0);
         let units = all.clone().count();
@@ -189,7 +192,7 @@ impl AnyColumn {
     }
 }
 
-/// The columns of a design by the codes of its units.
+/// The columns of a design, with the codes of their units.
 pub(in crate::resample) struct Subgroup {
     columns: Vec<AnyColumn>,
     units: usize,
@@ -198,11 +201,11 @@ pub(in crate::resample) struct Subgroup {
 }
 
 impl Subgroup {
-    /// The units with these codes.
+    /// Shuffles by these codes.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there is not a code for every unit, [`Error::Overflow`] if the differences between
-    /// systems would sum up to 2^62, [`Error::Memory`], and [`Error::Interrupted`] if told to stop.
+    /// [`Error::LengthMismatch`] unless every unit has a code, [`Error::Overflow`] if the differences between systems
+    /// add up to 2^62, [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
     pub fn new(design: &Design, codes: &[u64], simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let units = design.units;
         if codes.len() != units {
@@ -211,14 +214,14 @@ impl Subgroup {
         let mut columns = reserved(design.width())?;
         let mut values = zeros(&[units])?;
         for (packed, &column) in design.packed.iter().zip(&design.columns) {
-            let mut patience = Patience::default();
+            let mut meter = WorkMeter::default();
             for piece in design.packed.pieces(PIECE) {
-                patience.spend(4 * piece.len(), stop)?;
+                meter.charge(4 * piece.len(), stop)?;
                 packed.copy(piece.start, &mut values[piece]);
             }
             columns.push(AnyColumn::new(column, codes.iter().copied().zip(values.iter().copied()))?);
         }
-        // What is exceptional is a column with few units.
+        // Exceptions are a column with few units.
         for exceptions in &design.exceptions {
             let values = exceptions.units.iter().map(|&(unit, value)| (codes[unit], value));
             columns.push(AnyColumn::new(exceptions.column, values)?);
@@ -245,7 +248,7 @@ impl Kernel for Subgroup {
     ) -> Result<()> {
         let simd = self.simd;
         for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(stride)) {
-            let out = &mut out[..(replicates.end - replicates.start) as usize];
+            let out = &mut out[..length(&replicates)];
             match column {
                 AnyColumn::Narrow(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,
                 AnyColumn::Wide(column) => sums(simd, column, replicates.clone(), self.piece, out, stop)?,

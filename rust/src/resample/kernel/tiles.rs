@@ -1,28 +1,28 @@
-//! Sums over flipped units with columns side by side, sixteen abreast, each as narrow as its sums allow.
+//! Sums over flipped units with sixteen columns side by side, in lanes as narrow as their sums allow.
 //!
-//! The sums of all subsets of eight rows stand in a table, so that a byte of flips costs one addition of a row. It is
-//! bound by how many bytes it adds per replicate. Counts of a segment are small, so most columns fit 16-bit lanes, with
-//! the running sums widened to 64 bits before they could overflow.
+//! The sums of all subsets of eight rows are stored in a table, so that a byte of flips costs one addition of a row.
+//! The speed is limited by the number of bytes added per replicate. Counts of a segment are small, so most columns fit
+//! 16-bit lanes; running sums are widened to 64 bits before they can overflow.
 
 use std::ops::{Add, Range};
 
 use crate::error::Result;
-use crate::pool::{Patience, Stop};
+use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::packed::Packed;
 use crate::resample::{reserved, zeros};
 
-/// Columns per tile: a row of 16-bit lanes is half a cache line.
+/// Columns per tile. A row of 16-bit lanes is half a cache line.
 const LANES: usize = 16;
 
-/// Units that are added at a time, by two tables of eight.
+/// Units that are added at a time, with two tables of eight.
 const GROUP: usize = 16;
 
 /// A row of a tile.
 type Row<T> = [T; LANES];
 
-/// An integer that sums are kept in between widenings.
+/// The integer type of running sums.
 trait Lane: Copy + Default + Add<Output = Self> + Into<i64> + TryFrom<i64> + Send + Sync {
-    /// The largest sum it holds.
+    /// The largest sum that it holds.
     const LARGEST: i64;
 }
 
@@ -47,12 +47,12 @@ fn add<T: Lane>(a: &Row<T>, b: &Row<T>) -> Row<T> {
     sum
 }
 
-/// The sums of a block of replicates in the lanes of one tile, widened before they could overflow.
+/// The running sums of a block of replicates in the lanes of one tile, widened before they can overflow.
 struct RunningSums<'a, T> {
-    /// One row for each replicate, to be added to.
+    /// A row of sums for each replicate.
     rows: Vec<Row<T>>,
     bound: i64,
-    /// Which column each lane is.
+    /// The column of each lane.
     columns: &'a [usize],
 }
 
@@ -61,7 +61,7 @@ impl<'a, T: Lane> RunningSums<'a, T> {
         RunningSums { rows: vec![[T::default(); LANES]; replicates], bound: 0, columns }
     }
 
-    /// Widens the sums into `out` unless up to `more` in absolute value fits on top.
+    /// Widens the sums into `out` unless an addition of up to `more` in absolute value fits.
     fn make_room(&mut self, more: i64, out: (&mut [i64], usize)) {
         if self.bound.saturating_add(more) > T::LARGEST {
             self.flush(out);
@@ -69,7 +69,7 @@ impl<'a, T: Lane> RunningSums<'a, T> {
         self.bound += more;
     }
 
-    /// Widens the sums into the columns' places in `out`, `stride` apart, and starts again.
+    /// Adds the sums to the columns of `out`, which are `stride` apart, and resets them to 0.
     #[inline(always)]
     fn flush(&mut self, (out, stride): (&mut [i64], usize)) {
         for (lane, column) in self.columns.iter().enumerate() {
@@ -82,12 +82,12 @@ impl<'a, T: Lane> RunningSums<'a, T> {
     }
 }
 
-/// Sixteen columns of the matrix, padded with rows of zeros to whole groups.
+/// Sixteen columns, padded with rows of zeros to whole groups of rows.
 struct Tile<T> {
     rows: Vec<Row<T>>,
-    /// For each group of rows, a bound on the absolute value of its sums.
+    /// For each group of rows, an upper bound of the absolute value of its sums.
     bounds: Vec<i64>,
-    /// Which column each lane is.
+    /// The column of each lane.
     columns: Vec<usize>,
 }
 
@@ -96,10 +96,10 @@ impl<T: Lane> Tile<T> {
         let bound = |bounds: &[i64]| columns.iter().map(|&column| bounds[column]).max().unwrap_or(0);
         let units = packed.units().next_multiple_of(GROUP);
         let mut rows: Vec<Row<T>> = reserved(units)?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
-            patience.spend(piece.len() * LANES, stop)?;
+            meter.charge(piece.len() * LANES, stop)?;
             rows.resize(piece.end.next_multiple_of(GROUP), [T::default(); LANES]);
             for (lane, &column) in columns.iter().enumerate() {
                 let values = &mut values[..piece.len()];
@@ -117,28 +117,28 @@ impl<T: Lane> Tile<T> {
 /// Values of a column that are widened at a time.
 const COPIED: usize = 256;
 
-/// A tile of any width of lane.
+/// A tile with lanes of any width.
 enum AnyTile {
     Narrow(Tile<i16>),
     Middle(Tile<i32>),
     Wide(Tile<i64>),
 }
 
-/// All columns, packed.
+/// All columns, arranged in tiles.
 pub(in crate::resample) struct Tiles(Vec<AnyTile>);
 
 impl Tiles {
     /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let width = packed.len();
-        // How far the sums of a group of rows may be from 0: group by group, column by column.
+        // Upper bounds of the absolute sums of each group of rows: group by group, column by column.
         let mut bounds: Vec<i64> = zeros(&[packed.units().div_ceil(GROUP), width])?;
         let mut largest = vec![0; width];
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
-            patience.spend(piece.len() * width, stop)?;
+            meter.charge(piece.len() * width, stop)?;
             for ((column, values_of), largest) in packed.iter().enumerate().zip(&mut largest) {
                 let values = &mut values[..piece.len()];
                 values_of.copy(piece.start, values);
@@ -164,19 +164,19 @@ impl Tiles {
         by_width.iter().enumerate().flat_map(of_width).collect::<Result<_>>().map(Tiles)
     }
 
-    /// How many tiles there are.
+    /// The number of tiles.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Adds the flipped units of some words, from the `first`-th on, to each column's sums: of each column the front of
-    /// its `stride` places in `out`. `words` are word by word, the replicates' side by side.
-    pub fn add(&self, tile: usize, first: usize, words: &[u64], replicates: usize, out: (&mut [i64], usize)) {
-        let units = 64 * first..64 * (first + words.len() / replicates);
+    /// Adds the units that the masks flip, from mask number `first` on, to the sums of each column in `out`, where
+    /// columns are `stride` apart. Masks are one after another, each with the replicates side by side.
+    pub fn add(&self, tile: usize, first: usize, masks: &[u64], replicates: usize, out: (&mut [i64], usize)) {
+        let units = 64 * first..64 * (first + masks.len() / replicates);
         match &self.0[tile] {
-            AnyTile::Narrow(tile) => add_flipped(tile, units, words, replicates, out),
-            AnyTile::Middle(tile) => add_flipped(tile, units, words, replicates, out),
-            AnyTile::Wide(tile) => add_flipped(tile, units, words, replicates, out),
+            AnyTile::Narrow(tile) => add_flipped(tile, units, masks, replicates, out),
+            AnyTile::Middle(tile) => add_flipped(tile, units, masks, replicates, out),
+            AnyTile::Wide(tile) => add_flipped(tile, units, masks, replicates, out),
         }
     }
 }
@@ -184,7 +184,7 @@ impl Tiles {
 fn add_flipped<T: Lane>(
     tile: &Tile<T>,
     units: Range<usize>,
-    words: &[u64],
+    masks: &[u64],
     replicates: usize,
     (out, stride): (&mut [i64], usize),
 ) {
@@ -202,16 +202,16 @@ fn add_flipped<T: Lane>(
         subset_sums(high, high_table);
         let low_table: &[Row<T>; 256] = (&*low_table).try_into().expect("256 entries");
         let high_table: &[Row<T>; 256] = (&*high_table).try_into().expect("256 entries");
-        let words = &words[i / 4 * replicates..][..replicates];
-        for (sums, word) in sums.rows.iter_mut().zip(words) {
-            let flips = (word >> (i % 4 * 16)) as u16;
+        let masks = &masks[i / 4 * replicates..][..replicates];
+        for (sums, mask) in sums.rows.iter_mut().zip(masks) {
+            let flips = (mask >> (i % 4 * 16)) as u16;
             *sums = add(sums, &add(&low_table[usize::from(flips as u8)], &high_table[usize::from(flips >> 8)]));
         }
     }
     sums.flush((out, stride));
 }
 
-/// `table[b]` becomes the sum of the rows whose bits are set in b.
+/// Fills `table[b]` with the sum of the rows whose bits are set in b.
 #[inline(always)]
 fn subset_sums<T: Lane>(rows: &[Row<T>], table: &mut [Row<T>]) {
     table[0] = [T::default(); LANES];
@@ -235,7 +235,7 @@ mod tests {
         let sizes = [2047, 2048, 1 << 26, 1 << 27, 1 << 40];
         let counts: Vec<i64> = (0..40).flat_map(|unit| sizes.map(|size| size * [1, -1][unit * 7 % 3 % 2])).collect();
         let all = [SuffStats::new(&counts, 1, 40, 5).unwrap()];
-        let seen: Vec<_> = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never())
+        let seen: Vec<_> = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never())
             .unwrap()
             .0
             .iter()
@@ -255,11 +255,11 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_groups_that_are_one_too_large_for_a_lane_together_are_exact() {
+    fn sums_of_groups_that_together_exceed_a_lane_by_one_are_exact() {
         for (largest, rest) in [(2047, 1), ((1 << 27) - 1, 1)] {
             let counts = [[largest; 16], [rest; 16]].concat();
             let all = [SuffStats::new(&counts, 1, 32, 1).unwrap()];
-            let tiles = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never()).unwrap();
+            let tiles = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never()).unwrap();
             let mut sums = [0];
             tiles.add(0, 0, &[u64::MAX], 1, (&mut sums, 1));
             assert_eq!([16 * (largest + rest)], sums);
@@ -270,12 +270,12 @@ mod tests {
     fn obvious(
         stats: &SuffStats<'_>,
         first: usize,
-        words: &[u64],
+        masks: &[u64],
         replicates: usize,
         (out, stride): (&mut [i64], usize),
     ) {
-        for (i, word) in words.iter().enumerate() {
-            for unit in (0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| 64 * (first + i / replicates) + bit) {
+        for (i, mask) in masks.iter().enumerate() {
+            for unit in (0..64).filter(|bit| mask >> bit & 1 == 1).map(|bit| 64 * (first + i / replicates) + bit) {
                 if unit < stats.segments() {
                     for (out, count) in out[i % replicates..].iter_mut().step_by(stride).zip(stats.row(0, unit)) {
                         *out += count;
@@ -291,29 +291,29 @@ mod tests {
         fn sums_are_those_of_adding_units_one_by_one(
             units in 1..400usize,
             (first, count) in (0..3usize, 1..5usize),
-            // Groups of units that just fit a lane and that do not, in one tile of a width or in two.
+            // Groups of units that just fit a lane or just do not, in one or two tiles of a width.
             sizes in prop::collection::vec(
                 prop::sample::select(vec![0, 9, 2047, 2048, (1 << 27) - 1, 1 << 27, 1 << 45]),
                 1..40,
             ),
-            // Behind the replicates are places that are not written.
+            // The places after the replicates are not written.
             (replicates, beyond) in (1..70usize, 0..3usize),
             seed in any::<u64>(),
         ) {
-            let mut random = Stream::new(seed, Purpose::Draw, 0).words();
+            let mut random = Stream::new(seed, Purpose::Draw, 0).values();
             let mut sign = || [1, 1, -1, 0][random.next().unwrap() as usize % 4];
             let counts: Vec<i64> =
                 sizes.iter().cycle().take(units * sizes.len()).map(|size| size * sign()).collect();
             let all = [SuffStats::new(&counts, 1, units, sizes.len()).unwrap()];
-            let tiles = Tiles::new(&Packed::of_rows(&all[0]), &Stop::never()).unwrap();
+            let tiles = Tiles::new(&Packed::from_stats(&all[0]), &Stop::never()).unwrap();
             let first = first.min(units.div_ceil(64) - 1);
-            let words: Vec<u64> = random.take(count.min(units.div_ceil(64) - first) * replicates).collect();
+            let masks: Vec<u64> = random.take(count.min(units.div_ceil(64) - first) * replicates).collect();
             let stride = replicates + beyond;
             let before = || vec![7; stride * sizes.len()];
             let mut expected = before();
-            obvious(&all[0], first, &words, replicates, (&mut expected, stride));
+            obvious(&all[0], first, &masks, replicates, (&mut expected, stride));
             let mut got = before();
-            (0..tiles.len()).for_each(|tile| tiles.add(tile, first, &words, replicates, (&mut got, stride)));
+            (0..tiles.len()).for_each(|tile| tiles.add(tile, first, &masks, replicates, (&mut got, stride)));
             prop_assert_eq!(expected, got);
         }
     }

@@ -1,89 +1,90 @@
-//! How often a draw of S out of S units takes each unit, of all units or of each stratum by itself.
+//! Bootstrap weights: how often a draw of S out of S units takes each unit, overall or within each stratum.
 //!
-//! Drawing S indices costs 32 random bits for each, and a visit to memory. Here a draw costs a little more than 8 bits
-//! per unit, all of which vector instructions make:
+//! Drawing S indices costs 32 random bits and a random memory access each. Here a draw costs a little more than 8
+//! random bits per unit, and all steps are vectorized:
 //!
-//! 1. Give every unit an independent Poisson(λ) weight, λ a little below 1. A random byte is looked up in the law's
-//!    distribution function, in units of 1/256. The few bytes in whose unit the function steps ask for further bits.
-//! 2. Given their sum T, independent Poisson weights are those of T uniform draws. If T > S, start again with other
-//!    bytes: whether that happens depends on T alone. Otherwise add S − T uniform draws.
+//! 1. Give every unit an independent Poisson(λ) weight, λ a little below 1. A random byte is looked up in the
+//!   distribution function, in steps of 1/256. The few bytes at which the function jumps are refined by further random
+//!   bits.
+//! 2. Conditional on their sum T, independent Poisson weights have the distribution of T uniform draws. If T > S, start
+//!   again with other bytes: this depends on T alone. Otherwise add S − T uniform draws.
 //!
-//! The result is multinomial(S; 1/S, …, 1/S), exactly: step 2 does not depend on λ, and the law enters step 1 with the 53
-//! bits of a float, which is finer than what a weight of 18 or more would change (below 2^-52). λ is such that the
-//! first step of the function is a whole number of units. All constants are made by additions, multiplications,
-//! divisions and a square root, so they are the same on every machine.
+//! The result is exactly multinomial(S; 1/S, …, 1/S), because step 2 does not depend on λ. The Poisson probabilities of
+//! step 1 have the 53 bits of a float; the weights of 18 or more that are left out have a probability below 2^-52. λ is
+//! chosen so that P(N = 0) is a multiple of 1/256. All constants are computed by additions, multiplications, divisions
+//! and a square root, so they are the same on every machine.
 //!
-//! Of strata each has its own law and its own streams, so their draws are independent; that of the first is the draw of
-//! as many units without strata.
+//! Each stratum has its own distribution and its own streams, so the draws of strata are independent. The first stratum
+//! is drawn like the same number of units without strata.
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Run, Stop};
+use crate::pool::{PIECE, Run, Stop, WorkMeter};
 use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
-use crate::stream::{Halves, Purpose, Stream};
+use crate::stream::{Purpose, Stream, U32Stream};
 
 /// The largest weight of step 1.
 const LARGEST: usize = 17;
 
-/// By how many standard deviations of T its mean is below S: starting again is rare, adding is little work.
+/// By how many of its standard deviations E(T) is below S, so that restarts are rare and few draws have to be added.
 const DEVIATIONS: f64 = 1.5;
 
-/// A weight above this many may share its byte with others: λ ≤ 1, so P(N ≤ 4) > 255/256.
+/// Weights up to this one may be the first of a byte to be refined. Since λ ≤ 1, P(N ≤ 4) > 255/256.
 const STEPS: usize = 4;
 
-/// Marks the weight of a byte that does not decide.
+/// Marks a weight whose byte has to be refined.
 const UNDECIDED: u8 = 0x80;
 
-/// Weights are made for so many units at a time, and a byte counts them.
+/// Weights are generated in chunks of this many units, so that a byte can index a unit of the chunk.
 const CHUNK: usize = 256;
 
-/// The part of a stream has the number of the attempt in these low bits, and the stratum's in the 16 others. Of an
-/// attempt in fifteen too many come, so none ever needs as many.
+/// A stream's part holds the number of the attempt in this many low bits and the stratum in the other 16. One attempt
+/// in fifteen fails, so 2^8 attempts are never exhausted.
 const ATTEMPT_BITS: u32 = 8;
 
-/// As many strata as parts can tell apart.
+/// The largest number of strata that a stream's part can hold.
 const MOST_STRATA: usize = 1 << (24 - ATTEMPT_BITS);
 
-/// Groups of units, one after the other, of each of which as many are drawn as it has.
+/// Consecutive groups of units. A draw takes as many units from each as it has.
 pub(in crate::resample) struct Strata {
-    laws: Vec<Law>,
+    strata: Vec<Distribution>,
 }
 
 impl Strata {
-    /// From their sizes; without any, all units are one stratum.
+    /// Strata of these sizes; without sizes, all units are one stratum.
     pub fn new(units: usize, sizes: &[usize], simd: Simd) -> Result<Self> {
         if sizes.is_empty() {
-            return Ok(Strata { laws: vec![Law::new(units, simd)] });
+            return Ok(Strata { strata: vec![Distribution::new(units, simd)] });
         }
         if sizes.len() > MOST_STRATA {
             let (expected, got) = (format!("at most {MOST_STRATA}"), sizes.len().to_string());
             return Err(Error::InvalidOption { option: "the number of strata".into(), expected, got });
         }
         if let Some(empty) = sizes.iter().position(|&size| size == 0) {
-            return Err(Error::Empty { what: format!("units of stratum {}", empty + 1) });
+            return Err(Error::Empty { what: format!("segments of stratum {}", empty + 1) });
         }
         let got = sizes.iter().fold(0, |sum: usize, &size| sum.saturating_add(size));
         if got != units {
-            return Err(Error::LengthMismatch { what: "units of all strata".into(), expected: units, got });
+            return Err(Error::LengthMismatch { what: "segments of all strata".into(), expected: units, got });
         }
-        Ok(Strata { laws: sizes.iter().map(|&size| Law::new(size, simd)).collect() })
+        Ok(Strata { strata: sizes.iter().map(|&size| Distribution::new(size, simd)).collect() })
     }
 
-    /// How many units' weights are made, counting those that are made for nothing.
+    /// The number of units for which weights are generated, padding included.
     pub fn cost(&self) -> usize {
-        self.laws.iter().map(|law| law.units.next_multiple_of(CHUNK)).sum()
+        self.strata.iter().map(|distribution| distribution.units.next_multiple_of(CHUNK)).sum()
     }
 
-    /// How often a draw takes each unit. `weights` has room for at least S, and gets zeros behind them.
+    /// Draws a weight for each unit. `weights` has room for at least S; the rest is filled with zeros.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8], stop: &Stop<'_>) -> Result<()> {
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         let mut rest = weights;
-        for (stratum, law) in (0..).zip(&self.laws) {
-            let (of_stratum, others) = rest.split_at_mut(law.units);
-            law.draw((seed, replicate, stratum), of_stratum, (&mut patience, stop))?;
+        for (stratum, distribution) in (0..).zip(&self.strata) {
+            let (of_stratum, others) = rest.split_at_mut(distribution.units);
+            distribution.draw((seed, replicate, stratum), of_stratum, (&mut meter, stop))?;
             rest = others;
         }
         rest.fill(0);
@@ -91,25 +92,26 @@ impl Strata {
     }
 }
 
-/// What depends on S alone.
-struct Law {
+/// The Poisson distribution of step 1 for S units.
+struct Distribution {
     units: usize,
-    /// A byte's weight is the number of these that it exceeds …
+    /// The weight of a byte is the number of these that are smaller than the byte …
     above: [u8; STEPS],
-    /// … unless it is one of these, which do not decide.
+    /// … unless the byte is one of these, which have to be refined.
     undecided: [u8; STEPS],
-    /// The same for every byte, with a mark on those that do not decide.
+    /// The same as a table of all bytes, with a mark on those that have to be refined.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     table: [u8; 256],
     simd: Simd,
-    /// P(N ≤ k) in units of 2^-40: whole ones, and the rest of it in units of 2^-32 of these. Then some more that are 1.
+    /// P(N ≤ k) in fixed point: multiples of 2^-40, and the remainder in multiples of 2^-72. The last few entries are
+    /// 1.
     steps: [(u64, u32); LARGEST + 4],
 }
 
-impl Law {
+impl Distribution {
     fn new(units: usize, simd: Simd) -> Self {
         let mean = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
-        // P(N = 0) = e^-λ, as the next larger multiple of 1/256.
+        // P(N = 0) = e^-λ, rounded up to a multiple of 1/256.
         let mut probability = (256.0 * exp(-mean)).ceil() / 256.0;
         let lambda = ln(1.0 / probability);
         let mut cumulative = [1.0; LARGEST + 4];
@@ -125,30 +127,30 @@ impl Law {
         });
         let bytes = |k: usize| cumulative[k] * 256.0;
         let above: [_; STEPS] = std::array::from_fn(|k| (bytes(k).ceil() - 1.0) as u8);
-        // The first step is between two bytes, and all the later ones are in the last byte.
+        // The first jump lies between two bytes, and the jumps after the fourth lie in the last byte.
         let undecided: [_; STEPS] = std::array::from_fn(|k| if k + 1 < STEPS { bytes(k + 1) as u8 } else { u8::MAX });
         let table = std::array::from_fn(|byte| {
             let weight = above.iter().filter(|a| byte > usize::from(**a)).count() as u8;
             if undecided.contains(&(byte as u8)) { weight | UNDECIDED } else { weight }
         });
-        Law { units, above, undecided, table, simd, steps }
+        Distribution { units, above, undecided, table, simd, steps }
     }
 
-    /// How often a draw takes each of the S units.
+    /// Draws a weight for each of the S units.
     fn draw(
         &self,
         (seed, replicate, stratum): (u64, u64, u32),
         weights: &mut [u8],
-        (patience, stop): (&mut Patience, &Stop<'_>),
+        (meter, stop): (&mut WorkMeter, &Stop<'_>),
     ) -> Result<()> {
         let stream = |purpose, attempt| Stream::new(seed, purpose, replicate).part(stratum << ATTEMPT_BITS | attempt);
         for attempt in 0.. {
-            let total = self.poisson(stream(Purpose::Draw, attempt), weights, (patience, stop))?;
+            let total = self.poisson(stream(Purpose::Draw, attempt), weights, (meter, stop))?;
             if let Some(missing) = self.units.checked_sub(total) {
                 let mut indices = stream(Purpose::DrawRest, 0).indices(self.units as u32);
                 let mut rest = [0; 64];
                 for from in (0..missing).step_by(rest.len()) {
-                    patience.spend(8 * rest.len(), stop)?;
+                    meter.charge(8 * rest.len(), stop)?;
                     let rest = &mut rest[..64.min(missing - from)];
                     indices.fill(rest);
                     rest.iter().for_each(|&unit| weights[unit as usize] += 1);
@@ -159,42 +161,37 @@ impl Law {
         unreachable!("some attempt comes to few enough")
     }
 
-    /// Step 1: independent Poisson weights. Gives their sum.
-    fn poisson(
-        &self,
-        stream: Stream,
-        weights: &mut [u8],
-        (patience, stop): (&mut Patience, &Stop<'_>),
-    ) -> Result<usize> {
-        let mut halves = Halves::new(stream.with(Purpose::DrawResidual));
+    /// Step 1: independent Poisson weights. Returns their sum.
+    fn poisson(&self, stream: Stream, weights: &mut [u8], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<usize> {
+        let mut random = U32Stream::new(stream.for_purpose(Purpose::DrawResidual));
         let (mut decided, mut places) = ([0; CHUNK], [0; 2 * CHUNK]);
         for (i, weights) in weights.chunks_mut(CHUNK).enumerate() {
-            patience.spend(CHUNK, stop)?;
+            meter.charge(CHUNK, stop)?;
             let count = decide(self.simd, self, (stream, i), &mut decided, &mut places);
             weights.copy_from_slice(&decided[..weights.len()]);
             for &place in &places[..count] {
-                // Beyond the last unit is nothing to decide.
+                // The chunk may be longer than the rest of the units.
                 if let Some(weight) = weights.get_mut(usize::from(place)) {
-                    *weight = self.decide(*weight & !UNDECIDED, &mut halves);
+                    *weight = self.decide(*weight & !UNDECIDED, &mut random);
                 }
             }
         }
         Ok(total(self.simd, weights))
     }
 
-    /// The weight of a byte in whose unit the function makes the step from `least`.
+    /// Refines a byte in which the distribution function jumps at the weight `least`.
     #[inline(always)]
-    fn decide(&self, least: u8, halves: &mut Halves) -> u8 {
+    fn decide(&self, least: u8, random: &mut U32Stream) -> u8 {
         let steps = &self.steps[usize::from(least)..];
-        // In the last byte there may be no step at all.
-        let position = (steps[0].0 >> 32).min(255) << 32 | u64::from(halves.draw());
-        // Without branches, which could not be foreseen: how many of the next few steps it is beyond.
+        // The last byte may have no jump at all.
+        let position = (steps[0].0 >> 32).min(255) << 32 | u64::from(random.next_u32());
+        // Counted without branches, which would be mispredicted: how many of the next few jumps lie below the position.
         let beyond = steps[..4].iter().map(|&(whole, _)| u8::from(position > whole)).sum::<u8>();
         let at_one = steps[..4].iter().fold(false, |any, &(whole, _)| any | (position == whole));
-        if beyond == 4 || at_one { self.weight(least, position, || halves.draw()) } else { least + beyond }
+        if beyond == 4 || at_one { self.weight(least, position, || random.next_u32()) } else { least + beyond }
     }
 
-    /// The weight of a position, `least` or more. In the very unit of a step, `further` decides on which side it is.
+    /// The weight at a position, at least `least`. At the very position of a jump, `further` bits decide.
     fn weight(&self, least: u8, position: u64, mut further: impl FnMut() -> u32) -> u8 {
         let reached =
             |&&(whole, rest): &&(u64, u32)| position > whole || (position == whole && (rest == 0 || further() >= rest));
@@ -208,36 +205,36 @@ dispatch! {
 
 #[inline(always)]
 fn total_inline(weights: &[u8]) -> usize {
-    // Sums of 32 bits are enough for a stretch, and made by one instruction for eight bytes.
+    // 32-bit sums do not overflow within a million bytes, and one instruction adds eight bytes to one.
     weights.chunks(1 << 20).map(|weights| weights.iter().map(|&weight| u32::from(weight)).sum::<u32>() as usize).sum()
 }
 
-/// Writes what the bytes of a chunk decide, and marks the others; their places go to `places`, one after the other, and
-/// there may be anything behind them. Gives their number. A list, because nobody can foresee which they are: a branch for
-/// each would cost more than all the rest of a draw.
+/// Writes the weights of a chunk and marks those to be refined. The positions of the marks are written to `places`,
+/// followed by garbage; returns their number. A list, because a branch for each byte would be mispredicted and cost
+/// more than the rest of a draw.
 fn decide(
     simd: Simd,
-    law: &Law,
+    distribution: &Distribution,
     chunk: (Stream, usize),
     weights: &mut [u8; CHUNK],
     places: &mut [u8; 2 * CHUNK],
 ) -> usize {
     match simd {
         Simd::Portable => {
-            mark(simd, law, chunk, weights);
+            mark(simd, distribution, chunk, weights);
             list(weights, places)
         }
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2(token) => {
-            mark(simd, law, chunk, weights);
+            mark(simd, distribution, chunk, weights);
             avx2::list(token, weights, places)
         }
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx512(token) => vbmi::decide(token, law, chunk, weights, places),
+        Simd::Avx512(token) => vbmi::decide(token, distribution, chunk, weights, places),
     }
 }
 
-/// The bytes of a chunk.
+/// The random bytes of a chunk.
 #[inline(always)]
 fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
     let mut words = [0; CHUNK / 8];
@@ -250,13 +247,13 @@ fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
 }
 
 dispatch! {
-    /// The weights of a chunk, by comparisons, and the marks of those that its bytes do not decide.
-    fn mark(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) = mark_inline;
+    /// Computes the weights of a chunk by comparisons, and marks those to be refined.
+    fn mark(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) = mark_inline;
 }
 
 #[inline(always)]
-fn mark_inline(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) {
-    let (above, undecided) = (law.above, law.undecided);
+fn mark_inline(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) {
+    let (above, undecided) = (distribution.above, distribution.undecided);
     *weights = bytes(chunk);
     for byte in weights {
         let weight: u8 = above.iter().map(|a| u8::from(*byte > *a)).sum();
@@ -265,11 +262,11 @@ fn mark_inline(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) {
     }
 }
 
-/// The places of marks, and their number.
+/// Lists the positions of the marks. Returns their number.
 fn list(weights: &[u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
     let mut count = 0;
     for (eight, weights) in (0..).zip(weights.as_chunks::<8>().0) {
-        // The marks of eight bytes side by side: each comes to the upper byte by a power of two of its own.
+        // The product moves the marks of eight bytes into the eight bits of the uppermost byte.
         let marks = u64::from_le_bytes(*weights) >> 7 & ONES;
         let marks = (marks.wrapping_mul(0x0102_0408_1020_4080) >> 56) as usize;
         let marked = u64::from_le_bytes(MARKED[marks]) + ONES * 8 * eight;
@@ -279,10 +276,10 @@ fn list(weights: &[u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
     count
 }
 
-/// A one in each byte.
+/// A 1 in each byte.
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 
-/// The places of the bits that are set, one after the other, then zeros.
+/// The positions of the bits that are set, in order, padded with zeros.
 const MARKED: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut marks = 0;
@@ -322,7 +319,7 @@ mod avx2 {
             let mut marks =
                 unsafe { _mm256_movemask_epi8(_mm256_loadu_si256(weights.as_ptr().cast())) }.cast_unsigned();
             let end = count + marks.count_ones() as usize;
-            // Two places whether there are marks or not, so that hardly ever a branch goes another way than most.
+            // Writes two positions whether there are marks or not, so that the branch below is rarely taken.
             for count in [count, count + 1] {
                 places[count] = (first + marks.trailing_zeros()) as u8;
                 marks &= marks.wrapping_sub(1);
@@ -344,33 +341,38 @@ mod avx2 {
 mod vbmi {
     use std::arch::x86_64::*;
 
-    use super::{CHUNK, Law, Stream, bytes};
+    use super::{CHUNK, Distribution, Stream, bytes};
     use crate::simd::Avx512;
 
     pub fn decide(
         _: Avx512,
-        law: &Law,
+        distribution: &Distribution,
         chunk: (Stream, usize),
         weights: &mut [u8; CHUNK],
         places: &mut [u8; 2 * CHUNK],
     ) -> usize {
         // SAFETY: the processor has the instructions.
-        unsafe { looked_up(law, chunk, weights, places) }
+        unsafe { look_up(distribution, chunk, weights, places) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-    fn looked_up(law: &Law, chunk: (Stream, usize), weights: &mut [u8; CHUNK], places: &mut [u8; 2 * CHUNK]) -> usize {
+    fn look_up(
+        distribution: &Distribution,
+        chunk: (Stream, usize),
+        weights: &mut [u8; CHUNK],
+        places: &mut [u8; 2 * CHUNK],
+    ) -> usize {
         *weights = bytes(chunk);
         // SAFETY: 64 bytes are as long as a register, and need no alignment here.
         let load = |bytes: &[u8; 64]| unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
-        let quarters = law.table.as_chunks().0;
+        let quarters = distribution.table.as_chunks().0;
         let [first, second, third, fourth] = std::array::from_fn(|i| load(&quarters[i]));
         let numbers: [u8; 64] = std::array::from_fn(|i| i as u8);
         let mut here = load(&numbers);
         let mut count = 0;
         for weights in weights.as_chunks_mut::<64>().0 {
             let bytes = load(weights);
-            // Seven bits choose from two registers, the eighth between the two choices.
+            // Seven bits of the index choose from two registers; the eighth chooses between the two results.
             let low = _mm512_permutex2var_epi8(first, bytes, second);
             let high = _mm512_permutex2var_epi8(third, bytes, fourth);
             let looked_up = _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high);
@@ -404,11 +406,12 @@ fn ln(x: f64) -> f64 {
     })
 }
 
-/// The weights of a draw: how often it takes each unit, within strata of these sizes if there are any.
+/// Draws the weights of a replicate: how often it takes each unit, within strata of these sizes if there are any.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if sizes do not add up to the units, [`Error::Empty`] if one is 0 or there are no units,
-/// [`Error::InvalidOption`] if there are more than 2^16 of them, [`Error::Memory`], and what `run.watch` returned.
+/// [`Error::LengthMismatch`] if sizes do not add up to the number of units, [`Error::Empty`] if a size or the number of
+/// units is 0, [`Error::InvalidOption`] for more than 2^16 strata, [`Error::Memory`], and whatever `run.watch`
+/// returned.
 pub fn draw_weights(
     (seed, replicate): (u64, u64),
     units: u32,
@@ -419,13 +422,13 @@ pub fn draw_weights(
         return Err(Error::Empty { what: "segments".into() });
     }
     let strata = Strata::new(units as usize, strata, Simd::best())?;
-    run.alone(|stop, _| {
+    run.serial(|stop, _| {
         let mut weights = zeros(&[units as usize])?;
         let mut out = reserved(weights.len())?;
         strata.draw(seed, replicate, &mut weights, stop)?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for weights in weights.chunks(PIECE) {
-            patience.spend(weights.len(), stop)?;
+            meter.charge(weights.len(), stop)?;
             out.extend(weights.iter().map(|&weight| u32::from(weight)));
         }
         Ok(out)
@@ -442,27 +445,27 @@ mod tests {
         super::draw_weights((seed, replicate), units, strata, &mut Run { threads: 1, watch: &mut |_| Ok(()) })
     }
 
-    fn poisson(law: &Law, stream: Stream, weights: &mut [u8]) -> usize {
-        law.poisson(stream, weights, (&mut Patience::default(), &Stop::never())).unwrap()
+    fn poisson(distribution: &Distribution, stream: Stream, weights: &mut [u8]) -> usize {
+        distribution.poisson(stream, weights, (&mut WorkMeter::default(), &Stop::never())).unwrap()
     }
 
     const SIZES: [usize; 9] = [1, 2, 3, 4, 5, 50, 3004, 100_000, 1_000_000];
 
-    /// λ, from the law's own first step.
-    fn lambda(law: &Law) -> f64 {
-        -(law.steps[0].0 as f64 / 2f64.powi(40)).ln()
+    /// λ, computed back from P(N = 0).
+    fn lambda(distribution: &Distribution) -> f64 {
+        -(distribution.steps[0].0 as f64 / 2f64.powi(40)).ln()
     }
 
     #[test]
-    fn steps_are_those_of_the_poisson_law() {
+    fn steps_are_those_of_the_poisson_distribution() {
         for units in SIZES {
-            let law = Law::new(units, Simd::best());
-            let lambda = lambda(&law);
+            let distribution = Distribution::new(units, Simd::best());
+            let lambda = lambda(&distribution);
             let wanted = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
             assert!((wanted - 0.011..=wanted).contains(&lambda), "{units}: {lambda} for {wanted}");
-            assert_eq!(0, law.steps[0].0 & 0xffff_ffff, "a whole number of bytes");
+            assert_eq!(0, distribution.steps[0].0 & 0xffff_ffff, "a whole number of bytes");
             let mut below = 0.0;
-            for (k, &(whole, rest)) in law.steps[..=LARGEST].iter().enumerate() {
+            for (k, &(whole, rest)) in distribution.steps[..=LARGEST].iter().enumerate() {
                 let factorial: f64 = (1..=k).map(|i| i as f64).product();
                 below += (-lambda).exp() * lambda.powi(k as i32) / factorial;
                 let step = (whole as f64 + f64::from(rest) / 2f64.powi(32)) / 2f64.powi(40);
@@ -472,50 +475,52 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_stands_for_what_the_steps_say() {
+    fn every_byte_has_the_weight_that_the_steps_imply() {
         for units in SIZES {
-            let law = Law::new(units, Simd::best());
+            let distribution = Distribution::new(units, Simd::best());
             let positions = |byte: u64| [byte << 32, (byte << 32) + 0xffff_ffff];
             for byte in 0..=255u8 {
-                // Nothing is reached between two positions where the same steps are reached at either end.
+                // If the same steps are reached at two positions, nothing changes between them.
                 let [first, last] = positions(byte.into()).map(|position: u64| {
-                    law.steps
+                    distribution
+                        .steps
                         .iter()
                         .filter(|(whole, rest)| position > *whole || (position == *whole && *rest == 0))
                         .count()
                 });
-                let weight = law.above.iter().filter(|a| byte > **a).count();
+                let weight = distribution.above.iter().filter(|a| byte > **a).count();
                 assert_eq!(first, weight, "{units} {byte}");
-                let marked = law.undecided.contains(&byte);
+                let marked = distribution.undecided.contains(&byte);
                 assert!(first == last || marked, "{units} {byte}");
                 assert!(first != last || !marked || byte == 255, "{units} {byte}");
-                assert!(!marked || (law.steps[weight].0 >> 32).min(255) == u64::from(byte), "{units} {byte}");
+                assert!(!marked || (distribution.steps[weight].0 >> 32).min(255) == u64::from(byte), "{units} {byte}");
             }
         }
     }
 
-    /// What the stream's bytes and further halves say, one unit at a time.
-    fn obvious(law: &Law, stream: Stream) -> Vec<u8> {
-        let mut words = stream.words();
-        let mut halves = stream.with(Purpose::DrawResidual).words().flat_map(|word| [word as u32, (word >> 32) as u32]);
-        let bytes: Vec<u8> = words.by_ref().take(law.units.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
+    /// The weights of one unit after another, from the stream's bytes and further bits.
+    fn obvious(distribution: &Distribution, stream: Stream) -> Vec<u8> {
+        let mut words = stream.values();
+        let mut random =
+            stream.for_purpose(Purpose::DrawResidual).values().flat_map(|word| [word as u32, (word >> 32) as u32]);
+        let bytes: Vec<u8> = words.by_ref().take(distribution.units.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
         let of = |&byte: &u8| {
             let low = u64::from(byte) << 32;
-            let at = if law.undecided.contains(&byte) { low + u64::from(halves.next().unwrap()) } else { low };
-            law.steps.iter().take_while(|(whole, _)| *whole <= at).count() as u8
+            let at = if distribution.undecided.contains(&byte) { low + u64::from(random.next().unwrap()) } else { low };
+            distribution.steps.iter().take_while(|(whole, _)| *whole <= at).count() as u8
         };
-        bytes[..law.units].iter().map(of).collect()
+        bytes[..distribution.units].iter().map(of).collect()
     }
 
     #[test]
-    fn weights_are_those_of_looking_up_one_position_after_the_other() {
+    fn weights_equal_those_of_looking_up_one_position_at_a_time() {
         for (units, replicate) in SIZES[..7].iter().flat_map(|&units| (0..50).map(move |r| (units, r))) {
             for simd in Simd::tested() {
-                let law = Law::new(units, simd);
+                let distribution = Distribution::new(units, simd);
                 let stream = Stream::new(7, Purpose::Draw, replicate).part(1);
                 let mut weights = vec![9; units];
-                let total = poisson(&law, stream, &mut weights);
-                assert_eq!(obvious(&law, stream), weights);
+                let total = poisson(&distribution, stream, &mut weights);
+                assert_eq!(obvious(&distribution, stream), weights);
                 assert_eq!(total, weights.iter().map(|&w| usize::from(w)).sum::<usize>());
             }
         }
@@ -524,16 +529,16 @@ mod tests {
     #[test]
     fn all_paths_decide_the_same() {
         for (units, replicate) in SIZES.iter().flat_map(|&units| (0..30).map(move |replicate| (units, replicate))) {
-            let law = Law::new(units, Simd::Portable);
+            let distribution = Distribution::new(units, Simd::Portable);
             let chunk = (Stream::new(9, Purpose::Draw, replicate), replicate as usize);
             let bytes: Vec<u8> =
-                chunk.0.words().skip(CHUNK / 8 * chunk.1).take(CHUNK / 8).flat_map(u64::to_le_bytes).collect();
+                chunk.0.values().skip(CHUNK / 8 * chunk.1).take(CHUNK / 8).flat_map(u64::to_le_bytes).collect();
             let undecided: Vec<u8> =
-                (0..=u8::MAX).filter(|&i| law.undecided.contains(&bytes[usize::from(i)])).collect();
-            let expected: Vec<u8> = bytes.iter().map(|&byte| law.table[usize::from(byte)]).collect();
+                (0..=u8::MAX).filter(|&i| distribution.undecided.contains(&bytes[usize::from(i)])).collect();
+            let expected: Vec<u8> = bytes.iter().map(|&byte| distribution.table[usize::from(byte)]).collect();
             for simd in Simd::tested() {
                 let (mut weights, mut places) = ([9; CHUNK], [9; 2 * CHUNK]);
-                let count = decide(simd, &law, chunk, &mut weights, &mut places);
+                let count = decide(simd, &distribution, chunk, &mut weights, &mut places);
                 assert_eq!((expected.as_slice(), undecided.as_slice()), (&weights[..], &places[..count]), "{simd:?}");
             }
         }
@@ -541,7 +546,8 @@ mod tests {
 
     #[test]
     fn all_paths_give_the_same_total() {
-        let bytes: Vec<u8> = Stream::new(9, Purpose::Draw, 0).words().flat_map(u64::to_le_bytes).take(70_001).collect();
+        let bytes: Vec<u8> =
+            Stream::new(9, Purpose::Draw, 0).values().flat_map(u64::to_le_bytes).take(70_001).collect();
         for simd in Simd::tested() {
             for length in [0, 1, 31, 64, 65, 70_001] {
                 let expected: usize = bytes[..length].iter().map(|&byte| usize::from(byte)).sum();
@@ -557,36 +563,37 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_drawn_from_the_stream_of_the_stratum_that_is_there_for_it() {
+    fn missing_units_are_drawn_from_the_stream_reserved_for_them() {
         let mut later = 0;
         for (units, stratum, replicate) in
             [(50, 0), (50, 3), (3004, 0), (3004, 70)].into_iter().flat_map(|(u, s)| (0..40).map(move |r| (u, s, r)))
         {
-            let law = Law::new(units, Simd::best());
+            let distribution = Distribution::new(units, Simd::best());
             let part = |purpose, part| Stream::new(7, purpose, replicate).part(part);
-            let attempts = (0..).map(|attempt| (attempt, obvious(&law, part(Purpose::Draw, stratum << 8 | attempt))));
+            let attempts =
+                (0..).map(|attempt| (attempt, obvious(&distribution, part(Purpose::Draw, stratum << 8 | attempt))));
             let total = |weights: &[u8]| weights.iter().map(|&w| usize::from(w)).sum::<usize>();
             let (attempt, mut expected) = { attempts }.find(|(_, weights)| total(weights) <= units).unwrap();
             later += u32::from(attempt > 0);
             let missing = units - total(&expected);
-            // Multiplied, the high half points at a unit; a low half below 2^32 mod S would favour some.
-            let halves = part(Purpose::DrawRest, stratum << 8).words().flat_map(|w| [w as u32, (w >> 32) as u32]);
-            let products = halves.map(|half| u64::from(half) * units as u64);
+            // Multiplied by S, the high half is a unit; a low half below 2^32 mod S would bias it.
+            let random = part(Purpose::DrawRest, stratum << 8).values().flat_map(|w| [w as u32, (w >> 32) as u32]);
+            let products = random.map(|half| u64::from(half) * units as u64);
             let unbiased = products.filter(|product| product % (1 << 32) >= (1 << 32) % units as u64);
             unbiased.take(missing).for_each(|product| expected[(product >> 32) as usize] += 1);
             let mut got = vec![9; units];
-            law.draw((7, replicate, stratum), &mut got, (&mut Patience::default(), &Stop::never())).unwrap();
+            distribution.draw((7, replicate, stratum), &mut got, (&mut WorkMeter::default(), &Stop::never())).unwrap();
             assert_eq!(expected, got, "{units} {stratum} {replicate}");
         }
         assert!(later > 3, "some draws begin again: {later}");
     }
 
     #[test]
-    fn in_the_very_unit_of_a_step_a_further_half_decides() {
-        let law = Law::new(3004, Simd::best());
-        let (whole, rest) = law.steps[2];
+    fn further_bits_decide_at_the_position_of_a_jump() {
+        let distribution = Distribution::new(3004, Simd::best());
+        let (whole, rest) = distribution.steps[2];
         assert!(rest > 0);
-        let weight = |position, further| law.weight(2, position, || further);
+        let weight = |position, further| distribution.weight(2, position, || further);
         assert_eq!([2, 3], [weight(whole - 1, u32::MAX), weight(whole + 1, 0)]);
         assert_eq!([2, 3], [weight(whole, rest - 1), weight(whole, rest)]);
     }
@@ -606,11 +613,14 @@ mod tests {
 
     #[test]
     fn some_draws_are_started_again() {
-        let law = Law::new(3004, Simd::best());
+        let distribution = Distribution::new(3004, Simd::best());
         let mut weights = vec![0; 3004];
-        let mut total = |replicate| poisson(&law, Stream::new(1, Purpose::Draw, replicate), &mut weights);
+        let mut total = |replicate| poisson(&distribution, Stream::new(1, Purpose::Draw, replicate), &mut weights);
         let above = (0..1000).filter(|&replicate| total(replicate) > 3004).count();
-        assert!((30..110).contains(&above), "{above} of 1000; a normal law at one and a half deviations gives 67");
+        assert!(
+            (30..110).contains(&above),
+            "{above} of 1000; a normal distribution at one and a half deviations gives 67"
+        );
     }
 
     /// The probability of these weights under multinomial(S; 1/S …).
@@ -623,8 +633,8 @@ mod tests {
     }
 
     #[test]
-    fn the_joint_law_of_a_few_units_is_multinomial() {
-        // Six units: λ = .37, so that bytes, further bits, new starts and additions all have their part.
+    fn the_joint_distribution_of_a_few_units_is_multinomial() {
+        // With six units λ = 0.37, so bytes, further bits, restarts and additions all occur.
         for (units, draws) in [(3u32, 20_000), (5, 40_000), (6, 70_000)] {
             let mut counts = HashMap::new();
             for replicate in 0..draws {
@@ -637,7 +647,7 @@ mod tests {
                 chi2 += (f64::from(count) - expected).powi(2) / expected;
                 seen += expected;
             }
-            chi2 += draws as f64 - seen; // compositions that did not come up
+            chi2 += draws as f64 - seen; // compositions that did not occur
             let compositions: f64 =
                 (0..u64::from(units)).fold(1.0, |c, i| c * (2 * u64::from(units) - 1 - i) as f64 / (i + 1) as f64);
             let freedom = compositions - 1.0;
@@ -646,7 +656,7 @@ mod tests {
     }
 
     #[test]
-    fn strata_are_drawn_from_by_themselves_each_from_streams_of_its_own() {
+    fn strata_are_drawn_independently_each_from_its_own_streams() {
         let sizes = [5, 300, 1, 2, 64];
         for replicate in 0..50 {
             let mut weights = vec![9; 372 + 4];
@@ -655,8 +665,8 @@ mod tests {
             let mut rest = weights.as_slice();
             for (stratum, size) in (0..).zip(sizes) {
                 let mut expected = vec![9; size];
-                let unwatched = (&mut Patience::default(), &Stop::never());
-                Law::new(size, Simd::best()).draw((8, replicate, stratum), &mut expected, unwatched).unwrap();
+                let unwatched = (&mut WorkMeter::default(), &Stop::never());
+                Distribution::new(size, Simd::best()).draw((8, replicate, stratum), &mut expected, unwatched).unwrap();
                 assert_eq!(expected, rest[..size]);
                 assert_eq!(size, expected.iter().map(|&w| usize::from(w)).sum::<usize>());
                 rest = &rest[size..];
@@ -665,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stratum_is_none() {
+    fn one_stratum_equals_no_strata() {
         for units in [1u32, 2, 50, 3004] {
             for replicate in 0..20 {
                 let expected = draw_weights(3, replicate, units, &[]);
@@ -675,8 +685,8 @@ mod tests {
     }
 
     #[test]
-    fn the_joint_law_of_strata_is_the_product_of_theirs() {
-        // Three, one, three and two units: 10 · 1 · 10 · 3 compositions.
+    fn the_joint_distribution_of_strata_is_the_product_of_theirs() {
+        // Strata of three, one, three and two units have 10 · 1 · 10 · 3 compositions.
         let (sizes, draws) = ([3, 1, 3, 2], 150_000);
         let mut counts = HashMap::new();
         for replicate in 0..draws {
@@ -697,11 +707,11 @@ mod tests {
     }
 
     #[test]
-    fn sizes_must_add_up_to_the_units() {
+    fn sizes_must_add_up_to_the_number_of_units() {
         let of = |units, sizes: &[usize]| draw_weights(1, 0, units, sizes).map(|weights| weights.len());
-        let apart = |got| Err(Error::LengthMismatch { what: "units of all strata".into(), expected: 5, got });
+        let apart = |got| Err(Error::LengthMismatch { what: "segments of all strata".into(), expected: 5, got });
         assert_eq!([apart(4), apart(usize::MAX)], [of(5, &[2, 2]), of(5, &[usize::MAX, 6])]);
-        assert_eq!(Err(Error::Empty { what: "units of stratum 2".into() }), of(5, &[5, 0]));
+        assert_eq!(Err(Error::Empty { what: "segments of stratum 2".into() }), of(5, &[5, 0]));
         assert_eq!(Ok(MOST_STRATA), of(MOST_STRATA as u32, &vec![1; MOST_STRATA]));
         let (expected, got) = ("at most 65536".into(), "65537".into());
         let too_many = Error::InvalidOption { option: "the number of strata".into(), expected, got };
@@ -709,7 +719,7 @@ mod tests {
     }
 
     #[test]
-    fn each_weight_of_many_units_is_binomial_and_no_place_is_favoured() {
+    fn each_weight_of_many_units_is_binomial_and_no_unit_is_favoured() {
         let (units, draws) = (1000u32, 1500u64);
         let (mut by_weight, mut by_unit) = (HashMap::new(), vec![0u32; units as usize]);
         for replicate in 0..draws {
@@ -728,7 +738,7 @@ mod tests {
             left -= p;
             probability *= (n - f64::from(weight)) / f64::from(weight + 1) / (n - 1.0);
         }
-        assert!(chi2 < 30.0, "{chi2} of 6"); // units of a draw are slightly dependent: not quite a chi-square
+        assert!(chi2 < 30.0, "{chi2} of 6"); // units of a draw are slightly dependent
         let expected = draws as f64;
         let chi2: f64 = by_unit.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
         assert!((chi2 - 999.0).abs() < 5.0 * (2.0 * 999f64).sqrt(), "{chi2} of 999");

@@ -1,10 +1,11 @@
-//! What is kept of the scores of systems on draws.
+//! Reductions of the scores of systems on bootstrap draws.
 
 use std::ops::Range;
 
 use super::fold::Fold;
-use super::series::Kept;
-use super::{BLOCK, Feed, Halves, Keep, Part, Reduction, Shape, Span, check_same, cleared};
+use super::series::SeriesValues;
+use super::tally::{add_counts, combine_counts};
+use super::{Accumulate, BLOCK, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
 use crate::pool::Stop;
 use crate::resample::zeros;
@@ -12,59 +13,59 @@ use crate::resample::zeros;
 /// The score of every system on every draw.
 #[derive(Debug, Clone, Default)]
 pub struct Draws {
-    kept: Kept,
+    all: SeriesValues,
 }
 
 impl Draws {
     /// The scores: metric by metric, system by system, replicate by replicate.
     pub fn scores(&self) -> &[f64] {
-        &self.kept.values
+        &self.all.values
     }
 
     /// The same, without a copy.
     pub fn into_scores(self) -> Vec<f64> {
-        self.kept.values
+        self.all.values
     }
 
-    /// How many systems all metrics have together.
+    /// The number of systems, summed over the metrics.
     pub fn systems(&self) -> usize {
-        self.kept.series
+        self.all.series
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
     pub fn replicates(&self) -> Result<Range<u64>> {
-        self.kept.span.get()
+        self.all.span.get()
     }
 
-    /// Puts those of the replicates that follow behind these.
+    /// Appends the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or are of other samples, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples, [`crate::Error::Memory`], and
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
-        check_same(self.kept.series == later.kept.series)?;
-        self.kept.merge(&later.kept, stop)
+        check_same(self.all.series == later.all.series)?;
+        self.all.merge(&later.all, stop)
     }
 }
 
 impl Reduction for Draws {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Systems
+    fn input(&self) -> Input<'_> {
+        Input::Systems
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.kept.begin(shape.systems.iter().sum(), replicates)
+        self.all.begin(shape.systems.iter().sum(), replicates)
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        self.kept.halves()
+    fn stages(&mut self) -> Stages<'_> {
+        self.all.stages()
     }
 }
 
-/// Means and standard deviations of the systems' scores, without keeping these.
+/// Means and standard deviations of the systems' scores, computed without storing the scores.
 #[derive(Debug, Clone, Default)]
 pub struct Moments {
     span: Span,
@@ -73,7 +74,7 @@ pub struct Moments {
     fold: Option<Fold>,
 }
 
-/// Moments of two sets of draws make those of both (Chan, Golub & LeVeque 1983, doi:10.1080/00031305.1983.10483115).
+/// Combines the moments of two sets of draws (Chan, Golub & LeVeque 1983, doi:10.1080/00031305.1983.10483115).
 fn join((these, n): (&mut [f64], u64), (more, m): (&[f64], u64)) {
     let (n, m) = (n as f64, m as f64);
     let (means, squares) = these.split_at_mut(these.len() / 2);
@@ -95,7 +96,7 @@ impl Moments {
         values
     }
 
-    /// The standard deviations, by the number of draws less one.
+    /// The standard deviations, with the number of draws less one as the divisor.
     pub fn deviations(&self) -> Vec<f64> {
         let (values, n) = self.total();
         values[self.systems.min(values.len())..].iter().map(|squares| (squares / (n as f64 - 1.0)).sqrt()).collect()
@@ -105,7 +106,7 @@ impl Moments {
         self.fold.as_ref().and_then(Fold::total).unwrap_or_default()
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
@@ -113,10 +114,10 @@ impl Moments {
         self.span.get()
     }
 
-    /// Adds those of the replicates that follow on these.
+    /// Adds the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not, or are of other samples.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems)?;
@@ -129,8 +130,8 @@ impl Moments {
 }
 
 impl Reduction for Moments {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Systems
+    fn input(&self) -> Input<'_> {
+        Input::Systems
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -139,27 +140,27 @@ impl Reduction for Moments {
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
+    fn stages(&mut self) -> Stages<'_> {
         let Moments { systems, fold: Some(fold), .. } = self else { unreachable!("it has begun") };
-        (Box::new(OfBatches { systems: *systems }), fold.add_batches())
+        (Box::new(BatchMoments { systems: *systems }), fold.add_batches())
     }
 }
 
-struct OfBatches {
+struct BatchMoments {
     systems: usize,
 }
 
-impl Keep for OfBatches {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        let length = 2 * self.systems * part.batches();
-        cleared(&mut part.numbers, length)
+impl Accumulate for BatchMoments {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let length = 2 * self.systems * partial.batches();
+        cleared(&mut partial.numbers, length)
     }
 
-    fn take(&self, part: &mut Part, system: usize, at: usize, scores: &[f64]) {
+    fn add_values(&self, partial: &mut Partial, system: usize, at: usize, scores: &[f64]) {
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-        let place = 2 * self.systems * part.batch(at) + system;
-        part.numbers[place] = mean;
-        part.numbers[place + self.systems] = scores.iter().map(|score| (score - mean).powi(2)).sum();
+        let place = 2 * self.systems * partial.batch(at) + system;
+        partial.numbers[place] = mean;
+        partial.numbers[place + self.systems] = scores.iter().map(|score| (score - mean).powi(2)).sum();
     }
 }
 
@@ -173,17 +174,18 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// How often a system is first, second … of the k systems: k numbers each. Equals share the better rank.
+    /// How often each of the k systems is first, second, and so on: k counts per system. Tied systems share the better
+    /// rank.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// How many systems each metric has.
+    /// The number of systems of each metric.
     pub fn systems(&self) -> &[usize] {
         &self.systems
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
@@ -191,22 +193,22 @@ impl Ranks {
         self.span.get()
     }
 
-    /// Adds those of the replicates that follow on these.
+    /// Adds the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not, or are of other samples.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems && self.higher_is_better == later.higher_is_better)?;
-        self.counts.iter_mut().zip(&later.counts).for_each(|(count, more)| *count += more);
+        add_counts(&mut self.counts, &later.counts);
         self.span = Span(Some(both));
         Ok(())
     }
 }
 
 impl Reduction for Ranks {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Systems
+    fn input(&self) -> Input<'_> {
+        Input::Systems
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -219,7 +221,7 @@ impl Reduction for Ranks {
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
+    fn stages(&mut self) -> Stages<'_> {
         let (mut first_system, mut first_count) = (0, 0);
         let metric = |(&systems, &higher_is_better)| {
             let of = Metric { systems, higher_is_better, first_system, first_count };
@@ -228,12 +230,8 @@ impl Reduction for Ranks {
             of
         };
         let metrics: Vec<_> = self.systems.iter().zip(&self.higher_is_better).map(metric).collect();
-        let counts = &mut self.counts;
-        let add = |part: &Part| {
-            counts.iter_mut().zip(&part.counts).for_each(|(count, more)| *count += more);
-            Ok(true)
-        };
-        (Box::new(Ranked { metrics, systems: first_system, counts: first_count }), Box::new(add))
+        let accumulate = Ranked { metrics, systems: first_system, counts: first_count };
+        (Box::new(accumulate), combine_counts(&mut self.counts))
     }
 }
 
@@ -250,22 +248,22 @@ struct Ranked {
     counts: usize,
 }
 
-impl Keep for Ranked {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        cleared(&mut part.counts, self.counts)?;
-        // The scores of a batch, and those of a replicate.
-        cleared(&mut part.numbers, self.systems * BLOCK + self.systems)
+impl Accumulate for Ranked {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        cleared(&mut partial.counts, self.counts)?;
+        // The scores of a batch of replicates, then those of one replicate.
+        cleared(&mut partial.numbers, self.systems * BLOCK + self.systems)
     }
 
-    fn take(&self, part: &mut Part, system: usize, _: usize, scores: &[f64]) {
-        part.numbers[system * BLOCK..][..scores.len()].copy_from_slice(scores);
+    fn add_values(&self, partial: &mut Partial, system: usize, _: usize, scores: &[f64]) {
+        partial.numbers[system * BLOCK..][..scores.len()].copy_from_slice(scores);
     }
 
-    fn taken(&self, part: &mut Part, metric: usize, _: usize, replicates: usize) {
+    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
         let &Metric { systems, higher_is_better, first_system, first_count } = &self.metrics[metric];
         let sign = if higher_is_better { 1.0 } else { -1.0 };
-        let counts = &mut part.counts[first_count..][..systems * systems];
-        let (scores, sorted) = part.numbers.split_at_mut(self.systems * BLOCK);
+        let counts = &mut partial.counts[first_count..][..systems * systems];
+        let (scores, sorted) = partial.numbers.split_at_mut(self.systems * BLOCK);
         let (scores, sorted) = (&scores[first_system * BLOCK..][..systems * BLOCK], &mut sorted[..systems]);
         for replicate in 0..replicates {
             let score = |system: usize| sign * scores[system * BLOCK + replicate];

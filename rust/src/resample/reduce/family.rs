@@ -1,31 +1,34 @@
-//! Families of tests on one set of shuffles: step-down maxT and minP (Westfall & Young 1993, Resampling-Based Multiple
+//! Reductions for the family-wise error rate: step-down maxT and minP (Westfall & Young 1993, Resampling-Based Multiple
 //! Testing, algorithms 2.8 and 4.1).
 //!
-//! The tests of a family are the pairs under one metric. Each shuffle gives all of them a statistic at once, so what a
-//! family's most extreme statistic is by chance can be counted, whatever depends on what.
+//! The tests of a family are the pairs under one metric. Each shuffle gives every test a statistic at once, so the null
+//! distribution of the family's most extreme statistic can be counted, however the tests depend on each other.
 
 use std::ops::Range;
 
 use super::fold::Fold;
-use super::series::Kept;
-use super::{Alternative, BLOCK, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
+use super::series::SeriesValues;
+use super::tally::{TestCounts, combine_counts, test_counts};
+use super::{
+    Accumulate, Alternative, BLOCK, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+};
 use crate::error::{Error, Result};
-use crate::pool::{self, PIECE, Patience, Run, Stop};
-use crate::resample::{Plan, Resampler, reserved, zeros};
+use crate::pool::{self, PIECE, Run, Stop, WorkMeter};
+use crate::resample::{Plan, Resampler, length, reserved, zeros};
 
-/// The root mean square of every statistic over the shuffles, whose mean is 0 by symmetry.
+/// The root mean square of every test statistic over the shuffles. The mean is 0 by symmetry.
 #[derive(Debug, Clone)]
 pub struct Spread {
-    of: Pairs,
+    tests: Tests,
     span: Span,
     /// The sums of squares.
     fold: Option<Fold>,
 }
 
 impl Spread {
-    /// Of these pairs.
+    /// For these pairs.
     pub fn new(pairs: Vec<Pair>) -> Self {
-        Spread { of: Pairs::new(pairs), span: Span::default(), fold: None }
+        Spread { tests: Tests::new(pairs), span: Span::default(), fold: None }
     }
 
     /// The root mean squares: metric by metric, pair by pair.
@@ -35,12 +38,12 @@ impl Spread {
         values
     }
 
-    /// The metrics and the pairs.
+    /// The numbers of metrics and of pairs.
     pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
+        self.tests.shape()
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`Error::InvalidOption`] before a run.
@@ -48,13 +51,13 @@ impl Spread {
         self.span.get()
     }
 
-    /// Adds those of the replicates that follow on these.
+    /// Adds the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if they do not, or are of other pairs.
+    /// [`Error::InvalidOption`] if they do not follow, or belong to other pairs.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        check_same(self.of == later.of)?;
+        check_same(self.tests == later.tests)?;
         if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
             fold.merge(later)?;
         }
@@ -64,22 +67,22 @@ impl Spread {
 }
 
 impl Reduction for Spread {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.tests.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.of.begin(shape)?;
+        self.tests.begin(shape)?;
         let add = |(sums, _): (&mut [f64], u64), (more, _): (&[f64], u64)| {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         };
-        self.fold = Some(Fold::new(self.of.series(), add)?);
+        self.fold = Some(Fold::new(self.tests.count(), add)?);
         self.span = Span(Some(replicates));
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        let series = self.of.series();
+    fn stages(&mut self) -> Stages<'_> {
+        let series = self.tests.count();
         let Some(fold) = &mut self.fold else { unreachable!("it has begun") };
         (Box::new(Squares { series }), fold.add_batches())
     }
@@ -89,99 +92,66 @@ struct Squares {
     series: usize,
 }
 
-impl Keep for Squares {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        let length = self.series * part.batches();
-        cleared(&mut part.numbers, length)
+impl Accumulate for Squares {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let length = self.series * partial.batches();
+        cleared(&mut partial.numbers, length)
     }
 
-    fn take(&self, part: &mut Part, series: usize, at: usize, statistics: &[f64]) {
-        let place = part.batch(at) * self.series + series;
-        part.numbers[place] = statistics.iter().map(|t| t * t).sum();
+    fn add_values(&self, partial: &mut Partial, series: usize, at: usize, statistics: &[f64]) {
+        let place = partial.batch(at) * self.series + series;
+        partial.numbers[place] = statistics.iter().map(|t| t * t).sum();
     }
 }
 
-/// Step-down maxT: for every test how many shuffles have, among it and all tests of its family that are less extreme,
-/// one that is at least as extreme as it.
+/// Step-down maxT: for every test, the number of shuffles in which it, or a less extreme test of its family, has a
+/// statistic at least as extreme as the observed one.
 #[derive(Debug, Clone)]
 pub struct MaxT {
-    of: Pairs,
-    alternative: Alternative,
+    counted: TestCounts,
     scales: Vec<f64>,
-    thresholds: Vec<f64>,
-    span: Span,
-    counts: Vec<u64>,
 }
 
+test_counts!(MaxT);
+
 impl MaxT {
-    /// Of these pairs. `scales` are what statistics are multiplied with to be comparable, and `thresholds` how extreme
-    /// the observed ones are then, both metric by metric, pair by pair.
+    /// MaxT for these pairs. `scales` are the factors that make statistics comparable, and `thresholds` how extreme the
+    /// scaled observed statistics are. Both are metric by metric, pair by pair.
     pub fn new(pairs: Vec<Pair>, alternative: Alternative, scales: Vec<f64>, thresholds: Vec<f64>) -> Self {
-        MaxT { of: Pairs::new(pairs), alternative, scales, thresholds, span: Span::default(), counts: Vec::new() }
+        MaxT { counted: TestCounts::new(pairs, alternative, thresholds), scales }
     }
 
-    /// The counts: metric by metric, pair by pair.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
-    }
-
-    /// The metrics and the pairs.
-    pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
-    }
-
-    /// The replicates that it is made of.
+    /// Adds the counts of the replicates that follow these.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
-    }
-
-    /// Adds those of the replicates that follow on these.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if they do not, or were counted otherwise.
+    /// [`Error::InvalidOption`] if they do not follow, or were counted under another specification.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
-        let both = self.span.with(&later.span)?;
-        let same = self.thresholds == later.thresholds && self.scales == later.scales;
-        check_same(same && self.alternative == later.alternative && self.of == later.of)?;
-        self.counts.iter_mut().zip(&later.counts).for_each(|(count, more)| *count += more);
-        self.span = Span(Some(both));
-        Ok(())
+        self.counted.merge(&later.counted, self.scales == later.scales)
     }
 }
 
 impl Reduction for MaxT {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.counted.tests.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.of.begin(shape)?;
-        self.of.check("scales", &self.scales)?;
-        self.of.check("thresholds", &self.thresholds)?;
-        self.counts = zeros(&[self.of.series()])?;
-        self.span = Span(Some(replicates));
-        Ok(())
+        self.counted.begin(shape, replicates)?;
+        self.counted.tests.check("scales", &self.scales)
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        let pairs = self.of.pairs.len();
-        let families = (0..self.of.metrics).map(|of| least_first(&self.thresholds, of * pairs..(of + 1) * pairs));
-        let keep = Largest {
-            alternative: self.alternative,
+    fn stages(&mut self) -> Stages<'_> {
+        let TestCounts { tests, alternative, thresholds, counts, .. } = &mut self.counted;
+        let (pairs, thresholds) = (tests.pairs.len(), thresholds.as_slice());
+        let families = (0..tests.metrics).map(|metric| least_first(thresholds, metric * pairs..(metric + 1) * pairs));
+        let accumulate = Largest {
+            alternative: *alternative,
             scales: &self.scales,
-            thresholds: &self.thresholds,
+            thresholds,
             families: families.collect(),
             pairs,
         };
-        let counts = &mut self.counts;
-        let add = |part: &Part| {
-            counts.iter_mut().zip(&part.counts).for_each(|(count, more)| *count += more);
-            Ok(true)
-        };
-        (Box::new(keep), Box::new(add))
+        (Box::new(accumulate), combine_counts(counts))
     }
 }
 
@@ -193,96 +163,75 @@ struct Largest<'a> {
     pairs: usize,
 }
 
-impl Keep for Largest<'_> {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        cleared(&mut part.counts, self.thresholds.len())?;
-        // How extreme the statistics of a batch are.
-        cleared(&mut part.numbers, self.pairs * BLOCK)
+impl Accumulate for Largest<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        cleared(&mut partial.counts, self.thresholds.len())?;
+        // How extreme the statistics of a batch of replicates are.
+        cleared(&mut partial.numbers, self.pairs * BLOCK)
     }
 
-    fn take(&self, part: &mut Part, series: usize, _: usize, statistics: &[f64]) {
+    fn add_values(&self, partial: &mut Partial, series: usize, _: usize, statistics: &[f64]) {
         let (alternative, scale) = (self.alternative, self.scales[series]);
-        let out = &mut part.numbers[series % self.pairs * BLOCK..];
+        let out = &mut partial.numbers[series % self.pairs * BLOCK..];
         out.iter_mut().zip(statistics).for_each(|(out, &t)| *out = alternative.extremeness(t) * scale);
     }
 
-    fn taken(&self, part: &mut Part, metric: usize, _: usize, replicates: usize) {
+    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
         let mut largest = [f64::NEG_INFINITY; BLOCK];
         let largest = &mut largest[..replicates];
         for &series in &self.families[metric] {
-            let extreme = &part.numbers[series % self.pairs * BLOCK..][..replicates];
+            let extreme = &partial.numbers[series % self.pairs * BLOCK..][..replicates];
             largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
             let threshold = self.thresholds[series];
-            part.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
+            partial.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
         }
     }
 }
 
-/// The series of a family, the least extreme first; of equal ones the last first.
+/// The tests of a family, the least extreme first; of equally extreme ones the last first.
 fn least_first(thresholds: &[f64], family: Range<usize>) -> Vec<usize> {
     let mut order: Vec<_> = family.collect();
     order.sort_by(|&a, &b| thresholds[a].total_cmp(&thresholds[b]).then(b.cmp(&a)));
     order
 }
 
-/// Numbers of statistics that are held at a time: 256 MB.
-const HELD: usize = 1 << 25;
+/// The most statistics to hold in memory: 256 MB.
+const STATISTICS_AT_ONCE: usize = 1 << 25;
 
-/// Step-down minP: for every test how many shuffles have, among it and all tests of its family that are less
-/// significant, one whose own p is at most that of the test.
+/// Step-down minP: for every test, the number of shuffles in which it, or a less significant test of its family, has a
+/// p-value of its own that is at most the observed one.
 ///
-/// A shuffle's own p is its rank among all shuffles and what was observed (Ge, Dudoit & Speed 2003,
-/// doi:10.1007/BF02595811, box 4): tests are gone through one by one, so memory is that of a few series, not of all. So
-/// it is no [`Reduction`]: it needs all replicates, some series at a time, and cannot be merged.
+/// The p-value of a shuffle is its rank among all shuffles and the observed statistic (Ge, Dudoit & Speed 2003,
+/// doi:10.1007/BF02595811, box 4). Tests are processed one after another, so memory holds a few series of statistics,
+/// not all of them. Because it needs all replicates, in several passes, it is not a [`Reduction`] and cannot be merged.
 #[derive(Debug, Clone)]
 pub struct MinP {
-    of: Pairs,
-    alternative: Alternative,
-    thresholds: Vec<f64>,
+    counted: TestCounts,
     ranks: Vec<u64>,
-    span: Span,
-    counts: Vec<u64>,
 }
 
+test_counts!(MinP);
+
 impl MinP {
-    /// Of these pairs. `thresholds` are the observed statistics, and `ranks` their ranks, c + 1, both metric by metric,
-    /// pair by pair.
+    /// MinP for these pairs. `thresholds` are the observed statistics, and `ranks` their ranks, c + 1. Both are metric
+    /// by metric, pair by pair.
     pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>, ranks: Vec<u64>) -> Self {
-        MinP { of: Pairs::new(pairs), alternative, thresholds, ranks, span: Span::default(), counts: Vec::new() }
+        MinP { counted: TestCounts::new(pairs, alternative, thresholds), ranks }
     }
 
-    /// The counts: metric by metric, pair by pair.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
-    }
-
-    /// The metrics and the pairs.
-    pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
-    }
-
-    /// The replicates that it is made of.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
-    }
-
-    /// Cannot be.
+    /// Always fails: the rank of a shuffle among some of the shuffles does not determine its rank among all.
     ///
     /// # Errors
     /// [`Error::InvalidOption`].
     pub fn merge(&mut self, _later: &Self) -> Result<()> {
         Err(Error::InvalidOption {
-            option: "a reduction that is merged with another".into(),
-            expected: "one that can be counted in parts (merge the series of statistics, or run all shuffles at once)"
-                .into(),
-            got: "minP, which ranks each shuffle among all".into(),
+            option: "a reduction to merge".into(),
+            expected: "one that can be computed in partials (merge Series, or run all shuffles at once)".into(),
+            got: "MinP, which ranks each shuffle among all".into(),
         })
     }
 
-    /// Makes the shuffles, several times if the statistics of all tests are too many to be held.
+    /// Makes the shuffles, several times if there is no room for the statistics of all tests.
     ///
     /// # Errors
     /// As [`Resampler::run`].
@@ -292,43 +241,41 @@ impl MinP {
         (plan, range): (Plan<'_>, Range<u64>),
         run: &mut Run<'_>,
     ) -> Result<()> {
-        self.of.begin(resampler.shape())?;
-        self.of.check("thresholds", &self.thresholds)?;
-        self.of.check_length("ranks", self.ranks.len())?;
         if range.is_empty() {
             return Err(Error::Empty { what: "replicates".into() });
         }
-        self.counts = zeros(&[self.of.series()])?;
-        self.span = Span(Some(range.clone()));
-        let (pairs, n) = (self.of.pairs.len(), (range.end - range.start) as usize);
+        self.counted.begin(resampler.shape(), range.clone())?;
+        let TestCounts { tests, alternative, thresholds, counts, .. } = &mut self.counted;
+        tests.check_length("ranks", self.ranks.len())?;
+        let (pairs, n) = (tests.pairs.len(), length(&range));
         // The least significant first.
-        let mut order: Vec<_> = (0..self.of.series()).collect();
+        let mut order: Vec<_> = (0..tests.count()).collect();
         order.sort_by_key(|&test| (test / pairs, std::cmp::Reverse(self.ranks[test]), std::cmp::Reverse(test)));
         let mut smallest: Vec<u64> = reserved(n)?;
         let mut last_metric = None;
-        for tests in order.chunks((HELD / n).max(1)) {
-            let mut held = Held::new(&self.of, tests);
-            resampler.run((plan, range.clone()), &mut [&mut held], run)?;
-            for (&test, statistics) in tests.iter().zip(held.kept.values.chunks_exact(n)) {
+        for chunk in order.chunks((STATISTICS_AT_ONCE / n).max(1)) {
+            let mut selected = SelectedSeries::new(tests, chunk);
+            resampler.run((plan, range.clone()), &mut [&mut selected], run)?;
+            for (&test, statistics) in chunk.iter().zip(selected.all.values.chunks_exact(n)) {
                 let new_family = last_metric.replace(test / pairs) != Some(test / pairs);
-                let (alternative, rank) = (self.alternative, self.ranks[test]);
-                let observed = alternative.extremeness(self.thresholds[test]);
-                self.counts[test] = run.alone(|stop, done| {
+                let (alternative, rank) = (*alternative, self.ranks[test]);
+                let observed = alternative.extremeness(thresholds[test]);
+                counts[test] = run.serial(|stop, done| {
                     done.set(n as u64);
-                    let mut patience = Patience::default();
+                    let mut meter = WorkMeter::default();
                     if new_family {
                         smallest.clear();
                         smallest.resize(n, u64::MAX);
                     }
                     let mut extreme = reserved(n)?;
                     for statistics in statistics.chunks(PIECE) {
-                        patience.spend(statistics.len(), stop)?;
+                        meter.charge(statistics.len(), stop)?;
                         extreme.extend(statistics.iter().map(|&t| alternative.extremeness(t)));
                     }
                     let own = own_ranks(&extreme, observed, stop)?;
                     let mut count = 0;
                     for (smallest, own) in smallest.chunks_mut(PIECE).zip(own.chunks(PIECE)) {
-                        patience.spend(2 * own.len(), stop)?;
+                        meter.charge(2 * own.len(), stop)?;
                         smallest.iter_mut().zip(own).for_each(|(smallest, own)| *smallest = *own.min(smallest));
                         count += smallest.iter().filter(|smallest| **smallest <= rank).count() as u64;
                     }
@@ -340,63 +287,63 @@ impl MinP {
     }
 }
 
-/// The statistics of some tests.
-struct Held<'a> {
-    of: &'a Pairs,
-    /// For each test its place among them, if it is one.
+/// Keeps the statistics of some of the tests.
+struct SelectedSeries<'a> {
+    tests: &'a Tests,
+    /// The place of each test among the selected ones, if it is one of them.
     places: Vec<Option<usize>>,
-    tests: usize,
-    kept: Kept,
+    selected: usize,
+    all: SeriesValues,
 }
 
-impl<'a> Held<'a> {
-    fn new(of: &'a Pairs, tests: &[usize]) -> Self {
-        let mut places = vec![None; of.series()];
-        tests.iter().enumerate().for_each(|(place, &test)| places[test] = Some(place));
-        Held { of, places, tests: tests.len(), kept: Kept::default() }
+impl<'a> SelectedSeries<'a> {
+    fn new(tests: &'a Tests, selected: &[usize]) -> Self {
+        let mut places = vec![None; tests.count()];
+        selected.iter().enumerate().for_each(|(place, &test)| places[test] = Some(place));
+        SelectedSeries { tests, places, selected: selected.len(), all: SeriesValues::default() }
     }
 }
 
-impl Reduction for Held<'_> {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+impl Reduction for SelectedSeries<'_> {
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.tests.pairs)
     }
 
     fn begin(&mut self, _: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.kept.begin(self.tests, replicates)
+        self.all.begin(self.selected, replicates)
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        let (whole, add) = self.kept.halves();
-        (Box::new(OfSome { places: &self.places, whole }), add)
+    fn stages(&mut self) -> Stages<'_> {
+        let (whole, add) = self.all.stages();
+        (Box::new(Selected { places: &self.places, whole }), add)
     }
 }
 
-/// What is kept of some series only.
-struct OfSome<'a> {
+/// Accumulates the statistics of the selected tests only.
+struct Selected<'a> {
     places: &'a [Option<usize>],
-    whole: Box<dyn Keep + 'a>,
+    whole: Box<dyn Accumulate + 'a>,
 }
 
-impl Keep for OfSome<'_> {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        self.whole.start(part)
+impl Accumulate for Selected<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        self.whole.start(partial)
     }
 
     fn wants(&self, series: usize) -> bool {
         self.places[series].is_some()
     }
 
-    fn take(&self, part: &mut Part, series: usize, at: usize, statistics: &[f64]) {
+    fn add_values(&self, partial: &mut Partial, series: usize, at: usize, statistics: &[f64]) {
         if let Some(place) = self.places[series] {
-            self.whole.take(part, place, at, statistics);
+            self.whole.add_values(partial, place, at, statistics);
         }
     }
 }
 
-/// How many of the numbers, and of the one observed, are at least as large as each.
+/// The rank of each number: how many of the numbers, and of the observed one, are at least as large.
 fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>> {
-    let mut patience = Patience::default();
+    let mut meter = WorkMeter::default();
     let mut order = reserved(extreme.len())?;
     order.extend(0..extreme.len());
     pool::sort(&mut order, |&a: &usize, &b| extreme[b].total_cmp(&extreme[a]), stop)?;
@@ -405,7 +352,7 @@ fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>
     for equal in order.chunk_by(|&a, &b| extreme[a] == extreme[b]) {
         above += equal.len() as u64;
         for piece in equal.chunks(PIECE) {
-            patience.spend(4 * piece.len(), stop)?; // random access to memory
+            meter.charge(4 * piece.len(), stop)?; // random access to memory
             for &place in piece {
                 ranks[place] = above + u64::from(observed >= extreme[place]);
             }

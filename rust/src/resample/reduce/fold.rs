@@ -1,27 +1,27 @@
-//! Sums of floats that do not depend on where a range of replicates was cut.
+//! Sums of floats that do not depend on how a range of replicates is split.
 //!
-//! Additions of floats round, so their order has to be a function of the replicates alone. Here it is a tree over the
-//! numbers of all replicates: a leaf is a [`BLOCK`] of them, and two neighbours 2i and 2i + 1 of a level make one of the
-//! next. Of a range, what is kept are the largest whole nodes that make it up, two for each level at most; as soon as
-//! both halves of a node are there, they become one. So ranges that were cut between leaves make the same nodes as the
-//! whole does, in whatever way they were cut.
+//! Floating-point additions round, so their order has to be a function of the replicates alone. Here it is a binary
+//! tree over the numbers of all replicates: a leaf is a [`BLOCK`] of replicates, and the neighbours 2i and 2i + 1 of
+//! one level are the children of a node of the next. For a range, the largest complete nodes within it are kept, at
+//! most two per level; as soon as both children of a node are complete, they are joined. Parts of a range that are
+//! split between leaves therefore make the same nodes as the whole range, however it is split.
 
-use super::{Add, BLOCK, Part};
+use super::{BLOCK, Combine, Partial};
 use crate::error::{Error, Result};
 use crate::resample::reserved;
 
-/// Levels that whole nodes can have: the numbers of replicates have 64 bits.
+/// The number of levels of complete nodes: replicates have 64-bit numbers.
 const LEVELS: usize = 64 - BLOCK.ilog2() as usize;
 
-/// Puts the values of some replicates before those of the replicates that follow.
+/// Joins the values of some replicates with those of the replicates that follow them.
 pub(super) type Join = fn((&mut [f64], u64), (&[f64], u64));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Node {
     level: u32,
-    /// Its place among those of its level.
+    /// Its place among the nodes of its level.
     index: u64,
-    /// How many replicates it has: fewer than the level says if it is a leaf that is cut.
+    /// The number of replicates. An incomplete leaf has fewer than its level implies.
     replicates: u64,
 }
 
@@ -31,18 +31,18 @@ impl Node {
     }
 }
 
-/// Some values of a range of replicates, from those of its blocks.
+/// Joined values of a range of replicates.
 #[derive(Debug, Clone)]
 pub(super) struct Fold {
     width: usize,
     join: Join,
     nodes: Vec<Node>,
-    /// The values of each node.
+    /// The values of each node, one node after another.
     values: Vec<f64>,
 }
 
 impl Fold {
-    /// Of no replicates yet: `width` values of each block are joined.
+    /// An empty range, with `width` values for each block.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -50,7 +50,7 @@ impl Fold {
         Ok(Fold { width, join, nodes: reserved(2 * LEVELS + 1)?, values: Vec::new() })
     }
 
-    /// Takes the values of the block with the next replicates, of which `first` is the first one: all in one leaf.
+    /// Adds the values of the next replicates, which begin at `first` and lie within one leaf.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -58,12 +58,12 @@ impl Fold {
         self.append(Node { level: 0, index: first / BLOCK as u64, replicates: replicates as u64 }, values)
     }
 
-    /// Adds the blocks of parts, whose numbers are batch by batch.
-    pub fn add_batches(&mut self) -> Box<dyn Add + '_> {
-        Box::new(|part: &Part| {
-            let mut next = part.replicates.start;
-            for values in part.numbers.chunks_exact(self.width.max(1)) {
-                let end = part.replicates.end.min((next / BLOCK as u64 + 1) * BLOCK as u64);
+    /// Adds the values of partial results, which are stored batch by batch.
+    pub fn add_batches(&mut self) -> Box<dyn Combine + '_> {
+        Box::new(|partial: &Partial| {
+            let mut next = partial.replicates.start;
+            for values in partial.numbers.chunks_exact(self.width.max(1)) {
+                let end = partial.replicates.end.min((next / BLOCK as u64 + 1) * BLOCK as u64);
                 self.push(next, (end - next) as usize, values)?;
                 next = end;
             }
@@ -71,7 +71,7 @@ impl Fold {
         })
     }
 
-    /// Takes those of the replicates that follow.
+    /// Adds the values of the replicates that follow.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -79,7 +79,7 @@ impl Fold {
         (0..).zip(&later.nodes).try_for_each(|(i, &node)| self.append(node, later.of(i)))
     }
 
-    /// The values of all replicates, and how many there are. None if there are none.
+    /// The values of all replicates and their number, or None without replicates.
     pub fn total(&self) -> Option<(Vec<f64>, u64)> {
         let mut nodes = (0..).zip(&self.nodes);
         let (i, first) = nodes.next()?;
@@ -127,7 +127,7 @@ mod tests {
         left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
     }
 
-    /// What rounds differently in almost any other order.
+    /// Values whose sums round differently in almost any other order.
     fn value(block: u64) -> [f64; 2] {
         [0.1 * (block + 1) as f64, 1.0 / (block + 3) as f64]
     }
@@ -143,7 +143,7 @@ mod tests {
         fold
     }
 
-    /// The definition: halves of aligned ranges, one after the other, as long as they are whole.
+    /// The definition: the largest aligned power-of-two ranges from left to right, each summed by halves.
     fn obvious(first: u64, last: u64) -> Vec<f64> {
         fn node(begin: u64, end: u64) -> [f64; 2] {
             if end - begin == 1 {
@@ -169,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_cuts_between_blocks_make_the_same_bytes(
+        fn any_split_between_blocks_gives_the_same_bytes(
             first in 0..300u64,
             lengths in prop::collection::vec(1..90u64, 1..8),
             at_the_end in 0..BLOCK as u64,
@@ -187,7 +187,7 @@ mod tests {
                 merged.merge(&of(begin * block, end * block)).unwrap();
                 begin = end;
             }
-            // Merged from the right, too.
+            // Merge from the right, too.
             let mut from_the_right = of(begin * block, (begin + 1) * block);
             from_the_right.merge(&of((begin + 1) * block, last * block)).unwrap();
             let mut both = merged.clone();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_was_cut_is_a_whole_one_once_both_parts_are_there() {
+    fn a_split_leaf_is_complete_once_both_parts_are_merged() {
         let mut cut = of(0, 3 * 64 + 10);
         cut.merge(&of(3 * 64 + 10, 256)).unwrap();
         assert_eq!(vec![Node { level: 2, index: 0, replicates: 256 }], cut.nodes);

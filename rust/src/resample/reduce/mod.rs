@@ -1,8 +1,9 @@
-//! What is kept of replicates.
+//! Reductions: what is computed from the replicates.
 //!
-//! A [`Reduction`] is given replicates in blocks. Any thread makes of a block a [`Part`]; the calling thread adds the
-//! parts up in the order of the replicates. What it makes of two ranges, one directly behind the other, can be merged:
-//! if both begin and end at multiples of [`BLOCK`], to the same bytes as what one run makes of both together.
+//! A [`Reduction`] reads replicates in blocks. Any thread turns a block into a [`Partial`] result; the calling thread
+//! combines the partial results in the order of the replicates. The results of two adjacent ranges can be merged. If
+//! both ranges begin and end at multiples of [`BLOCK`], the merged result has the same bytes as one run over both
+//! ranges.
 
 mod draws;
 mod family;
@@ -22,18 +23,18 @@ pub use tally::Tally;
 use std::ops::Range;
 
 use super::kernel::Block;
-use super::{Zero, resize};
+use super::{Zero, length, resize};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
 
-/// Replicates are scored so many at a time, from multiples of this on: their totals stay in the first-level cache. Sums
-/// of floats are made of the sums of these.
+/// Replicates are scored in batches of this many, aligned to multiples of it, so that their totals stay in the L1
+/// cache. Sums of floats are sums over these batches.
 pub const BLOCK: usize = 64;
 
 /// A pair of systems (x, y); its statistic is score(x) − score(y).
 pub type Pair = (usize, usize);
 
-/// Which replicates count as at least as extreme as what was observed.
+/// Which statistics are at least as extreme as the observed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alternative {
     /// |t| ≥ threshold.
@@ -54,7 +55,7 @@ impl Alternative {
         }
     }
 
-    /// How extreme a statistic is: the larger the number, the more.
+    /// How extreme a statistic is; larger is more extreme.
     #[inline(always)]
     fn extremeness(self, statistic: f64) -> f64 {
         match self {
@@ -65,192 +66,194 @@ impl Alternative {
     }
 }
 
-/// What a reduction is made of.
+/// What a reduction reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feed<'a> {
-    /// The statistics of pairs under every metric. The *series* are metric by metric, pair by pair.
+pub enum Input<'a> {
+    /// The statistics of pairs under every metric. A *series* is one pair under one metric: metric by metric, pair by
+    /// pair.
     Pairs(&'a [Pair]),
-    /// The scores of all systems. The *series* are metric by metric, system by system.
+    /// The scores of all systems. A *series* is one system under one metric: metric by metric, system by system.
     Systems,
-    /// The sums themselves.
+    /// The sums of counts.
     Sums,
 }
 
-/// What a reduction has to know of the samples.
+/// The shape of the samples, as far as reductions need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
-    /// How many systems each sample has.
+    /// The number of systems of each sample.
     pub systems: Vec<usize>,
-    /// Of which of them a larger score is a better one.
+    /// Whether a larger score is better, for each sample.
     pub higher_is_better: Vec<bool>,
-    /// How many sums a replicate has: k × K for each sample.
+    /// The number of sums of a replicate: k × K for each sample, added up.
     pub cells: usize,
 }
 
-/// What is kept of replicates.
+/// Computes something from replicates.
 pub trait Reduction {
-    /// What it is made of.
-    fn feed(&self) -> Feed<'_>;
+    /// What it reads.
+    fn input(&self) -> Input<'_>;
 
-    /// Forgets what it had, and makes room for what is to come.
+    /// Resets the reduction, and allocates for the replicates to come.
     ///
     /// # Errors
     /// If its specification does not fit the samples, and [`Error::Memory`].
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()>;
 
-    /// What any thread does, and what the calling thread does.
-    fn halves(&mut self) -> Halves<'_>;
+    /// The stage that any thread runs, and the stage that only the calling thread runs.
+    fn stages(&mut self) -> Stages<'_>;
 }
 
-/// The two halves of a reduction.
-pub type Halves<'a> = (Box<dyn Keep + 'a>, Box<dyn Add + 'a>);
+/// The two stages of a reduction.
+pub type Stages<'a> = (Box<dyn Accumulate + 'a>, Box<dyn Combine + 'a>);
 
-/// What is kept of a block, in buffers that are used for one block after the other.
+/// The partial result of a block. Its buffers are reused from block to block.
 #[derive(Debug, Default)]
-pub struct Part {
-    /// The block.
+pub struct Partial {
+    /// The replicates of the block.
     pub replicates: Range<u64>,
-    /// Whatever is counted.
+    /// Counts, if the reduction has any.
     pub counts: Vec<u64>,
-    /// Whatever is measured.
+    /// Floats, if the reduction has any.
     pub numbers: Vec<f64>,
-    /// Whatever is added up.
+    /// Sums, if the reduction has any.
     pub sums: Vec<i64>,
 }
 
-impl Part {
-    /// How many replicates there are.
+impl Partial {
+    /// The number of replicates.
     fn len(&self) -> usize {
-        (self.replicates.end - self.replicates.start) as usize
+        length(&self.replicates)
     }
 
-    /// How many times the replicates begin a new [`BLOCK`].
+    /// The number of aligned batches of [`BLOCK`] replicates that the block touches.
     fn batches(&self) -> usize {
         (self.replicates.end.div_ceil(BLOCK as u64) - self.replicates.start / BLOCK as u64) as usize
     }
 
-    /// Which of them the `at`-th replicate is in.
+    /// The batch that the `at`-th replicate belongs to.
     fn batch(&self, at: usize) -> usize {
         ((self.replicates.start % BLOCK as u64) as usize + at) / BLOCK
     }
 }
 
-/// Makes parts of blocks, on any thread.
-pub trait Keep: Sync {
-    /// Makes room for a block.
+/// The first stage: turns blocks into partial results, on any thread.
+pub trait Accumulate: Sync {
+    /// Prepares the buffers for a block.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    fn start(&self, part: &mut Part) -> Result<()>;
+    fn start(&self, partial: &mut Partial) -> Result<()>;
 
     /// Are the statistics of this series wanted?
     fn wants(&self, _series: usize) -> bool {
         true
     }
 
-    /// Takes the statistics, or scores, of a series from the `at`-th replicate of the block on, [`BLOCK`] at most.
-    fn take(&self, _part: &mut Part, _series: usize, _at: usize, _values: &[f64]) {}
+    /// Adds the statistics or scores of one series in at most [`BLOCK`] replicates, from the `at`-th of the block on.
+    fn add_values(&self, _partial: &mut Partial, _series: usize, _at: usize, _values: &[f64]) {}
 
-    /// Has got all series of a metric from the `at`-th replicate on.
-    fn taken(&self, _part: &mut Part, _metric: usize, _at: usize, _replicates: usize) {}
+    /// Called after the values of all series of a metric from the `at`-th replicate on.
+    fn metric_done(&self, _partial: &mut Partial, _metric: usize, _at: usize, _replicates: usize) {}
 
-    /// Takes the sums.
+    /// Adds the sums of a block.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
-    fn sums(&self, _part: &mut Part, _block: &Block<'_>, _stop: &Stop<'_>) -> Result<()> {
+    /// [`Error::Interrupted`] if the call is cancelled.
+    fn sums(&self, _partial: &mut Partial, _block: &Block<'_>, _stop: &Stop<'_>) -> Result<()> {
         Ok(())
     }
 }
 
-/// Adds parts up, in the order of the replicates.
-pub trait Add {
-    /// Adds a part to those before. Is more wanted?
+/// The second stage: combines partial results in the order of the replicates.
+pub trait Combine {
+    /// Combines a partial result with those before. Returns whether more are wanted.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    fn add(&mut self, part: &Part) -> Result<bool>;
+    fn combine(&mut self, partial: &Partial) -> Result<bool>;
 }
 
-impl<F: FnMut(&Part) -> Result<bool>> Add for F {
-    fn add(&mut self, part: &Part) -> Result<bool> {
-        self(part)
+impl<F: FnMut(&Partial) -> Result<bool>> Combine for F {
+    fn combine(&mut self, partial: &Partial) -> Result<bool> {
+        self(partial)
     }
 }
 
-/// Fills a buffer that is used again with so many zeros.
+/// Fills a reused buffer with `length` zeros.
 fn cleared<T: Zero + Default>(buffer: &mut Vec<T>, length: usize) -> Result<()> {
     buffer.clear();
     resize(buffer, length)
 }
 
-/// The replicates that a reduction was made of.
+/// The range of replicates that a reduction has processed, if it has been run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Span(Option<Range<u64>>);
 
 impl Span {
-    /// The replicates.
+    /// The range.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if there have been none.
+    /// [`Error::InvalidOption`] before a run.
     fn get(&self) -> Result<Range<u64>> {
         let never = || Error::InvalidOption {
-            option: "a reduction that is asked for its result".into(),
-            expected: "what Resampler.run returned".into(),
-            got: "its specification".into(),
+            option: "a reduction whose result is read".into(),
+            expected: "one that Resampler.run returned".into(),
+            got: "one that has not been run".into(),
         };
         self.0.clone().ok_or_else(never)
     }
 
-    /// Both.
+    /// The union of this range and the one that follows.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if they are not next to one another.
+    /// [`Error::InvalidOption`] if the second does not begin where the first ends.
     fn with(&self, later: &Span) -> Result<Range<u64>> {
         let (first, second) = (self.get()?, later.get()?);
         if first.end == second.start {
             return Ok(first.start..second.end);
         }
-        let (option, expected) = ("the first of the later replicates", format!("{}, where these end", first.end));
+        let (option, expected) =
+            ("the first replicate of a reduction to merge", format!("{}, where this one ends", first.end));
         Err(Error::InvalidOption { option: option.into(), expected, got: second.start.to_string() })
     }
 }
 
-/// Are two reductions of the same kind the same but for their replicates?
+/// Returns an error unless two reductions of a kind have the same specification.
 fn check_same(same: bool) -> Result<()> {
     if same {
         return Ok(());
     }
     Err(Error::InvalidOption {
-        option: "a reduction that is merged with another".into(),
-        expected: "of the same specification, pairs and thresholds".into(),
-        got: "another one".into(),
+        option: "a reduction to merge".into(),
+        expected: "one with the same pairs, thresholds and other settings".into(),
+        got: "a different one".into(),
     })
 }
 
-/// What is asked of the statistics of pairs.
+/// The tests of a reduction that reads the statistics of pairs: every pair under every metric.
 #[derive(Debug, Clone, PartialEq)]
-struct Pairs {
+struct Tests {
     pairs: Vec<Pair>,
     metrics: usize,
 }
 
-impl Pairs {
+impl Tests {
     fn new(pairs: Vec<Pair>) -> Self {
-        Pairs { pairs, metrics: 0 }
+        Tests { pairs, metrics: 0 }
     }
 
-    /// How many statistics a replicate has: metrics times pairs.
-    fn series(&self) -> usize {
+    /// The number of tests: metrics times pairs.
+    fn count(&self) -> usize {
         self.metrics * self.pairs.len()
     }
 
-    /// The metrics and the pairs.
+    /// The numbers of metrics and of pairs.
     fn shape(&self) -> [usize; 2] {
         [self.metrics, self.pairs.len()]
     }
 
-    /// Are the systems there?
+    /// Checks that the systems exist.
     fn begin(&mut self, shape: &Shape) -> Result<()> {
         for &len in &shape.systems {
             if let Some(index) = self.pairs.iter().flat_map(|&(x, y)| [x, y]).find(|&x| x >= len) {
@@ -261,7 +264,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Is there a number for each series? NaN, which nothing reaches, would look like a small p.
+    /// Checks that there is a number for each test. NaN, which no statistic reaches, would look like a small p-value.
     fn check(&self, what: &str, values: &[f64]) -> Result<()> {
         self.check_length(what, values.len())?;
         match values.iter().any(|value| value.is_nan()) {
@@ -270,9 +273,9 @@ impl Pairs {
         }
     }
 
-    /// Are there as many as there are series?
+    /// Checks that there is one element for each test.
     fn check_length(&self, what: &str, got: usize) -> Result<()> {
-        let expected = self.series();
+        let expected = self.count();
         if got == expected { Ok(()) } else { Err(Error::LengthMismatch { what: what.into(), expected, got }) }
     }
 }

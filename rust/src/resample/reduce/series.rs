@@ -2,51 +2,51 @@
 
 use std::ops::Range;
 
-use super::{Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
+use super::{Accumulate, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
-use crate::pool::{Patience, Stop};
-use crate::resample::zeros;
+use crate::pool::{Stop, WorkMeter};
+use crate::resample::{length, zeros};
 
-/// Numbers of replicates for each of some series.
+/// A value for every series and replicate.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Kept {
+pub(super) struct SeriesValues {
     pub span: Span,
     pub series: usize,
     /// Series by series, replicate by replicate.
     pub values: Vec<f64>,
 }
 
-impl Kept {
+impl SeriesValues {
     pub fn begin(&mut self, series: usize, replicates: Range<u64>) -> Result<()> {
-        let n = (replicates.end - replicates.start) as usize;
-        *self = Kept { series, values: zeros(&[series, n])?, span: Span(Some(replicates)) };
+        let n = length(&replicates);
+        *self = SeriesValues { series, values: zeros(&[series, n])?, span: Span(Some(replicates)) };
         Ok(())
     }
 
-    pub fn halves(&mut self) -> Halves<'_> {
-        let Kept { span: Span(Some(all)), values, series } = self else { unreachable!("it has begun") };
-        let n = (all.end - all.start) as usize;
+    pub fn stages(&mut self) -> Stages<'_> {
+        let SeriesValues { span: Span(Some(all)), values, series } = self else { unreachable!("it has begun") };
+        let n = length(all);
         let (first, series) = (all.start, *series);
-        let add = move |part: &Part| {
-            let here = (part.replicates.start - first) as usize;
+        let combine = move |partial: &Partial| {
+            let here = (partial.replicates.start - first) as usize;
             if n > 0 {
-                for (out, part_of) in values.chunks_exact_mut(n).zip(part.numbers.chunks_exact(part.len())) {
-                    out[here..here + part.len()].copy_from_slice(part_of);
+                for (out, of_series) in values.chunks_exact_mut(n).zip(partial.numbers.chunks_exact(partial.len())) {
+                    out[here..here + partial.len()].copy_from_slice(of_series);
                 }
             }
             Ok(true)
         };
-        (Box::new(Whole { series }), Box::new(add))
+        (Box::new(AllReplicates { series }), Box::new(combine))
     }
 
     /// # Errors
     /// [`crate::Error::InvalidOption`] if the later ones do not follow, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        let n = (both.end - both.start) as usize;
+        let n = length(&both);
         let mut values = zeros(&[self.series, n])?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for series in 0..self.series {
             let mut out = &mut values[series * n..][..n];
             for of in [&*self, later] {
@@ -55,91 +55,91 @@ impl Kept {
                 for (out, values) in
                     front.chunks_mut(super::BLOCK << 10).zip(of.values[series * here..].chunks(super::BLOCK << 10))
                 {
-                    patience.spend(out.len(), stop)?;
+                    meter.charge(out.len(), stop)?;
                     out.copy_from_slice(&values[..out.len()]);
                 }
                 out = back;
             }
         }
-        *self = Kept { span: Span(Some(both)), values, series: self.series };
+        *self = SeriesValues { span: Span(Some(both)), values, series: self.series };
         Ok(())
     }
 }
 
-struct Whole {
+struct AllReplicates {
     series: usize,
 }
 
-impl Keep for Whole {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        let length = self.series * part.len();
-        cleared(&mut part.numbers, length)
+impl Accumulate for AllReplicates {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let length = self.series * partial.len();
+        cleared(&mut partial.numbers, length)
     }
 
-    fn take(&self, part: &mut Part, series: usize, at: usize, values: &[f64]) {
-        let from = series * part.len() + at;
-        part.numbers[from..from + values.len()].copy_from_slice(values);
+    fn add_values(&self, partial: &mut Partial, series: usize, at: usize, values: &[f64]) {
+        let from = series * partial.len() + at;
+        partial.numbers[from..from + values.len()].copy_from_slice(values);
     }
 }
 
-/// The statistic of every shuffle.
+/// The statistic of every test in every shuffle.
 #[derive(Debug, Clone)]
 pub struct Series {
-    of: Pairs,
-    kept: Kept,
+    tests: Tests,
+    all: SeriesValues,
 }
 
 impl Series {
-    /// Of these pairs.
+    /// For these pairs.
     pub fn new(pairs: Vec<Pair>) -> Self {
-        Series { of: Pairs::new(pairs), kept: Kept::default() }
+        Series { tests: Tests::new(pairs), all: SeriesValues::default() }
     }
 
     /// The statistics: metric by metric, pair by pair, replicate by replicate.
     pub fn statistics(&self) -> &[f64] {
-        &self.kept.values
+        &self.all.values
     }
 
     /// The same, without a copy.
     pub fn into_statistics(self) -> Vec<f64> {
-        self.kept.values
+        self.all.values
     }
 
-    /// The metrics and the pairs.
+    /// The numbers of metrics and of pairs.
     pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
+        self.tests.shape()
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
     pub fn replicates(&self) -> Result<Range<u64>> {
-        self.kept.span.get()
+        self.all.span.get()
     }
 
-    /// Puts those of the replicates that follow behind these.
+    /// Appends the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or are of other pairs, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other pairs, [`crate::Error::Memory`], and
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
-        check_same(self.of == later.of)?;
-        self.kept.merge(&later.kept, stop)
+        check_same(self.tests == later.tests)?;
+        self.all.merge(&later.all, stop)
     }
 }
 
 impl Reduction for Series {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.tests.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.of.begin(shape)?;
-        self.kept.begin(self.of.series(), replicates)
+        self.tests.begin(shape)?;
+        self.all.begin(self.tests.count(), replicates)
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        self.kept.halves()
+    fn stages(&mut self) -> Stages<'_> {
+        self.all.stages()
     }
 }

@@ -1,20 +1,22 @@
-//! Sequential stopping: a test is shuffled no longer than its p needs.
+//! Sequential stopping: a test takes no more shuffles than its p-value needs.
 //!
-//! Shuffles are looked at one by one, in order of their numbers, and a test stops at the first one after which its count
-//! of exceedances leaves the limits of a [`Rule`]. Blocks of shuffles are made ahead by any number of threads, but what
-//! comes after the one at which a test stopped is not looked at: where it stops depends on the seed alone. Tests that
-//! have stopped are no longer scored, and when all have, no more shuffles are made.
+//! Shuffles are examined one by one, in the order of their numbers. A test stops at the first shuffle after which its
+//! number of exceedances leaves the limits of a [`Rule`]. Threads make blocks of shuffles ahead, but shuffles after a
+//! stop are ignored, so where a test stops depends on the seed alone. Stopped tests are no longer scored, and when all
+//! tests have stopped, no more shuffles are made.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Alternative, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
+use super::{
+    Accumulate, Alternative, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+};
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Stop};
-use crate::resample::{reserved, zeros};
+use crate::resample::{length, reserved, zeros};
 
-/// When to stop.
+/// A rule for when to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
     /// At the `exceedances`-th exceedance (Besag & Clifford 1991, doi:10.1093/biomet/78.2.301).
@@ -22,24 +24,24 @@ pub enum Rule {
         /// h, at least 1.
         exceedances: u64,
     },
-    /// As soon as it is decided on which side of `level` p lies (Gandy 2009, doi:10.1198/jasa.2009.tm08368). Whatever p
-    /// is, the wrong side is decided for with a probability of at most `risk`.
+    /// As soon as it is decided whether p lies above or below `level` (Gandy 2009, doi:10.1198/jasa.2009.tm08368). For
+    /// any p, the probability of a wrong decision is at most `risk`.
     Gandy {
-        /// α, between 0 and 1.
+        /// α, strictly between 0 and 1.
         level: f64,
-        /// ε, more than 0, at most ¼.
+        /// ε, above 0, at most ¼.
         risk: f64,
     },
 }
 
-/// The shuffle after which half of Gandy's risk may have been spent: his k.
-const HALF_SPENT: f64 = 1000.0;
+/// The number of shuffles after which half of Gandy's risk may have been spent: k in his paper.
+const HALF_RISK_SHUFFLES: f64 = 1000.0;
 
 impl Rule {
-    /// The rule, if its numbers make one.
+    /// The rule itself, if its parameters are valid.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if they do not.
+    /// [`Error::InvalidOption`] if they are not.
     pub fn checked(self) -> Result<Self> {
         let refused = |option: &str, expected: &str, got: String| {
             Err(Error::InvalidOption { option: option.into(), expected: expected.into(), got })
@@ -56,7 +58,7 @@ impl Rule {
         }
     }
 
-    /// The limits after shuffle 1, 2 …
+    /// The limits after shuffles 1, 2 …
     pub fn limits(self) -> Boundaries {
         match self {
             Rule::BesagClifford { exceedances } => {
@@ -75,12 +77,12 @@ impl Rule {
     }
 }
 
-/// A test goes on while its count of exceedances lies strictly between these.
+/// A test continues while its number of exceedances lies strictly between these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// At most so many stop it: p is small. −1 for none.
+    /// A number of exceedances that is this small stops the test: p is small. −1 for no such limit.
     pub low: i64,
-    /// At least so many stop it: p is large.
+    /// A number of exceedances that is this large stops the test: p is large.
     pub high: i64,
 }
 
@@ -89,7 +91,7 @@ pub struct Limits {
 pub enum Boundaries {
     /// The same after every shuffle.
     Constant(Limits),
-    /// Gandy's, worked out as they are asked for.
+    /// Gandy's limits, computed on demand.
     Gandy(Gandy),
 }
 
@@ -104,22 +106,23 @@ impl Iterator for Boundaries {
     }
 }
 
-/// Gandy's recursion. With S_n the exceedances of n shuffles if p were α, and τ the shuffle that stops them,
+/// Gandy's recursion. Let S_n be the number of exceedances in n shuffles if p were α, and τ the shuffle that stops the
+/// test. Then
 ///
 /// U_n = min{j : P(τ ≥ n, S_n ≥ j) + P(τ < n, S_τ ≥ U_τ) ≤ ε_n},
 /// L_n = max{j : P(τ ≥ n, S_n ≤ j) + P(τ < n, S_τ ≤ L_τ) ≤ ε_n}, where ε_n = ε·n/(k + n).
 ///
-/// Only sums and products of numbers that are not negative: no digits are lost. A step costs about √n operations.
+/// Only non-negative numbers are added and multiplied, so no digits cancel. A step costs about √n operations.
 #[derive(Debug, Clone)]
 pub struct Gandy {
     level: f64,
     risk: f64,
     n: u64,
-    /// P(τ > n, S_n = first + i), for all i for which that is not 0.
+    /// P(τ > n, S_n = first + i), for all i for which it is not 0.
     running: Vec<f64>,
     first: usize,
     before: Vec<f64>,
-    /// P(τ ≤ n, S_τ ≤ L_τ), P(τ ≤ n, S_τ ≥ U_τ).
+    /// P(τ ≤ n, S_τ ≤ L_τ) and P(τ ≤ n, S_τ ≥ U_τ).
     spent: [f64; 2],
 }
 
@@ -134,7 +137,7 @@ impl Gandy {
         running.extend(before.windows(2).map(|pair| pair[1] * (1.0 - alpha) + pair[0] * alpha));
         running.push(before[before.len() - 1] * alpha);
 
-        let may_spend = self.risk * n / (HALF_SPENT + n);
+        let may_spend = self.risk * n / (HALF_RISK_SHUFFLES + n);
         let [low, high] = &mut self.spent;
         let spend = |spent: &mut f64, more: f64| {
             let fits = *spent + more <= may_spend;
@@ -150,18 +153,18 @@ impl Gandy {
     }
 }
 
-/// How far a test came.
+/// The outcome of a test so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// How many shuffles were looked at.
+    /// The number of shuffles that were examined.
     pub shuffles: u64,
-    /// How many of them are at least as extreme as what was observed.
+    /// How many of them are at least as extreme as the observed difference.
     pub exceedances: u64,
-    /// Did the rule stop it? If not, shuffles were at an end.
+    /// Whether the rule stopped the test. If not, it ran out of shuffles.
     pub stopped: bool,
 }
 
-/// Counts exceedances until a rule says that they are enough, for many tests on the same shuffles.
+/// Counts exceedances until a rule stops each test, for many tests on the same shuffles.
 #[derive(Debug, Clone)]
 pub struct Sequential {
     boundaries: Boundaries,
@@ -181,7 +184,7 @@ impl Sequential {
         Ok(Sequential { boundaries: rule.limits(), outcomes, running })
     }
 
-    /// How far each test came.
+    /// The outcome of each test so far.
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
     }
@@ -191,9 +194,9 @@ impl Sequential {
         self.running.is_empty()
     }
 
-    /// Looks at `n` more shuffles. `reached(test, w)` says which of the shuffles 64·w … of these are exceedances, the
-    /// first one in the lowest bit.
-    pub fn look(&mut self, n: usize, reached: impl Fn(usize, usize) -> u64) {
+    /// Examines `n` more shuffles. `reached(test, i)` are the exceedances among the shuffles 64·i … 64·i + 63 of these
+    /// as bits, the first in the lowest bit.
+    pub fn update(&mut self, n: usize, reached: impl Fn(usize, usize) -> u64) {
         let mut limits = Vec::with_capacity(64);
         for first in (0..n).step_by(64) {
             if self.finished() {
@@ -208,7 +211,7 @@ impl Sequential {
                 let (outcome, reached) = (&mut outcomes[test], reached(test, first / 64));
                 let (before, more) = (outcome.exceedances, u64::from(reached.count_ones()));
                 if before as i64 > low && ((before + more) as i64) < high {
-                    outcome.shuffles += limits.len() as u64; // nothing can happen in this word
+                    outcome.shuffles += limits.len() as u64; // no limit can be crossed within these 64 shuffles
                     outcome.exceedances += more;
                     return true;
                 }
@@ -227,13 +230,14 @@ impl Sequential {
     }
 }
 
-/// How far tests come until a rule stops them, on the same shuffles.
+/// Sequential tests on the same shuffles, each until a rule stops it.
 ///
-/// What begins with shuffle 0 looks at its shuffles as they come, and wants no more once all tests have stopped. What
-/// begins later cannot know where it will be looked at: it keeps a bit for every test and shuffle, until it is merged.
+/// A range that begins with shuffle 0 examines its shuffles as they come, and ends early once all tests have stopped. A
+/// later range cannot know whether its shuffles will be needed, so it keeps a bit for every test and shuffle until it
+/// is merged.
 #[derive(Debug, Clone)]
 pub struct SequentialTally {
-    of: Pairs,
+    tests: Tests,
     alternative: Alternative,
     thresholds: Vec<f64>,
     rule: Rule,
@@ -243,9 +247,9 @@ pub struct SequentialTally {
 
 #[derive(Debug, Clone)]
 enum State {
-    Looking(Sequential),
-    /// Which shuffles were exceedances, test by test: the first one in the lowest bit.
-    Waiting(Vec<u64>),
+    Running(Sequential),
+    /// Which shuffles are exceedances, test by test, the first shuffle in the lowest bit.
+    Deferred(Vec<u64>),
 }
 
 impl SequentialTally {
@@ -254,9 +258,9 @@ impl SequentialTally {
     /// # Errors
     /// As [`Rule::checked`].
     pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>, rule: Rule) -> Result<Self> {
-        let state = State::Waiting(Vec::new());
+        let state = State::Deferred(Vec::new());
         Ok(SequentialTally {
-            of: Pairs::new(pairs),
+            tests: Tests::new(pairs),
             alternative,
             thresholds,
             rule: rule.checked()?,
@@ -265,28 +269,28 @@ impl SequentialTally {
         })
     }
 
-    /// How far each test came: metric by metric, pair by pair.
+    /// The outcome of each test: metric by metric, pair by pair.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] before a run, and if there are shuffles before the first one.
+    /// [`Error::InvalidOption`] before a run, or if the range does not begin with shuffle 0.
     pub fn outcomes(&self) -> Result<&[Outcome]> {
         let Range { start, .. } = self.span.get()?;
         match &self.state {
-            State::Looking(sequential) => Ok(sequential.outcomes()),
-            State::Waiting(_) => Err(Error::InvalidOption {
-                option: "the first shuffle of a sequential tally that is asked for its outcomes".into(),
-                expected: "0 (merge it with what comes before)".into(),
+            State::Running(sequential) => Ok(sequential.outcomes()),
+            State::Deferred(_) => Err(Error::InvalidOption {
+                option: "the first shuffle of a SequentialTally whose outcomes are read".into(),
+                expected: "0 (merge it with the shuffles before it)".into(),
                 got: start.to_string(),
             }),
         }
     }
 
-    /// The metrics and the pairs.
+    /// The numbers of metrics and of pairs.
     pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
+        self.tests.shape()
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`Error::InvalidOption`] before a run.
@@ -294,32 +298,32 @@ impl SequentialTally {
         self.span.get()
     }
 
-    /// Looks at the shuffles that follow on these.
+    /// Examines the shuffles that follow these.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if they do not, or belong to other tests, [`Error::Memory`], and [`Error::Interrupted`]
-    /// if told to stop: then some may have been looked at.
+    /// [`Error::InvalidOption`] if they do not follow, or belong to other tests, [`Error::Memory`], and
+    /// [`Error::Interrupted`] if the call is cancelled, after which some of them may have been examined.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         let same = self.thresholds == later.thresholds && self.alternative == later.alternative;
-        check_same(same && self.of == later.of && self.rule == later.rule)?;
-        let State::Waiting(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
+        check_same(same && self.tests == later.tests && self.rule == later.rule)?;
+        let State::Deferred(bits) = &later.state else { unreachable!("nothing comes before shuffle 0") };
         let n = length(&later.span.get()?);
         match &mut self.state {
-            State::Looking(sequential) => {
+            State::Running(sequential) => {
                 let words = n.div_ceil(64);
-                // In whole words of shuffles.
+                // Pieces are whole multiples of 64 shuffles.
                 for first in (0..n).step_by(PIECE) {
                     if stop.requested() {
                         return Err(Error::Interrupted);
                     }
-                    sequential.look(PIECE.min(n - first), |test, word| bits[test * words + first / 64 + word]);
+                    sequential.update(PIECE.min(n - first), |test, word| bits[test * words + first / 64 + word]);
                 }
             }
-            State::Waiting(own) => {
+            State::Deferred(own) => {
                 let before = length(&self.span.get()?);
                 let (words, own_words) = (length(&both).div_ceil(64), before.div_ceil(64));
-                let tests = self.of.series();
+                let tests = self.tests.count();
                 let mut joined = zeros(&[tests, words])?;
                 for (test, joined) in joined.chunks_exact_mut(words).enumerate() {
                     if stop.requested() {
@@ -336,16 +340,11 @@ impl SequentialTally {
     }
 }
 
-/// How many replicates a range has.
-fn length(range: &Range<u64>) -> usize {
-    (range.end - range.start) as usize
-}
-
-/// Puts bits into `out` from the `at`-th on.
+/// Copies bits into `out`, beginning at bit `at`.
 fn put(bits: &[u64], at: usize, out: &mut [u64]) {
     for (word, bits) in (at / 64..).zip(bits) {
         out[word] |= bits << (at % 64);
-        // Behind the last bit there are none.
+        // The last word has no bits to carry.
         if let (Some(next), 1..) = (out.get_mut(word + 1), at % 64) {
             *next |= bits >> (64 - at % 64);
         }
@@ -353,51 +352,52 @@ fn put(bits: &[u64], at: usize, out: &mut [u64]) {
 }
 
 impl Reduction for SequentialTally {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.tests.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.of.begin(shape)?;
-        self.of.check("thresholds", &self.thresholds)?;
-        let tests = self.of.series();
+        self.tests.begin(shape)?;
+        self.tests.check("thresholds", &self.thresholds)?;
+        let tests = self.tests.count();
         self.state = if replicates.start == 0 {
-            State::Looking(Sequential::new(self.rule, tests)?)
+            State::Running(Sequential::new(self.rule, tests)?)
         } else {
-            State::Waiting(zeros(&[tests, length(&replicates).div_ceil(64)])?)
+            State::Deferred(zeros(&[tests, length(&replicates).div_ceil(64)])?)
         };
         self.span = Span(Some(replicates));
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        let tests = self.of.series();
+    fn stages(&mut self) -> Stages<'_> {
+        let tests = self.tests.count();
         let first = self.span.0.as_ref().map_or(0, |all| all.start);
-        // Nothing stops what is only looked at later.
+        // Deferred shuffles never stop a test.
         let stopped: Arc<[AtomicBool]> = (0..tests).map(|_| AtomicBool::new(false)).collect();
-        let keep = Exceeding { alternative: self.alternative, thresholds: &self.thresholds, stopped: stopped.clone() };
+        let accumulate =
+            Exceeding { alternative: self.alternative, thresholds: &self.thresholds, stopped: stopped.clone() };
         let words = self.span.0.as_ref().map_or(0, length).div_ceil(64);
         let state = &mut self.state;
-        let add = move |part: &Part| {
-            let words_here = part.len().div_ceil(64);
+        let combine = move |partial: &Partial| {
+            let words_here = partial.len().div_ceil(64);
             match state {
-                State::Looking(sequential) => {
-                    sequential.look(part.len(), |test, word| part.counts[test * words_here + word]);
+                State::Running(sequential) => {
+                    sequential.update(partial.len(), |test, word| partial.counts[test * words_here + word]);
                     for (stopped, outcome) in stopped.iter().zip(sequential.outcomes()) {
                         stopped.store(outcome.stopped, Ordering::Relaxed);
                     }
                     Ok(!sequential.finished())
                 }
-                State::Waiting(bits) => {
-                    let at = (part.replicates.start - first) as usize;
-                    for (bits, here) in bits.chunks_exact_mut(words).zip(part.counts.chunks_exact(words_here)) {
+                State::Deferred(bits) => {
+                    let at = (partial.replicates.start - first) as usize;
+                    for (bits, here) in bits.chunks_exact_mut(words).zip(partial.counts.chunks_exact(words_here)) {
                         put(here, at, bits);
                     }
                     Ok(true)
                 }
             }
         };
-        (Box::new(keep), Box::new(add))
+        (Box::new(accumulate), Box::new(combine))
     }
 }
 
@@ -407,24 +407,24 @@ struct Exceeding<'a> {
     stopped: Arc<[AtomicBool]>,
 }
 
-impl Keep for Exceeding<'_> {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        let length = self.thresholds.len() * part.len().div_ceil(64);
-        cleared(&mut part.counts, length)
+impl Accumulate for Exceeding<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let length = self.thresholds.len() * partial.len().div_ceil(64);
+        cleared(&mut partial.counts, length)
     }
 
-    /// What a thread has not yet seen to be stopped is scored for nothing, and not looked at.
+    /// A thread that has not noticed a stop yet scores the test in vain; the result is ignored.
     fn wants(&self, test: usize) -> bool {
         !self.stopped[test].load(Ordering::Relaxed)
     }
 
-    fn take(&self, part: &mut Part, test: usize, at: usize, statistics: &[f64]) {
+    fn add_values(&self, partial: &mut Partial, test: usize, at: usize, statistics: &[f64]) {
         let exceeds = |t: f64| self.alternative.reached(t, self.thresholds[test]);
-        // To count them takes no time, and tests that are still running mostly have none.
+        // Counting first is cheap, and running tests mostly have no exceedances.
         if statistics.iter().filter(|&&t| exceeds(t)).count() > 0 {
             let word = statistics.iter().rev().fold(0, |word, &t| word << 1 | u64::from(exceeds(t)));
-            let words = part.len().div_ceil(64);
-            put(&[word], at, &mut part.counts[test * words..][..words]);
+            let words = partial.len().div_ceil(64);
+            put(&[word], at, &mut partial.counts[test * words..][..words]);
         }
     }
 }

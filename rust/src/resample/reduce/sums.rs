@@ -1,14 +1,14 @@
-//! The sums of all replicates, for a caller who scores them.
+//! The sums of counts of all replicates, for callers that score them.
 
 use std::ops::Range;
 
-use super::{Feed, Halves, Keep, Part, Reduction, Shape, Span, check_same, cleared};
+use super::{Accumulate, Input, Partial, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::kernel::Block;
-use crate::resample::{reserved, zeros};
+use crate::resample::{length, reserved, zeros};
 
-/// The sums of every replicate: those over the drawn units, or over the flipped ones less those of the first system.
+/// The sums of every replicate: over the drawn units, or over the flipped units relative to the first system.
 #[derive(Debug, Clone, Default)]
 pub struct Sums {
     span: Span,
@@ -17,7 +17,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// The sums: replicate by replicate, then k × K for each sample.
+    /// The sums: replicate by replicate, then sample by sample, k × K each.
     pub fn sums(&self) -> &[i64] {
         &self.sums
     }
@@ -27,12 +27,12 @@ impl Sums {
         self.sums
     }
 
-    /// How many sums a replicate has.
+    /// The number of sums of a replicate.
     pub fn cells(&self) -> usize {
         self.cells
     }
 
-    /// The replicates that it is made of.
+    /// The replicates that were processed.
     ///
     /// # Errors
     /// [`crate::Error::InvalidOption`] before a run.
@@ -40,18 +40,18 @@ impl Sums {
         self.span.get()
     }
 
-    /// Puts those of the replicates that follow behind these.
+    /// Appends the result for the replicates that follow these.
     ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not follow, or are of other samples, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if told to stop.
+    /// [`crate::Error::InvalidOption`] if they do not follow, or belong to other samples, [`crate::Error::Memory`], and
+    /// [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.cells == later.cells)?;
         let mut sums = reserved(self.sums.len() + later.sums.len())?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for piece in self.sums.chunks(PIECE).chain(later.sums.chunks(PIECE)) {
-            patience.spend(piece.len(), stop)?;
+            meter.charge(piece.len(), stop)?;
             sums.extend_from_slice(piece);
         }
         *self = Sums { span: Span(Some(both)), cells: self.cells, sums };
@@ -60,24 +60,25 @@ impl Sums {
 }
 
 impl Reduction for Sums {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Sums
+    fn input(&self) -> Input<'_> {
+        Input::Sums
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        let n = (replicates.end - replicates.start) as usize;
+        let n = length(&replicates);
         *self = Sums { cells: shape.cells, sums: zeros(&[n, shape.cells])?, span: Span(Some(replicates)) };
         Ok(())
     }
 
-    fn halves(&mut self) -> Halves<'_> {
+    fn stages(&mut self) -> Stages<'_> {
         let Sums { span: Span(Some(all)), cells, sums } = self else { unreachable!("it has begun") };
         let (first, cells) = (all.start, *cells);
-        let add = move |part: &Part| {
-            sums[(part.replicates.start - first) as usize * cells..][..part.sums.len()].copy_from_slice(&part.sums);
+        let combine = move |partial: &Partial| {
+            sums[(partial.replicates.start - first) as usize * cells..][..partial.sums.len()]
+                .copy_from_slice(&partial.sums);
             Ok(true)
         };
-        (Box::new(ByReplicate { cells }), Box::new(add))
+        (Box::new(ByReplicate { cells }), Box::new(combine))
     }
 }
 
@@ -85,20 +86,20 @@ struct ByReplicate {
     cells: usize,
 }
 
-impl Keep for ByReplicate {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        let length = self.cells * part.len();
-        cleared(&mut part.sums, length)
+impl Accumulate for ByReplicate {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        let length = self.cells * partial.len();
+        cleared(&mut partial.sums, length)
     }
 
-    fn sums(&self, part: &mut Part, block: &Block<'_>, stop: &Stop<'_>) -> Result<()> {
+    fn sums(&self, partial: &mut Partial, block: &Block<'_>, stop: &Stop<'_>) -> Result<()> {
         let n = block.len();
         let mut of_cell = zeros(&[n])?;
-        let mut patience = Patience::default();
+        let mut meter = WorkMeter::default();
         for cell in 0..self.cells {
-            patience.spend(n, stop)?;
+            meter.charge(n, stop)?;
             block.copy(cell, 0, &mut of_cell);
-            part.sums[cell..].iter_mut().step_by(self.cells).zip(&of_cell).for_each(|(out, sum)| *out = *sum);
+            partial.sums[cell..].iter_mut().step_by(self.cells).zip(&of_cell).for_each(|(out, sum)| *out = *sum);
         }
         Ok(())
     }

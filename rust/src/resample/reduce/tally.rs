@@ -1,80 +1,124 @@
-//! How many shuffles are at least as extreme as what was observed.
+//! Counts of shuffles that are at least as extreme as the observed difference.
 
 use std::ops::Range;
 
-use super::{Alternative, Feed, Halves, Keep, Pair, Pairs, Part, Reduction, Shape, Span, check_same, cleared};
+use super::{
+    Accumulate, Alternative, Combine, Input, Pair, Partial, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+};
 use crate::error::Result;
 use crate::resample::zeros;
 
-/// For every metric and pair the number of shuffles that reach a threshold.
+/// A count of shuffles for each test, with the thresholds that they were counted by.
 #[derive(Debug, Clone)]
-pub struct Tally {
-    of: Pairs,
-    alternative: Alternative,
-    thresholds: Vec<f64>,
-    span: Span,
-    counts: Vec<u64>,
+pub(super) struct TestCounts {
+    pub tests: Tests,
+    pub alternative: Alternative,
+    pub thresholds: Vec<f64>,
+    pub span: Span,
+    pub counts: Vec<u64>,
 }
 
-impl Tally {
-    /// Of these pairs, with a threshold for every metric and pair.
+impl TestCounts {
     pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>) -> Self {
-        Tally { of: Pairs::new(pairs), alternative, thresholds, span: Span::default(), counts: Vec::new() }
+        let tests = Tests::new(pairs);
+        TestCounts { tests, alternative, thresholds, span: Span::default(), counts: Vec::new() }
     }
 
-    /// The counts: metric by metric, pair by pair.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
+    /// Checks the pairs and thresholds, and sets all counts to 0.
+    pub fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
+        self.tests.begin(shape)?;
+        self.tests.check("thresholds", &self.thresholds)?;
+        self.counts = zeros(&[self.tests.count()])?;
+        self.span = Span(Some(replicates));
+        Ok(())
     }
 
-    /// The metrics and the pairs.
-    pub fn shape(&self) -> [usize; 2] {
-        self.of.shape()
-    }
-
-    /// The replicates that it is made of.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] before a run.
-    pub fn replicates(&self) -> Result<Range<u64>> {
-        self.span.get()
-    }
-
-    /// Adds those of the replicates that follow on these.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if they do not, or were counted otherwise.
-    pub fn merge(&mut self, later: &Self) -> Result<()> {
+    /// Adds the counts of the replicates that follow. `same` is whether the rest of the specification agrees.
+    pub fn merge(&mut self, later: &Self, same: bool) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        let same = self.thresholds == later.thresholds && self.alternative == later.alternative;
-        check_same(same && self.of == later.of)?;
-        self.counts.iter_mut().zip(&later.counts).for_each(|(count, more)| *count += more);
+        let same = same && self.thresholds == later.thresholds && self.alternative == later.alternative;
+        check_same(same && self.tests == later.tests)?;
+        add_counts(&mut self.counts, &later.counts);
         self.span = Span(Some(both));
         Ok(())
     }
 }
 
+/// Adds counts element by element.
+pub(super) fn add_counts(counts: &mut [u64], more: &[u64]) {
+    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+}
+
+/// Adds the counts of partial results to `counts`.
+pub(super) fn combine_counts(counts: &mut [u64]) -> Box<dyn Combine + '_> {
+    Box::new(|partial: &Partial| {
+        add_counts(counts, &partial.counts);
+        Ok(true)
+    })
+}
+
+/// The accessors of a reduction with a field `counted: TestCounts`.
+macro_rules! test_counts {
+    ($class:ident) => {
+        impl $class {
+            /// The counts: metric by metric, pair by pair.
+            pub fn counts(&self) -> &[u64] {
+                &self.counted.counts
+            }
+
+            /// The numbers of metrics and of pairs.
+            pub fn shape(&self) -> [usize; 2] {
+                self.counted.tests.shape()
+            }
+
+            /// The replicates that were counted.
+            ///
+            /// # Errors
+            /// [`InvalidOption`](crate::Error::InvalidOption) before a run.
+            pub fn replicates(&self) -> Result<Range<u64>> {
+                self.counted.span.get()
+            }
+        }
+    };
+}
+
+pub(super) use test_counts;
+
+/// For every metric and pair, the number of shuffles that reach a threshold.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    counted: TestCounts,
+}
+
+test_counts!(Tally);
+
+impl Tally {
+    /// A tally for these pairs, with a threshold for every metric and pair.
+    pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>) -> Self {
+        Tally { counted: TestCounts::new(pairs, alternative, thresholds) }
+    }
+
+    /// Adds the counts of the replicates that follow these.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidOption`] if they do not follow, or were counted under another specification.
+    pub fn merge(&mut self, later: &Self) -> Result<()> {
+        self.counted.merge(&later.counted, true)
+    }
+}
+
 impl Reduction for Tally {
-    fn feed(&self) -> Feed<'_> {
-        Feed::Pairs(&self.of.pairs)
+    fn input(&self) -> Input<'_> {
+        Input::Pairs(&self.counted.tests.pairs)
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.of.begin(shape)?;
-        self.of.check("thresholds", &self.thresholds)?;
-        self.counts = zeros(&[self.of.series()])?;
-        self.span = Span(Some(replicates));
-        Ok(())
+        self.counted.begin(shape, replicates)
     }
 
-    fn halves(&mut self) -> Halves<'_> {
-        let keep = Reached { alternative: self.alternative, thresholds: &self.thresholds };
-        let counts = &mut self.counts;
-        let add = |part: &Part| {
-            counts.iter_mut().zip(&part.counts).for_each(|(count, more)| *count += more);
-            Ok(true)
-        };
-        (Box::new(keep), Box::new(add))
+    fn stages(&mut self) -> Stages<'_> {
+        let TestCounts { alternative, thresholds, counts, .. } = &mut self.counted;
+        (Box::new(Reached { alternative: *alternative, thresholds }), combine_counts(counts))
     }
 }
 
@@ -83,14 +127,14 @@ struct Reached<'a> {
     thresholds: &'a [f64],
 }
 
-impl Keep for Reached<'_> {
-    fn start(&self, part: &mut Part) -> Result<()> {
-        cleared(&mut part.counts, self.thresholds.len())
+impl Accumulate for Reached<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        cleared(&mut partial.counts, self.thresholds.len())
     }
 
-    fn take(&self, part: &mut Part, series: usize, _: usize, statistics: &[f64]) {
-        let (alternative, threshold) = (self.alternative, self.thresholds[series]);
+    fn add_values(&self, partial: &mut Partial, test: usize, _: usize, statistics: &[f64]) {
+        let (alternative, threshold) = (self.alternative, self.thresholds[test]);
         let reached = statistics.iter().filter(|&&t| alternative.reached(t, threshold)).count();
-        part.counts[series] += reached as u64;
+        partial.counts[test] += reached as u64;
     }
 }

@@ -6,7 +6,7 @@ use crate::resample::design::{Design, Rule};
 use proptest::prelude::*;
 
 fn designed(all: &[SuffStats<'_>], relative: bool, threads: usize) -> Design {
-    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(*stats)).collect();
+    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
     with_run(threads, |run| Design::new(&samples, relative, run)).unwrap()
 }
 
@@ -72,7 +72,7 @@ fn of_a_few_units_no_exception_is_made() {
 
 #[test]
 fn columns_are_as_narrow_as_their_values_allow() {
-    let width = |largest: i64| match Packed::of(&[vec![0, largest, -largest]]).column(0) {
+    let width = |largest: i64| match Packed::from_columns(&[vec![0, largest, -largest]]).column(0) {
         Column::I8(_) => 8,
         Column::I16(_) => 16,
         Column::I32(_) => 32,
@@ -93,7 +93,7 @@ proptest! {
         relative in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let mut words = crate::stream::Stream::new(seed, crate::stream::Purpose::Draw, 0).words();
+        let mut words = crate::stream::Stream::new(seed, crate::stream::Purpose::Draw, 0).values();
         let mut random = |bits: u32| (words.next().unwrap() as i64) >> (63 - bits);
         let width = kinds.len();
         let mut counts = vec![0; systems * units * width];
@@ -118,7 +118,7 @@ proptest! {
                 prop_assert_eq!(value(&all, relative, cell, unit), by_rule(&design, cell, unit), "{} {}", cell, unit);
             }
         }
-        let totals: Vec<i64> = all.iter().flat_map(SuffStats::totals).collect();
+        let totals: Vec<i64> = all.iter().flat_map(SuffStats::totals).copied().collect();
         prop_assert_eq!(totals, &design.totals[..]);
         let parallel = designed(&all, relative, 3);
         prop_assert_eq!(&design.rules, &parallel.rules);

@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
-use crate::resample::kernel::draw::{Choices, Digits, Draws};
+use crate::resample::kernel::draw::{Digits, Draws};
+use crate::resample::kernel::source::Source;
 use crate::resample::kernel::weights::Strata;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -16,7 +17,7 @@ fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Resu
 }
 
 fn counts(cells: usize, scale: i64) -> Vec<i64> {
-    let words = Stream::new(98, Purpose::Draw, scale as u64).words();
+    let words = Stream::new(98, Purpose::Draw, scale as u64).values();
     words.take(cells).enumerate().map(|(i, w)| (w % 30) as i64 * if i % 7 == 3 { scale } else { 1 }).collect()
 }
 
@@ -40,9 +41,9 @@ fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
         let (systems, n) = (3, 530); // more than a block
         let counts = counts(systems * segments * 10, scale);
         let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-        let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
+        let scored = vec![Sample::new(bleu.clone(), stats.clone()).unwrap(); 2];
         let plan = || seeded(4, 10, n);
-        let sums = with_run(2, |run| draw_sums(&[stats, stats], &[], plan(), run)).unwrap();
+        let sums = with_run(2, |run| draw_sums(&[stats.clone(), stats.clone()], &[], plan(), run)).unwrap();
         let scores = with_run(2, |run| scores(&scored, &[], plan(), run)).unwrap();
         for replicate in (0..n).step_by(23) {
             let indices = indices_of(4, 10 + replicate as u64, segments);
@@ -126,12 +127,12 @@ fn a_summary_is_what_the_kept_scores_say() {
 }
 
 #[test]
-fn given_indices_must_fit() {
+fn supplied_indices_must_fit() {
     let counts = counts(5 * 2, 1);
     let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
-    let of = |given: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(given), 0..n), run));
+    let of = |indices: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(indices), 0..n), run));
     assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), of(&[0; 5], 2));
-    assert_eq!(Err(Error::OutOfRange { what: "unit".into(), index: 5, len: 5 }), of(&[0, 1, 2, 3, 5], 1));
+    assert_eq!(Err(Error::OutOfRange { what: "segment".into(), index: 5, len: 5 }), of(&[0, 1, 2, 3, 5], 1));
     assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), of(&[4, 4, 0, 1, 1], 1).unwrap());
 }
 
@@ -143,7 +144,7 @@ proptest! {
     ) {
         let counts = counts(segments * 5, scale);
         let stats = SuffStats::new(&counts, 1, segments, 5).unwrap();
-        let got = with_run(1, |run| draw_sums(&[stats], &[], (Plan::Indices(&indices), 0..3), run)).unwrap();
+        let got = with_run(1, |run| draw_sums(&[stats.clone()], &[], (Plan::Indices(&indices), 0..3), run)).unwrap();
         let expected: Vec<i64> = indices.chunks(segments).flat_map(|indices| added(&stats, 0, indices)).collect();
         prop_assert_eq!(expected, got);
     }
@@ -151,7 +152,7 @@ proptest! {
 
 /// Counts with a column for each width of digits, one that follows another but for a few units, and one constant.
 fn awkward(segments: usize) -> Vec<i64> {
-    let mut words = Stream::new(97, Purpose::Draw, segments as u64).words();
+    let mut words = Stream::new(97, Purpose::Draw, segments as u64).values();
     let row = |unit: usize| {
         let word = words.next().unwrap();
         let small = (word % 30) as i64;
@@ -174,12 +175,12 @@ fn all_paths_give_the_same_sums() {
     for segments in [1, 2, 63, 64, 65, 1000, 3004] {
         let counts = awkward(segments);
         let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
-        let samples = [Sample::without_formula(stats[0])];
+        let samples = [Sample::without_formula(stats[0].clone())];
         let design = with_run(1, |run| Design::new(&samples, false, run)).unwrap();
         let of = |simd, n: usize, length: usize| {
             let strata = Strata::new(segments, &[], simd).unwrap();
             let digits = Digits::new(&design.packed, simd, &Stop::never()).unwrap();
-            let draws = Draws::new(&design, (&strata, &digits), (Choices::Seeded(8), n), &Stop::never()).unwrap();
+            let draws = Draws::new(&design, (&strata, &digits), Source::Seeded(8), &Stop::never()).unwrap();
             all_sums(&design, &draws, 3..3 + n as u64, length)
         };
         for n in [1, 17, 200] {

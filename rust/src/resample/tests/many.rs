@@ -10,15 +10,22 @@ const SHAPE: [usize; 3] = [2, 40, 10];
 const SEEDS: [u64; 5] = [3, 0, u64::MAX, 3, 77];
 
 fn counts() -> Vec<i64> {
-    let words = Stream::new(94, Purpose::Draw, 0).words();
+    let words = Stream::new(94, Purpose::Draw, 0).values();
     words.take(SHAPE.iter().product::<usize>() * SEEDS.len()).map(|word| (word % 30) as i64).collect()
+}
+
+/// The systems of all problems.
+fn sample(counts: &[i64]) -> Sample<'_> {
+    let [systems, segments, columns] = SHAPE;
+    let stats = SuffStats::new(counts, systems * SEEDS.len(), segments, columns).unwrap();
+    Sample::new(metric("bleu", &[]).unwrap(), stats).unwrap()
 }
 
 #[test]
 fn each_problem_is_solved_as_if_it_were_alone() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts();
-    let problems = Problems::new(bleu.clone(), &counts, SHAPE, &SEEDS).unwrap();
+    let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
     let alone = |problem: usize| {
         let of = &counts[problem * 800..][..800];
@@ -45,29 +52,24 @@ fn each_problem_is_solved_as_if_it_were_alone() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let bleu = metric("bleu", &[]).unwrap();
     let counts = counts();
-    let error = Problems::new(bleu.clone(), &counts, SHAPE, &SEEDS[..4]).map(|_| ()).unwrap_err();
-    assert_eq!(Error::LengthMismatch { what: "counts".into(), expected: 3200, got: 4000 }, error);
-    let problems = Problems::new(bleu.clone(), &counts, SHAPE, &SEEDS).unwrap();
+    let error = Problems::new(sample(&counts), 2, &SEEDS[..4]).map(|_| ()).unwrap_err();
+    assert_eq!(Error::LengthMismatch { what: "systems of all problems".into(), expected: 8, got: 10 }, error);
+    let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let shuffles = |thresholds: &[f64], n| {
         with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), n, run)).unwrap_err().to_string()
     };
     assert_eq!("thresholds: expected 5, got 1", shuffles(&[0.0], 1));
-    assert_eq!("replicates: nothing given, at least one is needed", shuffles(&[0.0; 5], 0));
+    assert_eq!("replicates: expected at least one, got none", shuffles(&[0.0; 5], 0));
     assert_eq!("thresholds must be numbers, got NaN", shuffles(&[0.0, 0.0, f64::NAN, 0.0, 0.0], 1));
     let draws = |strata: &[usize]| with_run(2, |run| many::draws(&problems, strata, 3, run)).unwrap_err().to_string();
-    assert_eq!("units of all strata: expected 40, got 41", draws(&[40, 1]));
-    let narrow = Problems::new(bleu, &counts, [2, 80, 5], &SEEDS).unwrap();
-    let error = with_run(2, |run| many::shuffles(&narrow, (Alternative::Less, &[0.0; 5]), 1, run)).unwrap_err();
-    assert_eq!("columns of BLEU: expected 10, got 5", error.to_string());
+    assert_eq!("segments of all strata: expected 40, got 41", draws(&[40, 1]));
 }
 
 #[test]
 fn a_watcher_stops_a_batch() {
-    let bleu = metric("bleu", &[]).unwrap();
     let counts = counts();
-    let problems = Problems::new(bleu, &counts, SHAPE, &SEEDS).unwrap();
+    let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let mut watch = |_| Err(Error::Interrupted);
     let mut run = Run { threads: 2, watch: &mut watch };
     // So many shuffles would take years.

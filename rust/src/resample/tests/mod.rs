@@ -116,7 +116,7 @@ pub fn min_p(
 }
 
 pub fn shuffle_sums(all: &[SuffStats<'_>], replicates: Replicates<'_>, run: &mut Run<'_>) -> Result<Vec<i64>> {
-    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(*stats)).collect();
+    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
     Ok(reduced((&samples, Kind::Shuffles), reduce::Sums::default(), replicates, run)?.into_sums())
 }
 
@@ -126,7 +126,7 @@ pub fn draw_sums(
     replicates: Replicates<'_>,
     run: &mut Run<'_>,
 ) -> Result<Vec<i64>> {
-    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(*stats)).collect();
+    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
     Ok(reduced((&samples, Kind::Draws(strata)), reduce::Sums::default(), replicates, run)?.into_sums())
 }
 

@@ -8,7 +8,8 @@ use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
 use crate::resample::kernel::few::FewFlips;
-use crate::resample::kernel::flips::{Adder, Coins, Flips};
+use crate::resample::kernel::flips::{Adder, Flips};
+use crate::resample::kernel::source::{Source, Supplied};
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -35,13 +36,13 @@ fn designed(stats: SuffStats<'_>) -> Design {
 }
 
 fn flips_of(seed: u64, replicate: u64) -> impl Fn(usize) -> bool {
-    let words: Vec<u64> = Stream::new(seed, Purpose::Shuffle, replicate).words().take(1000).collect();
+    let words: Vec<u64> = Stream::new(seed, Purpose::Shuffle, replicate).values().take(1000).collect();
     move |unit| bit(&words, unit)
 }
 
 /// Counts of a plausible BLEU system, and of magnitudes that need wider lanes.
 fn counts(segments: usize, systems: usize, scale: i64) -> Vec<i64> {
-    let mut words = Stream::new(99, Purpose::Draw, scale as u64).words();
+    let mut words = Stream::new(99, Purpose::Draw, scale as u64).values();
     (0..systems * segments * 10)
         .map(|i| {
             let word = words.next().unwrap();
@@ -61,7 +62,7 @@ fn statistics_equal_those_of_swapping_rows_one_by_one() {
     {
         let counts = counts(segments, 3, scale);
         let stats = SuffStats::new(&counts, 3, segments, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
         let n = 530; // more than a block
         let got = with_run(2, |run| statistics(&scored, &pairs, seeded(5, 3, n), run)).unwrap();
         for (p, &pair) in pairs.iter().enumerate() {
@@ -79,7 +80,7 @@ fn sums_statistics_and_tallies_agree() {
     let (systems, segments, n) = (4, 100, 700);
     let counts = counts(segments, systems, 1);
     let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-    let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
+    let scored = vec![Sample::new(bleu.clone(), stats.clone()).unwrap(); 2];
     let pairs = [(0, 1), (2, 3)];
     let plan = || seeded(1, 0, n);
     let statistics = with_run(2, |run| statistics(&scored, &pairs, plan(), run)).unwrap();
@@ -94,7 +95,7 @@ fn sums_statistics_and_tallies_agree() {
         assert_eq!(expected, got);
     }
 
-    let sums = with_run(1, |run| shuffle_sums(&[stats, stats], plan(), run)).unwrap();
+    let sums = with_run(1, |run| shuffle_sums(&[stats.clone(), stats.clone()], plan(), run)).unwrap();
     let totals = stats.totals();
     for (r, sums) in sums.chunks(2 * systems * 10).enumerate() {
         assert_eq!(sums[..systems * 10], sums[systems * 10..]);
@@ -113,7 +114,7 @@ fn all_shuffles_of_a_few_units_are_enumerated() {
     for segments in 1..=12 {
         let counts = counts(segments, 2, 1);
         let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
         let masks: Vec<u64> = (0..1 << segments).collect();
         let observed = bleu.score(&stats.totals()[..10]) - bleu.score(&stats.totals()[10..]);
         let expected = masks
@@ -159,7 +160,7 @@ fn results_are_the_same_for_any_number_of_threads() {
 fn all_paths_give_the_same_sums() {
     for segments in [1, 6, 63, 64, 65, 1023, 1024, 1025, 1407, 1408, 1409, 3004] {
         // Columns of all widths, some of them equal in both systems but for a few units.
-        let mut words = Stream::new(96, Purpose::Draw, segments as u64).words();
+        let mut words = Stream::new(96, Purpose::Draw, segments as u64).values();
         let row = |_| {
             let word = words.next().unwrap();
             [
@@ -172,24 +173,27 @@ fn all_paths_give_the_same_sums() {
         };
         let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
-        let design = designed(stats[0]);
+        let design = designed(stats[0].clone());
         let of = |simd, n, blocks| {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
-            let flips = Flips::new(&design, &adder, Coins::Seeded(8), n).unwrap();
+            let flips = Flips::new(&design, &adder, Source::Seeded(8));
             all_sums(&design, &flips, 3..3 + n as u64, blocks)
         };
         for n in [1, 64, 200, 1100] {
             let expected = of(Simd::Portable, n, 512);
             Simd::tested().into_iter().for_each(|simd| {
                 assert_eq!(expected, of(simd, n, 64), "{simd:?}");
-                // Without tables, from a seed and from given words.
-                let seeded = FewFlips::new(&design, Coins::Seeded(8), simd);
+                // Without tables, from a seed and from user-supplied masks.
+                let seeded = FewFlips::new(&design, Source::Seeded(8), simd);
                 assert_eq!(expected, all_sums(&design, &seeded, 3..3 + n as u64, 64), "{simd:?}");
-                let words: Vec<u64> = (3..3 + n as u64)
-                    .flat_map(|r| Stream::new(8, Purpose::Shuffle, r).words().take(segments.div_ceil(64)))
+                let range = 3..3 + n as u64;
+                let masks: Vec<u64> = range
+                    .clone()
+                    .flat_map(|r| Stream::new(8, Purpose::Shuffle, r).values().take(segments.div_ceil(64)))
                     .collect();
-                let given = FewFlips::new(&design, Coins::Given { words: &words, first: 3 }, simd);
-                assert_eq!(expected, all_sums(&design, &given, 3..3 + n as u64, 7), "{simd:?}");
+                let masks = Supplied::new("flip masks", &masks, segments.div_ceil(64), &range).unwrap();
+                let supplied = FewFlips::new(&design, Source::Supplied(masks), simd);
+                assert_eq!(expected, all_sums(&design, &supplied, range, 7), "{simd:?}");
             });
             for (replicate, sums) in expected.chunks(10).enumerate().step_by(100) {
                 let flip = flips_of(8, 3 + replicate as u64);
@@ -219,12 +223,13 @@ fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
         let rows = (0..segments).flat_map(row).map(|count| sign * count);
         let counts: Vec<i64> = zeros.iter().copied().chain(rows).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
-        let design = designed(stats[0]);
+        let design = designed(stats[0].clone());
         let words = segments.div_ceil(64);
         let all = vec![u64::MAX; words];
         for simd in Simd::tested() {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
-            let flips = Flips::new(&design, &adder, Coins::Given { words: &all, first: 0 }, 1).unwrap();
+            let masks = Supplied::new("flip masks", &all, words, &(0..1)).unwrap();
+            let flips = Flips::new(&design, &adder, Source::Supplied(masks));
             let sums = all_sums(&design, &flips, 0..1, 64);
             assert_eq!(stats[0].totals()[5..], sums[5..], "{simd:?} {sign}");
         }
@@ -266,11 +271,11 @@ fn pairs_and_plans_that_do_not_fit_are_refused() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(70, 2, 1);
     let stats = SuffStats::new(&counts, 2, 70, 10).unwrap();
-    let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+    let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
     let error = with_run(1, |run| statistics(&scored, &[(0, 2)], seeded(0, 0, 1), run)).unwrap_err();
     assert_eq!(Error::OutOfRange { what: "system".into(), index: 2, len: 2 }, error);
     let error = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(&[0; 3], 2), run)).unwrap_err();
-    assert_eq!(Error::LengthMismatch { what: "words of flips".into(), expected: 4, got: 3 }, error);
+    assert_eq!(Error::LengthMismatch { what: "flip masks".into(), expected: 4, got: 3 }, error);
     assert!(Sample::new(metric("bleu", &[]).unwrap(), SuffStats::new(&[1], 1, 1, 1).unwrap()).is_err());
 }
 
@@ -284,7 +289,7 @@ proptest! {
         let bleu = metric("bleu", &[]).unwrap();
         let counts = counts(segments, 2, scale);
         let stats = SuffStats::new(&counts, 2, segments, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
         let per_replicate = segments.div_ceil(64);
         let n = 10;
         let masks = &words[..n * per_replicate];
@@ -306,7 +311,7 @@ proptest! {
         n in 1..150usize,
         seed in any::<u64>(),
     ) {
-        let (columns, mut random) = (sizes.len(), Stream::new(seed, Purpose::Draw, 0).words());
+        let (columns, mut random) = (sizes.len(), Stream::new(seed, Purpose::Draw, 0).values());
         let counts: Vec<i64> = sizes
             .iter()
             .cycle()
@@ -315,7 +320,7 @@ proptest! {
             .collect();
         let stats = SuffStats::new(&counts, 2, segments, columns).unwrap();
         let words: Vec<u64> = random.take(n * segments.div_ceil(64)).collect();
-        let design = designed(stats);
+        let design = designed(stats.clone());
         let mut expected = Vec::new();
         for mask in words.chunks(segments.div_ceil(64)) {
             let flipped = (0..segments).filter(|&unit| bit(mask, unit));
@@ -328,7 +333,8 @@ proptest! {
         }
         for simd in Simd::tested() {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
-            let flips = Flips::new(&design, &adder, Coins::Given { words: &words, first: 0 }, n).unwrap();
+            let masks = Supplied::new("flip masks", &words, segments.div_ceil(64), &(0..n as u64)).unwrap();
+            let flips = Flips::new(&design, &adder, Source::Supplied(masks));
             prop_assert_eq!(&expected, &all_sums(&design, &flips, 0..n as u64, 64), "{:?}", simd);
         }
     }

@@ -16,7 +16,7 @@ fn with_samples<T>(kind: Kind<'_>, body: impl FnOnce(&Resampler) -> T) -> T {
 }
 
 fn with_samples_on<T>(simd: Simd, kind: Kind<'_>, body: impl FnOnce(&Resampler) -> T) -> T {
-    let words = || Stream::new(93, Purpose::Draw, 0).words().map(|word| (word % 30) as i64);
+    let words = || Stream::new(93, Purpose::Draw, 0).values().map(|word| (word % 30) as i64);
     let (of_bleu, of_length): (Vec<i64>, Vec<i64>) =
         (words().take(3 * 70 * 10).collect(), words().take(3 * 70 * 2).collect());
     let samples = [("bleu", &of_bleu, 10), ("length", &of_length, 2)].map(|(name, counts, columns)| {
@@ -184,12 +184,10 @@ fn what_does_not_follow_or_is_not_the_same_is_not_merged() {
         };
         let new = |threshold| Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![threshold; 2]);
         let error = |later: &Tally| run(new(1.0), 0..64).merge(later).unwrap_err().to_string();
-        let message = "the first of the later replicates must be 64, where these end, got 128";
+        let message = "the first replicate of a reduction to merge must be 64, where this one ends, got 128";
         assert_eq!(message, error(&run(new(1.0), 128..192)));
-        assert!(
-            error(&run(new(2.0), 64..128)).starts_with("a reduction that is merged with another must be of the same")
-        );
-        assert!(error(&new(1.0)).starts_with("a reduction that is asked for its result must be what Resampler.run"));
+        assert!(error(&run(new(2.0), 64..128)).starts_with("a reduction to merge must be one with the same pairs"));
+        assert!(error(&new(1.0)).starts_with("a reduction whose result is read must be one that Resampler.run"));
         let mut min_p = reduce::MinP::new(vec![(0, 1)], Alternative::TwoSided, vec![0.0; 2], vec![1; 2]);
         with_run(1, |run| min_p.run(resampler, seeded(1, 0, 10), run)).unwrap();
         let message = min_p.clone().merge(&min_p).unwrap_err().to_string();
@@ -199,7 +197,7 @@ fn what_does_not_follow_or_is_not_the_same_is_not_merged() {
         let mut late = late.unwrap();
         with_run(1, |run| resampler.run(seeded(1, 64, 10), &mut [&mut late], run)).unwrap();
         let message = late.outcomes().unwrap_err().to_string();
-        assert!(message.ends_with("must be 0 (merge it with what comes before), got 64"), "{message}");
+        assert!(message.ends_with("must be 0 (merge it with the shuffles before it), got 64"), "{message}");
     });
 }
 

@@ -7,7 +7,7 @@ use crate::resample::{Alternative, Sample};
 use crate::stats::SuffStats;
 use proptest::prelude::*;
 
-/// The slow, obvious way: what replicate g flips, bit by bit, as words of flips.
+/// The slow, obvious way: the flip masks of replicate g, bit by bit.
 fn mask(codes: &[u64], g: u64) -> Vec<u64> {
     let mut words = vec![0; codes.len().div_ceil(64)];
     for (unit, code) in codes.iter().enumerate() {
@@ -16,10 +16,10 @@ fn mask(codes: &[u64], g: u64) -> Vec<u64> {
     words
 }
 
-/// Counts of k systems under a metric of ten columns: small ones, large ones, one that is the same in all systems, one
-/// that is but for a few units, one that is another.
+/// Counts of k systems under a metric of ten columns: small, large, equal in all systems, equal but for a few units,
+/// and equal to another column.
 fn counts(systems: usize, units: usize, scale: i64) -> Vec<i64> {
-    let mut words = Stream::new(95, Purpose::Draw, units as u64).words();
+    let mut words = Stream::new(95, Purpose::Draw, units as u64).values();
     let row = |i: usize| {
         let (system, unit) = (i / units, i % units);
         let mut row: [i64; 10] = std::array::from_fn(|_| (words.next().unwrap() % 30) as i64);
@@ -40,7 +40,7 @@ fn bleu() -> Arc<dyn Metric> {
 fn statistics_equal_those_of_the_same_flips_one_by_one() {
     let bleu = bleu();
     let pairs = [(0, 1), (1, 0), (2, 1), (1, 1)];
-    // Small and wide sums; several pieces; more units than a piece had replicates, so that pieces are longer.
+    // Small and wide sums; several pieces; and so many units that pieces are longer than the shortest.
     for (units, scale, n, first) in [
         (1, 1, 2, 0),
         (5, 1, 32, 0),
@@ -66,13 +66,13 @@ fn statistics_equal_those_of_the_same_flips_one_by_one() {
 }
 
 #[test]
-fn codes_of_one_bit_each_make_all_patterns() {
-    // The twin goes through them by Gray's code: one unit is swapped, or swapped back, from one pattern to the next.
+fn codes_of_one_bit_each_give_all_patterns() {
+    // The slow twin uses Gray's code: one unit is swapped, or swapped back, from one pattern to the next.
     let bleu = bleu();
     for units in 1..=12_usize {
         let counts = counts(2, units, 1);
         let stats = SuffStats::new(&counts, 2, units, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
         let codes: Vec<u64> = (0..units).map(|unit| 1 << unit).collect();
         let totals = stats.totals();
         let (mut x, mut y) = (totals[..10].to_vec(), totals[10..].to_vec());
@@ -97,7 +97,7 @@ fn codes_of_one_bit_each_make_all_patterns() {
             with_run(2, |run| tally(&scored, &[(0, 1)], criterion, coded(&codes, 0, n), run)).unwrap()
         };
         assert_eq!(vec![expected], tally(1 << units));
-        // Patterns without the last unit and their complements are all: one half tells the other.
+        // The patterns without the last unit and their complements are all patterns, so half of them suffice.
         assert_eq!(expected, 2 * tally(1 << (units - 1))[0]);
     }
 }
@@ -108,7 +108,7 @@ fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
     let stats = SuffStats::new(&counts, 3, 70, 10).unwrap();
     let codes = random_codes(1, 70);
     let of = |first: u64, n: usize, threads| {
-        with_run(threads, |run| shuffle_sums(&[stats], coded(&codes, first, n), run)).unwrap()
+        with_run(threads, |run| shuffle_sums(&[stats.clone()], coded(&codes, first, n), run)).unwrap()
     };
     let all = of(0, 20_000, 1);
     for (first, n) in [(0, 1), (3, 5), (15, 2), (16, 16), (8190, 5), (4096, 9000), (77, 12_345)] {
@@ -135,7 +135,7 @@ fn the_flips_are_a_group_and_pairwise_independent() {
         let both: Vec<u64> = flips(g).iter().zip(flips(h)).map(|(a, b)| a ^ b).collect();
         assert_eq!(flips(g ^ h), both);
         let ones: u32 = both.iter().map(|word| word.count_ones()).sum();
-        assert!((150..350).contains(&ones), "{ones}"); // of 500 coins: more than eight standard deviations
+        assert!((150..350).contains(&ones), "{ones}"); // 500 fair flips: more than eight standard deviations
     }
     let sixteen = random_codes(3, 16);
     assert_eq!(sixteen, codes[..16]);
@@ -160,12 +160,12 @@ fn codes_and_counts_that_do_not_fit_are_refused() {
     let counts = [1 << 60, 0, 0, 1 << 60, 1, 1, 1, 1];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
     let of = |stats, codes: &[u64]| with_run(1, |run| shuffle_sums(&[stats], coded(codes, 0, 4), run));
-    assert!(of(stats, &[1, 2, 3, 4]).is_ok());
+    assert!(of(stats.clone(), &[1, 2, 3, 4]).is_ok());
     let error = of(stats, &[1, 2, 3]).unwrap_err();
     assert_eq!(Error::LengthMismatch { what: "codes".into(), expected: 4, got: 3 }, error);
     let counts = [1 << 60, 1 << 60, 1 << 60, 1 << 60, 0, 0, 0, 0];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
-    assert_eq!(Err(Error::Overflow { column: 0 }), of(stats, &[1, 2, 3, 4]));
+    assert_eq!(Err(Error::Overflow { column: 0 }), of(stats.clone(), &[1, 2, 3, 4]));
 }
 
 proptest! {
@@ -188,7 +188,7 @@ proptest! {
 #[test]
 fn all_paths_transform_the_same() {
     let codes = random_codes(4, 300);
-    let values: Vec<i64> = Stream::new(4, Purpose::Draw, 0).words().take(300).map(|w| w as i64 >> 50).collect();
+    let values: Vec<i64> = Stream::new(4, Purpose::Draw, 0).values().take(300).map(|w| w as i64 >> 50).collect();
     let total = values.iter().sum();
     let replicates = 3..3 + 1000;
     let flipped =

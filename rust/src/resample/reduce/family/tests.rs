@@ -9,7 +9,7 @@ use crate::stream::{Purpose, Stream};
 
 /// Counts of three systems: the second often better than the first, the third equal to it.
 fn counts(segments: usize) -> Vec<i64> {
-    let mut words = Stream::new(95, Purpose::Draw, 0).words();
+    let mut words = Stream::new(95, Purpose::Draw, 0).values();
     let first: Vec<i64> = (0..segments * 10).map(|_| 20 + (words.next().unwrap() % 10) as i64).collect();
     let second = first.iter().map(|&count| count + i64::from(words.next().unwrap().is_multiple_of(5))).collect();
     [first.clone(), second, first].concat()
@@ -73,7 +73,7 @@ fn max_t_counts_what_the_definition_says() {
             let got = with_run(2, |run| max_t(scored, &PAIRS, criterion, plan(), run)).unwrap();
             for series in 0..8 {
                 let family = series / 4 * 4..series / 4 * 4 + 4;
-                // Itself and all that are less extreme; of equals, those behind.
+                // The test itself and all that are less extreme; of equally extreme ones those after it.
                 let among: Vec<_> = family
                     .filter(|&s| {
                         thresholds[s] < thresholds[series] || (thresholds[s] == thresholds[series] && s >= series)
@@ -115,7 +115,7 @@ fn min_p_counts_what_the_definition_says() {
     });
 }
 
-/// Two systems that differ by 3 in the first unit and by 1 in the second, under a mean, and the one pair either way:
+/// Two systems that differ by 3 in the first unit and by 1 in the second, under a mean, and the pair in both orders:
 /// statistics are ±2 and ±1, each in one of the four shuffles.
 fn on_ties(body: impl Fn(&[Sample<'_>], Replicates<'_>)) {
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
@@ -124,24 +124,25 @@ fn on_ties(body: impl Fn(&[Sample<'_>], Replicates<'_>)) {
 }
 
 #[test]
-fn a_largest_statistic_that_equals_the_threshold_reaches_it() {
+fn a_largest_statistic_equal_to_the_threshold_counts() {
     on_ties(|scored, plan| {
         let of = |alternative, thresholds: [f64; 2]| {
             let criterion = (alternative, [1.0, 1.0].as_slice(), thresholds.as_slice());
             with_run(1, |run| max_t(scored, &[(0, 1), (1, 0)], criterion, plan.clone(), run)).unwrap()
         };
-        // Of both statistics, which are t and −t, the larger is 2 twice and 1 twice.
+        // The larger of both statistics, which are t and −t, is 2 in two shuffles and 1 in two.
         assert_eq!(vec![2, 4], of(Alternative::TwoSided, [2.0, 1.0]));
-        // The less extreme test, by itself: t ≥ 1 in two of four; the other among both.
+        // The less extreme test has t ≥ 1 in two of four shuffles; the other test is the larger of both.
         assert_eq!(vec![2, 2], of(Alternative::Greater, [2.0, 1.0]));
         assert_eq!(vec![2, 2], of(Alternative::Greater, [1.0, 2.0]));
     });
 }
 
 #[test]
-fn equal_statistics_share_the_worse_rank_and_a_rank_that_equals_the_observed_one_counts() {
+fn tied_statistics_share_the_worse_rank_and_a_rank_equal_to_the_observed_one_counts() {
     on_ties(|scored, plan| {
-        // Sizes of shuffles are 2, 1, 1, 2; with the observed 2 among them 2 has the rank 3 and 1 the rank 5.
+        // The statistics of the shuffles are 2, 1, 1, 2 in size. With the observed 2 among them, 2 has rank 3 and 1 has
+        // rank 5.
         for (rank, expected) in [(2, 0), (3, 2), (4, 2), (5, 4)] {
             let (threshold, rank_) = ([2.0], [rank]);
             let criterion = (Alternative::TwoSided, threshold.as_slice(), rank_.as_slice());
@@ -154,7 +155,7 @@ fn equal_statistics_share_the_worse_rank_and_a_rank_that_equals_the_observed_one
 }
 
 #[test]
-fn what_does_not_fit_the_family_is_refused() {
+fn arrays_that_do_not_fit_the_family_are_refused() {
     on_a_family(|scored, observed, _| {
         let error = |got: Result<Vec<u64>>| got.unwrap_err().to_string();
         let two_sided = Alternative::TwoSided;

@@ -16,7 +16,7 @@ const RULES: [Rule; 4] = [
     Rule::Gandy { level: 0.3, risk: 0.25 },
 ];
 
-/// The slow, obvious way: one shuffle after the other, one test.
+/// The slow, obvious way: one test, one shuffle after another.
 fn one_by_one(rule: Rule, reached: impl IntoIterator<Item = bool>) -> Outcome {
     let mut outcome = Outcome::default();
     for (reached, limits) in reached.into_iter().zip(rule.limits()) {
@@ -31,7 +31,7 @@ fn one_by_one(rule: Rule, reached: impl IntoIterator<Item = bool>) -> Outcome {
     outcome
 }
 
-/// Gandy's definition to the letter, on all patterns of `n` shuffles.
+/// Gandy's definition, literally, over all patterns of `n` shuffles.
 fn limits_by_enumeration(level: f64, risk: f64, n: usize) -> Vec<Limits> {
     let mut limits: Vec<Limits> = Vec::new();
     for n in 1..=n {
@@ -62,7 +62,7 @@ fn limits_by_enumeration(level: f64, risk: f64, n: usize) -> Vec<Limits> {
 }
 
 #[test]
-fn gandys_limits_are_those_of_his_definition() {
+fn gandys_limits_follow_his_definition() {
     for (level, risk) in [(0.05, 0.001), (0.3, 0.25), (0.5, 0.25), (0.9, 0.1)] {
         let n = 14;
         let expected = limits_by_enumeration(level, risk, n);
@@ -72,8 +72,8 @@ fn gandys_limits_are_those_of_his_definition() {
 }
 
 #[test]
-fn the_wrong_side_is_decided_for_with_no_more_than_the_risk() {
-    // Exactly, for p on either side of the level and at it, within the first 3,000 shuffles.
+fn a_wrong_decision_is_no_more_likely_than_the_risk() {
+    // Computed exactly, for p on either side of the level and at it, within the first 3,000 shuffles.
     let (level, risk) = (0.05, 0.001);
     let limits: Vec<_> = Rule::Gandy { level, risk }.limits().take(3000).collect();
     for (p, small) in [(0.04, true), (0.05, true), (0.05, false), (0.051, false), (0.07, false)] {
@@ -92,14 +92,14 @@ fn the_wrong_side_is_decided_for_with_no_more_than_the_risk() {
             }
         }
         assert!(wrong <= risk * 3000.0 / 4000.0 + 1e-12, "{p}: {wrong}");
-        // At the level the risk is spent, but for what whole numbers leave over.
+        // At the level nearly all of the risk is spent; counts are whole numbers, so some is left.
         assert!(p != level || wrong > 0.6 * risk, "{p}: {wrong}");
     }
 }
 
 proptest! {
     #[test]
-    fn looking_at_words_stops_where_looking_at_each_does(
+    fn examining_64_shuffles_at_a_time_stops_where_examining_each_does(
         seed in any::<u64>(),
         n in 1..3000usize,
         at_a_time in 1..400usize,
@@ -107,16 +107,16 @@ proptest! {
         rule in 0..RULES.len(),
     ) {
         let tests = 5;
-        // p of different size, so that tests stop at different times.
+        // p-values of different size, so that tests stop at different times.
         let of = |test: usize| {
-            let words = Stream::new(seed, Purpose::Shuffle, test as u64).words().take(n);
+            let words = Stream::new(seed, Purpose::Shuffle, test as u64).values().take(n);
             words.map(|word| (word as f64) < p.powi(test as i32 + 1) * u64::MAX as f64).collect::<Vec<_>>()
         };
         let reached: Vec<_> = (0..tests).map(of).collect();
         let mut sequential = Sequential::new(RULES[rule], tests).unwrap();
         for first in (0..n).step_by(at_a_time) {
             let last = n.min(first + at_a_time);
-            sequential.look(last - first, |test, word| {
+            sequential.update(last - first, |test, word| {
                 let from = first + 64 * word;
                 let bits = &reached[test][from..last.min(from + 64)];
                 bits.iter().enumerate().fold(0, |word, (i, &bit)| word | u64::from(bit) << i)
@@ -128,9 +128,9 @@ proptest! {
     }
 }
 
-/// Systems of BLEU-like counts that differ by less and less.
+/// BLEU-like counts of systems, the first of which is better.
 fn counts(systems: usize, segments: usize) -> Vec<i64> {
-    let mut words = Stream::new(7, Purpose::Draw, 0).words();
+    let mut words = Stream::new(7, Purpose::Draw, 0).values();
     let mut of_system = |system: usize| -> Vec<i64> {
         (0..10 * segments).map(|_| (words.next().unwrap() % 30) as i64 + i64::from(system == 0)).collect()
     };
@@ -138,7 +138,7 @@ fn counts(systems: usize, segments: usize) -> Vec<i64> {
 }
 
 #[test]
-fn tests_stop_where_their_statistics_say_on_any_number_of_threads() {
+fn tests_stop_where_their_statistics_imply_for_any_number_of_threads() {
     let bleu = metric("bleu", &[]).unwrap();
     let (systems, segments, n) = (4, 300, 5000);
     let counts = counts(systems, segments);
@@ -170,7 +170,7 @@ fn tests_stop_where_their_statistics_say_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_statistic_that_equals_its_threshold_is_an_exceedance_and_a_count_that_equals_a_limit_stops() {
+fn a_statistic_equal_to_its_threshold_is_an_exceedance_and_a_count_equal_to_a_limit_stops() {
     // One pair of equal systems: every statistic is 0.
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
     let scored = [Sample::new(Arc::new(mean), SuffStats::new(&[3, 1, 1, 1, 3, 1, 1, 1], 2, 2, 2).unwrap()).unwrap()];
@@ -190,8 +190,8 @@ fn a_statistic_that_equals_its_threshold_is_an_exceedance_and_a_count_that_equal
 }
 
 #[test]
-fn no_more_shuffles_are_made_than_a_few_blocks_ahead() {
-    // So many shuffles would take years; all tests stop within the first block.
+fn only_a_few_blocks_of_shuffles_are_made_ahead() {
+    // This many shuffles would take years, but all tests stop within the first block.
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(2, 300);
     let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 300, 10).unwrap()).unwrap()];
@@ -206,7 +206,7 @@ fn no_more_shuffles_are_made_than_a_few_blocks_ahead() {
 }
 
 #[test]
-fn numbers_that_make_no_rule_are_refused() {
+fn invalid_rules_are_refused() {
     for (rule, message) in [
         (Rule::BesagClifford { exceedances: 0 }, "exceedances must be at least 1, got 0"),
         (Rule::Gandy { level: 1.0, risk: 0.1 }, "level must be strictly between 0 and 1, got 1"),

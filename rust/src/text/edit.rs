@@ -6,11 +6,11 @@
 //! 2003, Nordic J. Comput. 10). A row depends only on the words before it, so rows of a common prefix are shared.
 
 use crate::error::{Error, Result};
-use crate::ngram::Token;
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::text::ngram::Token;
 
 /// The number of all words that a reference has not; its own are numbered from 1.
-pub(crate) const STRANGER: Token = 0;
+pub(crate) const UNKNOWN_WORD: Token = 0;
 
 /// Where two neighbours in a row differ, per 64 columns: bit j − 1 tells of D\[i\]\[j\] − D\[i\]\[j − 1\].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +57,7 @@ pub(crate) struct Levenshtein {
     /// For each row whether its distance is one more, or one less, than in the row above: in the column before those at
     /// hand, and afterwards in the last of them.
     borders: Vec<(u64, u64)>,
-    patience: Patience,
+    meter: WorkMeter,
 }
 
 impl Levenshtein {
@@ -69,13 +69,13 @@ impl Levenshtein {
         distinct: usize,
         stop: &Stop<'_>,
     ) -> Result<usize> {
-        let Levenshtein { masks, borders, patience } = self;
+        let Levenshtein { masks, borders, meter } = self;
         masks.resize(masks.len().max(distinct + 1), 0);
         borders.clear();
         borders.resize(hypothesis.len(), (1, 0));
         let mut distance = hypothesis.len();
         for columns in reference.chunks(64) {
-            patience.spend(hypothesis.len(), stop)?;
+            meter.charge(hypothesis.len(), stop)?;
             columns.iter().enumerate().for_each(|(j, &word)| masks[word as usize] |= 1 << j);
             let mut row = FIRST;
             for (&word, (rise, fall)) in hypothesis.iter().zip(borders.iter_mut()) {
@@ -119,7 +119,7 @@ impl Reference {
     /// Takes a reference whose words are numbered up to `distinct`.
     ///
     /// # Errors
-    /// [`Error::Memory`] if it is too long, [`Error::Interrupted`] if told to stop.
+    /// [`Error::Memory`] if it is too long, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn set(&mut self, words: &[Token], distinct: usize, stop: &Stop<'_>) -> Result<()> {
         self.words.clear();
         self.words.extend_from_slice(words);
@@ -183,7 +183,7 @@ impl Reference {
         row: &mut [Row],
         rows: usize,
         parts: [&[Token]; N],
-        (patience, stop): (&mut Patience, &Stop<'_>),
+        (meter, stop): (&mut WorkMeter, &Stop<'_>),
     ) -> Result<usize> {
         if let [row] = row {
             let mut bits = *row;
@@ -196,7 +196,7 @@ impl Reference {
         }
         for part in parts {
             for &word in part {
-                patience.spend(self.blocks, stop)?;
+                meter.charge(self.blocks, stop)?;
                 let (mut rise, mut fall) = (1, 0);
                 for (row, &same) in row.iter_mut().zip(self.masks(word)) {
                     advance(same, row, &mut rise, &mut fall);
@@ -250,14 +250,14 @@ pub(crate) struct Matrix {
     rows: Vec<Row>,
     steps: Vec<Step>,
     scratch: Vec<Row>,
-    patience: Patience,
+    meter: WorkMeter,
 }
 
 impl Matrix {
     /// Computes all rows, of which the first `known` words' are known from before, and gives the distance.
     ///
     /// # Errors
-    /// [`Error::Memory`] for texts so long that the rows do not fit, [`Error::Interrupted`] if told to stop.
+    /// [`Error::Memory`] for texts so long that the rows do not fit, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn fill(
         &mut self,
         reference: &Reference,
@@ -273,7 +273,7 @@ impl Matrix {
         resize(&mut self.rows, (hypothesis.len() + 1) * blocks, FIRST, stop)?;
         resize(&mut self.steps, hypothesis.len() * blocks, Step { level: 0, rise: 0 }, stop)?;
         for (i, &word) in hypothesis.iter().enumerate().skip(known) {
-            self.patience.spend(blocks, stop)?;
+            self.meter.charge(blocks, stop)?;
             let (done, row) = self.rows.split_at_mut((i + 1) * blocks);
             let (mut rise, mut fall) = (1, 0);
             for (block, &same) in reference.masks(word).iter().enumerate() {
@@ -288,7 +288,7 @@ impl Matrix {
     /// [`Matrix::fill`] and goes on with `parts`.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop: asked here, whoever tries many hypotheses is asked often enough.
+    /// [`Error::Interrupted`] if the call is cancelled: asked here, whoever tries many hypotheses is asked often enough.
     #[inline]
     pub(crate) fn distance<const N: usize>(
         &mut self,
@@ -299,14 +299,14 @@ impl Matrix {
         stop: &Stop<'_>,
     ) -> Result<usize> {
         let blocks = reference.blocks;
-        let Matrix { rows: known_rows, scratch, patience, .. } = self;
+        let Matrix { rows: known_rows, scratch, meter, .. } = self;
         if blocks == 1 {
-            patience.spend(rows - known, stop)?;
-            return reference.resume(&mut [known_rows[known]], rows, parts, (patience, stop));
+            meter.charge(rows - known, stop)?;
+            return reference.resume(&mut [known_rows[known]], rows, parts, (meter, stop));
         }
         scratch.clear();
         scratch.extend_from_slice(&known_rows[known * blocks..][..blocks]);
-        reference.resume(scratch, rows, parts, (patience, stop))
+        reference.resume(scratch, rows, parts, (meter, stop))
     }
 
     /// Walks back from the corner along a cheapest way: of equally cheap ones the one that prefers a match or a
@@ -398,7 +398,7 @@ pub(crate) mod tests {
     #[test]
     fn bags_know_no_order() {
         for (a, b, expected) in
-            [(vec![1, 2, 3], vec![3, 2, 1], 0), (vec![1, 1, STRANGER], vec![1, 2], 2), (vec![], vec![1], 1)]
+            [(vec![1, 2, 3], vec![3, 2, 1], 0), (vec![1, 1, UNKNOWN_WORD], vec![1, 2], 2), (vec![], vec![1], 1)]
         {
             let mut counts = Vec::new();
             assert_eq!(expected, edits_of_bags(&a, &b, 3, &mut counts));

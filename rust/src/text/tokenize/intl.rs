@@ -88,8 +88,8 @@ pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str))
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenize::is_space;
-    use crate::tokenize::testing::{Steps, compile, substitute, tokens};
+    use crate::text::tokenize::is_space;
+    use crate::text::tokenize::testing::{Steps, compile, substitute, tokens};
     use proptest::prelude::*;
 
     /// sacreBLEU's way: three substitutions, then a split.

@@ -22,7 +22,7 @@ impl Tokenizer for Char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenize::{NoTokenizer, testing::tokens};
+    use crate::text::tokenize::{NoTokenizer, testing::tokens};
     use proptest::prelude::*;
 
     #[test]

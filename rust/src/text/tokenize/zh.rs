@@ -110,7 +110,7 @@ const BYTES: [Class; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenize::{testing::tokens, v13a};
+    use crate::text::tokenize::{testing::tokens, v13a};
     use proptest::prelude::*;
 
     /// sacreBLEU's way: spaces around every Chinese character of the stripped line, then 13a's four substitutions.

@@ -172,7 +172,7 @@ pub(crate) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::tokenize::testing::{Steps, compile, substitute, tokens};
+    use crate::text::tokenize::testing::{Steps, compile, substitute, tokens};
     use proptest::prelude::*;
 
     /// The script's way: four substitutions, then a split.

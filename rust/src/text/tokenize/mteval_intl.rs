@@ -79,7 +79,7 @@ fn join(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenize::testing::{Steps, compile, substitute, tokens};
+    use crate::text::tokenize::testing::{Steps, compile, substitute, tokens};
     use proptest::prelude::*;
 
     /// The script's way, substitution by substitution.

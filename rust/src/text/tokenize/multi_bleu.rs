@@ -31,7 +31,7 @@ impl Tokenizer for MultiBleu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokenize::testing::tokens;
+    use crate::text::tokenize::testing::tokens;
 
     #[test]
     fn only_the_six_white_spaces_of_ascii_separate() {

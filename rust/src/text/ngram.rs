@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Patience, Stop};
+use crate::pool::{PIECE, Stop, WorkMeter};
 
 /// A token's number, in the order of first appearance.
 pub(crate) type Token = u32;
@@ -138,7 +138,7 @@ pub struct Ngrams {
     /// The texts counted since `clear`, so that counts left by another are known as such.
     texts: u32,
     hypothesis: Vec<Token>,
-    patience: Patience,
+    meter: WorkMeter,
 }
 
 /// The rough cost of a token, in additions.
@@ -147,18 +147,18 @@ const TOKEN: usize = 64;
 /// Calls `take` with every token that `tokens` has, until told to stop.
 ///
 /// # Errors
-/// [`Error::Interrupted`] if told to stop.
+/// [`Error::Interrupted`] if the call is cancelled.
 #[inline]
 pub(crate) fn each_token(
     tokens: impl FnOnce(&mut dyn FnMut(&str)),
-    (patience, stop): (&mut Patience, &Stop<'_>),
+    (meter, stop): (&mut WorkMeter, &Stop<'_>),
     mut take: impl FnMut(&str),
 ) -> Result<()> {
     let mut stopped = false;
     tokens(&mut |token| {
         if !stopped {
             take(token);
-            stopped = patience.spend(TOKEN, stop).is_err();
+            stopped = meter.charge(TOKEN, stop).is_err();
         }
     });
     if stopped { Err(Error::Interrupted) } else { Ok(()) }
@@ -167,7 +167,7 @@ pub(crate) fn each_token(
 /// Asks whether to stop, once for every [`PIECE`] of a long text: most texts are shorter, and do not ask.
 ///
 /// # Errors
-/// [`Error::Interrupted`] if told to stop.
+/// [`Error::Interrupted`] if the call is cancelled.
 #[inline(always)]
 fn look(at: usize, stop: &Stop<'_>) -> Result<()> {
     if at % PIECE == PIECE - 1 && stop.requested() { Err(Error::Interrupted) } else { Ok(()) }
@@ -188,10 +188,10 @@ impl Ngrams {
     /// Adds one reference; `tokens` calls its argument with each token.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), stop: &Stop<'_>) -> Result<()> {
-        let Ngrams { vocabulary, tokens: numbers, patience, .. } = self;
-        each_token(tokens, (patience, stop), |token| numbers.push(vocabulary.intern(token)))?;
+        let Ngrams { vocabulary, tokens: numbers, meter, .. } = self;
+        each_token(tokens, (meter, stop), |token| numbers.push(vocabulary.intern(token)))?;
         self.ends.push(self.tokens.len());
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Ngrams {
     /// Counts the n-grams of all references added, up to `order`. To be called once, after the last `add`.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn count(&mut self, order: usize, stop: &Stop<'_>) -> Result<()> {
         self.nodes.resize(self.vocabulary.len(), Node::default());
         let mut start = 0;
@@ -244,7 +244,7 @@ impl Ngrams {
     /// count in any one reference. Gives the hypothesis' length in tokens.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn overlap(
         &mut self,
         tokens: impl FnOnce(&mut dyn FnMut(&str)),
@@ -258,7 +258,7 @@ impl Ngrams {
     /// [`Ngrams::overlap`]. Gives the hypothesis' length in tokens.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if told to stop.
+    /// [`Error::Interrupted`] if the call is cancelled.
     #[inline]
     pub fn overlap_each(
         &mut self,
@@ -267,9 +267,9 @@ impl Ngrams {
         mut matched: impl FnMut(usize, usize),
         stop: &Stop<'_>,
     ) -> Result<usize> {
-        let Ngrams { vocabulary, hypothesis, patience, .. } = self;
+        let Ngrams { vocabulary, hypothesis, meter, .. } = self;
         hypothesis.clear();
-        each_token(tokens, (patience, stop), |token| hypothesis.push(vocabulary.find(token)))?;
+        each_token(tokens, (meter, stop), |token| hypothesis.push(vocabulary.find(token)))?;
         self.texts += 1;
         for i in 0..self.hypothesis.len() {
             look(i, stop)?;

@@ -1,0 +1,178 @@
+"""The command class of ``compare`` and ``score``: options that take several files, and help in groups."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import InputError, shortened, warn
+from .habits import check_habits
+from .params import Name, Numbers
+
+__all__ = ["Command", "Grouped", "option"]
+
+# Options that take every word up to the next option.
+GREEDY = ("--refs", "--parses", "--scores")
+# Options that take every name of a metric.
+METRIC = ("-m", "--metric", "--metrics")
+
+
+class Grouped(click.Option):
+    """An option that the help shows in a group."""
+
+    def __init__(self, *args: Any, group: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.group = group
+
+
+def option(group: str, *names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As :func:`click.option`, with a group of the help."""
+    return click.option(*names, cls=Grouped, group=group, **attributes)
+
+
+class Command(click.Command):
+    """A command with examples and groups in its help, and a hidden flag for every option of any metric.
+
+    Parameters
+    ----------
+    examples : sequence of str
+        Command lines.
+    arguments : sequence of (str, str)
+        The arguments and what they are: the first rows of the group Input.
+    """
+
+    def __init__(
+        self, *args: Any, examples: Sequence[str] = (), arguments: Sequence[tuple[str, str]] = (), **attributes: Any
+    ) -> None:
+        super().__init__(*args, **attributes)
+        self.examples = examples
+        self.arguments = arguments
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        for made in _metric_flags():
+            if made not in self.params:
+                self.params.append(made)
+        return super().get_params(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {"Input": list(self.arguments)}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                groups.setdefault(getattr(param, "group", "Output"), []).append(record)
+        groups["Output"] = groups.pop("Output")
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+        for group, rows in groups.items():
+            with formatter.section(group):
+                _write_rows(formatter, rows)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        check_habits(args)
+        # No argument can hold a NUL: before -#NAME it keeps click from seeing options there, and within --scores it
+        # separates the name and the files.
+        rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in _spread(args)])
+        for name, value in ctx.params.items():
+            if isinstance(value, str):
+                ctx.params[name] = _unmarked(value)
+            elif isinstance(value, tuple):
+                ctx.params[name] = tuple(map(_unmarked, value))
+        return rest
+
+
+# The width of the options' column in the help; what is wider has a line of its own.
+OPTION_WIDTH = 22
+
+
+def _write_rows(formatter: click.HelpFormatter, rows: Sequence[tuple[str, str]]) -> None:
+    """As click's ``write_dl``, which breaks names at their hyphens and aligns each group differently."""
+    indent = " " * formatter.current_indent
+    hanging = indent + " " * (OPTION_WIDTH + 2)
+    for written, text in rows:
+        lines = textwrap.wrap(text, formatter.width - len(hanging), break_on_hyphens=False)
+        first = f"{indent}{written:{OPTION_WIDTH}}  "
+        if len(first) > len(hanging):
+            formatter.write(f"{first.rstrip()}\n")
+            first = hanging
+        for line in lines:
+            formatter.write(f"{first}{line}\n")
+            first = hanging
+
+
+def _spread(args: list[str]) -> list[str]:
+    """The same arguments with one value per option, as click wants them.
+
+    Repeats ``--refs`` and ``--parses`` before each of their files and ``-m`` before each metric, and joins what follows
+    ``--scores`` into one value.
+
+    Raises
+    ------
+    InputError
+        If another file follows the one after ``=``.
+    """
+    from .metric_options import is_metric
+
+    spread: list[str] = []
+    greedy = closed = ""
+    for index, arg in enumerate(args):
+        if arg == "--":
+            return spread + args[index:]
+        if arg.startswith("-") and arg != "-" and not arg.startswith("-#"):
+            greedy = arg if arg in (*GREEDY, *METRIC) else ""
+            closed = arg if arg.split("=")[0] in GREEDY and "=" in arg else ""
+        elif closed:
+            # It may be meant for the option or as another system: a wrong guess would change the result.
+            option, value = closed.split("=", 1)
+            raise InputError(
+                f"{option}= takes one file, but {shortened(arg)!r} follows {closed!r}: for several files write "
+                f"{option} {value} {shortened(arg)}; if it is another argument, put -- or another option before it"
+            )
+        elif greedy == "--scores" and spread[-1] != greedy:
+            spread[-1] += f"\0{arg}"
+            continue
+        elif greedy in METRIC and spread[-1] != greedy:
+            if is_metric(arg):
+                _warn_of_file(arg)
+                spread.append(greedy)
+            else:  # the list of metrics ends here
+                greedy = ""
+        elif greedy and spread[-1] != greedy:
+            spread.append(greedy)
+        spread.append(arg)
+    return spread
+
+
+def _warn_of_file(word: str) -> None:
+    """Warn of a file that has the name of a metric in a list of metrics."""
+    if Path(word).is_file():
+        warn(f"{word!r} after -m is read as a metric, though a file has this name: for the file, write ./{word}")
+
+
+def _unmarked(value: Any) -> Any:
+    return value[1:] if isinstance(value, str) and value.startswith("\0-#") else value
+
+
+@cache
+def _metric_flags() -> list[click.Option]:
+    """A flag for every option of any metric. ``reshuffle metrics NAME`` describes them."""
+    from .metric_options import flag, flags
+
+    def made(name: str, kind: str, choices: Sequence[str]) -> click.Option:
+        kinds: dict[str, Any] = {
+            "flag": {"is_flag": True},
+            "integer": {"type": int},
+            "real": {"type": float},
+            "reals": {"type": Numbers()},
+            "choice": {"type": Name(flag(name), choices)},
+            "path": {"metavar": "FILE"},
+            "language": {"metavar": "CODE"},
+        }
+        return click.Option([flag(name), name], default=None, hidden=True, **kinds[kind])
+
+    return [made(each.option.name, each.option.kind, each.choices) for each in flags()]

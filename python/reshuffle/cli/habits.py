@@ -1,0 +1,104 @@
+"""Advice for arguments that are right in other tools, or nearly right here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..errors import InputError, quoted, shortened
+
+__all__ = ["check_habits", "name_advice"]
+
+_NO_DOWNLOADS = "reshuffle downloads no test sets: write 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
+_ALREADY_TESTED = "'reshuffle compare' always tests"
+
+# Options of sacreBLEU and MultEval that have another name here. None of the keys is an option of reshuffle.
+OPTIONS: Mapping[str, str] = {
+    "--paired-ar": f"{_ALREADY_TESTED}, by approximate randomization unless --test names another test",
+    "--paired-bs": f"{_ALREADY_TESTED}; for the bootstrap add --test bootstrap (sacreBLEU's is bootstrap-shift)",
+    "--paired-ar-n": "use -n",
+    "--paired-bs-n": "use -n",
+    "--paired-jobs": "use --threads",
+    "--confidence-n": "use -n",
+    "--input": "outputs of systems are arguments after REF",
+    "-i": "outputs of systems are arguments after REF",
+    "--hyps-baseline": "REF and SYS are arguments, the baseline first: reshuffle compare REF BASELINE SYS",
+    "--num-refs": "write each reference to a file of its own and use --refs FILE FILE",
+    "--test-set": _NO_DOWNLOADS,
+    "-t": _NO_DOWNLOADS,
+    "--language-pair": "the language of tokenizers and the like is --trg-lang",
+    "-l": "the language of tokenizers and the like is --trg-lang",
+    "-tok": "use --tokenize",
+    "-lc": "use --lowercase",
+    "-s": "use --smooth-method",
+    "-sv": "use --smooth-value",
+    "--force": "detokenized text is expected; a warning never stops reshuffle, so leave --force out",
+    "-sl": "use 'reshuffle score --segments'",
+    "--sentence-level": "use 'reshuffle score --segments'",
+    "-b": "use 'reshuffle score --format csv'",
+    "--score-only": "use 'reshuffle score --format csv'",
+    "-f": "use --format",
+    "-w": "use --format json for all digits",
+    "--width": "use --format json for all digits",
+    "--chrf-char-order": "use --char-order, or -m chrf:char-order=N",
+    "--chrf-word-order": "use -m chrf++, --word-order, or -m chrf:word-order=N",
+    "--chrf-beta": "use --beta, or -m chrf:beta=X",
+    "--chrf-whitespace": "use --whitespace, or -m chrf:whitespace",
+    "--chrf-lowercase": "use -m chrf:lowercase, or --lowercase for all metrics",
+    "--chrf-eps-smoothing": "use --eps-smoothing, or -m chrf:eps-smoothing",
+    "--ter-case-sensitive": "use --case-sensitive, or -m ter:case-sensitive",
+    "--ter-asian-support": "use --asian-support, or -m ter:asian-support",
+    "--ter-no-punct": "use --no-punct, or -m ter:no-punct",
+    "--ter-normalized": "use --normalized, or -m ter:normalized",
+}
+# Short forms of the same.
+OPTIONS = {
+    **OPTIONS,
+    "-par": OPTIONS["--paired-ar"],
+    "-pbs": OPTIONS["--paired-bs"],
+    "-parn": OPTIONS["--paired-ar-n"],
+    "-pbsn": OPTIONS["--paired-bs-n"],
+    "-cin": OPTIONS["--confidence-n"],
+    "-nr": OPTIONS["--num-refs"],
+    "-ci": "use --confidence 0.95",
+    "-cc": OPTIONS["--chrf-char-order"],
+    "-cw": OPTIONS["--chrf-word-order"],
+}
+
+_SPBLEU = "spBLEU is BLEU with a SentencePiece tokenizer: use -m bleu:tokenize=flores200,tokenizer-model=FILE"
+_SCORES = "its scores per segment can be read from files: --scores {name} FILE FILE"
+NEURAL = ("bertscore", "bleurt", "comet", "cometkiwi", "metricx", "xcomet")
+
+# Names that other tools use, by what they name here.
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "metric": {
+        "spbleu": _SPBLEU,
+        "sacrebleu": "use -m bleu",
+        "chrf2": "use -m chrf",
+        "chrfpp": "use -m chrf++",
+        "chrf2++": "use -m chrf++",
+        "sentence-bleu": "use -m sentbleu",
+        **{name: _SCORES.format(name=name) for name in NEURAL},
+    },
+    "--tokenize": {
+        "mecab": "use ja-mecab for Japanese, ko-mecab for Korean",
+        "spbleu": "use flores200, flores101 or spBLEU-1K",
+        "flores": "use flores200 or flores101",
+        "moses": "texts should be detokenized; for tokenized texts use none, as multi-bleu.perl does",
+    },
+}
+
+
+def check_habits(args: Sequence[str]) -> None:
+    """Raise :class:`InputError` for an option of another tool, with the one to use here."""
+    for arg in args:
+        if arg == "--":
+            return
+        option = arg.split("=", 1)[0]
+        if option in OPTIONS:
+            raise InputError(f"there is no option {option}: {OPTIONS[option]}")
+
+
+def name_advice(kind: str, name: str) -> InputError | None:
+    """The error for a name that other tools know and reshuffle does not."""
+    advice = NAMES.get(kind, {}).get(name.lower())
+    return None if advice is None else InputError(f"unknown {kind} {quoted(shortened(name))}: {advice}")

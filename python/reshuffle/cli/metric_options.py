@@ -1,0 +1,166 @@
+"""Metrics and their options on the command line: ``-m bleu:tokenize=intl,lowercase`` and ``--tokenize intl``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NoReturn
+
+from ..errors import InputError, quoted, unknown_name
+from ..metrics.registry import OptionSpec, metric_specs
+from ..validate import check_name
+from .habits import name_advice
+
+__all__ = ["Flag", "MetricChoice", "describe_option", "flag", "flags", "is_metric", "known_case", "parse_metric"]
+
+
+def flag(option: str) -> str:
+    """An option as it is written on the command line.
+
+    >>> flag("max_ngram_order")
+    '--max-ngram-order'
+    """
+    return "--" + option.replace("_", "-")
+
+
+def describe_option(text: str) -> str:
+    """The description of an option, with flags instead of Python names.
+
+    One-word names stay as they are, since they may be ordinary words.
+
+    >>> describe_option("like smooth_value: --lowercase")
+    'like --smooth-value: --lowercase'
+    """
+    options = [o.name for spec in metric_specs() for o in spec.options if "_" in o.name]
+    return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
+
+
+def known_case(name: str, known: Sequence[str]) -> str:
+    """The name in lower case if that is known: BLEU is bleu. No two metrics differ in case alone."""
+    return name.lower() if name.lower() in known else name
+
+
+@cache
+def metric_names() -> list[str]:
+    """The names of all metrics."""
+    return [spec.name for spec in metric_specs()]
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option that one or more metrics have under the same name."""
+
+    option: OptionSpec
+    metrics: list[str]
+    choices: list[str]
+
+
+def flags() -> list[Flag]:
+    """Every option of any metric, once."""
+    by_name: dict[str, list[tuple[str, OptionSpec]]] = {}
+    for spec in metric_specs():
+        for option in spec.options:
+            by_name.setdefault(option.name, []).append((spec.name, option))
+
+    def merged(owners: list[tuple[str, OptionSpec]]) -> Flag:
+        choices = dict.fromkeys(choice for _, option in owners for choice in option.choices)
+        return Flag(owners[0][1], [name for name, _ in owners], list(choices))
+
+    return [merged(owners) for owners in by_name.values()]
+
+
+@dataclass(frozen=True)
+class MetricChoice:
+    """A metric that was asked for by ``-m``, with the options after its name."""
+
+    name: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def is_metric(word: str) -> bool:
+    """Does the word name a metric, with options or without?
+
+    >>> is_metric("BLEU:lowercase"), is_metric("ref.txt"), is_metric("./ter")
+    (True, False, False)
+    """
+    name = word.partition(":")[0]
+    return known_case(name, metric_names()) in metric_names()
+
+
+def parse_metric(text: str) -> MetricChoice:
+    """A metric and its options: ``NAME`` or ``NAME:OPTION=VALUE,OPTION``.
+
+    Raises
+    ------
+    InputError
+        If the metric, an option or a value does not exist, or an option comes twice.
+
+    Examples
+    --------
+    >>> parse_metric("BLEU:tokenize=intl,lowercase,weights=0.5,0.5").options
+    {'tokenize': 'intl', 'lowercase': True, 'weights': [0.5, 0.5]}
+    """
+    name, colon, rest = text.partition(":")
+    name = known_case(name, metric_names())
+    check_name("metric", name, metric_names())
+    specs = {option.name: option for spec in metric_specs() if spec.name == name for option in spec.options}
+    if colon and not rest:
+        raise InputError(f"-m {text} ends with a colon: expected options after it, such as -m {name}:{_example(specs)}")
+    values: dict[str, str | None] = {}
+    last = ""  # the option that was read last
+    for part in rest.split(",") if rest else ():
+        written, equals, value = part.partition("=")
+        option = written.replace("-", "_")
+        if not equals and last and specs[last].kind == "reals" and option not in specs:
+            values[last] = f"{values[last]},{part}"  # the next of several numbers
+            continue
+        if option not in specs:
+            known = [flag(each)[2:] for each in specs]
+            check_name(f"option of {name}", written, known)
+        if option in values:
+            raise InputError(f"-m {text}: the option {written} is set twice")
+        values[option] = value if equals else None
+        last = option
+    return MetricChoice(name, {option: _parsed(name, specs[option], value) for option, value in values.items()})
+
+
+def _example(specs: dict[str, OptionSpec]) -> str:
+    option = next(iter(specs.values()), None)
+    if option is None:
+        return "OPTION=VALUE"
+    return flag(option.name)[2:] + ("" if option.kind == "flag" else "=VALUE")
+
+
+FLAG_VALUES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+
+def _parsed(metric: str, option: OptionSpec, value: str | None) -> Any:
+    """The value of an option after the name of a metric; None if nothing but the option's name was written."""
+    written = flag(option.name)[2:]
+
+    def fail(expected: str) -> NoReturn:
+        got = f"no value: write {written}=VALUE" if value is None else quoted(value)
+        raise InputError(f"-m {metric}: {written} must be {expected}, got {got}")
+
+    if option.kind == "flag":
+        if value is None:
+            return True
+        if value.lower() not in FLAG_VALUES:
+            raise InputError(f"-m {metric}: {written} must be yes or no, got {quoted(value)}")
+        return FLAG_VALUES[value.lower()]
+    if value is None:
+        expected = {"choice": f"one of {', '.join(option.choices)}", "path": "a file", "language": "a language code"}
+        fail(expected.get(option.kind, "a number"))
+    if option.kind == "choice" and value not in option.choices:
+        raise name_advice(flag(option.name), value) or unknown_name(f"{written} of {metric}", value, option.choices)
+    convert: dict[str, Callable[[str], Any]] = {
+        "integer": int,
+        "real": float,
+        "reals": lambda text: [float(number) for number in text.split(",")],
+    }
+    try:
+        return convert.get(option.kind, str)(value)
+    except ValueError:
+        fail({"integer": "a whole number", "real": "a number"}.get(option.kind, "numbers separated by commas"))

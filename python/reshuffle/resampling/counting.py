@@ -1,0 +1,168 @@
+"""From texts and metrics to samples: what is scored, checked and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from operator import methodcaller
+from typing import Any, TypeAlias
+
+from ..data.corpus import Corpus, Lines
+from ..errors import InputError, warn
+from ..lazy import lazy
+from ..metrics.black_box import CorpusFunction
+from ..metrics.native import NativeMetric, metric
+from ..metrics.precomputed import GivenCounts
+from ..settings import Resampling
+from .samples import CountSample, Sample, TextSample
+
+__all__ = ["AnyMetric", "Data", "Metrics", "References", "Systems"]
+
+References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | None"
+Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | None"
+AnyMetric: TypeAlias = NativeMetric | GivenCounts | CorpusFunction
+Metrics: TypeAlias = "str | AnyMetric | Sequence[str | AnyMetric]"
+
+
+@singledispatch
+def sample_for(m: object, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+    """The outputs of these systems, counted by a metric."""
+    raise _no_metric(m)
+
+
+@sample_for.register
+def _(m: GivenCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+    return CountSample.of(m, m.counts_of(names))
+
+
+@sample_for.register
+def _(m: NativeMetric, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+    texts = _texts(m, corpus)
+    outputs = {name: texts.systems[name] for name in names}
+    threads, progress = resampling.threads, resampling.progress
+    return CountSample.of(m, m.suff_stats(outputs, texts.references, threads=threads, progress=progress))
+
+
+@sample_for.register
+def _(m: CorpusFunction, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+    texts = _texts(m, corpus)
+    return TextSample(m, [texts.systems[name] for name in names], texts.references)
+
+
+def _no_metric(m: object) -> InputError:
+    return InputError(
+        f"a metric is a name, reshuffle.metric(name), SegmentScores, FromCounts, OwnTexts or CorpusFunction, got {m!r}"
+    )
+
+
+def _texts(m: AnyMetric, corpus: Corpus | None) -> Corpus:
+    """The texts, or :class:`InputError` if there are none."""
+    if corpus is None:
+        raise _texts_missing([m.name])
+    return corpus
+
+
+def _texts_missing(metrics: Sequence[str]) -> InputError:
+    return InputError(f"{', '.join(metrics)} needs texts: pass references and systems")
+
+
+@dataclass(frozen=True)
+class Data:
+    """The metrics to compute, and the texts; without texts if all metrics have precomputed counts."""
+
+    corpus: Corpus | None
+    metrics: Sequence[AnyMetric]
+    names: tuple[str, ...]
+    n_segments: int
+
+    @classmethod
+    def from_arguments(cls, references: References, systems: Systems, metrics: Metrics) -> Data:
+        """Check the arguments of a public function. :class:`InputError` if they cannot be used together."""
+        resolved = _resolved(metrics)
+        if references is not None and systems is not None:
+            corpus = Corpus.of(references, systems)
+            corpus.check()
+            _check_detokenized(corpus, resolved)
+            return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
+        if references is not None or systems is not None:
+            there, missing = ("references", "systems") if systems is None else ("systems", "references")
+            raise InputError(f"{there} without {missing}: pass both, or neither if all scores are precomputed")
+        needy = [m.name for m in resolved if not isinstance(m, GivenCounts)]
+        if needy:
+            raise _texts_missing(needy)
+        counts = resolved[0].counts
+        return cls(None, resolved, tuple(counts), len(next(iter(counts.values()))))
+
+    @lazy
+    def labels(self) -> list[str]:
+        """The name of each metric, with the options that differ where two metrics share a name.
+
+        >>> bleus = [metric("bleu"), metric("bleu", lowercase=True, tokenize="intl"), metric("chrf")]
+        >>> Data.from_arguments(["a"], [["a"]], bleus).labels
+        ['BLEU case:mixed tok:13a', 'BLEU case:lc tok:intl', 'chrF2']
+        """
+        parts = [m.signature().split("|")[1:] for m in self.metrics]
+        labels = []
+        for m, own in zip(self.metrics, parts, strict=True):
+            rivals = [others for n, others in zip(self.metrics, parts, strict=True) if n.name == m.name]
+            labels.append(" ".join([m.name, *(part for part in own if any(part not in others for others in rivals))]))
+        return labels
+
+    @property
+    def n_references(self) -> str | None:
+        """The number of references per segment as signatures write it."""
+        return None if self.corpus is None else self.corpus.n_references
+
+    def count(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
+        """Count these systems, once for each metric."""
+        samples = [sample_for(m, names, self.corpus, resampling) for m in self.metrics]
+        for sample in samples:
+            if sample.n_units != self.n_segments:
+                other = samples[0].metric.name if self.corpus is None else "the texts"
+                raise InputError(
+                    f"{sample.metric.name} has {sample.n_units:,} segments, {other} {self.n_segments:,}: the numbers "
+                    "must be equal"
+                )
+        return samples
+
+
+def _resolved(metrics: Metrics) -> list[Any]:
+    """The metrics as objects. :class:`InputError` if two of them cannot be distinguished by name or options."""
+    chosen = list(metrics) if isinstance(metrics, Sequence) and not isinstance(metrics, str) else [metrics]
+    resolved: list[Any] = [metric(m) if isinstance(m, str) else m for m in chosen]
+    if not resolved:
+        raise InputError("no metrics: expected at least one")
+    for m in resolved:
+        if not isinstance(m, NativeMetric | GivenCounts | CorpusFunction):
+            raise _no_metric(m)
+    signatures = [m.signature() for m in resolved]
+    if len(set(signatures)) < len(signatures):
+        raise InputError(f"the same metric twice: {', '.join(signatures)}")
+    for m in resolved:
+        # Native metrics of the same name differ in their options.
+        if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
+            raise InputError(f"two metrics are called {m.name}: rename the one whose counts are precomputed")
+    return resolved
+
+
+# The threshold of sacreBLEU 2.6.0 (sacrebleu/metrics/base.py).
+TOKENIZED_PERIODS = 100
+_ends_tokenized = methodcaller("endswith", " .")
+
+
+def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
+    """Warn about outputs that seem to be tokenized already, if a metric tokenizes them again."""
+    tokenizing = [m for m in metrics if isinstance(m, NativeMetric) and m.tokenizes]
+    if not tokenizing:
+        return
+    for name, lines in corpus.systems.items():
+        try:
+            n = sum(map(_ends_tokenized, lines))
+        except (AttributeError, TypeError):  # not strings: counting will raise the error
+            return
+        if n >= TOKENIZED_PERIODS:
+            warn(
+                f"{n:,} segments of the system {name!r} end in a tokenized period (' .'), but {tokenizing[0].name} "
+                "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
+            )

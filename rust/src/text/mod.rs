@@ -1,0 +1,6 @@
+//! Text processing that metrics share: tokenizers, n-gram counts, edit distance, and dependency parses.
+
+pub mod conllu;
+pub(crate) mod edit;
+pub(crate) mod ngram;
+pub mod tokenize;

@@ -1,0 +1,167 @@
+"""Metrics on the command line, the help, and the hints for arguments of other tools."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import InputError, metric, types
+from reshuffle.cli.habits import NAMES, OPTIONS
+from reshuffle.cli.metric_options import MetricChoice, is_metric, parse_metric
+from reshuffle.metrics.registry import metric_specs
+
+TEXTS = ("reference.txt", "baseline.txt", "larger.txt")
+FEW = ("-n", "9", "--format", "json")
+
+
+def compared(run: Any, *args: str) -> Any:
+    outcome = run("compare", *args, *FEW)
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def test_several_metrics_follow_one_option_as_in_sacrebleu(demo: Path, run: Any) -> None:
+    expected = run("compare", *TEXTS, "-m", "bleu", "-m", "chrf", "-m", "ter", *FEW).out
+    assert run("compare", *TEXTS, "-m", "bleu", "chrf", "ter", *FEW).out == expected
+    # The list ends at the first word that is no metric.
+    assert run("compare", "-m", "bleu", "chrf", "TER", *TEXTS, *FEW).out == expected
+    assert run("compare", "--metrics", "bleu", "chrf", "-m", "ter", *TEXTS, *FEW).out == expected
+
+
+def test_a_file_with_the_name_of_a_metric_is_written_with_its_directory(demo: Path, run: Any) -> None:
+    (demo / "ter").write_text((demo / "tuned.txt").read_text())
+    outcome = run("compare", "-m", "bleu", "ter", *TEXTS, *FEW)
+    assert "'ter' after -m is read as a metric" in outcome.err
+    assert "write ./ter" in outcome.err
+    found = compared(run, "reference.txt", "baseline.txt", "-m", "bleu", "./ter")
+    assert [system["name"] for system in found["systems"]] == ["baseline", "ter"]
+
+
+def test_options_follow_the_name_of_a_metric(demo: Path, run: Any) -> None:
+    found = compared(run, *TEXTS, "-m", "bleu:tokenize=intl,lowercase", "chrf:char-order=4", "ter")
+    assert [m["signature"] for m in found["metrics"]] == [
+        metric("bleu", tokenize="intl", lowercase=True).signature("1"),
+        metric("chrf", char_order=4).signature("1"),
+        metric("ter").signature("1"),
+    ]
+
+
+def test_options_of_a_metric_take_precedence_over_flags(demo: Path, run: Any) -> None:
+    found = compared(run, *TEXTS, "-m", "bleu:tokenize=char", "nist", "--tokenize", "intl", "--lowercase")
+    assert [m["signature"] for m in found["metrics"]] == [
+        metric("bleu", tokenize="char", lowercase=True).signature("1"),
+        metric("nist", tokenize="intl", lowercase=True).signature("1"),
+    ]
+
+
+def test_one_metric_may_be_used_with_different_options(demo: Path, run: Any) -> None:
+    found = compared(run, *TEXTS, "-m", "bleu:tokenize=char", "bleu")
+    assert len({m["signature"] for m in found["metrics"]}) == 2
+
+
+@pytest.mark.parametrize("spec", metric_specs(), ids=lambda spec: spec.name)
+def test_every_option_can_follow_the_name_of_its_metric(spec: Any) -> None:
+    for option in spec.options:
+        values: dict[str, tuple[str, Any]] = {
+            "flag": ("no", False),
+            "integer": (f"{option.minimum or 1:.0f}", int(option.minimum or 1)),
+            "real": ("0.25", 0.25),
+            "reals": ("0.5,0.25,0.25", [0.5, 0.25, 0.25]),
+            "choice": (option.choices[0] if option.choices else "", option.choices[0] if option.choices else ""),
+            "path": ("a.model", "a.model"),
+            "language": ("ja", "ja"),
+        }
+        written, expected = values[option.kind]
+        name = option.name.replace("_", "-")
+        assert parse_metric(f"{spec.name}:{name}={written}") == MetricChoice(spec.name, {option.name: expected})
+        # Another option may follow, and underscores are as good as hyphens.
+        other = next((o for o in spec.options if o.kind == "flag" and o is not option), None)
+        if other is not None:
+            both = parse_metric(f"{spec.name.upper()}:{option.name}={written},{other.name}")
+            assert both.options == {option.name: expected, other.name: True}
+
+
+@given(st.text(max_size=30), st.sampled_from(["", "bleu:", "bleu:weights=", "nist:", "TER:"]))
+def test_nothing_but_input_errors_comes_of_nonsense(text: str, start: str) -> None:
+    with contextlib.suppress(InputError):
+        choice = parse_metric(start + text)
+        assert is_metric(start + text)
+        assert choice.name in [spec.name for spec in metric_specs()]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("bleu:tokenise=intl", "unknown option of bleu 'tokenise': did you mean 'tokenize'"),
+        ("bleu:", "-m bleu: ends with a colon: expected options after it, such as -m bleu:tokenize=VALUE"),
+        ("bleu:tokenize", "-m bleu: tokenize must be one of 13a, intl"),
+        ("bleu:tokenize=13", "unknown tokenize of bleu '13': did you mean '13a'"),
+        ("bleu:lowercase=maybe", "-m bleu: lowercase must be yes or no, got 'maybe'"),
+        ("bleu:lowercase,lowercase", "-m bleu:lowercase,lowercase: the option lowercase is set twice"),
+        ("nist:max-ngram-order=two", "-m nist: max-ngram-order must be a whole number, got 'two'"),
+        ("chrf:beta", "-m chrf: beta must be a number, got no value: write beta=VALUE"),
+        ("bleu:weights=a,b", "-m bleu: weights must be numbers separated by commas, got 'a,b'"),
+    ],
+)
+def test_wrong_options_of_a_metric_are_explained(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        parse_metric(text)
+
+
+@pytest.mark.parametrize("command", ["compare", "score"])
+def test_the_help_fits_two_screens(monkeypatch: pytest.MonkeyPatch, run: Any, command: str) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = run(command, "--help").out.splitlines()
+    assert len(lines) <= 90
+    assert max(map(len, lines)) <= 100
+    titles = [line.rstrip(":") for line in lines if re.fullmatch(r"[A-Z]\w+:", line)]
+    test = ["Test"] if command == "compare" else []
+    assert titles == ["Examples", "Input", "Metrics", *test, "Intervals", "Resampling", "Output"]
+
+
+def test_the_help_lists_every_metric(run: Any) -> None:
+    text = run("compare", "--help").out
+    assert all(spec.name in text for spec in metric_specs())
+    assert all(name in text for name in (*get_args(types.Test), *get_args(types.Interval), *get_args(types.Format)))
+
+
+@pytest.mark.parametrize("option", sorted(OPTIONS))
+def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
+    outcome = run("compare", *TEXTS, option, "1")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"reshuffle: error: there is no option {option}: {OPTIONS[option]}\n"
+
+
+def test_no_option_of_reshuffle_is_taken_for_one_of_another_tool() -> None:
+    from reshuffle.cli.commands import cli
+
+    own = {name for command in cli.commands.values() for param in command.params for name in param.opts}
+    assert not own & set(OPTIONS)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES["metric"]))
+def test_metrics_of_other_tools_get_a_hint(demo: Path, run: Any, name: str) -> None:
+    outcome = run("compare", *TEXTS, "-m", name)
+    assert outcome.code == 2
+    assert NAMES["metric"][name] in outcome.err
+
+
+def test_a_tokenizer_of_another_tool_gets_a_hint(demo: Path, run: Any) -> None:
+    for args in (("--tokenize", "mecab"), ("-m", "bleu:tokenize=mecab")):
+        outcome = run("compare", *TEXTS, *args)
+        assert outcome.code == 2
+        assert "use ja-mecab for Japanese, ko-mecab for Korean" in outcome.err
+
+
+def test_a_forgotten_command_gets_a_hint(demo: Path, run: Any) -> None:
+    outcome = run(*TEXTS)
+    assert outcome.code == 2
+    assert f"to compare systems write 'reshuffle compare {' '.join(TEXTS)}'" in outcome.err
+    assert "did you mean 'compare'" in run("compair", *TEXTS).err
