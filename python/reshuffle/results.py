@@ -689,8 +689,8 @@ class Comparison:
         Returns
         -------
         list of dict
-            All have the same keys, which docs/guide.md lists; None is for what does not apply. ``polars.DataFrame``
-            and ``pandas.DataFrame`` take the list as it is; :meth:`to_pandas` has better types.
+            All have the same keys, the columns of the CSV; the value is None where one does not apply.
+            ``polars.DataFrame`` and ``pandas.DataFrame`` take the list as it is.
 
         Examples
         --------
@@ -706,7 +706,8 @@ class Comparison:
     def to_pandas(self) -> Any:
         """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
 
-        Missing numbers are NaN, or ``pandas.NA`` in columns of integers.
+        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers, which keep every digit of a
+        seed, and None in columns of strings.
 
         Raises
         ------
