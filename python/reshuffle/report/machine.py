@@ -93,8 +93,8 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
     }
 
 
-# The columns of CSV, and of which type of pandas they are; None is for strings. Nullable integers, because a column of
-# floats, which pandas takes where a number is missing, cannot hold every seed.
+# The columns of CSV and their pandas types; None is for strings. Integers are nullable, because pandas would turn a column
+# with missing integers into float64, which cannot hold every seed.
 COLUMNS: Mapping[str, str | None] = {
     "system": None,
     "metric": None,
@@ -197,13 +197,13 @@ def _caveats(comparison: Comparison, pair: PairedDifference) -> list[str]:
 
 
 def frame_columns(comparison: Comparison) -> dict[str, tuple[Sequence[Any], str | None]]:
-    """The columns of the CSV by name: their values and their type of pandas."""
+    """The columns of the CSV by name: values and pandas type."""
     rows = as_dicts(comparison)
     return {name: ([row[name] for row in rows], COLUMNS[name]) for name in _columns(comparison)}
 
 
 def data_frame(columns: Mapping[str, tuple[Sequence[Any], str | None]]) -> Any:
-    """A data frame of pandas from columns: values and type."""
+    """A pandas data frame from columns: values and pandas type."""
     try:
         pandas: Any = import_module("pandas")
     except ImportError:

@@ -114,7 +114,7 @@ def _rows(table: SegmentTable, n_segments: int) -> Iterator[list[Any]]:
 
 
 def segment_columns(table: SegmentTable) -> dict[str, tuple[Sequence[Any], str | None]]:
-    """The columns of the TSV by name: their values and their type of pandas."""
+    """The columns of the TSV by name: values and pandas type."""
     _check_names(table)
     n_systems = len(table.systems)
     ids = [id_ for id_ in _ids(table) for _ in range(n_systems)]
