@@ -12,9 +12,12 @@ from typing import Any
 
 from ..results import Comparison, SegmentTable
 from ..validate import check_name
+from .csv import as_csv
 from .html import as_html
-from .machine import as_csv, as_dicts, as_json, data_frame, frame_columns
-from .markup import as_latex, as_markdown
+from .json import as_json
+from .latex import as_latex
+from .markdown import as_markdown
+from .rows import as_dicts, data_frame, frame_columns
 from .segments import (
     preview_as_html,
     preview_as_text,

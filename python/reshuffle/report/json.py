@@ -1,0 +1,89 @@
+"""JSON: one object with every number in full."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore
+from .terminal import Terminal
+
+__all__ = ["as_json"]
+
+
+def as_json(comparison: Comparison, terminal: Terminal) -> str:
+    """One object; docs/guide.md describes its keys."""
+    systems = [
+        {"name": name, "scores": {s.metric: _score(s) for s in comparison.scores if s.system == name}}
+        for name in comparison.systems
+    ]
+    document = {
+        "signature": comparison.signature,
+        "version": comparison.version,
+        "baseline": comparison.baseline,
+        "segments": comparison.n_segments,
+        "unit": comparison.unit,
+        "units": comparison.n_units,
+        **({} if comparison.n_strata is None else {"strata": comparison.n_strata}),
+        "references": comparison.n_references,
+        "n_resamples": comparison.n_resamples,
+        "confidence_level": comparison.confidence_level,
+        "alpha": comparison.alpha,
+        "seed": comparison.seed,
+        "experimentwise_error": comparison.experimentwise_error,
+        "metrics": [
+            {"name": m.name, "signature": m.signature, "higher_is_better": m.higher_is_better}
+            | ({} if m.evaluations is None else {"evaluations": m.evaluations})
+            for m in comparison.metrics
+        ],
+        "systems": systems,
+        "comparisons": [_pair(pair) for pair in comparison.comparisons],
+        "caveats": [{"kind": caveat.kind, **caveat.values} for caveat in comparison.caveats],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _interval(interval: ConfidenceInterval | None) -> dict[str, Any] | None:
+    if interval is None:
+        return None
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "confidence_level": interval.confidence_level,
+        "method": interval.method,
+    }
+
+
+def _score(score: SystemScore) -> dict[str, Any]:
+    return {
+        "score": score.score,
+        "confidence_interval": _interval(score.confidence_interval),
+        "details": dict(score.details),
+    }
+
+
+def _pair(pair: PairedDifference) -> dict[str, Any]:
+    test = pair.test
+    return {
+        "baseline": pair.baseline,
+        "system": pair.system,
+        "metric": pair.metric,
+        "test": test.test,
+        "scheme": test.scheme,
+        "exact_by": test.exact_by,
+        "alternative": test.alternative,
+        "difference": pair.difference,
+        "pvalue": test.pvalue,
+        "pvalue_interval": _interval(test.pvalue_interval),
+        "adjusted_pvalue": test.adjusted_pvalue,
+        "confidence_interval": _interval(pair.confidence_interval),
+        "exceedances": test.exceedances,
+        "n_resamples": test.n_resamples,
+        "stopping": None if test.stopping is None else asdict(test.stopping),
+        "seed": test.seed,
+        "wins": test.wins,
+        "ties": test.ties,
+        "intraclass_correlation": pair.intraclass_correlation,
+        "design_effect": pair.design_effect,
+    }
