@@ -95,6 +95,10 @@ def of_batch(n: int) -> str:
     return f"batch:{n}"
 
 
+# The first parts of a run: they are said whenever there are any.
+ALWAYS_SAID = ("interval", "test", "alternative", "adjust", "scheme", "stopping", "strata")
+
+
 class Run(NamedTuple):
     """What was tested, and how replicates were made. None stands for what was not used or goes without saying.
 
@@ -121,8 +125,7 @@ class Run(NamedTuple):
     @property
     def line(self) -> str:
         """These parts of a signature."""
-        parts = ("interval", "test", "alternative", "adjust", "scheme", "stopping", "strata")
-        used = [f"{part}:{value}" for part in parts if (value := getattr(self, part)) is not None]
+        used = [f"{part}:{value}" for part, value in zip(ALWAYS_SAID, self, strict=False) if value is not None]
         if self.unit is not None and self.unit != "segment":
             used.append(f"unit:{self.unit}[{self.units}]")
         if self.seed is not None:

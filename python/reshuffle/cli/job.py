@@ -49,7 +49,9 @@ class Job:
     resampling: Resampling
 
     @classmethod
-    def from_arguments(cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], at_least: int) -> Job:
+    def from_arguments(
+        cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], at_least: int
+    ) -> Job:
         """Check everything that can be checked before files are read. Removes the options it uses from ``options``."""
         refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
@@ -198,7 +200,9 @@ def _check_parses(reference: str | None, metrics: Sequence[NativeMetric]) -> Non
     if reference is None:
         raise InputError("no REF: --parses takes all files up to the next option, so put it last")
     if not any(m.reads_parses for m in metrics):
-        raise InputError(f"--parses does not apply to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out")
+        raise InputError(
+            f"--parses does not apply to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out"
+        )
 
 
 def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[str]) -> InputError:

@@ -105,8 +105,9 @@ class Column(NamedTuple):
         totals = np.repeat(self.sample.totals[list(self.pair), None], len(moved), axis=1)
         totals[0, :, self.number] -= moved
         totals[1, :, self.number] += moved
-        score = self.sample.metric.score
-        return score(totals[0]) - score(totals[1])
+        x, y = self.sample.metric.score(totals)
+        statistics: Scores = x - y
+        return statistics
 
 
 class Sample(Protocol):
