@@ -38,7 +38,7 @@ Adjustment: TypeAlias = Literal["bonferroni", "holm", "maxt", "minp"]
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "studentized", "delta", "jackknife", "t"]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
 
-Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex"]
+Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "html"]
 """:data:`reshuffle.report.FORMATS`."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
