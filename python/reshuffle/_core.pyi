@@ -1,9 +1,9 @@
-"""The compiled core: counts, replicates, scores, tallies. The public API is :mod:`reshuffle`.
+"""The compiled core: counts, replicates, scores and tallies. The public API is :mod:`reshuffle`.
 
-Arrays must be C-contiguous and of the dtypes given, and must not be changed by another thread during a call. Long calls
-let go of the interpreter, raise what a signal handler raises (``KeyboardInterrupt``) within a tenth of a second or so,
-and take ``threads=0`` for as many threads as there are cores. Errors are :class:`reshuffle.InputError`, and
-``MemoryError`` if memory does not suffice.
+Arrays must be C-contiguous and have the annotated dtype, and no other thread may change them during a call. Long calls
+release the interpreter and raise the exception of a signal handler (``KeyboardInterrupt``) within about 0.1 s.
+``threads=0`` means one thread per core. Errors are :class:`reshuffle.InputError`, or ``MemoryError`` if there is not
+enough memory.
 """
 
 from collections.abc import Sequence
@@ -44,30 +44,30 @@ __all__ = [
     "draw_weights",
     "metrics",
     "shuffle_many",
-    "sign_flip_distribution",
     "simd",
     "stream_indices",
-    "stream_words",
+    "stream_values",
+    "subset_sum_distribution",
     "tokenize",
     "tokenizers",
 ]
 
 GENERATOR: Final[str]
-"""The generator of the random words, as signatures name it."""
+"""The name of the random number generator in signatures."""
 
 LARGEST_SUM: Final[int]
-"""The largest sum of counts over segments, in absolute value, a power of two: larger ones are refused, so that nothing
-wraps around in 64 bits."""
+"""The largest sum of counts over segments, in absolute value; a power of two. Larger sums are refused, so that 64-bit
+integers never overflow."""
 
 UNICODE_VERSION: Final[str]
-"""The version of Unicode that ``intl`` and ``mteval-intl`` take their classes of characters from."""
+"""The version of Unicode that defines the character classes of ``intl`` and ``mteval-intl``."""
 
 VERSION: Final[str]
 """The version of the package."""
 
 @final
 class Progress:
-    """How far a long call has come, to be read from another thread.
+    """The progress of a long call, which another thread may read.
 
     >>> from reshuffle import Progress, compare
     >>> progress = Progress()
@@ -79,31 +79,31 @@ class Progress:
 
     def __new__(cls) -> Progress: ...
     def begin(self, stage: str, total: int) -> None:
-        """Start a stage. Long calls of the core do this themselves."""
+        """Start a stage. Long calls of the core do this automatically."""
 
     def update(self, done: int) -> None:
-        """Say how many segments or replicates are done."""
+        """Set how many segments or replicates are done."""
 
     @property
     def stage(self) -> str:
-        """What is being done: ``tokenizing``, ``counting``, ``shuffling`` or ``drawing``; empty at first."""
+        """The current stage: ``tokenizing``, ``counting``, ``shuffling`` or ``drawing``; empty before the first."""
 
     @property
     def total(self) -> int:
-        """How many segments or replicates the stage has."""
+        """The number of segments or replicates of the stage."""
 
     @property
     def done(self) -> int:
-        """How many of them are done."""
+        """The number of segments or replicates that are done."""
 
 @final
 class Metric:
     """A metric with its options. Wrapped by :class:`reshuffle.NativeMetric`."""
 
-    def __new__(cls, name: str, options_given: dict[str, bool | int | float | str | None]) -> Metric: ...
+    def __new__(cls, name: str, option_values: dict[str, bool | int | float | str | None]) -> Metric: ...
     @staticmethod
     def mean(name: str, scale: float, higher_is_better: bool) -> Metric:
-        """A mean over segments; a row is a number in units of 1/scale, and 1."""
+        """A mean over segments. A row is a score in multiples of 1/scale, and 1."""
 
     @property
     def name(self) -> str:
@@ -111,15 +111,15 @@ class Metric:
 
     @property
     def columns(self) -> list[str]:
-        """What each of the K counts of a segment is."""
+        """The names of the K counts of a segment."""
 
     @property
     def higher_is_better(self) -> bool:
-        """Is a larger score a better one?"""
+        """Whether a larger score is better."""
 
     @property
     def decimals(self) -> int | None:
-        """The number of known decimals of a score, if counts are real numbers rounded to a unit; else None."""
+        """The exact decimals of a score if counts are real numbers in fixed point; None if scores are exact."""
 
     @property
     def signature(self) -> list[tuple[str, str]]:
@@ -127,7 +127,7 @@ class Metric:
 
     @property
     def segment_signature(self) -> list[tuple[str, str]]:
-        """The same for scores of segments."""
+        """The options that change a segment score."""
 
     def count(
         self,
@@ -143,17 +143,17 @@ class Metric:
         """The scores of (R, K) summed counts: (R,)."""
 
     def segment_scores(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The scores of (S, K) segments, each by itself: (S,)."""
+        """The score of each segment, from (S, K) counts: (S,)."""
 
     def gradients(self, totals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The derivatives of the scores of (R, K) summed counts with respect to each count: (R, K)."""
+        """The derivatives of the scores of (R, K) summed counts with respect to each sum: (R, K)."""
 
     def details(self, totals: NDArray[np.int64]) -> list[tuple[str, float]]:
-        """The parts that make up the score of (K,) summed counts."""
+        """The components of the score of (K,) summed counts, by name."""
 
 @final
 class OptionSpec:
-    """What the registry knows of an option."""
+    """The registry's description of an option."""
 
     @property
     def name(self) -> str:
@@ -161,7 +161,7 @@ class OptionSpec:
 
     @property
     def about(self) -> str:
-        """One line for people."""
+        """A one-line description."""
 
     @property
     def kind(self) -> str:
@@ -169,23 +169,23 @@ class OptionSpec:
 
     @property
     def minimum(self) -> float | None:
-        """The smallest value of a number."""
+        """The smallest value, for a number."""
 
     @property
     def maximum(self) -> float | None:
-        """The largest value of a number."""
+        """The largest value, for a number."""
 
     @property
     def choices(self) -> list[str]:
-        """The names of a choice."""
+        """The valid names, for a choice."""
 
     @property
     def default(self) -> bool | int | float | str | None:
-        """The value if none is given."""
+        """The default value."""
 
 @final
 class MetricSpec:
-    """What the registry knows of a metric."""
+    """The registry's description of a metric."""
 
     @property
     def name(self) -> str:
@@ -193,7 +193,7 @@ class MetricSpec:
 
     @property
     def about(self) -> str:
-        """One line for people."""
+        """A one-line description."""
 
     @property
     def source(self) -> str:
@@ -201,7 +201,7 @@ class MetricSpec:
 
     @property
     def reads_parses(self) -> bool:
-        """Does it read parses in CoNLL-U in the place of texts?"""
+        """Whether it reads parses in CoNLL-U instead of text."""
 
     @property
     def options(self) -> list[OptionSpec]:
@@ -209,7 +209,7 @@ class MetricSpec:
 
 @final
 class TokenizerSpec:
-    """What the registry knows of a tokenizer."""
+    """The registry's description of a tokenizer."""
 
     @property
     def name(self) -> str:
@@ -217,77 +217,78 @@ class TokenizerSpec:
 
     @property
     def about(self) -> str:
-        """One line for people."""
+        """A one-line description."""
 
 def metrics() -> list[MetricSpec]:
-    """Every metric there is."""
+    """All metrics, in the order of listings."""
 
 def tokenizers() -> list[TokenizerSpec]:
-    """Every tokenizer there is."""
+    """All tokenizers, in the order of listings."""
 
 def broken_parse(blocks: Sequence[str]) -> tuple[int, int, str, str] | None:
-    """The first block that is not CoNLL-U: its number from 0, the line in it from 1, what was expected, what came."""
+    """The first block that is not valid CoNLL-U: its index, its line (from 1), what was expected, what was found."""
 
 def tokenize(lines: Sequence[str], tokenizer: str) -> list[list[str]]:
     """The tokens of each line."""
 
 @final
 class StoppingRule:
-    """When a test needs no more shuffles. Wrapped by :mod:`reshuffle.stopping`."""
+    """A rule for when a test needs no more shuffles. Wrapped by :mod:`reshuffle.stopping`."""
 
     @staticmethod
     def besag_clifford(exceedances: int) -> StoppingRule:
-        """At the h-th exceedance."""
+        """Stop at the h-th exceedance."""
 
     @staticmethod
     def gandy(level: float, risk: float) -> StoppingRule:
-        """As soon as the side of α on which p lies is decided with an error of at most ε."""
+        """Stop once it is decided, with an error probability of at most ε, whether p lies above or below α."""
 
     def limits(self, n: int) -> NDArray[np.int64]:
-        """The limits after the first n shuffles: (n, 2). A test stops at or below the first, at or above the second."""
+        """The limits after each of n shuffles: (n, 2). Exceedances at or beyond a limit stop the test."""
 
 @final
 class Sequential:
-    """Counts exceedances until a rule stops them, for tests on the same shuffles."""
+    """Counts exceedances until a rule stops each test, for tests on the same shuffles."""
 
     def __new__(cls, rule: StoppingRule, tests: int) -> Sequential: ...
     def update(self, reached: NDArray[np.bool_]) -> None:
-        """Take the results of n more shuffles: (tests, n). Those of a test that has stopped are ignored.
+        """Add which of n more shuffles are exceedances: (tests, n). Tests that have stopped ignore them.
 
-        After ``KeyboardInterrupt`` some of them may have been taken.
+        After ``KeyboardInterrupt`` some of the shuffles may have been added.
         """
 
     @property
     def finished(self) -> bool:
-        """Have all tests stopped?"""
+        """Whether all tests have stopped."""
 
     @property
     def outcomes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
-        """Shuffles looked at, exceedances among them, and whether the rule stopped the test: each (1, tests)."""
+        """The shuffles examined, the exceedances among them, and whether the rule stopped the test: each (1, tests)."""
 
 _Reduction = TypeVar("_Reduction", bound=Reduction)
 
 @disjoint_base
 class Reduction:
-    """What is kept of replicates: a specification, and what a run made of it.
+    """A quantity computed from the replicates: a specification or, after a run, the result.
 
-    Nothing can be asked of a specification but to be run, by :meth:`Resampler.run`, which returns another object.
+    :meth:`Resampler.run` takes specifications and returns results as new objects. Attributes of a specification raise
+    :class:`reshuffle.InputError`.
     """
 
     @property
     def replicates(self) -> tuple[int, int]:
-        """The numbers of the first replicate, and of the one behind the last."""
+        """The number of the first replicate, and that of the last plus 1."""
 
     def merge(self, later: Self) -> Self:
-        """This and a reduction of the replicates that follow on these, of the same specification.
+        """Merge with the result for the replicates that follow these, under the same specification.
 
-        The same bytes as what one run makes of all replicates, if the two ranges meet at a multiple of 64; elsewhere
-        sums of floats may differ in their last bits.
+        If the two ranges meet at a multiple of 64, the result has the same bytes as one run over all replicates.
+        Otherwise sums of floats may differ in their last bits.
         """
 
 @final
 class Tally(Reduction):
-    """How many shuffles reach each threshold: an array of shape (metrics, pairs)."""
+    """The number of shuffles that reach each threshold. ``thresholds`` have shape (metrics, pairs)."""
 
     def __new__(cls, pairs: Sequence[tuple[int, int]], alternative: str, thresholds: NDArray[np.float64]) -> Tally: ...
     @property
@@ -296,10 +297,10 @@ class Tally(Reduction):
 
 @final
 class SequentialTally(Reduction):
-    """As :class:`Tally`, until a rule stops every test.
+    """As :class:`Tally`, but each test ends when a rule stops it.
 
-    What begins behind shuffle 0 keeps a bit for every test and shuffle: it has outcomes once it is merged with what
-    comes before.
+    A result that does not begin with shuffle 0 stores a bit for every test and shuffle. It has no outcomes until the
+    results before it have been merged with it.
     """
 
     def __new__(
@@ -311,11 +312,11 @@ class SequentialTally(Reduction):
     ) -> SequentialTally: ...
     @property
     def shuffles(self) -> NDArray[np.uint64]:
-        """How many shuffles were looked at: (metrics, pairs)."""
+        """The number of shuffles examined: (metrics, pairs)."""
 
     @property
     def exceedances(self) -> NDArray[np.uint64]:
-        """How many of them reach the threshold: (metrics, pairs)."""
+        """The number of them that reach the threshold: (metrics, pairs)."""
 
     @property
     def stopped(self) -> NDArray[np.bool_]:
@@ -332,9 +333,9 @@ class Spread(Reduction):
 
 @final
 class MaxT(Reduction):
-    """How many shuffles have, among a pair and the less extreme ones of its metric, one that reaches its threshold.
+    """Step-down maxT: shuffles in which the pair, or a less extreme one of its metric, reaches its threshold.
 
-    Statistics are made comparable by ``scales``; all arrays have shape (metrics, pairs).
+    Statistics are multiplied by ``scales`` to make them comparable. All arrays have shape (metrics, pairs).
     """
 
     def __new__(
@@ -350,10 +351,10 @@ class MaxT(Reduction):
 
 @final
 class MinP(Reduction):
-    """How many shuffles have, among a pair and the less significant ones of its metric, one of its rank or better.
+    """Step-down minP: shuffles in which the pair, or a less significant one of its metric, has its rank or better.
 
-    All arrays have shape (metrics, pairs); what was observed has the rank c + 1. Ranks are among all shuffles, so this
-    is made by passes of its own, and cannot be merged: merge :class:`Series` in its place.
+    All arrays have shape (metrics, pairs). The rank of the observed statistic is c + 1. Ranks are among all shuffles, so
+    this takes separate passes and cannot be merged; merge :class:`Series` instead.
     """
 
     def __new__(
@@ -369,12 +370,12 @@ class MinP(Reduction):
 
 @final
 class Series(Reduction):
-    """score(x) − score(y) of every shuffle."""
+    """The statistic score(x) − score(y) of every shuffle."""
 
     def __new__(cls, pairs: Sequence[tuple[int, int]]) -> Series: ...
     @property
     def statistics(self) -> NDArray[np.float64]:
-        """The statistics: (metrics, pairs, R). Not a copy, and not writeable."""
+        """The statistics: (metrics, pairs, R). A read-only view."""
 
 @final
 class Draws(Reduction):
@@ -383,7 +384,7 @@ class Draws(Reduction):
     def __new__(cls) -> Draws: ...
     @property
     def scores(self) -> NDArray[np.float64]:
-        """The scores: (systems of all metrics, R). Not a copy, and not writeable."""
+        """The scores: (systems of all metrics, R). A read-only view."""
 
 @final
 class Moments(Reduction):
@@ -396,7 +397,7 @@ class Moments(Reduction):
 
     @property
     def deviations(self) -> NDArray[np.float64]:
-        """The standard deviations, by R − 1: (systems of all metrics,)."""
+        """The standard deviations, with divisor R − 1: (systems of all metrics,)."""
 
 @final
 class Ranks(Reduction):
@@ -405,51 +406,51 @@ class Ranks(Reduction):
     def __new__(cls) -> Ranks: ...
     @property
     def counts(self) -> list[NDArray[np.uint64]]:
-        """A (k, k) array for each metric: systems, ranks from the best; equals share the better one."""
+        """A (k, k) array per metric: systems by ranks, the best rank first. Tied systems share the better rank."""
 
 @final
 class Sums(Reduction):
-    """The sums of every replicate, for a caller who scores them."""
+    """The sums of counts of every replicate, for callers that score them."""
 
     def __new__(cls) -> Sums: ...
     @property
     def sums(self) -> NDArray[np.int64]:
-        """The sums: (R, cells), the k × K of each sample in turn. Not a copy, and not writeable.
+        """The sums: (R, cells), where cells are the k × K of each sample in turn. A read-only view.
 
-        Of shuffles they are those over the swapped segments, less the sums of the first system.
+        For shuffles, sums are over the swapped segments, minus the sums of the first system.
         """
 
 @final
 class Counts:
-    """Counts of systems: arrays of shape (n, S, K), checked once. It keeps the arrays, which must not be changed.
+    """Counts of systems, checked once. Keeps a reference to the arrays, which must not be changed.
 
-    Of n problems of k systems each there are k arrays, one for each system; of k systems of one problem there may be one
-    array, (k, S, K). Systems are numbered problem by problem.
+    For n problems of k systems each, ``arrays`` are k arrays of shape (n, S, K), one for each system. The k systems of a
+    single problem may also be one array of shape (k, S, K). Systems are numbered problem by problem.
     """
 
     def __new__(cls, arrays: Sequence[NDArray[np.int64]]) -> Counts: ...
     def __len__(self) -> int:
-        """How many systems there are, in all problems."""
+        """The number of systems of all problems."""
 
     @property
     def totals(self) -> NDArray[np.int64]:
         """The sums over all segments: (systems, K)."""
 
     def differing(self, pairs: Sequence[tuple[int, int]], *, most: int) -> list[tuple[int, int | None, int]]:
-        """For each pair the number of segments in which it differs, the column in which it does if that is but one, and
-        how far apart the least and the largest sum of the differences there are, in units of their greatest common
-        divisor.
+        """Where pairs of systems differ: (segments, column, span) for each pair.
 
-        A pair that differs in several columns is looked at until ``most`` segments are passed.
+        ``segments`` is the number of segments in which the two systems differ; for a pair that differs in several
+        columns, counting stops after ``most`` + 1. ``column`` is the only column that differs, or None. ``span`` is the
+        sum of the absolute differences in that column, divided by their greatest common divisor.
         """
 
 @final
 class Resampler:
-    """Counts of k systems under each of some metrics, packed and tabulated once; keeps no Python object.
+    """Counts of k systems under one or several metrics, packed once for any number of runs. Keeps no Python object.
 
-    ``samples`` are metrics and their counts; without a metric only :class:`Sums` can be run. ``kind`` is
-    ``shuffles`` or ``draws``; ``strata`` are the sizes of groups of segments that lie one after the other, from each of
-    which as many are drawn as it has.
+    ``samples`` are metrics and their counts; without a metric only :class:`Sums` can be run. ``kind`` is ``shuffles`` or
+    ``draws``. ``strata`` are the sizes of consecutive groups of segments; a draw takes as many segments from each group
+    as it has.
     """
 
     def __new__(
@@ -474,11 +475,11 @@ class Resampler:
         threads: int = 0,
         progress: Progress | None = None,
     ) -> list[_Reduction]:
-        """What the reductions make of n replicates from ``first`` on, all in one pass.
+        """Run the reductions on n replicates from number ``first`` on, all in one pass.
 
-        ``masks``, an (R, S) array that says which segments to swap, or ``indices``, one that says which to draw, takes
-        the place of ``n`` and ``seed``. ``codes``, (S,), takes that of the seed: replicate g swaps the segments whose
-        code has an odd number of bits in common with g.
+        ``masks``, an (R, S) array of the segments to swap, or ``indices``, an (R, S) array of the segments to draw,
+        replace ``n`` and ``seed``. ``codes``, (S,), replace the seed: replicate g swaps the segments whose code has an
+        odd number of bits in common with g.
         """
 
     @property
@@ -500,10 +501,10 @@ def shuffle_many(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.uint64]:
-    """How many of n shuffles of two systems reach the threshold, for each problem of a batch: (batch,).
+    """The number of n shuffles of two systems that reach the threshold, for each problem of a batch: (batch,).
 
-    ``counts`` are two arrays of shape (batch, S, K), thresholds and seeds have shape (batch,). Each problem is what
-    :class:`Tally` makes of it with its seed.
+    ``counts`` are two arrays of shape (batch, S, K); ``thresholds`` and ``seeds`` have shape (batch,). The result of a
+    problem is that of a :class:`Tally` with its seed.
     """
 
 def draw_many(
@@ -518,41 +519,41 @@ def draw_many(
 ) -> NDArray[np.float64]:
     """The scores of k systems on n draws, for each problem of a batch: (batch, k, n).
 
-    ``counts`` are k arrays of shape (batch, S, K), seeds have shape (batch,). Each problem is what :class:`Draws` makes
-    of it with its seed.
+    ``counts`` are k arrays of shape (batch, S, K); ``seeds`` have shape (batch,). The result of a problem is that of
+    :class:`Draws` with its seed.
     """
 
 def derive(seed: int, kind: str, index: int) -> int:
-    """A seed for the ``index``-th of what has one of its own: ``test-set``, ``simulation``, ``run`` or ``restart``.
+    """A seed for the ``index``-th test set, simulation, run or restart.
 
-    It is a word of the seed's generator under a purpose of its own. Seeds that are derived from derived ones are others
-    again.
+    ``kind`` is ``test-set``, ``simulation``, ``run`` or ``restart``. Derived seeds may be derived from again.
     """
 
-def sign_flip_distribution(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
-    """The probabilities of all sums from 0 to Σ of those steps whose coins show heads: (Σ + 1,).
+def subset_sum_distribution(steps: NDArray[np.uint64], *, progress: Progress | None = None) -> NDArray[np.float64]:
+    """The distribution of the sum of a random subset of steps, each included with probability ½: (Σ + 1,).
 
-    Less than n·Σ/2 additions on one thread; each of the n steps adds a relative error of 2⁻⁵³ at most.
+    Element j is the probability that the sum is j; Σ is the sum of all n steps. Takes less than n·Σ/2 additions on one
+    thread. Each step adds a relative error of at most 2⁻⁵³.
     """
 
 def draw_weights(
     seed: int, replicate: int, segments: int, *, strata: Sequence[int] | None = None
 ) -> NDArray[np.uint32]:
-    """How often a draw takes each of S segments: (S,), summing to S, and to its size in each of the ``strata``."""
+    """How often a draw takes each of S segments: (S,). Sums to S, and within each of the ``strata`` to its size."""
 
 def simd() -> str:
-    """Which instructions are in use: ``portable``, ``avx2`` or ``avx512``. All give the same results.
+    """The vector instructions in use: ``portable``, ``avx2`` or ``avx512``. All give the same results.
 
-    It is the best that the processor has, or what the environment variable ``RESHUFFLE_SIMD`` named at the first call
-    of a function that takes long. A name that cannot be followed is an :class:`reshuffle.InputError` there and here.
+    The best that the processor supports, or the choice of the environment variable ``RESHUFFLE_SIMD`` at the first long
+    call. If the variable is invalid, this function and all long calls raise :class:`reshuffle.InputError`.
     """
 
-def stream_words(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
-    """The first n random words of a replicate; ``purpose`` is ``shuffle``, ``draw`` or ``code``.
+def stream_values(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
+    """The first n random 64-bit values of a replicate; ``purpose`` is ``shuffle``, ``draw`` or ``code``.
 
-    Bit u % 64 of word u // 64 of a shuffle says whether segment u is swapped. Word u of replicate 0 of ``code`` is the
-    code of segment u.
+    For ``shuffle``, segment u is swapped if bit u % 64 of value u // 64 is set. For ``code``, value u of replicate 0 is
+    the code of segment u.
     """
 
 def stream_indices(seed: int, replicate: int, bound: int, n: int) -> NDArray[np.uint32]:
-    """The first n uniform indices below ``bound`` from the stream of a draw, 32 bits each, with Lemire's rejection."""
+    """The first n uniform indices below ``bound`` from the stream of a draw, by Lemire's method with 32 bits each."""

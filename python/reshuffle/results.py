@@ -1,20 +1,21 @@
-"""What a comparison found: frozen records that carry everything that made them.
+"""Results: frozen records that carry everything needed to repeat them.
 
-Nothing here resamples or prints. Reports are made from these in :mod:`reshuffle.report`.
+Nothing here resamples. Methods that display or convert a result import :mod:`reshuffle.report` when they are called.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
-from .validate import check_integer
+from .errors import InputError, listed, quoted, shortened, unknown_name
+from .types import Format, SegmentFormat
+from .validate import check_integer, check_name
 
 __all__ = [
     "Caveat",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 
-# A float or an int, or an array of them for a batch of problems: type checkers cannot know which.
+# A float or an int, or an array for a batch of problems; type checkers cannot know which.
 Real: TypeAlias = Any
 Whole: TypeAlias = Any
 
@@ -43,11 +44,11 @@ class ConfidenceInterval:
     Attributes
     ----------
     low, high : float, or (batch,) ndarray of float
-        The ends, both inside; arrays for a batch of problems.
+        The ends, which belong to the interval; arrays for a batch of problems.
     confidence_level : float
         For example 0.95.
     method : str
-        The name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``clopper-pearson`` or ``robbins``.
+        A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``clopper-pearson`` or ``robbins``.
     """
 
     low: Real
@@ -59,13 +60,13 @@ class ConfidenceInterval:
 def clopper_pearson(
     exceedances: int, n_resamples: int, confidence_level: float = 0.95, stopped: bool = False
 ) -> ConfidenceInterval:
-    """An interval for the p-value that infinitely many replicates would give, from c of R independent ones.
+    """Clopper–Pearson interval for the exact p-value, from c exceedances in R independent replicates.
 
-    Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404. Exact: it covers at least as often as it says. If replicates
-    were ``stopped`` at the c-th exceedance, chance decided how many there are. As many or more come with the
-    probability of at most c − 1 exceedances in R − 1 replicates, so the last one does not count for the upper end.
+    Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404. Conservative: its coverage is at least ``confidence_level``.
+    With ``stopped``, sampling ended at the c-th exceedance, so that R is random. The event "at least R replicates"
+    is then the event "at most c − 1 exceedances in R − 1 replicates", which gives the upper end.
 
-    The ends are rounded to ten significant digits: later ones differ between releases of SciPy.
+    The ends are rounded to ten significant digits: later digits differ between releases of SciPy.
 
     >>> interval = clopper_pearson(500, 10_000)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -81,10 +82,10 @@ def clopper_pearson(
 
 
 def robbins(exceedances: int, n_resamples: int, confidence_level: float = 0.95) -> ConfidenceInterval:
-    """The same for n replicates stopped by any rule that looks at them: all p with (n + 1)·b(n, p, c) ≥ 1 − level.
+    """Robbins' interval for the exact p-value, valid for any stopping rule: all p with (n + 1)·b(n, p, c) ≥ 1 − level.
 
-    Robbins 1970, doi:10.1214/aoms/1176696786: b is the binomial probability of c of n, and the true p is ever left out,
-    after whatever number of replicates, with a probability of at most 1 − level.
+    Robbins 1970, doi:10.1214/aos/1176696786. b is the binomial probability of c exceedances in n replicates. With
+    probability at least ``confidence_level`` the intervals contain the true p for every n at once.
 
     >>> interval = robbins(500, 10_000)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -93,19 +94,19 @@ def robbins(exceedances: int, n_resamples: int, confidence_level: float = 0.95) 
     c, others, n = exceedances, n_resamples - exceedances, n_resamples
     constant = math.lgamma(n + 2) - math.lgamma(c + 1) - math.lgamma(others + 1) - math.log(1 - confidence_level)
 
-    def inside(p: float) -> bool:
+    def contains(p: float) -> bool:
         if not 0 < p < 1:
             return c == n * p
         return constant + c * math.log(p) + others * math.log1p(-p) >= 0
 
     def end(outer: float) -> float:
-        """Between the best estimate, which is inside, and an end of all p."""
+        """By bisection between c/n, which the interval contains, and 0 or 1."""
         inner = c / n
-        while not inside(outer):
+        while not contains(outer):
             middle = (inner + outer) / 2
             if middle in (inner, outer):
                 break
-            inner, outer = (middle, outer) if inside(middle) else (inner, middle)
+            inner, outer = (middle, outer) if contains(middle) else (inner, middle)
         return outer
 
     return ConfidenceInterval(end(0.0), end(1.0), confidence_level, "robbins")
@@ -113,16 +114,16 @@ def robbins(exceedances: int, n_resamples: int, confidence_level: float = 0.95) 
 
 @dataclass(frozen=True, slots=True)
 class UsedStopping:
-    """How a test's shuffles were stopped.
+    """The stopping rule of a test, and whether it stopped the shuffles.
 
     Attributes
     ----------
     rule : str
-        The name in :data:`reshuffle.resampling.stopping.STOPPING`.
+        A name in :data:`reshuffle.resampling.stopping.STOPPING`.
     max_resamples : int
-        R: no more shuffles than that.
+        R, the maximum number of shuffles.
     stopped : bool, or (batch,) ndarray of bool
-        Did the rule stop them? If not, R was reached; for ``gandy`` that means that nothing is decided.
+        False if all R shuffles were used. For ``gandy`` the test is then undecided.
     exceedances : int or None
         h of ``besag-clifford``.
     level, risk : float or None
@@ -139,47 +140,48 @@ class UsedStopping:
 
 @dataclass(frozen=True, slots=True)
 class SignificanceResult:
-    """The outcome of one test of one pair of systems under one metric, or of one in each problem of a batch.
+    """The result of one test of a pair of systems under one metric, or of a batch of such tests.
 
-    For a batch ``statistic``, ``pvalue``, ``exceedances``, ``n_resamples``, ``wins``, ``ties``, ``scheme`` and, if each
-    problem had its own, ``seed`` are arrays of shape (batch,), with −1 for a number that a test alone would give as
-    None; :meth:`problem` gives one of them.
+    ``print(result)`` shows it in words. For a batch, ``statistic``, ``pvalue``, ``exceedances``, ``n_resamples``,
+    ``wins``, ``ties``, ``scheme`` and, if each problem had its own, ``seed`` are arrays of shape (batch,), with −1
+    where a single test has None; :meth:`problem` returns the result of one problem.
 
     Attributes
     ----------
     test : str
-        The name in :data:`reshuffle.inference.significance.TESTS`.
+        A name in :data:`reshuffle.inference.significance.TESTS`.
     metric : str
-        The metric's name; in a comparison the label that distinguishes it from others of that name.
+        The name of the metric; in a comparison, with the options that distinguish it from others of the same name.
     statistic : float
         score(a) − score(b), in the metric's units.
     pvalue : float
-        (exceedances + 1)/(n_resamples + 1); exceedances/n_resamples if the scheme is ``subgroup`` or ``exact``, or if
-        ``besag-clifford`` stopped the shuffles; or by the test's own distribution where it has one.
+        Probability, under the null hypothesis, of a difference at least as extreme as ``statistic``. From replicates
+        (exceedances + 1)/(n_resamples + 1), or exceedances/n_resamples if ``scheme`` is ``subgroup`` or ``exact`` or
+        ``besag-clifford`` stopped the shuffles.
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
     exceedances : int or None
-        The replicates at least as extreme as what was observed. None by convolution, where none is looked at by itself,
-        and, as the next two, for tests without replicates.
+        The number of replicates at least as extreme as the observed difference. None for tests without replicates and
+        for exact tests by convolution, which do not enumerate patterns.
     n_resamples : int or None
-        The number of replicates, R, or how many of them were looked at if they were stopped; None by convolution.
+        The number of replicates, R; if a rule stopped them, the number used. None where ``exceedances`` is None.
     seed : int or None
-        The seed of the replicates. None for tests without replicates and for exact tests, where nothing is random.
+        The seed of the replicates. None for tests without replicates and for exact tests, which have no randomness.
     signature : str
-        Metric, test, seed, generator and version, to be printed beside the p-value.
+        Metric, test, seed, generator and version, to be reported with the p-value.
     wins, ties : int or None
-        For tests on draws: the draws in which a scored higher than b, and in which they were equal.
+        For bootstrap tests: the number of draws in which a scores higher than b, and in which they are equal.
     adjusted_pvalue : float or None
-        Adjusted for all pairs under the same metric, if that was asked for.
+        The p-value adjusted for all pairs under the same metric, if an adjustment was requested.
     scheme : str or None
-        How shuffles were gone through: ``iid``, ``subgroup`` or ``exact``
-        (:func:`reshuffle.approximate_randomization`). None for tests without shuffles.
+        How the null distribution was obtained: ``iid`` (Monte Carlo), ``subgroup`` or ``exact``; see
+        :func:`reshuffle.approximate_randomization`. None for tests without shuffles.
     stopping : UsedStopping or None
-        The rule by which shuffles were stopped, if there was one.
+        The stopping rule of the shuffles, if there was one.
     null_distribution : (R,) ndarray or None
-        The statistic of each replicate, if it was asked for.
+        The statistic of each replicate, if requested.
     null_probabilities : (R,) ndarray or None
-        The probability of each of these; None if they are equally likely.
+        The probabilities of the values of ``null_distribution``; None if they are equally likely.
     """
 
     test: str
@@ -199,13 +201,26 @@ class SignificanceResult:
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        if np.ndim(self.pvalue):
+            return f"<SignificanceResult: {self.test}, {self.metric}, a batch of {len(self.pvalue)}>"
+        return (
+            f"<SignificanceResult: {self.test}, {self.metric}, {self.alternative}; statistic={self.statistic:.6g}, "
+            f"pvalue={self.pvalue:.6g}, n_resamples={self.n_resamples}, seed={self.seed}>"
+        )
+
+    def __str__(self) -> str:
+        from .report import significance_as_text
+
+        return significance_as_text(self).rstrip("\n")
+
     def problem(self, number: int) -> SignificanceResult:
-        """The result for one problem of a batch, as the test of it alone gives it but for the signature.
+        """The result of one problem of a batch: that of a separate test, except for the signature.
 
         Parameters
         ----------
         number : int
-            From 0.
+            The index of the problem, from 0.
 
         Returns
         -------
@@ -214,7 +229,7 @@ class SignificanceResult:
         Raises
         ------
         InputError
-            If this is no batch, or holds no problem of that number.
+            If this is not the result of a batch, or the batch has no problem of that number.
 
         Examples
         --------
@@ -225,11 +240,11 @@ class SignificanceResult:
         """
         statistics, pvalues = np.asarray(self.statistic), np.asarray(self.pvalue)
         if not pvalues.ndim:
-            raise InputError("this is the result of one test, not of a batch: it is its own and only problem")
+            raise InputError("this is the result of a single test: problem() is for the result of a batch")
         check_integer("number", number, 0, len(pvalues) - 1)
 
         def one(values: Any) -> Any:
-            """Of the problem: a number of Python's own, None if there is none, or what all problems share."""
+            """The value of this problem as a Python scalar, or the value that all problems share; None for −1."""
             value = values[number].item() if getattr(values, "shape", ()) else values
             return None if value == -1 else value
 
@@ -246,29 +261,29 @@ class SignificanceResult:
             },
         )
 
-    def _check_alone(self) -> None:
+    def _check_single(self) -> None:
         if getattr(self.pvalue, "shape", ()):
-            raise InputError("this is the result of a batch: ask one of its problems, result.problem(0)")
+            raise InputError("this is the result of a batch: choose one of its problems, as in result.problem(0)")
 
     @property
     def exact_by(self) -> str | None:
         """How an exact test computed p; None for tests that are not exact.
 
-        ``patterns``: by enumerating all patterns of swaps; ``convolution``: from the null distribution by convolution.
+        ``patterns``: by enumeration of all patterns of swaps; ``convolution``: by convolution of the null distribution.
         """
-        self._check_alone()
+        self._check_single()
         if self.scheme != "exact":
             return None
         return "convolution" if self.n_resamples is None else "patterns"
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
-        """95 %, for the p-value that infinitely many replicates would give, if there are any.
+        """95% interval for the exact p-value, which infinitely many replicates would give.
 
-        Clopper–Pearson; Robbins' if ``gandy`` stopped the shuffles. None, too, for an exact p-value, which needs no
-        interval, and for a subgroup: its shuffles depend on one another, so that their count is not binomial.
+        Clopper–Pearson, or Robbins' if ``gandy`` stopped the shuffles. None for exact p-values, for tests without
+        replicates, and for ``subgroup``, whose shuffles are dependent, so that exceedances are not binomial.
         """
-        self._check_alone()
+        self._check_single()
         if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return None
         if self.stopping is None:
@@ -278,12 +293,12 @@ class SignificanceResult:
         return clopper_pearson(self.exceedances, self.n_resamples, stopped=self.stopping.stopped)
 
     def may_lie_across(self, level: float) -> bool:
-        """Could infinitely many replicates give a p-value on the other side of ``level``, by the interval above?"""
-        self._check_alone()
+        """Whether :attr:`pvalue_interval` contains ``level``: more replicates could move p to its other side."""
+        self._check_single()
         if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return False
-        # By Hoeffding's inequality the interval reaches no further than this. Most p-values are decided without the
-        # distributions of SciPy, which take longer to import than 10,000 shuffles to run.
+        # By Hoeffding's inequality the interval is no wider than this. It decides most p-values without SciPy, whose
+        # import takes longer than 10,000 shuffles.
         reach = (math.log(40) / (2 * self.n_resamples)) ** 0.5
         if self.stopping is None and abs(self.exceedances / self.n_resamples - level) > reach:
             return False
@@ -295,8 +310,16 @@ class SignificanceResult:
 class SystemScore:
     """The score of one system under one metric.
 
-    ``details`` holds the parts that make up the score (for BLEU the precisions in per cent, the brevity penalty, the
-    length ratio and the lengths in tokens); ``confidence_interval`` is None unless it was asked for.
+    Attributes
+    ----------
+    system, metric : str
+    score : float
+        In the metric's units.
+    confidence_interval : ConfidenceInterval or None
+        None if no intervals were requested.
+    details : mapping of str to float
+        The parts of the score. For BLEU: the precisions in percent, the brevity penalty, the length ratio, and the
+        lengths in tokens.
     """
 
     system: str
@@ -308,13 +331,22 @@ class SystemScore:
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """How one system differs from another under one metric.
+    """The difference between two systems under one metric, and its test.
 
-    ``test.statistic`` is score(system) − score(baseline), and ``confidence_interval`` is for that difference, None
-    without intervals. If documents are the unit, ``intraclass_correlation`` is the correlation of the segments' paired
-    differences within a document, and ``design_effect`` how many times larger that makes the variance of the difference
-    than if segments were independent (:func:`reshuffle.intraclass_correlation`, :func:`reshuffle.design_effect`, of the
-    influence that each segment has on the difference); None where they are not defined, and for functions of texts.
+    Attributes
+    ----------
+    baseline, system, metric : str
+    test : SignificanceResult
+        ``test.statistic`` is score(system) − score(baseline).
+    confidence_interval : ConfidenceInterval or None
+        For the difference; None if no intervals were requested.
+    intraclass_correlation : float or None
+        The correlation of the segments' paired differences within documents
+        (:func:`reshuffle.intraclass_correlation`), each segment's difference being its influence on the difference of
+        the scores. None without documents, where it is undefined, and for functions of texts.
+    design_effect : float or None
+        The variance of the difference divided by its variance if segments were independent
+        (:func:`reshuffle.design_effect`). None in the same cases.
     """
 
     baseline: str
@@ -333,9 +365,16 @@ class PairedDifference:
 
 @dataclass(frozen=True, slots=True)
 class UsedMetric:
-    """A metric as it was used: its name, its signature, and whether a higher score is a better one.
+    """A metric of a result.
 
-    ``evaluations``: how often a function of texts was called; None for metrics that are summed.
+    Attributes
+    ----------
+    name : str
+        As in tables, with the options that distinguish it from others of the same name.
+    signature : str
+    higher_is_better : bool
+    evaluations : int or None
+        For functions of texts, the number of calls; else None.
     """
 
     name: str
@@ -346,11 +385,20 @@ class UsedMetric:
 
 @dataclass(frozen=True, slots=True)
 class UsedTest:
-    """A test as it was used.
+    """The test of a comparison.
 
-    Its name, its title, the alternative, what its replicates are called if it has any, the name and title of the
-    adjustment of p for many tests if one was made, and the rule by which shuffles were stopped, as signatures name it,
-    if there was one.
+    Attributes
+    ----------
+    name, title : str
+        The name in :data:`reshuffle.inference.significance.TESTS`, and its name in reports.
+    alternative : str
+        ``two-sided``, ``greater`` or ``less``.
+    replicates : str or None
+        ``shuffles`` or ``draws``; None for tests without replicates.
+    adjustment, adjustment_title : str or None
+        The adjustment for multiple tests, if there was one, and its name in reports.
+    stopping : str or None
+        The stopping rule of the shuffles as signatures write it, if there was one.
     """
 
     name: str
@@ -364,7 +412,7 @@ class UsedTest:
 
 @dataclass(frozen=True, slots=True)
 class UsedInterval:
-    """An interval as it was used: its name, its title, and whether it was made from draws."""
+    """The confidence interval of a result: its name, its name in reports, and whether it is computed from draws."""
 
     name: str
     title: str
@@ -373,67 +421,115 @@ class UsedInterval:
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """Something to know before results are believed. Reports put it into words.
+    """A warning about the p-values of a comparison. :mod:`reshuffle.report` formulates the sentences.
 
     Attributes
     ----------
     kind : str
-        - ``undecided``: tests that a rule was to stop came to the end of their shuffles without a decision;
-        - ``dependence``: what segments of a document have in common under a metric;
-        - ``many-tests``: how probable it is that some p is small by chance if nothing differs and nothing is adjusted;
-        - ``few-units``, ``few-replicates``: no p can be as small as α;
-        - ``near-alpha``: p-values that may lie on the other side of α by chance of the replicates.
+        - ``undecided``: tests with a stopping rule used all their shuffles without a decision;
+        - ``dependence``: the correlation of segments within documents under a metric, and the design effect;
+        - ``many-tests``: p-values are not adjusted; the probability of at least one false positive;
+        - ``few-units``: there are too few segments or documents for any p ≤ α;
+        - ``few-replicates``: there are too few replicates for any p ≤ α;
+        - ``near-alpha``: for some p-values the Monte Carlo error leaves open whether p ≤ α.
     values : mapping of str to number, str or pair of numbers
-        The numbers behind it, by name. Pairs are the smallest and the largest of several.
+        The numbers in the sentence, by name. A pair is the minimum and maximum over the pairs of systems.
     """
 
     kind: str
     values: Mapping[str, Any]
 
 
+def _metric_name(metric: str | None, known: Sequence[str]) -> str:
+    """The metric of that name, in upper or lower case; the only one for None."""
+    if metric is None:
+        if len(known) > 1:
+            raise InputError(f"there are {len(known)} metrics: choose one of {listed(known)}")
+        return known[0]
+    if metric in known:
+        return metric
+    alike = [name for name in known if name.casefold() == str(metric).casefold()]
+    if len(alike) != 1:
+        raise unknown_name("metric", str(metric), known)
+    return alike[0]
+
+
+def _first_names(names: Iterable[str]) -> str:
+    """At most four names, shortened, for a repr."""
+    names = list(names)
+    return ", ".join([*map(shortened, names[:4]), *(["…"] if len(names) > 4 else [])])
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything that a call of :func:`reshuffle.compare` or :func:`reshuffle.score` found, and what made it.
+    """The result of :func:`reshuffle.compare` or :func:`reshuffle.score`, with everything needed to repeat it.
+
+    ``print(comparison)`` shows the tables of the command line, and a notebook shows them as HTML. :meth:`score` and
+    :meth:`pair` look up one number, :meth:`to_dicts` and :meth:`to_pandas` return all of them, and :meth:`render`
+    formats a report.
 
     Attributes
     ----------
     systems : tuple of str
-        In the order given; the baseline first if there is one.
+        The baseline first if there is one, else in the order of the input.
     metrics : tuple of UsedMetric
     scores : tuple of SystemScore
         Metric by metric, system by system.
     comparisons : tuple of PairedDifference
         Metric by metric, pair by pair; empty for ``score``.
     baseline : str or None
-        None if every pair was compared.
+        None if all pairs were compared, and for ``score``.
     test : UsedTest or None
-        None if nothing was tested.
+        None for ``score``.
     interval : UsedInterval or None
         None if there are no intervals.
     experimentwise_error : float or None
-        If no systems differed, the tests kept their level and were independent: the chance of at least one p of at
-        most alpha.
+        The probability of at least one p ≤ α if no systems differed and the tests were independent, 1 − (1 − α)^m for
+        m tests. None for ``score``.
     n_segments, n_references : int
-        Segments per system; columns of references.
+        Segments per system, and references per segment (the maximum if it varies).
     unit : str
-        What was swapped and drawn: ``segment`` or ``document``.
+        The resampling unit: ``segment`` or ``document``.
     n_units : int
-        How many of them there are.
+        The number of resampling units.
     n_strata : int or None
-        How many strata units were drawn within; None if none were given.
+        The number of strata of the bootstrap; None without strata.
     n_resamples, seed : int or None
-        None if nothing was resampled at random, for example if all tests are exact and there are no draws. Tests with
-        a stopping rule have their own number of shuffles.
+        None if nothing was resampled at random, for example if all tests are exact and there are no draws. With a
+        stopping rule each test has its own number of shuffles.
     confidence_level : float or None
-        Of the intervals. None if there are no intervals and no tests.
+        Of the intervals. None if there are neither intervals nor tests.
     alpha : float or None
-        The level of the tests: p-values of at most this are called significant. Without tests, 1 − confidence_level.
+        The significance level. For ``score``, 1 − confidence_level.
     caveats : tuple of Caveat
-        What to know before tests are believed; reports put it into words.
+        Warnings about the p-values, which reports show as sentences.
     signature : str
-        One line that tells a reader how to repeat it.
+        One line with everything needed to repeat the result on the same texts.
     version : str
-        Of reshuffle.
+        The version of reshuffle.
+
+    Examples
+    --------
+    >>> from reshuffle import compare
+    >>> from reshuffle.data.demo import demo_corpus
+    >>> corpus = demo_corpus()
+    >>> comparison = compare(corpus.references, corpus.systems, interval=None)
+    >>> print(comparison)
+    BLEU: 400 segments, 1 reference, 4 systems
+    <BLANKLINE>
+    System     BLEU         Δ        p
+    ──────────────────────────────────
+    baseline  71.19  baseline
+    tuned     73.24     +2.05   0.1510
+    larger    81.38    +10.19  0.0001*
+    rules     54.09    -17.10  0.0001*
+    <BLANKLINE>
+    p: approximate randomization, 10,000 shuffles, two-sided; * p ≤ 0.05.
+    3 tests, p not adjusted: ...
+    >>> round(comparison.score("tuned").score, 2)
+    73.24
+    >>> comparison.pair("tuned").test.pvalue < comparison.alpha
+    False
     """
 
     systems: tuple[str, ...]
@@ -457,24 +553,207 @@ class Comparison:
     seed: int | None = None
     caveats: tuple[Caveat, ...] = ()
 
+    def __repr__(self) -> str:
+        tests = "" if self.test is None else f"; {len(self.comparisons)} tests ({self.test.name})"
+        return (
+            f"<Comparison: {_first_names(metric.name for metric in self.metrics)}; {len(self.systems)} systems "
+            f"({_first_names(self.systems)}); {self.n_segments} segments{tests}; n_resamples={self.n_resamples}, "
+            f"seed={self.seed}>"
+        )
+
+    def __str__(self) -> str:
+        from .report import Terminal, render
+
+        return render(self, "text", Terminal.from_stdout()).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """The tables, notes and caveats as HTML, for notebooks."""
+        return self.render("html")
+
+    def score(self, system: str, metric: str | None = None) -> SystemScore:
+        """The score of a system under a metric.
+
+        Parameters
+        ----------
+        system : str
+        metric : str, optional
+            A name in ``metrics``, in upper or lower case. May be left out if there is only one.
+
+        Returns
+        -------
+        SystemScore
+
+        Raises
+        ------
+        InputError
+            If there is no such system or metric.
+
+        Examples
+        --------
+        >>> import reshuffle
+        >>> comparison = reshuffle.score(["the cat sat on the mat"], {"a": ["the cat sat on a mat"]}, ["bleu", "ter"])
+        >>> round(comparison.score("a", "TER").score, 2)
+        16.67
+        """
+        name = _metric_name(metric, [used.name for used in self.metrics])
+        check_name("system", system, self.systems)
+        return next(score for score in self.scores if (score.system, score.metric) == (system, name))
+
+    def pair(self, system: str, baseline: str | None = None, metric: str | None = None) -> PairedDifference:
+        """The difference of a system from a baseline under a metric, and its test.
+
+        Parameters
+        ----------
+        system : str
+        baseline : str, optional
+            May be left out if the system was compared with only one.
+        metric : str, optional
+            As for :meth:`score`.
+
+        Returns
+        -------
+        PairedDifference
+
+        Raises
+        ------
+        InputError
+            If there is no such comparison.
+
+        Examples
+        --------
+        >>> import reshuffle
+        >>> ratings = reshuffle.SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5], "c": [1, 1, 2, 3]})
+        >>> comparison = reshuffle.compare(metrics=ratings, all_pairs=True)
+        >>> comparison.pair("c", baseline="b").difference
+        -1.5
+        >>> comparison.pair("b", baseline="c")
+        Traceback (most recent call last):
+        reshuffle.errors.InputError: 'b' was not compared with baseline 'c'; its comparisons: pair('b', 'a'), ...
+        """
+        if not self.comparisons:
+            raise InputError(
+                "this result has scores only: reshuffle.compare tests differences, reshuffle.score does not"
+            )
+        name = _metric_name(metric, [used.name for used in self.metrics])
+        check_name("system", system, self.systems)
+        if baseline is not None:
+            check_name("baseline", baseline, self.systems)
+        pairs = [pair for pair in self.comparisons if pair.metric == name]
+        found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
+        if len(found) == 1:
+            return found[0]
+        shown = quoted(system)
+        if found:
+            raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")
+        others = [p for p in pairs if system in (p.system, p.baseline)]
+        problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"
+        calls = listed(f"pair({quoted(p.system)}, {quoted(p.baseline)})" for p in others)
+        raise InputError(f"{shown} {problem}; its comparisons: {calls}")
+
+    def render(self, fmt: Format = "text") -> str:
+        """A report as a string, ending in a newline.
+
+        Parameters
+        ----------
+        fmt : {'text', 'json', 'csv', 'markdown', 'latex', 'html'}
+            As ``--format`` of the command line; a name in :data:`reshuffle.report.FORMATS`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If there is no such format.
+
+        Examples
+        --------
+        >>> from reshuffle import score
+        >>> print(score(["the cat sat on the mat"], {"a": ["the cat sat on a mat"]}, "ter").render("markdown"))
+        **TER, lower is better: 1 segment, 1 reference, 1 system**
+        <BLANKLINE>
+        | System | TER |
+        | --- | ---: |
+        | a | 16.67 |
+        <BLANKLINE>
+        - Signature: `TER|nrefs:1|...
+        """
+        from .report import render
+
+        return render(self, fmt)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows of the CSV format as flat dicts: one for each system without a baseline and for each comparison.
+
+        Returns
+        -------
+        list of dict
+            All have the same keys, the columns of the CSV; the value is None where one does not apply.
+            ``polars.DataFrame`` and ``pandas.DataFrame`` take the list as it is.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> rows = compare(metrics=SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})).to_dicts()
+        >>> [(row["system"], row["score"], row["difference"], row["pvalue"]) for row in rows]
+        [('a', 2.5, None, None), ('b', 3.25, 0.75, 0.25)]
+        """
+        from .report import as_dicts
+
+        return as_dicts(self)
+
+    def to_pandas(self) -> Any:
+        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
+
+        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers, which keep every digit of a
+        seed, and None in columns of strings.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        from .report import data_frame, frame_columns
+
+        return data_frame(frame_columns(self))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentTable:
-    """The score of every segment, or of every document, of every system.
+    """The score of every segment, or of every document, of every system: the result of :func:`segment_scores`.
+
+    ``print(table)`` shows the first rows, and a notebook shows them as HTML.
 
     Attributes
     ----------
     systems : tuple of str
-        In the order given.
+        In the order of the input.
     metrics : tuple of UsedMetric
     scores : mapping of str to (k, S) ndarray
-        System by system, by the metric's name, or by its signature where two metrics share a name.
+        By the metric's name; a row for each system.
     signature : str
-        One line that tells a reader how to repeat it.
+        One line with everything needed to repeat the result on the same texts.
     version : str
-        Of reshuffle.
+        The version of reshuffle.
     documents : tuple of str, or None
-        The D ids of the documents if the scores are of documents rather than segments, else None.
+        The D ids of the documents if the scores are those of documents, else None.
+
+    Examples
+    --------
+    >>> from reshuffle import segment_scores
+    >>> table = segment_scores(["the cat sat on the mat", "no"], {"a": ["the cat sat on a mat", "no"]})
+    >>> print(table)
+    2 segments, 1 system
+    <BLANKLINE>
+    Segment  System    BLEU
+    ───────────────────────
+    1        a        53.73
+    2        a       100.00
+    <BLANKLINE>
+    Signature: BLEU|nrefs:1|case:mixed|eff:yes|...
+    >>> table.to_dicts()[1]
+    {'segment': 2, 'system': 'a', 'BLEU': 100.0}
     """
 
     systems: tuple[str, ...]
@@ -484,7 +763,100 @@ class SegmentTable:
     version: str
     documents: tuple[str, ...] | None = None
 
+    def __repr__(self) -> str:
+        unit = "segments" if self.documents is None else "documents"
+        return (
+            f"<SegmentTable: {_first_names(self.scores)}; {len(self.systems)} systems ({_first_names(self.systems)}); "
+            f"{self.n_segments} {unit}>"
+        )
+
+    def __str__(self) -> str:
+        from .report import Terminal, preview_as_text
+
+        return preview_as_text(self, Terminal.from_stdout()).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """The first rows as HTML, for notebooks."""
+        from .report import preview_as_html
+
+        return preview_as_html(self)
+
     @property
     def n_segments(self) -> int:
-        """S, or D if the scores are of documents."""
+        """S, or D if the scores are those of documents."""
         return int(next(iter(self.scores.values())).shape[1])
+
+    def system_scores(self, system: str, metric: str | None = None) -> NDArray[np.float64]:
+        """The (S,) scores of a system under a metric.
+
+        Parameters
+        ----------
+        system : str
+        metric : str, optional
+            A name in ``scores``, in upper or lower case. May be left out if there is only one.
+
+        Returns
+        -------
+        (S,) ndarray
+
+        Raises
+        ------
+        InputError
+            If there is no such system or metric.
+
+        Examples
+        --------
+        >>> from reshuffle import segment_scores
+        >>> table = segment_scores(["the cat sat on the mat", "no"], {"a": ["the cat sat on a mat", "no"]})
+        >>> table.system_scores("a").round(2)
+        array([ 53.73, 100.  ])
+        """
+        name = _metric_name(metric, list(self.scores))
+        check_name("system", system, self.systems)
+        scores: NDArray[np.float64] = self.scores[name][self.systems.index(system)]
+        return scores
+
+    def render(self, fmt: SegmentFormat = "tsv") -> str:
+        """All rows as a string.
+
+        Parameters
+        ----------
+        fmt : {'tsv', 'jsonl'}
+            As ``--format`` of ``reshuffle score --segments``; a name in :data:`reshuffle.report.SEGMENT_FORMATS`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If there is no such format, or it cannot hold one of the names.
+        """
+        from .report import render_segments
+
+        return "".join(render_segments(self, fmt))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as flat dicts, one for each segment (or document) and system.
+
+        Returns
+        -------
+        list of dict
+            With the keys ``segment`` (from 1) or ``document`` (its id), ``system``, and the name of each metric.
+        """
+        from .report import segments_as_dicts
+
+        return segments_as_dicts(self)
+
+    def to_pandas(self) -> Any:
+        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        from .report import data_frame, segment_columns
+
+        return data_frame(segment_columns(self))

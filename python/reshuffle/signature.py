@@ -107,6 +107,10 @@ def for_batch(n: int) -> str:
     return f"batch:{n}"
 
 
+# The first fields of Run, which are shown unless they are None.
+LEADING_PARTS = ("interval", "test", "alternative", "adjust", "scheme", "stopping", "strata")
+
+
 class Run(NamedTuple):
     """Signature of a run: the test, and how its replicates were made. Parts that are None are left out.
 
@@ -133,8 +137,7 @@ class Run(NamedTuple):
     @property
     def line(self) -> str:
         """The run's part of a signature."""
-        parts = ("interval", "test", "alternative", "adjust", "scheme", "stopping", "strata")
-        used = [f"{part}:{value}" for part in parts if (value := getattr(self, part)) is not None]
+        used = [f"{part}:{value}" for part, value in zip(LEADING_PARTS, self, strict=False) if value is not None]
         if self.unit is not None and self.unit != "segment":
             used.append(f"unit:{self.unit}[{self.units}]")
         if self.seed is not None:

@@ -86,7 +86,7 @@ StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
 SeedKind: TypeAlias = Literal["test-set", "simulation", "run", "restart"]
 """Kinds of :func:`reshuffle.derive_seed`, which the core defines."""
 
-Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex"]
+Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "html"]
 """:data:`reshuffle.report.FORMATS`."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]

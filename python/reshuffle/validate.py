@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from .errors import InputError, quoted, unknown_name
 
@@ -13,7 +13,7 @@ MAX_THREADS = 4096
 MAX_RESAMPLES = 2**53  # beyond this, c + 1 and R + 1 are no longer exact in float64
 
 
-def check_name(kind: str, name: str, known: Sequence[str]) -> None:
+def check_name(kind: str, name: str, known: Collection[str]) -> None:
     """Raise :class:`InputError` unless ``name`` is one of ``known``."""
     if name not in known:
         raise unknown_name(kind, str(name), known)

@@ -1,8 +1,8 @@
-//! Is the difference between these systems more than chance?
+//! Is the difference between these systems statistically significant?
 //!
-//! A [metric](metric::Metric) turns each segment into a row of K integer counts and turns *summed* counts into a score.
-//! Everything else (shuffles, draws, intervals) is choosing rows, adding them and scoring the sums, many times. This
-//! crate counts, adds, scores and tallies; what the numbers mean is said in Python.
+//! A [metric](metric::Metric) turns each segment into a row of K integer counts, and turns *summed* counts into a score.
+//! Everything else (shuffles, draws, intervals) chooses rows, adds them up and scores the sums, many times. This crate
+//! counts, adds, scores and tallies; Python interprets the results.
 //!
 //! ```
 //! use reshuffle::resample::reduce::Tally;
@@ -26,14 +26,15 @@
 //! ```
 //!
 //! # Cost
-//! With S segments, C columns that say something new among the K counts of k systems, and R replicates: counting reads every
-//! text once; a shuffle takes S/8 random bytes and C·S/6 additions of bytes, 64 to an instruction where there are such; a draw
-//! S random bytes and C·S products of them; every pair and metric then costs two scores per replicate. Memory is the counts,
-//! packed copies of the C columns and a block per thread: it does not grow with R unless the replicates are asked for.
+//! Let S be the number of segments, R of replicates, and C of columns among the K counts of k systems that do not follow from
+//! other columns. Counting reads every text once. A shuffle takes S/8 random bytes and C·S/6 additions of bytes, 64 per
+//! instruction with AVX-512; a draw takes S random bytes and C·S products of bytes. Every pair and metric then costs two
+//! scores per replicate. Memory is the counts, packed copies of the C columns and a block per thread; it does not grow with
+//! R unless the replicates themselves are requested.
 //!
 //! # Exactness
-//! Counts are integers until the formula, and replicate r is a pure function of the seed and r. So results are the same
-//! bytes for any number of threads and any block size, and equal sums are equal scores.
+//! Counts are integers until the formula is applied, and replicate r is a pure function of the seed and r. Therefore results
+//! are the same bytes for any number of threads and any block size, and equal sums have equal scores.
 
 pub mod error;
 mod math;

@@ -1,4 +1,4 @@
-//! Sufficient statistics: what every later step works on.
+//! Sufficient statistics: the counts that all later steps work on.
 
 use std::ops::Range;
 
@@ -6,23 +6,23 @@ use crate::error::{Error, Result};
 use crate::resample::zeros;
 use crate::simd::{Simd, dispatch};
 
-/// How many rows are added up between two checks whether to stop.
+/// Rows that are added up between two checks whether to stop.
 const ROWS: usize = 1 << 12;
 
-/// The largest sum of counts, in absolute value: with room for a difference of two of them in 64 bits.
+/// The largest sum of counts, in absolute value. A difference of two such sums fits in 64 bits.
 pub const LARGEST_SUM: i64 = 1 << 62;
 
-/// Real numbers among the counts are fixed-point: whole multiples of 2^-`bits`. Their sums are exact and do not depend
-/// on the order, as those of all counts.
+/// Real numbers among the counts are in fixed point: multiples of 2^-`bits`. Their sums are exact and do not depend on
+/// the order of summation.
 pub mod fixed {
-    /// The multiple of 2^-`bits` that is nearest to `x`; none if that is too large for a count, or `x` for a number.
+    /// The multiple of 2^-`bits` nearest to `x`. None if `x` is NaN or too large for a count.
     pub fn from_real(x: f64, bits: u32) -> Option<i64> {
         let count = (x * (1_u64 << bits) as f64).round_ties_even();
         (count.abs() <= super::LARGEST_SUM as f64).then_some(count as i64)
     }
 
-    /// The number of decimals to which a number that is off by at most `factor` half units can be rounded and be off by at
-    /// most one in the last.
+    /// The number of decimals to which a value with an error of at most `factor` half steps can be rounded so that the
+    /// last decimal is off by at most one.
     pub fn decimals(factor: f64, bits: u32) -> u32 {
         -(factor / (1_u64 << bits) as f64).log10().ceil() as u32
     }
@@ -36,21 +36,21 @@ pub mod fixed {
 /// The counts of k systems on S segments under one metric, checked, and their sums.
 #[derive(Debug, Clone)]
 pub struct SuffStats<'a> {
-    /// S × K integers, segment by segment, for each system.
+    /// For each system S × K integers, segment by segment.
     systems: Vec<&'a [i64]>,
     segments: usize,
     columns: usize,
     totals: Vec<i64>,
-    /// No count is larger than this, in absolute value; some may all be much smaller.
+    /// An upper bound of all counts, in absolute value. It need not be tight.
     largest: u64,
 }
 
 impl<'a> SuffStats<'a> {
-    /// Wraps counts that lie system by system, segment by segment.
+    /// Wraps counts in the order system, segment, column.
     ///
     /// # Errors
     /// [`Error::Empty`] if a dimension is 0, [`Error::LengthMismatch`] if the dimensions do not multiply to the
-    /// length, [`Error::Overflow`] if S times the largest count of a column passes [`LARGEST_SUM`].
+    /// length, [`Error::Overflow`] if S times the largest count of a column exceeds [`LARGEST_SUM`].
     pub fn new(counts: &'a [i64], systems: usize, segments: usize, columns: usize) -> Result<Self> {
         let expected = systems.saturating_mul(segments).saturating_mul(columns);
         if counts.len() != expected {
@@ -60,11 +60,11 @@ impl<'a> SuffStats<'a> {
         Self::watched(counts.chunks_exact(segments * columns).collect(), [segments, columns], |_| Ok(()))
     }
 
-    /// Wraps the counts of each system, S × K of them. `spend` is called with the work that is about to be done, and its
-    /// error ends the check.
+    /// Wraps the S × K counts of each system. `spend` is called with the number of operations to come, and its error
+    /// ends the check.
     ///
     /// # Errors
-    /// As [`SuffStats::new`], [`Error::Memory`], and what `spend` returned.
+    /// As [`SuffStats::new`], [`Error::Memory`], and whatever `spend` returned.
     pub(crate) fn watched(
         systems: Vec<&'a [i64]>,
         [segments, columns]: [usize; 2],
@@ -73,8 +73,9 @@ impl<'a> SuffStats<'a> {
         check_shape([systems.len(), segments, columns])?;
         let simd = Simd::best();
         let mut totals: Vec<i64> = zeros(&[systems.len(), columns])?;
-        // Eight rows side by side fill vectors, however few columns there are.
-        let (mut sums, mut bits): (Vec<i64>, Vec<i64>) = (zeros(&[EIGHT, columns])?, zeros(&[EIGHT, columns])?);
+        // Eight rows side by side fill vector registers, however few columns there are.
+        let (mut sums, mut bits): (Vec<i64>, Vec<i64>) =
+            (zeros(&[ROWS_SIDE_BY_SIDE, columns])?, zeros(&[ROWS_SIDE_BY_SIDE, columns])?);
         for (counts, totals) in systems.iter().zip(totals.chunks_exact_mut(columns)) {
             for counts in counts.chunks(ROWS * columns) {
                 spend(counts.len() / 2)?;
@@ -84,7 +85,7 @@ impl<'a> SuffStats<'a> {
                 totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = total.wrapping_add(std::mem::take(sum)));
             }
         }
-        // No count is larger than all the bits that any has.
+        // The bitwise or of all magnitudes bounds them, and is cheaper to compute than their maximum.
         let bits = bits.iter().fold(0, |all, bits| all | bits);
         let bound = 1_u64 << (u64::BITS - bits.leading_zeros());
         let largest = if u128::from(bound) * segments as u128 <= LARGEST_SUM as u128 {
@@ -95,7 +96,7 @@ impl<'a> SuffStats<'a> {
         Ok(SuffStats { systems, segments, columns, totals, largest })
     }
 
-    /// The same of counts that have been checked before, when these were their sums and bound.
+    /// As [`SuffStats::watched`], for counts that were checked before, with the sums and the bound found then.
     #[cfg(feature = "python")]
     pub(crate) fn checked_before(
         systems: Vec<&'a [i64]>,
@@ -106,7 +107,7 @@ impl<'a> SuffStats<'a> {
         SuffStats { systems, segments, columns, totals, largest }
     }
 
-    /// Some of the systems of counts that were checked together.
+    /// The counts of some of the systems.
     pub(crate) fn of_systems(&self, systems: Range<usize>) -> Self {
         SuffStats {
             systems: self.systems[systems.clone()].to_vec(),
@@ -120,22 +121,22 @@ impl<'a> SuffStats<'a> {
         self.systems.len()
     }
 
-    /// How many segments each system has.
+    /// The number of segments of each system.
     pub fn segments(&self) -> usize {
         self.segments
     }
 
-    /// How many counts a segment has.
+    /// The number of counts of a segment.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// A number that no count is larger than, in absolute value.
+    /// An upper bound of all counts, in absolute value.
     pub(crate) fn largest(&self) -> u64 {
         self.largest
     }
 
-    /// The counts of some segments, one after the other.
+    /// The counts of a range of segments, row by row.
     pub(crate) fn rows(&self, system: usize, segments: Range<usize>) -> &'a [i64] {
         &self.systems[system][segments.start * self.columns..segments.end * self.columns]
     }
@@ -152,7 +153,7 @@ impl<'a> SuffStats<'a> {
     }
 }
 
-/// Is there anything to count?
+/// Checks that no dimension is 0.
 ///
 /// # Errors
 /// [`Error::Empty`] if a dimension is 0.
@@ -162,10 +163,10 @@ pub(crate) fn check_shape([systems, segments, columns]: [usize; 3]) -> Result<()
 }
 
 /// Rows that are added up side by side.
-const EIGHT: usize = 8;
+const ROWS_SIDE_BY_SIDE: usize = 8;
 
 dispatch! {
-    /// Adds rows to the sums of each place among eight of them, and collects the bits of their magnitudes.
+    /// Adds rows to eight rows of sums, and collects the bits of the magnitudes of all counts.
     fn add_rows(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) = add_rows_inline;
 }
 
@@ -179,7 +180,7 @@ fn add_rows_inline(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) {
     }
 }
 
-/// The largest count, if the largest one of each column can be summed.
+/// The largest count, after checking that S times the largest count of each column can be summed.
 fn largest_of_columns(
     systems: &[&[i64]],
     [segments, columns]: [usize; 2],
@@ -212,13 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn real_numbers_that_no_count_holds_are_none() {
+    fn real_numbers_too_large_for_a_count_give_none() {
         assert_eq!([Some(-6), Some(1 << 62)], [-1.5, 2.0_f64.powi(60)].map(|x| fixed::from_real(x, 2)));
         assert_eq!([None; 3], [2.0_f64.powi(61), f64::NEG_INFINITY, f64::NAN].map(|x| fixed::from_real(x, 2)));
     }
 
     #[test]
-    fn shapes_that_do_not_fit_and_sums_that_would_overflow_are_refused() {
+    fn wrong_shapes_and_sums_that_would_overflow_are_refused() {
         assert!(matches!(SuffStats::new(&[], 1, 0, 2), Err(Error::Empty { .. })));
         assert!(matches!(SuffStats::new(&[1, 2, 3], 1, 2, 2), Err(Error::LengthMismatch { expected: 4, got: 3, .. })));
         let counts = [0, i64::MIN, 0, 0];

@@ -158,7 +158,7 @@ def words(data: st.DataObject) -> Call:
     replicate, n, bound = data.draw(numbers), data.draw(numbers), data.draw(numbers)
     purpose = data.draw(st.sampled_from(["shuffle", "draw", "code", "other"]))
     calls: list[Call] = [
-        lambda: _core.stream_words(seed, purpose, replicate, n),
+        lambda: _core.stream_values(seed, purpose, replicate, n),
         lambda: _core.stream_indices(seed, replicate, bound, n),
         lambda: _core.draw_weights(seed, replicate, n, strata=strata_),
         lambda: _core.derive(seed, purpose, replicate),
@@ -211,7 +211,7 @@ def others(data: st.DataObject) -> Call:
 
     calls: list[Call] = [
         lambda: _core.Counts([counts]).differing(by, most=number),
-        lambda: _core.sign_flip_distribution(steps),
+        lambda: _core.subset_sum_distribution(steps),
         lambda: _core.Metric.mean("x", scale, higher_is_better=True).signature,
         score,
         lambda: _core.Metric(name, {}).count([column], references, threads=threads_),

@@ -23,7 +23,7 @@ CODES = np.zeros(70, dtype=np.uint64)
 CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "indices": (lambda: _core.stream_indices(1, 0, 5, 10**13), InputError, "n must be at most 8589934592, after which"),
     "words": (
-        lambda: _core.stream_words(1, "draw", 0, 10**13),
+        lambda: _core.stream_values(1, "draw", 0, 10**13),
         InputError,
         "n must be at most 8589934592, after which",
     ),
@@ -55,7 +55,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "tests beyond memory": (lambda: _core.Sequential(RULE, 2**60), MemoryError, "numbers: ask for fewer"),
     "limits beyond memory": (lambda: RULE.limits(2**60), MemoryError, "numbers: ask for fewer"),
     "coins beyond memory": (
-        lambda: _core.sign_flip_distribution(np.array([2**60], dtype=np.uint64)),
+        lambda: _core.subset_sum_distribution(np.array([2**60], dtype=np.uint64)),
         MemoryError,
         "cannot allocate 1152921504606846977 numbers",
     ),

@@ -84,11 +84,11 @@ def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any
     (demo / "tuned.txt").rename(demo / "a|b_50%.txt")
     files = ("reference.txt", "baseline.txt", "a|b_50%.txt", "-n", "50")
     markdown = run("compare", *files, "--format", "markdown").out
-    assert "| System | BLEU | 95 % interval | Δ | 95 % interval | p |" in markdown
+    assert "| System | BLEU | 95% CI | Δ | 95% CI | p |" in markdown
     assert "| a\\|b_50% | 73.24 |" in markdown
     latex = run("compare", *files, "--format", "latex").out
     assert r"a|b\_50\% & 73.24 &" in latex
-    assert r"System & BLEU & 95 \% interval & $\Delta$ & 95 \% interval & p \\" in latex
+    assert r"System & BLEU & 95\% CI & $\Delta$ & 95\% CI & p \\" in latex
 
 
 def test_latex_has_no_hyphen_for_a_minus(demo: Path, run: Any) -> None:
@@ -156,17 +156,17 @@ def test_score_shows_precisions_penalty_and_lengths(demo: Path, run: Any) -> Non
     assert list(scores["details"]) == header[2:]
     assert document["comparisons"] == []
     interval = run("score", "reference.txt", "baseline.txt", "--confidence", "0.9", "-n", "200").out
-    assert "90 % interval" in interval
+    assert "90% CI" in interval
 
 
 def test_intervals_are_chosen_by_name(demo: Path, run: Any) -> None:
     percentile, bca = (run(*COMPARE, "--interval", name).out for name in ("percentile", "bca"))
     assert percentile == run(*COMPARE).out
-    assert "Intervals: BCa (bias-corrected and accelerated) of 500 bootstrap draws." in bca
+    assert "95% CI: BCa (bias-corrected and accelerated), 500 bootstrap draws." in bca
     assert "|interval:bca[0.95]|test:ar|" in bca
     assert percentile.replace("percentile", "bca") != bca
     closed = run("score", "reference.txt", "baseline.txt", "--interval", "delta").out
-    assert "Intervals: normal, with the standard error of the delta method.\n" in closed
+    assert "95% CI: normal, with the standard error of the delta method.\n" in closed
     assert "interval:delta[0.95]|version:" in closed
     document = json.loads(run("score", "reference.txt", "tuned.txt", "--interval", "jackknife", "--format", "json").out)
     assert (document["n_resamples"], document["seed"], document["confidence_level"]) == (None, None, 0.95)
@@ -178,7 +178,7 @@ def test_means_of_segment_scores_have_tests_of_their_own(demo: Path, run: Any) -
         (demo / f"{name}.txt").write_text("".join(f"{number}\n" for number in numbers))
     call = ("compare", "--scores", "rating", "a.txt", "b.txt", "--test", "t-test", "--interval", "t")
     text = run(*call).out
-    assert "p: paired t-test, two-sided; * p ≤ 0.05.\nIntervals: Student's t, of the scores of segments.\n" in text
+    assert "p: paired t-test, two-sided; * p ≤ 0.05.\n95% CI: Student's t, of the scores of segments.\n" in text
     assert "rng:" not in text
     assert "2.5e-12*" in text
     document = json.loads(run(*call, "--format", "json").out)

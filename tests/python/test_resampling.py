@@ -134,7 +134,9 @@ SEEDS = st.integers(0, 2**64 - 1)
 
 @given(SEEDS, SEEDS, st.sampled_from(["shuffle", "draw", "code"]))
 def test_words_are_those_of_philox(seed: int, replicate: int, purpose: str) -> None:
-    np.testing.assert_array_equal(words(seed, replicate, purpose, 99), _core.stream_words(seed, purpose, replicate, 99))
+    np.testing.assert_array_equal(
+        words(seed, replicate, purpose, 99), _core.stream_values(seed, purpose, replicate, 99)
+    )
 
 
 DERIVED = {"test-set": 1, "simulation": 2, "run": 3, "restart": 4}
@@ -162,7 +164,7 @@ def test_indices_are_uniform() -> None:
 
 
 def test_flips_of_neighbouring_replicates_and_seeds_are_uncorrelated() -> None:
-    words = {key: _core.stream_words(key[0], "shuffle", key[1], 2000) for key in product((1, 2), (0, 1, 2))}
+    words = {key: _core.stream_values(key[0], "shuffle", key[1], 2000) for key in product((1, 2), (0, 1, 2))}
     bits = {key: np.unpackbits(w.view(np.uint8)) for key, w in words.items()}
     n = 128_000
     for one, other in product(bits, bits):

@@ -476,8 +476,8 @@ LONG: dict[str, Callable[[], object]] = {
     "draw": lambda: calls.draw_scores([(BLEU.core, counts(3000))], n=10**5, seed=1, threads=1),
     "count": lambda: BLEU.core.count([["a b c d e"] * 200_000], [["a b c e d"] * 200_000], threads=1),
     "tokenize": lambda: _core.tokenize([LINE] * 10, "13a"),
-    "words": lambda: _core.stream_words(1, "draw", 0, 10**8),
-    "coins": lambda: _core.sign_flip_distribution(np.full(3000, 1000, dtype=np.uint64)),
+    "words": lambda: _core.stream_values(1, "draw", 0, 10**8),
+    "coins": lambda: _core.subset_sum_distribution(np.full(3000, 1000, dtype=np.uint64)),
     "limits": lambda: _core.StoppingRule.gandy(0.05, 0.001).limits(10**6),
     "differing": lambda: _core.Counts([np.zeros((2, 10**5, 10), np.int64)]).differing([(0, 1)] * 200, most=1),
 }

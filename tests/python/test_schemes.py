@@ -74,7 +74,7 @@ def test_a_subgroup_is_that_of_its_codes(data_seed: int, segments: int, seed: in
     a, b = bleu_counts(data_seed, segments)
     options: dict[str, Any] = {"scheme": "subgroup", "n_resamples": n, "seed": seed}
     got = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
-    codes = _core.stream_words(seed, "code", 0, segments)
+    codes = _core.stream_values(seed, "code", 0, segments)
     bits = (n - 1).bit_length()
     expected = [statistic(BLEU, a, b, flips(codes, g)) for g in range(2**bits)]
     np.testing.assert_array_equal(expected, got.null_distribution)
@@ -308,14 +308,14 @@ def test_the_scheme_is_chosen_pair_by_pair_and_reports_say_so() -> None:
         assert abs(p - by_coins[name].pvalue) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
     assert "|test:ar|alternative:two-sided|scheme:exact+iid|n:1000|" in result.signature
     reports = {fmt: " ".join(render(result, fmt).split()) for fmt in FORMATS}
-    assert "1,000 shuffles (2 of 3 p exact, by enumeration of all shuffles), two-sided" in reports["text"]
+    assert "1,000 shuffles (2 of 3 tests exact, by enumeration of all shuffles), two-sided" in reports["text"]
     of_json = [pair["scheme"] for pair in json.loads(reports["json"])["comparisons"]]
     assert of_json == ["exact", "exact", "iid"]
     assert ",ar,exact,two-sided," in reports["csv"]
 
     group = mixed(scheme="subgroup")
     assert "|scheme:subgroup[2^10]|n:1000|" in group.signature
-    assert "1,024 shuffles that are a group, two-sided" in " ".join(render(group, "text").split())
+    assert "a random subgroup of 1,024 shuffles, two-sided" in " ".join(render(group, "text").split())
 
 
 def test_reports_of_exact_tests_tell_no_number_of_shuffles() -> None:
@@ -324,7 +324,7 @@ def test_reports_of_exact_tests_tell_no_number_of_shuffles() -> None:
     text = " ".join(render(result, "text").split())
     assert "p: approximate randomization, exact, by convolution, two-sided; * p ≤ 0.05." in text
     assert "1.8e-12*" in text  # 2/2^40
-    assert "raise n" not in text, "however few shuffles were asked for"
+    assert "increase n" not in text, "however few shuffles were asked for"
     assert "Clopper" not in text
     pair = json.loads(render(result, "json"))["comparisons"][0]
     assert (pair["exceedances"], pair["n_resamples"], pair["pvalue_interval"]) == (None, None, None)

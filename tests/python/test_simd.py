@@ -74,9 +74,9 @@ USES = {
     "simd": "_core.simd()",
     "counts": "metric('bleu').suff_stats([['a']], [['a']])",
     "scores": "metric('bleu').score([[1, 1, 1, 0, 0, 0, 1, 0, 0, 0]])",
-    "words": "_core.stream_words(1, 'shuffle', 0, 5)",
+    "words": "_core.stream_values(1, 'shuffle', 0, 5)",
     "weights": "_core.draw_weights(1, 0, 50)",
-    "law": "_core.sign_flip_distribution(np.ones(5, np.uint64))",
+    "law": "_core.subset_sum_distribution(np.ones(5, np.uint64))",
     "shuffles": "approximate_randomization(np.ones((9, 2), int), np.zeros((9, 2), int), lambda t: t[..., 0])",
 }
 

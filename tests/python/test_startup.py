@@ -66,6 +66,19 @@ def test_importing_the_package_imports_nothing_that_is_not_used() -> None:
     )
 
 
+def test_results_import_reports_only_when_they_are_displayed() -> None:
+    source = """
+import sys
+from reshuffle import SegmentScores, compare
+result = compare(metrics=SegmentScores("x", [[1, 2, 3], [2, 3, 5]]))
+repr(result), result.pair("system 2"), result.score("system 1")
+before = {"reshuffle.report", "rich"} & sys.modules.keys()
+str(result)
+print(sorted(before), "reshuffle.report" in sys.modules)
+"""
+    assert python(source) == "[] True\n"
+
+
 # Either way the names are what the package said before any of it was imported.
 @pytest.mark.parametrize(
     "source",

@@ -379,7 +379,7 @@ def test_p_that_besag_and_clifford_give_can_be_adjusted(adjust: str, by_hand: An
     assert (result.test.adjustment, result.test.stopping) == (adjust, "besag-clifford[20]")
     text = " ".join(render(result, "text").split())
     assert "p: approximate randomization, at most 2,000 shuffles, two-sided; * adjusted p ≤ 0.05." in text
-    assert "Each test stops at 20 shuffles that reach the difference" in text
+    assert "each test ends after 20 shuffles with a difference at least as large;" in text
     assert "Adjusted p: " in text
     pairs = json.loads(render(result, "json"))["comparisons"]
     assert {"iid"} == {pair["scheme"] for pair in pairs}
@@ -390,9 +390,9 @@ def test_tests_that_stop_early_could_have_gone_on() -> None:
     ratings = SegmentScores("rating", {"b": [1, 2, 3, 4] * 10, "a": [2, 1, 4, 3] * 10})  # no difference at all
     result = compare(metrics=ratings, n_resamples=5000, stopping=BesagClifford(2), interval="t")
     assert result.comparisons[0].test.n_resamples == 2
-    assert "cannot give a p below" not in render(result, "text")
+    assert "cannot be below" not in render(result, "text")
     result = compare(metrics=ratings, n_resamples=10, stopping=BesagClifford(2), interval="t")
-    assert "10 replicates cannot give a p below 0.091" in render(result, "text")
+    assert "With 10 replicates p cannot be below 0.091, too few" in render(result, "text")
 
 
 def test_all_pairs_of_a_comparison_stop_by_themselves() -> None:
@@ -413,10 +413,13 @@ def test_all_pairs_of_a_comparison_stop_by_themselves() -> None:
         assert (there.test.pvalue <= 0.1) == (here.test.pvalue <= 0.1)
     text = " ".join(render(early, "text").split())
     assert "approximate randomization, at most 2,000 shuffles, two-sided" in text
-    assert f"whether p ≤ 0.1 (Gandy 2009): {min(used)} to {max(used):,} shuffles used; p itself is an estimate." in text
-    assert "may lie on the other side" not in text
+    assert "Sequential stopping (Gandy 2009): each test ends once it is decided whether p ≤ 0.1, with an error" in text
+    assert f"at most 0.001; {min(used)} to {max(used):,} shuffles used; p itself is an estimate." in text
+    assert "leaves open" not in text
     undecided = sum(pair.test.stopping is None or not pair.test.stopping.stopped for pair in early.comparisons)
-    assert (f"{undecided} of 12 tests are undecided after 2,000 shuffles; raise n." in text) == (undecided > 0)
+    assert (f"{undecided} of 12 tests undecided after 2,000 shuffles; increase n_resamples (-n)." in text) == (
+        undecided > 0
+    )
 
 
 def run(*args: str) -> Result:
@@ -436,10 +439,10 @@ def test_the_command_line_stops_too(tmp_path: Any) -> None:
     assert {pair["stopping"]["stopped"] for pair in found["comparisons"]} == {False, True}
     assert json.loads(run(*common, "--format", "json").output)["comparisons"][0]["stopping"] is None
     text = " ".join(run(*common, "--stopping", "besag-clifford").output.split())
-    assert "Each test stops at 20 shuffles that reach the difference (Besag & Clifford 1991):" in text
+    assert "Sequential stopping (Besag & Clifford 1991): each test ends after 20 shuffles" in text
 
 
 def test_too_few_shuffles_to_decide_are_said_to_be(tmp_path: Any) -> None:
     files = list(map(str, demo.write_demo(str(tmp_path))))
     text = " ".join(run("compare", *files[:3], "-n", "50", "--stopping", "gandy").output.split())
-    assert "1 of 1 tests are undecided after 50 shuffles; raise n." in text
+    assert "1 of 1 tests undecided after 50 shuffles; increase n_resamples (-n)." in text

@@ -415,7 +415,7 @@ def test_reports_tell_the_strata() -> None:
         if fmt in ("text", "markdown", "latex"):
             assert "BLEU: 400 segments in 5 strata, 1 reference, 4 systems" in report
             assert "p: centred bootstrap, 99 draws within 5 strata, two-sided" in report
-            assert "Intervals: percentile of 99 bootstrap draws within 5 strata." in report
+            assert "95% CI: percentile, 99 bootstrap draws within 5 strata." in report
     assert json.loads(render(result, "json"))["strata"] == 5
     assert {row["n_strata"] for row in csv.DictReader(io.StringIO(render(result, "csv")))} == {"5"}
     # Shuffles know no strata, and an interval without draws has no seed.

@@ -104,7 +104,7 @@ def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], s
     n = 5
     shuffled, drawn = [], []
     for r in range(n):
-        words = _core.stream_words(seed, "shuffle", r, 1)
+        words = _core.stream_values(seed, "shuffle", r, 1)
         swapped = {name: bool(int(words[0]) >> i & 1) for i, name in enumerate(names)}
         x = sum(b[s] if swapped[id_] else a[s] for s, id_ in enumerate(ids))
         y = sum(a[s] if swapped[id_] else b[s] for s, id_ in enumerate(ids))
@@ -416,14 +416,15 @@ def test_reports_tell_the_unit_and_what_segments_have_in_common() -> None:
         words = " ".join(reports[fmt].split())
         assert "BLEU: 400 segments in 50 documents, 1 reference, 4 systems" in words
         assert "99 shuffles of documents, two-sided" in words
-        assert "percentile of 99 bootstrap draws of documents." in words
+        assert "95% CI: percentile, 99 bootstrap draws of documents." in words
         for name in ("BLEU", "TER"):
             pairs = [p for p in result.comparisons if p.metric == name]
             correlations = sorted(p.intraclass_correlation or 0 for p in pairs)
             effects = sorted(p.design_effect or 0 for p in pairs)
             assert (
-                f"{name}: paired differences within a document correlate by {correlations[0]:.3f} to "
-                f"{correlations[-1]:.3f} (ICC), which makes variances {effects[0]:.2f} to {effects[-1]:.2f} times"
+                f"{name}: the intraclass correlation (ICC) of paired differences within documents is "
+                f"{correlations[0]:.3f} to {correlations[-1]:.3f}; variances are {effects[0]:.2f} to "
+                f"{effects[-1]:.2f} times those of independent segments (design effect)."
             ) in words
         assert "|unit:document[50]|" in words
     document = json.loads(reports["json"])
@@ -442,9 +443,12 @@ def test_a_report_says_when_documents_are_too_few_to_decide(n: int, alternative:
     scores = SegmentScores("m", {"a": range(12), "b": range(1, 13)})
     ids = [i % n for i in range(12)]
     options: dict[str, Any] = {"documents": ids, "alternative": alternative, "n_resamples": 200}
-    for scheme, but in (("auto", ""), ("iid", " but by chance of the shuffles")):
+    for scheme, but in (("auto", ""), ("iid", " except by Monte Carlo error")):
         report = " ".join(render(compare(metrics=scores, scheme=scheme, **options), "text").split())
-        wanted = f"5 documents can be swapped in 32 ways: no p below 0.0625{but}, too few to decide at 0.05."
+        wanted = (
+            f"5 documents can be swapped in only 32 ways: p cannot be below 0.0625{but}, too few for significance at "
+            "0.05."
+        )
         assert said == (wanted in report)
 
 

@@ -17,6 +17,7 @@ from ..data.files import STDIN, display_name
 from ..data.reading import split_name
 from ..errors import InputError
 from ..report import Terminal, pieces
+from ..report.terminal import stdout_width
 from ..results import Comparison, SegmentTable
 from .process import cleanup, stdout_problem
 
@@ -126,9 +127,8 @@ def _write(stream: IO[str], result: Result, fmt: str, shown: str, terminal: Term
 
 def terminal() -> Terminal:
     """The width and colours of standard output."""
-    if not sys.stdout.isatty():
-        return Terminal()
-    return Terminal(os.get_terminal_size(sys.stdout.fileno()).columns or 80, "NO_COLOR" not in os.environ)
+    width = stdout_width()
+    return Terminal() if width is None else Terminal(width, "NO_COLOR" not in os.environ)
 
 
 @contextlib.contextmanager

@@ -27,6 +27,8 @@ T = TypeVar("T", bound=np.generic)
 class Hypotheses:
     """That systems a and b do not differ under a metric on a test set, for each place of the arrays, all (H,).
 
+    ``systems`` holds a and b, (2, H).
+
     They come test set by test set, metric by metric and pair by pair, since all metrics are resampled together for all
     ``pairs``. Those of one ``family`` are corrected together: adjusted p control the chance of any false alarm in it.
     """
@@ -34,8 +36,7 @@ class Hypotheses:
     pairs: Pairs
     test_set: Index
     metric: Index
-    a: Index
-    b: Index
+    systems: Index
     family: Index
 
     @classmethod
@@ -47,8 +48,18 @@ class Hypotheses:
         ([0, 0, 1, 1], [1, 2, 1, 2])
         """
         family = np.repeat(np.arange(n_sets * n_metrics), len(pairs))
-        a, b = np.array(list(pairs) * (n_sets * n_metrics), dtype=np.intp).reshape(-1, 2).T
-        return cls(pairs, family // n_metrics, family % n_metrics, a, b, family)
+        systems = np.array(list(pairs) * (n_sets * n_metrics), dtype=np.intp).reshape(-1, 2).T
+        return cls(pairs, family // n_metrics, family % n_metrics, systems, family)
+
+    @property
+    def a(self) -> Index:
+        """The first system of each."""
+        return self.systems[0]
+
+    @property
+    def b(self) -> Index:
+        """The second one."""
+        return self.systems[1]
 
     def __len__(self) -> int:
         return len(self.metric)
@@ -63,7 +74,7 @@ class Hypotheses:
         if self.n_sets == 1:
             return self
         at = slice(*np.searchsorted(self.test_set, [test_set, test_set + 1]))
-        return Hypotheses(self.pairs, self.test_set[at], self.metric[at], self.a[at], self.b[at], self.family[at])
+        return Hypotheses(self.pairs, self.test_set[at], self.metric[at], self.systems[:, at], self.family[at])
 
     def families(self) -> list[slice]:
         """The places of each family, which lie side by side."""

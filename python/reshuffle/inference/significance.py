@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,17 +58,18 @@ class Observed:
     besides: Sequence[Reduction[Any, Any]] = ()
 
     @lazy
-    def _scores(self) -> tuple[Scores, Scores]:
-        """The scores of a and b: (H,) each."""
+    def _scores(self) -> Scores:
+        """The scores of a and b: (2, H)."""
         scores = np.array([sample.scores for sample in self.replicates.samples])
-        metric = self.hypotheses.metric
-        return scores[metric, self.hypotheses.a], scores[metric, self.hypotheses.b]
+        of_both: Scores = scores[self.hypotheses.metric, self.hypotheses.systems]
+        return of_both
 
     @lazy
     def statistic(self) -> Scores:
         """t = score(a) − score(b): (H,)."""
         a, b = self._scores
-        return a - b
+        difference: Scores = a - b
+        return difference
 
     @lazy
     def thresholds(self) -> Scores:
@@ -172,7 +172,7 @@ def _wilcoxon(differences: Scores, alternative: str) -> float:
     ranks = (2 * np.cumsum(counts) - counts + 1)[inverse]  # twice the mean ranks: whole numbers
     observed, total = int(ranks[differences > 0].sum()), int(ranks.sum())
     if len(differences) <= (MOST_EXACT_RANKS if len(sizes) == len(differences) else MOST_EXACT_TIES):
-        null = _core.sign_flip_distribution(ranks.astype(np.uint64))
+        null = _core.subset_sum_distribution(ranks.astype(np.uint64))
         null = 0.5 * (null + null[::-1])  # symmetric to the last bit, so that (a, b) and (b, a) have the same p
         greater, less = (float(null[sum_of_ranks:].sum()) for sum_of_ranks in (observed, total - observed))
     else:
@@ -294,7 +294,7 @@ TESTS: Mapping[str, SignificanceTest] = {
 
 def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -> SignificanceTest:
     """The test of that name, or :class:`InputError` if there is none, or not with this alternative or these metrics."""
-    check_name("test", name, list(TESTS))
+    check_name("test", name, TESTS)
     check_name("alternative", alternative, ALTERNATIVES)
     test = TESTS[name]
     if alternative not in test.alternatives:
@@ -415,10 +415,10 @@ def records(
     rule, name = plan.shuffling.stopping, plan.test.name
     runs: dict[tuple[int, str | None, int | None], tuple[int | None, str]] = {}  # seed and part of the signature
     found: list[SignificanceResult] = []
-    of_each = (hypotheses.test_set, hypotheses.metric, *(getattr(outcome, column) for column in COLUMNS))
-    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, by_rule, wins, ties in zip(
-        *(repeat(None, len(hypotheses)) if column is None else column.tolist() for column in of_each), strict=True
-    ):
+    columns = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
+    nothing = [None] * len(hypotheses)
+    of_each = [nothing if column is None else column.tolist() for column in columns]
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, by_rule, wins, ties in zip(*of_each, strict=True):
         replicates = sets[t]
         metric = replicates.samples[m].metric
         if (t, scheme, bits) not in runs:
@@ -472,13 +472,35 @@ def run_of(plan: Plan, replicates: Replicates, scheme: str | None, seed: int | N
 ONE_PAIR = Hypotheses.of_pairs([(0, 1)])
 
 
-def _one_pair(plan: Plan, replicates: Replicates) -> SignificanceResult:
-    """The test of two systems."""
-    outcome = run_tests(plan, [replicates], ONE_PAIR)
-    return records(plan, [replicates], ONE_PAIR, outcome)[0]
+# The values of the null distribution, and their probabilities if they are not equally likely.
+Null: TypeAlias = tuple[Scores, Scores | None]
 
 
-def _batch(plan: Plan, problems: Problems, resampling: Resampling, seed: Any) -> SignificanceResult:
+def _test(
+    plan: Plan,
+    systems: tuple[MetricLike | None, ArrayLike, ArrayLike],
+    units: Units,
+    resampling: Resampling,
+    null: Callable[[Replicates, SignificanceResult], Null] | None,
+) -> SignificanceResult:
+    """The test of two systems, or of two in each problem of a batch; ``null`` makes the null distribution to keep."""
+    metric, a, b = systems
+    if is_batch(a, metric):
+        if null is not None:
+            raise InputError(
+                "null distributions of a batch are not kept: leave keep_null_distribution out, or test the problems "
+                "whose distributions you want one by one"
+            )
+        return _batch(plan, Problems.of(metric, a, b, units, resampling.seed), resampling)
+    replicates = Replicates.of([CountSample.of_arrays(metric, a, b, units)], resampling)
+    (result,) = records(plan, [replicates], ONE_PAIR, run_tests(plan, [replicates], ONE_PAIR))
+    if null is None:
+        return result
+    values, probabilities = null(replicates, result)
+    return replace(result, null_distribution=values, null_probabilities=probabilities)
+
+
+def _batch(plan: Plan, problems: Problems, resampling: Resampling) -> SignificanceResult:
     """The test of two systems in each of many problems, as if each were alone."""
     numbers: list[int] = []
     outcomes: list[Outcome] = []
@@ -491,15 +513,7 @@ def _batch(plan: Plan, problems: Problems, resampling: Resampling, seed: Any) ->
             each = (problems.replicates(group, at, resampling) for at in range(len(group.numbers)))
             outcomes += [_of_set(plan, replicates, ONE_PAIR) for replicates in each]
     outcome = Outcome.joined(outcomes).at(np.argsort(numbers))
-    return _record_of_batch(plan, problems, resampling, outcome, seed)
-
-
-def _check_batch(keep_null_distribution: bool) -> None:
-    if keep_null_distribution:
-        raise InputError(
-            "null distributions of a batch are not kept: leave keep_null_distribution out, or test the problems whose "
-            "distributions you want one by one"
-        )
+    return _record_of_batch(plan, problems, resampling, outcome)
 
 
 def _together(plan: Plan, group: Group, problems: Problems, resampling: Resampling) -> Outcome | None:
@@ -509,15 +523,15 @@ def _together(plan: Plan, group: Group, problems: Problems, resampling: Resampli
         return None
     sample = CountSample.of_turns(group.metric, group.arrays, problems.unit)
     pairs = [(2 * problem, 2 * problem + 1) for problem in range(len(group.numbers))]
-    observed = Observed(Replicates.of([sample], resampling), Hypotheses.of_pairs(pairs), plan.alternative, shuffling)
-    thresholds, seeds = observed.thresholds[None], problems.seeds[group.numbers]
+    seeds = problems.seeds[group.numbers]
+    replicates = Replicates.of([sample], replace(resampling, seed=int(seeds[0])))  # only their number matters
+    observed = Observed(replicates, Hypotheses.of_pairs(pairs), plan.alternative, shuffling)
+    thresholds = observed.thresholds[None]
     shuffled = shuffle_each(observed.replicates, thresholds, plan.alternative, shuffling.scheme, seeds)
     return None if shuffled is None else _of_shuffles(observed, shuffled)
 
 
-def _record_of_batch(
-    plan: Plan, problems: Problems, resampling: Resampling, outcome: Outcome, seed: Any
-) -> SignificanceResult:
+def _record_of_batch(plan: Plan, problems: Problems, resampling: Resampling, outcome: Outcome) -> SignificanceResult:
     """What was found in each problem, in one record of arrays."""
     metric = problems.groups[0].metric
     replicates = problems.replicates(problems.groups[0], 0, resampling)
@@ -525,7 +539,8 @@ def _record_of_batch(
     names = set() if scheme is None else set(scheme.tolist()) - {"iid"}
     made_of = None if scheme is None or not names else "+".join(sorted(set(scheme.tolist())))
     run = run_of(plan, replicates, made_of, replicates.seed)
-    if np.ndim(seed):
+    each_its_own = np.ndim(resampling.seed) > 0
+    if each_its_own:
         run = run._replace(seed=signature.for_seeds(problems.seeds.tolist()))
     rule = plan.shuffling.stopping
     of_metric = {group.metric.signature() for group in problems.groups}
@@ -537,7 +552,7 @@ def _record_of_batch(
         alternative=plan.alternative,
         exceedances=outcome.exceedances,
         n_resamples=outcome.n_resamples,
-        seed=problems.seeds if np.ndim(seed) else int(problems.seeds[0]),
+        seed=problems.seeds if each_its_own else int(problems.seeds[0]),
         signature=signature.joined([*sorted(of_metric), signature.for_batch(len(problems)), run.line]),
         wins=outcome.wins,
         ties=outcome.ties,
@@ -682,20 +697,14 @@ def approximate_randomization(
     (0.035, 0.25)
     """
     plan = Plan.of(ComparisonSettings("ar", scheme, stopping, alternative))
-    units = Units(documents)
-    if is_batch(a, metric):
-        _check_batch(keep_null_distribution)
-        resampling = Resampling(n_resamples, threads=threads, progress=progress)
-        return _batch(plan, Problems.of(metric, a, b, units, seed), resampling, seed)
+
+    def null(replicates: Replicates, result: SignificanceResult) -> Null:
+        if result.stopping is not None and result.n_resamples is not None:
+            replicates = replicates.first(result.n_resamples)
+        return null_distribution(replicates, (0, 1), plan.shuffling.scheme)
+
     resampling = Resampling(n_resamples, seed, threads, progress)
-    replicates = Replicates.of([CountSample.of_arrays(metric, a, b, units)], resampling)
-    result = _one_pair(plan, replicates)
-    if not keep_null_distribution:
-        return result
-    if result.stopping is not None and result.n_resamples is not None:
-        replicates = replicates.first(result.n_resamples)
-    values, probabilities = null_distribution(replicates, (0, 1), plan.shuffling.scheme)
-    return replace(result, null_distribution=values, null_probabilities=probabilities)
+    return _test(plan, (metric, a, b), Units(documents), resampling, null if keep_null_distribution else None)
 
 
 def bootstrap_test(
@@ -772,20 +781,15 @@ def bootstrap_test(
     (0.5, True)
     """
     check_name("method", method, list(BOOTSTRAP_METHODS))
+
+    def null(replicates: Replicates, result: SignificanceResult) -> Null:
+        (scores,) = replicates.draws
+        drawn = scores[0] - scores[1]
+        return drawn - drawn.mean(), None
+
     plan = Plan.of(ComparisonSettings(BOOTSTRAP_METHODS[method], alternative=alternative))
-    units = Units(documents, strata)
-    if is_batch(a, metric):
-        _check_batch(keep_null_distribution)
-        resampling = Resampling(n_resamples, threads=threads, progress=progress)
-        return _batch(plan, Problems.of(metric, a, b, units, seed), resampling, seed)
     resampling = Resampling(n_resamples, seed, threads, progress)
-    replicates = Replicates.of([CountSample.of_arrays(metric, a, b, units)], resampling)
-    result = _one_pair(plan, replicates)
-    if not keep_null_distribution:
-        return result
-    (scores,) = replicates.draws
-    drawn = scores[0] - scores[1]
-    return replace(result, null_distribution=drawn - drawn.mean())
+    return _test(plan, (metric, a, b), Units(documents, strata), resampling, null if keep_null_distribution else None)
 
 
 BOOTSTRAP_METHODS = {"centred": "bootstrap", "shift": "bootstrap-shift", "paired": "paired-bootstrap"}

@@ -1,7 +1,7 @@
-"""A comparison as something to read: pure functions from a result to a string.
+"""Results as something to read: pure functions from a result to a string.
 
 A new format is a function in a file here and an entry in :data:`FORMATS`, or for scores of segments in
-:data:`SEGMENT_FORMATS`.
+:data:`SEGMENT_FORMATS`. Its name is also in :mod:`reshuffle.types`, for type checkers and the command line.
 """
 
 from __future__ import annotations
@@ -12,11 +12,40 @@ from typing import Any
 
 from ..results import Comparison, SegmentTable
 from ..validate import check_name
-from .data import as_csv, as_json
-from .segments import segments_as_jsonl, segments_as_tsv
-from .table import Terminal, as_latex, as_markdown, as_text
+from .csv import as_csv
+from .html import as_html
+from .json import as_json
+from .latex import as_latex
+from .markdown import as_markdown
+from .rows import as_dicts, data_frame, frame_columns
+from .segments import (
+    preview_as_html,
+    preview_as_text,
+    segment_columns,
+    segments_as_dicts,
+    segments_as_jsonl,
+    segments_as_tsv,
+)
+from .significance import significance_as_text
+from .terminal import Terminal
+from .text import as_text
 
-__all__ = ["FORMATS", "SEGMENT_FORMATS", "Terminal", "pieces", "render", "render_segments"]
+__all__ = [
+    "FORMATS",
+    "SEGMENT_FORMATS",
+    "Terminal",
+    "as_dicts",
+    "data_frame",
+    "frame_columns",
+    "pieces",
+    "preview_as_html",
+    "preview_as_text",
+    "render",
+    "render_segments",
+    "segment_columns",
+    "segments_as_dicts",
+    "significance_as_text",
+]
 
 FORMATS: Mapping[str, Callable[[Comparison, Terminal], str]] = {
     "text": as_text,
@@ -24,6 +53,7 @@ FORMATS: Mapping[str, Callable[[Comparison, Terminal], str]] = {
     "csv": as_csv,
     "markdown": as_markdown,
     "latex": as_latex,
+    "html": as_html,
 }
 
 SEGMENT_FORMATS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
@@ -58,7 +88,7 @@ def render(comparison: Comparison, fmt: str = "text", terminal: Terminal | None 
 
 
 def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:
-    """The scores of segments in one of :data:`SEGMENT_FORMATS`, piece by piece: the whole may be large.
+    """The scores of segments in one of :data:`SEGMENT_FORMATS`, piece by piece because the whole may be large.
 
     >>> from reshuffle import segment_scores
     >>> table = segment_scores(["the cat sat on the mat"], {"a": ["the cat sat on the mat"]})

@@ -1,4 +1,4 @@
-"""What a reader has to know to read the tables: how numbers were made, and the wording of caveats."""
+"""The sentences below the tables: how the numbers were computed, and the wording of each caveat."""
 
 from __future__ import annotations
 
@@ -7,55 +7,77 @@ from typing import Any
 
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
 
-__all__ = ["CAVEATS", "notes", "number", "strata"]
+__all__ = ["CAVEATS", "ci", "counted", "notes", "number", "strata", "worded"]
 
 Values = Mapping[str, Any]
 
 
 def notes(comparison: Comparison) -> Iterator[str]:
-    """Sentences to stand below the tables: first how numbers were made, then the caveats."""
+    """The sentences below the tables: first how the numbers were computed, then the caveats."""
     for metric in comparison.metrics:
         if metric.evaluations is not None:
-            yield f"{metric.name}: a function of texts, called {metric.evaluations:,} times."
+            yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
     if comparison.test is not None and comparison.alpha is not None:
         yield from _test(comparison, comparison.test, number(comparison.alpha))
-    if comparison.interval is not None:
-        yield _intervals(comparison, comparison.interval)
+    if comparison.interval is not None and comparison.confidence_level is not None:
+        yield f"{ci(comparison.confidence_level)}: {_interval(comparison, comparison.interval)}."
     yield from map(worded, comparison.caveats)
 
 
 def worded(caveat: Caveat) -> str:
-    """A caveat in words.
+    """The sentence for a caveat.
 
-    >>> worded(Caveat("near-alpha", {"near": 2, "tests": 120, "alpha": 0.05}))[:61]
-    '2 of 120 p-values may lie on the other side of 0.05 by chance'
+    >>> worded(Caveat("near-alpha", {"near": 2, "tests": 120, "alpha": 0.05}))[:64]
+    'For 2 of 120 tests, Monte Carlo error leaves open on which side '
     """
     return CAVEATS[caveat.kind](caveat.values)
 
 
-def number(given: float) -> str:
-    """A number that the user chose, or its complement, without rounding errors in the last digits."""
-    return f"{given:.10g}"
+def number(value: float) -> str:
+    """A number that the user chose, or its complement, without rounding errors in the last digits.
+
+    >>> 100 * 0.57, number(100 * 0.57)
+    (56.99999999999999, '57')
+    """
+    return f"{value:.10g}"
 
 
-def strata(comparison: Comparison) -> str:
-    """How many there are."""
-    return f"{comparison.n_strata:,} strat{'um' if comparison.n_strata == 1 else 'a'}"
+def counted(n: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> counted(1, "segment"), counted(3004, "segment")
+    ('1 segment', '3,004 segments')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-# How numbers were made.
+def ci(confidence_level: float) -> str:
+    """What reports call a confidence interval.
+
+    >>> ci(0.95)
+    '95% CI'
+    """
+    return f"{number(100 * confidence_level)}% CI"
+
+
+def strata(n: int) -> str:
+    """A number of strata, as a phrase."""
+    return f"{n:,} strat{'um' if n == 1 else 'a'}"
+
+
+# How numbers were computed.
 
 
 def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
     replicates = "" if test.replicates is None else f" {_replicates(comparison, test)}{_of_units(comparison, test)},"
-    star = "p" if test.adjustment is None else "adjusted p"
-    yield f"p: {test.title},{replicates} {test.alternative}; * {star} ≤ {alpha}."
+    starred = "p" if test.adjustment is None else "adjusted p"
+    yield f"p: {test.title},{replicates} {test.alternative}; * {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
     if test.adjustment is not None:
         pairs = len(comparison.comparisons) // len(comparison.metrics)
         yield (
-            f"Adjusted p: {test.adjustment_title}, over the {pairs:,} pairs under each metric; some star is wrong with "
-            f"probability {alpha} at most."
+            f"Adjusted p: {test.adjustment_title}, over {counted(pairs, 'pair')} under each metric; family-wise error "
+            f"rate ≤ {alpha}: the chance of any false star under a metric."
         )
 
 
@@ -68,52 +90,52 @@ def _unit(comparison: Comparison) -> str:
 
 
 def _within(comparison: Comparison) -> str:
-    return "" if comparison.n_strata is None else f" within {strata(comparison)}"
+    return "" if comparison.n_strata is None else f" within {strata(comparison.n_strata)}"
 
 
-def _intervals(comparison: Comparison, interval: UsedInterval) -> str:
-    draws = f" of {comparison.n_resamples or 0:,} bootstrap draws{_unit(comparison)}" if interval.draws else ""
-    return f"Intervals: {interval.title}{draws}{_within(comparison)}."
+def _interval(comparison: Comparison, interval: UsedInterval) -> str:
+    draws = f", {comparison.n_resamples or 0:,} bootstrap draws{_unit(comparison)}" if interval.draws else ""
+    return f"{interval.title}{draws}{_within(comparison)}"
 
 
 def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
-    """How many shuffles were used if a rule stopped them, and what that makes of p."""
+    """For tests with a stopping rule: the rule, and how many shuffles it used."""
     rule = tests[0].stopping
     if rule is None:
         return
-    used = _range([test.n_resamples or 0 for test in tests], 0, ",")
+    used = f"{_range([test.n_resamples or 0 for test in tests], 0, ',')} shuffles used"
     if rule.rule == "besag-clifford":
-        to_the_end = sum(test.stopping is not None and not test.stopping.stopped for test in tests)
+        not_stopped = sum(test.stopping is not None and not test.stopping.stopped for test in tests)
         yield (
-            f"Each test stops at {rule.exceedances} shuffles that reach the difference (Besag & Clifford 1991): "
-            f"{used} shuffles used, {to_the_end:,} of {len(tests):,} tests not stopped."
+            f"Sequential stopping (Besag & Clifford 1991): each test ends after {rule.exceedances} shuffles with a "
+            f"difference at least as large; {used}, {not_stopped:,} of {len(tests):,} tests reached the maximum."
         )
         return
     yield (
-        f"Each test stops once it is decided, wrongly with probability at most {rule.risk:.10g}, whether "
-        f"p ≤ {rule.level:.10g} (Gandy 2009): {used} shuffles used; p itself is an estimate."
+        f"Sequential stopping (Gandy 2009): each test ends once it is decided whether p ≤ {rule.level:.10g}, with an "
+        f"error probability of at most {rule.risk:.10g}; {used}; p itself is an estimate."
     )
 
 
 def _replicates(comparison: Comparison, test: UsedTest) -> str:
-    """What the test went through: n replicates, or for some pairs or all of them another number."""
+    """How many replicates the tests used, or how they enumerated them; both if it differs between tests."""
     n, replicates = f"{comparison.n_resamples or 0:,}", test.replicates or ""
     tests = [pair.test for pair in comparison.comparisons]
     exact = sum(test.scheme == "exact" for test in tests)
-    ways = _ways_of_exact_tests(tests, replicates)
-    group = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
+    methods = _exact_methods(tests, replicates)
+    subgroup = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
     if exact == len(tests):
-        return f"exact, {ways}"
-    if group is not None:
-        return f"{group:,} {replicates} that are a group"
+        return f"exact, {methods}"
+    if subgroup is not None:
+        return f"a random subgroup of {subgroup:,} {replicates}"
     if test.stopping is not None:
         return f"at most {n} {replicates}"
-    some = f" ({exact:,} of {len(tests):,} p exact, {ways})" if exact else ""
+    some = f" ({exact:,} of {len(tests):,} tests exact, {methods})" if exact else ""
     return f"{n} {replicates}{some}"
 
 
-def _ways_of_exact_tests(tests: Sequence[SignificanceResult], replicates: str) -> str:
-    """How exact tests computed p; with the number of tests for each way if there are two."""
+def _exact_methods(tests: Sequence[SignificanceResult], replicates: str) -> str:
+    """How exact tests computed p, with the number of tests for each method if there are two."""
     by_patterns = sum(test.exact_by == "patterns" for test in tests)
     by_convolution = sum(test.exact_by == "convolution" for test in tests)
     patterns, convolution = f"by enumeration of all {replicates}", "by convolution"
@@ -123,61 +145,69 @@ def _ways_of_exact_tests(tests: Sequence[SignificanceResult], replicates: str) -
 
 
 def _range(values: Sequence[float], decimals: int, grouping: str = "") -> str:
+    """The smallest and the largest value, or one if they are displayed alike.
+
+    >>> _range([0.5, 0.25, 1], 2), _range([3, 3], 0)
+    ('0.25 to 1.00', '3')
+    """
     ends = dict.fromkeys(f"{value:{grouping}.{decimals}f}" for value in (min(values), max(values)))
     return " to ".join(ends)
 
 
 # Caveats.
 
+MORE = "increase n_resamples (-n)"
+
 
 def _undecided(values: Values) -> str:
     return (
-        f"{values['undecided']:,} of {values['tests']:,} tests are undecided after {values['n_resamples']:,} shuffles; "
-        "raise n."
+        f"{values['undecided']:,} of {values['tests']:,} tests undecided after {values['n_resamples']:,} shuffles; "
+        f"{MORE}."
     )
 
 
 def _dependence(values: Values) -> str:
     return (
-        f"{values['metric']}: paired differences within a document correlate by {_range(values['correlations'], 3)} "
-        f"(ICC), which makes variances {_range(values['design_effects'], 2)} times (design effect) those of "
-        "independent segments."
+        f"{values['metric']}: the intraclass correlation (ICC) of paired differences within documents is "
+        f"{_range(values['correlations'], 3)}; variances are {_range(values['design_effects'], 2)} times those of "
+        "independent segments (design effect)."
     )
 
 
 def _many_tests(values: Values) -> str:
     tests, alpha, probability = f"{values['tests']:,}", values["alpha"], values["probability"]
     # Three significant digits, but never 1, which would look certain.
-    told = f"{probability:.3g}" if probability < 0.9995 else "above 0.999"
+    chance = f"{probability:.3g}" if probability < 0.9995 else "above 0.999"
     return (
-        f"{tests} tests, p not adjusted: if nothing differed, independent tests that keep their level would give at "
-        f"least one p ≤ {number(alpha)} with probability {told} (1 - {number(1 - alpha)}^{tests})."
+        f"{tests} tests, p not adjusted: if no systems differed, independent tests would give at least one "
+        f"p ≤ {number(alpha)} with probability {chance} (1 - {number(1 - alpha)}^{tests})."
     )
 
 
 def _few_units(values: Values) -> str:
-    by_chance = " but by chance of the shuffles" if values["by_chance"] else ""
+    # Random shuffles may happen to have fewer exceedances than all patterns have.
+    by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
     return (
-        f"{values['units']} {values['unit']}s can be swapped in {2 ** values['units']:,} ways: no p below "
-        f"{values['smallest']:.3g}{by_chance}, too few to decide at {number(values['alpha'])}."
+        f"{values['units']} {values['unit']}s can be swapped in only {2 ** values['units']:,} ways: p cannot be below "
+        f"{values['smallest']:.3g}{by_chance}, too few for significance at {number(values['alpha'])}."
     )
 
 
 def _few_replicates(values: Values) -> str:
     return (
-        f"{values['n_resamples']:,} replicates cannot give a p below {values['smallest']:.2g}: too few to decide at "
-        f"{number(values['alpha'])}; raise n."
+        f"With {values['n_resamples']:,} replicates p cannot be below {values['smallest']:.2g}, too few for "
+        f"significance at {number(values['alpha'])}; {MORE}."
     )
 
 
 def _near_alpha(values: Values) -> str:
     return (
-        f"{values['near']:,} of {values['tests']:,} p-values may lie on the other side of {number(values['alpha'])} by "
-        "chance of the replicates alone (Clopper-Pearson, 95 %); more replicates would tell."
+        f"For {values['near']:,} of {values['tests']:,} tests, Monte Carlo error leaves open on which side of "
+        f"{number(values['alpha'])} p lies (95% Clopper-Pearson interval); {MORE}."
     )
 
 
-# How each kind of caveat is worded.
+# The wording of each kind of caveat.
 CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "undecided": _undecided,
     "dependence": _dependence,

@@ -1,16 +1,34 @@
-"""Scores of segments or documents, for programs: a row or an object for each and each system, every number in full."""
+"""Scores of segments or documents: a row for each and each system.
+
+Formats for programs hold every number in full; a preview for people holds the first rows.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..results import SegmentTable
+from .html import html_fragment
+from .notes import counted
+from .tables import Table, decimals_for
+from .terminal import Terminal
+from .text import prose, table_as_text
 
-# Rows of Python numbers take some hundred bytes each: a block of these is small, and large enough to be fast.
+__all__ = [
+    "preview_as_html",
+    "preview_as_text",
+    "segment_columns",
+    "segments_as_dicts",
+    "segments_as_jsonl",
+    "segments_as_tsv",
+]
+
+# Segments that are formatted at a time: their Python numbers take some hundred bytes per row.
 BLOCK = 4096
 
 
@@ -25,7 +43,7 @@ def segments_as_tsv(table: SegmentTable) -> Iterator[str]:
             raise InputError(f"tsv cannot hold a tab or an end of line, as in the name {name!r}: choose jsonl")
     yield "\t".join([_unit(table), "system", *table.scores]) + "\n"
     rows = ["\t".join(["{0}", _literal(name), *_fields(table, k)]) for k, name in enumerate(table.systems)]
-    yield from _filled(table, rows, table.documents)
+    yield from _filled(table, rows, _ids(table))
 
 
 def segments_as_jsonl(table: SegmentTable) -> Iterator[str]:
@@ -37,12 +55,14 @@ def segments_as_jsonl(table: SegmentTable) -> Iterator[str]:
         scores = ", ".join(f"{m}: {field}" for m, field in zip(metrics, _fields(table, k), strict=True))
         system = _literal(json.dumps(name, ensure_ascii=False))
         rows.append(f'{{{{"{_unit(table)}": {{0}}, "system": {system}, {scores}}}}}')
-    documents = table.documents and [json.dumps(name, ensure_ascii=False) for name in table.documents]
-    yield from _filled(table, rows, documents)
+    ids = _ids(table)
+    if table.documents is not None:
+        ids = [json.dumps(name, ensure_ascii=False) for name in table.documents]
+    yield from _filled(table, rows, ids)
 
 
 def _unit(table: SegmentTable) -> str:
-    """The name of the first column: what a row scores."""
+    """The name of the first column."""
     return "segment" if table.documents is None else "document"
 
 
@@ -53,22 +73,93 @@ def _check_names(table: SegmentTable) -> None:
 
 
 def _literal(name: str) -> str:
-    """A name inside a format string."""
+    """``name`` for use inside a format string."""
     return name.replace("{", "{{").replace("}", "}}")
 
 
 def _fields(table: SegmentTable, system: int) -> list[str]:
-    """The fields for a system's scores. repr tells a float in full, and is JSON as long as the float is finite."""
+    """The format fields for a system's scores. ``repr`` writes a float in full, and is JSON if the float is finite."""
     n_metrics = len(table.scores)
     return [f"{{{1 + system * n_metrics + m}!r}}" for m in range(n_metrics)]
 
 
-def _filled(table: SegmentTable, rows: Sequence[str], names: Sequence[str] | None) -> Iterator[str]:
-    """The rows of every segment, block by block. Field 0 is the segment's number, from 1, or the document's id."""
-    ids: Sequence[int | str] = range(1, table.n_segments + 1) if names is None else names
-    # One format string for all rows of a segment: with ten systems a quarter of the time of joining row by row.
+def _filled(table: SegmentTable, rows: Sequence[str], ids: Sequence[int | str]) -> Iterator[str]:
+    """The rows of every segment, block by block, from format strings whose field 0 is the segment's id."""
+    # One format string for all rows of a segment takes a quarter of the time of joining row by row (ten systems).
     fill = "".join(f"{row}\n" for row in rows).format
     for start in range(0, table.n_segments, BLOCK):
         block = np.stack([scores[:, start : start + BLOCK].T for scores in table.scores.values()], axis=-1)
         flat = block.reshape(len(block), -1).tolist()
         yield "".join(fill(id_, *scores) for id_, scores in zip(ids[start : start + BLOCK], flat, strict=True))
+
+
+def _ids(table: SegmentTable) -> Sequence[int | str]:
+    """The numbers of the segments, from 1, or the ids of the documents."""
+    return range(1, table.n_segments + 1) if table.documents is None else table.documents
+
+
+def segments_as_dicts(table: SegmentTable) -> list[dict[str, Any]]:
+    """The objects of the JSON lines."""
+    _check_names(table)
+    names = [_unit(table), "system", *table.scores]
+    return [dict(zip(names, row, strict=True)) for row in _rows(table, table.n_segments)]
+
+
+def _rows(table: SegmentTable, n_segments: int) -> Iterator[list[Any]]:
+    """Id, system and scores, for every system of the first ``n_segments`` segments or documents."""
+    by_metric = [scores[:, :n_segments].tolist() for scores in table.scores.values()]
+    for s, id_ in enumerate(_ids(table)[:n_segments]):
+        for k, system in enumerate(table.systems):
+            yield [id_, system, *(scores[k][s] for scores in by_metric)]
+
+
+def segment_columns(table: SegmentTable) -> dict[str, tuple[Sequence[Any], str | None]]:
+    """The columns of the TSV by name: values and pandas type."""
+    _check_names(table)
+    n_systems = len(table.systems)
+    ids = [id_ for id_ in _ids(table) for _ in range(n_systems)]
+    scores: dict[str, tuple[Any, str]] = {
+        name: (of_metric.T.ravel(), "float64") for name, of_metric in table.scores.items()
+    }
+    return {
+        _unit(table): (ids, "int64" if table.documents is None else None),
+        "system": (list(table.systems) * table.n_segments, None),
+        **scores,
+    }
+
+
+# The most rows that a preview shows.
+PREVIEW_ROWS = 10
+
+
+def preview_as_text(table: SegmentTable, terminal: Terminal) -> str:
+    """The first rows, how many there are, and the signature."""
+    return f"{table_as_text(_preview(table), terminal)}\n{prose(_preview_notes(table), table.signature, terminal)}"
+
+
+def preview_as_html(table: SegmentTable) -> str:
+    """The same as HTML."""
+    return html_fragment([_preview(table)], _preview_notes(table), table.signature)
+
+
+def _preview(table: SegmentTable) -> Table:
+    title = f"{counted(table.n_segments, _unit(table))}, {counted(len(table.systems), 'system')}"
+    shown = Table(title, [_unit(table).capitalize(), "System", *table.scores], n_names=2)
+    decimals = [decimals_for(float(np.abs(scores).max())) for scores in table.scores.values()]
+    for id_, system, *scores in _rows(table, _preview_segments(table)):
+        shown.add([str(id_), system, *(f"{score:.{n}f}" for score, n in zip(scores, decimals, strict=True))])
+    return shown
+
+
+def _preview_segments(table: SegmentTable) -> int:
+    """How many segments a preview shows: at least one, so that all systems are there."""
+    return min(table.n_segments, max(1, PREVIEW_ROWS // len(table.systems)))
+
+
+def _preview_notes(table: SegmentTable) -> list[str]:
+    n_systems, n_segments = len(table.systems), _preview_segments(table)
+    if n_segments == table.n_segments:
+        return []
+    return [
+        f"{n_segments * n_systems:,} of {table.n_segments * n_systems:,} rows; to_dicts() and to_pandas() have all."
+    ]

@@ -115,34 +115,32 @@ class Replicates:
 
         They are of one kind, shuffles or draws; those of shuffles are of these ``pairs``.
         """
-        rows: list[dict[int, Any]] = [{} for _ in reductions]
         (kind,) = {reduction.kind for reduction in reductions}
-        native = {m: found for m, sample in enumerate(self.samples) if (found := sample.native(kind)) is not None}
+        of_samples = [sample.native(kind) for sample in self.samples]
+        native = [found for found in of_samples if found is not None]
+        rows: list[Sequence[Any]] = [()] * len(reductions)
         if native:
-            metrics = list(native)
-            specified = [reduction.core(pairs, metrics) for reduction in reductions]
-            filled = self._resampler(kind, list(native.values())).run(
-                specified,
+            metrics = [m for m, found in enumerate(of_samples) if found is not None]
+            filled = self._resampler(kind, native).run(
+                [reduction.core(pairs, metrics) for reduction in reductions],
                 n=self.n_resamples,
                 seed=self.seed,
                 codes=self._codes,
                 threads=self.threads,
                 progress=self.progress,
             )
-            sizes = [len(counts) for _, counts in native.values()]
-            for into, reduction, one in zip(rows, reductions, filled, strict=True):
-                into.update(zip(metrics, reduction.rows(one, sizes), strict=True))
-        for m, sample in enumerate(self.samples):
-            if m not in native:
-                width = len(pairs) if kind == "shuffles" else len(sample.scores)
-                kept = [reduction.begin(width, m, self.n_resamples) for reduction in reductions]
-                self._take_in(sample, kind, pairs, kept)
-                for into, of_sample in zip(rows, kept, strict=True):
-                    into[m] = of_sample.row
-        return [
-            reduction.whole([by_metric[m] for m in range(len(self.samples))])
-            for reduction, by_metric in zip(reductions, rows, strict=True)
-        ]
+            sizes = [len(counts) for _, counts in native]
+            rows = [reduction.rows(one, sizes) for reduction, one in zip(reductions, filled, strict=True)]
+        if len(native) < len(of_samples):
+            rows = [list(of_reduction) for of_reduction in rows]
+            for m, sample in enumerate(self.samples):
+                if of_samples[m] is None:
+                    width = len(pairs) if kind == "shuffles" else len(sample.scores)
+                    kept = [reduction.begin(width, m, self.n_resamples) for reduction in reductions]
+                    self._take_in(sample, kind, pairs, kept)
+                    for into, of_sample in zip(rows, kept, strict=True):
+                        into.insert(m, of_sample.row)
+        return [reduction.whole(of_reduction) for reduction, of_reduction in zip(reductions, rows, strict=True)]
 
     def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, _core.Counts]]) -> _core.Resampler:
         """The native samples, prepared once for each kind."""

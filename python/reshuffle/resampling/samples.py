@@ -71,7 +71,7 @@ class Batch:
     def flips(self, replicate: int, n_units: int) -> NDArray[np.integer[Any]]:
         """1 for each unit that a shuffle swaps, else 0. There may be more of them than units."""
         if self.codes is None:
-            words = _core.stream_words(self.seed, "shuffle", replicate, -(-n_units // 64))
+            words = _core.stream_values(self.seed, "shuffle", replicate, -(-n_units // 64))
             return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
         common = self.codes & np.uint64(replicate)
         for shift in (32, 16, 8, 4, 2, 1):  # the parity of the bits gathers in the last one
@@ -105,8 +105,9 @@ class Column(NamedTuple):
         totals = np.repeat(self.sample.totals[list(self.pair), None], len(moved), axis=1)
         totals[0, :, self.number] -= moved
         totals[1, :, self.number] += moved
-        score = self.sample.metric.score
-        return score(totals[0]) - score(totals[1])
+        x, y = self.sample.metric.score(totals)
+        statistics: Scores = x - y
+        return statistics
 
 
 class Sample(Protocol):

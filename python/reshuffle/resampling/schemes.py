@@ -17,9 +17,10 @@ first each is independent of all before, so that a rule may stop them (:mod:`res
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from itertools import chain
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,7 @@ MOST_PATTERNS = 30
 
 # What a law and shuffles cost, in additions of probabilities, of which a core makes tens of billions a second. The
 # ratios were measured with AVX-512; they decide what is done, so they must not depend on where it is done.
+COST_OF_LAW = 2_000_000  # one law, however short: two dozen calls of numpy
 COST_OF_VALUE = 900  # the score of both systems at one value of a law, by numpy
 COST_OF_SCORES = 480  # the same of one shuffle
 COST_OF_FLIP = 1.0  # of one unit, whatever the number of pairs
@@ -85,13 +87,12 @@ class Shuffled(NamedTuple):
         cls, scheme: str, exceedances: NDArray[np.int64], n_resamples: int | NDArray[np.int64], **others: Any
     ) -> Shuffled:
         """All pairs by one scheme."""
-        shape = exceedances.shape
-        return cls(np.full(shape, scheme, dtype="<U8"), exceedances, np.full(shape, n_resamples), **others)
+        schemes, n = np.empty(exceedances.shape, dtype="<U8"), np.empty(exceedances.shape, dtype=np.int64)
+        schemes[...], n[...] = scheme, n_resamples
+        return cls(schemes, exceedances, n, **others)
 
     def with_exact(self, tests: Mapping[tuple[int, int], Enumerated]) -> Shuffled:
         """The same, but for pairs under metrics that were tested exactly."""
-        if not tests:
-            return self
         shape = self.exceedances.shape
         out = self._replace(
             includes_observed=np.full(shape, False),
@@ -124,6 +125,10 @@ class Exact(Protocol):
 
     def distribution(self) -> tuple[Scores, Scores | None]:
         """The values of the statistic, and their probabilities if they are not equally likely."""
+
+
+# By metric and pair.
+ExactTests: TypeAlias = Mapping[tuple[int, int], Exact]
 
 
 @dataclass(frozen=True)
@@ -184,7 +189,7 @@ class Law:
     @staticmethod
     def cost(units: int, column: Column) -> int:
         """In additions of probabilities, if the pair differs in so many units."""
-        return column.span * (units + COST_OF_VALUE)
+        return COST_OF_LAW + column.span * (units + COST_OF_VALUE)
 
     def shuffled(self, threshold: float, alternative: str) -> Enumerated:
         """The probability of what reaches the threshold."""
@@ -199,7 +204,7 @@ class Law:
         """The values of the statistic, some of which may be equal, and their probabilities."""
         unit = int(np.gcd.reduce(self.differences))
         steps = np.abs(self.differences // unit).astype(np.uint64)
-        probabilities = _core.sign_flip_distribution(steps, progress=self.replicates.progress)
+        probabilities = _core.subset_sum_distribution(steps, progress=self.replicates.progress)
         # Σ of the swapped d_s has the law of (Σ of the negative ones) + Σ of the |d_s| whose coin shows heads.
         least = int(self.differences[self.differences < 0].sum())
         statistics = np.empty(len(probabilities))
@@ -217,44 +222,52 @@ def _cost_of_shuffles(replicates: Replicates, sample: Sample, pairs: Pairs) -> f
     systems, pairs and shuffles alone, so that ``auto`` does the same everywhere. That no more than one column is summed
     up makes it too low, if anything.
     """
-    others = len({system for pair in pairs for system in pair}) - 1
+    others = len(set(chain.from_iterable(pairs))) - 1
     shared = sample.n_units * (COST_OF_FLIP + COST_OF_SUM * others)
     return replicates.n_resamples * (COST_OF_SCORES + shared / len(pairs))
 
 
-def exact_tests(replicates: Replicates, metric: int, pairs: Pairs, scheme: str, sharing: Pairs) -> list[Exact | None]:
-    """For each pair how to test it exactly under a metric, None if it should not be.
+def exact_tests(replicates: Replicates, pairs: Pairs, scheme: str, sharing: Pairs) -> ExactTests:
+    """How to test exactly those pairs under each metric that should be.
 
     ``sharing`` are the pairs that would otherwise go through the same shuffles, of which each then costs less.
     """
     if scheme not in ("auto", "exact"):
-        return [None] * len(pairs)
-    sample = replicates.samples[metric]
+        return {}
+    return {
+        (m, p): test
+        for m, sample in enumerate(replicates.samples)
+        for p, test in _exact_tests_of(replicates, sample, pairs, scheme, sharing)
+    }
+
+
+def _exact_tests_of(
+    replicates: Replicates, sample: Sample, pairs: Pairs, scheme: str, sharing: Pairs
+) -> Iterator[tuple[int, Exact]]:
+    """The same under one metric, with the numbers of the pairs."""
     few = replicates.n_resamples.bit_length()  # 2^(d − 1) ≤ R
     most = few if scheme == "auto" else sample.n_units
     affordable = _cost_of_shuffles(replicates, sample, sharing) if scheme == "auto" else LARGEST_COST
-    found: list[Exact | None] = []
-    for pair, (units, column) in zip(pairs, sample.differing(pairs, most), strict=True):
+    for p, (units, column) in enumerate(sample.differing(pairs, most)):
         if units <= few:
-            found.append(Patterns.of(replicates, sample, pair))
+            yield p, Patterns.of(replicates, sample, pairs[p])
         elif column is not None and Law.cost(units, column) <= affordable and column.span < LONGEST_LAW:
-            found.append(Law.of(replicates, column))
+            yield p, Law.of(replicates, column)
         elif scheme == "auto":
-            found.append(None)
+            continue
         elif units <= MOST_PATTERNS:
-            found.append(Patterns.of(replicates, sample, pair))
+            yield p, Patterns.of(replicates, sample, pairs[p])
         else:
             raise InputError(
                 f"{sample.metric.name}: two systems differ in {units:,} {sample.unit}s, too many for an exact test of "
                 f"2^{units} patterns of swaps (at most 2^{MOST_PATTERNS}, unless they differ in one column of small "
                 "counts): choose the scheme 'auto', 'iid' or 'subgroup'"
             )
-    return found
 
 
 def _grouped(replicates: Replicates) -> Replicates:
     """At least as many shuffles, which are a group."""
-    codes = _core.stream_words(replicates.seed, "code", 0, replicates.n_units)
+    codes = _core.stream_values(replicates.seed, "code", 0, replicates.n_units)
     return replicates.grouped(codes, 1 << _bits(replicates))
 
 
@@ -287,18 +300,15 @@ def shuffle(
         counts, *kept = group.run([Tally(alternative, thresholds), *besides], pairs)
         bits = np.full(counts.shape, _bits(replicates))
         return Shuffled.by("subgroup", counts, group.n_resamples, includes_observed=True, bits=bits), kept
-    if shuffling.scheme == "iid":
+    exact = exact_tests(replicates, pairs, shuffling.scheme, pairs)
+    if not exact:
         counts, *kept = replicates.run([Tally(alternative, thresholds), *besides], pairs)
         return Shuffled.by("iid", counts, replicates.n_resamples), kept
 
-    def by_coins(others: list[int]) -> NDArray[np.int64]:
-        if len(others) == len(pairs):
-            (counts,) = replicates.run([Tally(alternative, thresholds)], pairs)
-        else:
-            (counts,) = replicates.run([Tally(alternative, thresholds[:, others])], [pairs[p] for p in others])
+    def by_coins(others: NDArray[np.intp]) -> NDArray[np.int64]:
+        (counts,) = replicates.run([Tally(alternative, thresholds[:, others])], [pairs[p] for p in others])
         return np.asarray(counts)
 
-    exact = [exact_tests(replicates, m, pairs, shuffling.scheme, pairs) for m in range(len(replicates.samples))]
     return _exact_or(by_coins, exact, replicates.n_resamples, thresholds, alternative), []
 
 
@@ -316,7 +326,7 @@ def shuffle_each(
     metric, counts = native
     n_pairs = len(counts) // 2
 
-    def by_coins(others: list[int]) -> NDArray[np.int64]:
+    def by_coins(others: NDArray[np.intp]) -> NDArray[np.int64]:
         found = _core.shuffle_many(
             metric,
             counts if len(others) == n_pairs else _core.Counts([array[others] for array in sample.sums().arrays]),
@@ -331,32 +341,31 @@ def shuffle_each(
 
     pairs = [(2 * p, 2 * p + 1) for p in range(n_pairs)]
     # As if each pair were alone: it must not matter what else is in the batch.
-    exact = exact_tests(replicates, 0, pairs, scheme, pairs[:1])
-    return _exact_or(by_coins, [exact], replicates.n_resamples, thresholds, alternative)
+    exact = exact_tests(replicates, pairs, scheme, pairs[:1])
+    return _exact_or(by_coins, exact, replicates.n_resamples, thresholds, alternative)
 
 
 def _exact_or(
-    by_coins: Callable[[list[int]], NDArray[np.int64]],
-    exact: Sequence[Sequence[Exact | None]],
+    by_coins: Callable[[NDArray[np.intp]], NDArray[np.int64]],
+    exact: ExactTests,
     n_resamples: int,
     thresholds: Scores,
     alternative: str,
 ) -> Shuffled:
     """Pairs under metrics that can be tested exactly are; what is left is counted ``by_coins``."""
-    others = [p for p, of_pair in enumerate(zip(*exact, strict=True)) if None in of_pair]
-    if len(others) == thresholds.shape[1]:
-        counts = by_coins(others)
-    else:
-        counts = np.zeros(thresholds.shape, dtype=np.int64)
-        if others:
-            counts[:, others] = by_coins(others)
-    found = {
-        (m, p): test.shuffled(float(thresholds[m, p]), alternative)
-        for m, of_metric in enumerate(exact)
-        for p, test in enumerate(of_metric)
-        if test is not None
-    }
-    return Shuffled.by("iid", counts, n_resamples).with_exact(found)
+    by_chance = np.ones(thresholds.shape, dtype=np.bool_)
+    for place in exact:
+        by_chance[place] = False
+    others = np.flatnonzero(by_chance.any(axis=0))
+    counts = np.zeros(thresholds.shape, dtype=np.int64)
+    if others.size:
+        counts[:, others] = by_coins(others)
+    shuffled = Shuffled.by("iid", counts, n_resamples)
+    if not exact:
+        return shuffled
+    return shuffled.with_exact(
+        {place: test.shuffled(float(thresholds[place]), alternative) for place, test in exact.items()}
+    )
 
 
 def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> tuple[Scores, Scores | None]:
@@ -364,9 +373,9 @@ def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str
 
     The second array holds their probabilities if they are not equally likely.
     """
-    (exact,) = exact_tests(replicates, 0, [pair], scheme, [pair])
-    if exact is not None:
-        return exact.distribution()
+    exact = exact_tests(replicates, [pair], scheme, [pair])
+    if exact:
+        return exact[0, 0].distribution()
     shuffles = _grouped(replicates) if scheme == "subgroup" else replicates
     (statistics,) = shuffles.run([Series()], [pair])
     return statistics[0, 0], None

@@ -21,13 +21,13 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "smooth_method",
             kind: Kind::Choice(|| SMOOTHINGS.iter().map(|(name, _)| *name).collect()),
             default: || Value::Name("exp".into()),
-            about: "what an order without a match counts as",
+            about: "how orders without a match are smoothed",
         },
         OptionSpec {
             name: "smooth_value",
             kind: Kind::Real(0.0, 1e6),
             default: || Value::Unset,
-            about: "the amount for floor (default 0.1) and add-k (default 1)",
+            about: "the value for floor (default 0.1) and add-k (default 1)",
         },
         OptionSpec {
             name: "max_ngram_order",
@@ -59,29 +59,29 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     build: |options| Ok(Box::new(Bleu::new(options)?)),
 };
 
-/// Few segments have more words.
+/// Larger than any useful order: few segments have more words.
 const MAX_ORDER: usize = 100;
 
-/// The most counts whose product is always finite; for more of them logarithms are summed.
+/// The most counts whose product is always finite. With more, logarithms are summed.
 const MAX_PRODUCT: usize = 16;
 
-/// What stands in for the precision of an order without a match.
+/// How the precision of an order without a match is smoothed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Smoothing {
-    /// Nothing: the score is 0.
+    /// Not at all: the score is 0.
     None,
     /// ε / total.
     Floor(f64),
-    /// (matches + k) / (total + k) for every order above 1, with or without a match.
+    /// (matches + k) / (total + k) for every order above 1, with or without matches.
     AddK(f64),
-    /// 1 / (2^i · total) for the i-th such order, as in mteval-v13a.
+    /// 1 / (2^i · total) for the i-th order without a match, as in mteval-v13a.
     Exp,
-    /// The same, and the rest as in mteval-v13a, too: an order that cannot occur has precision 1, and no match at all
-    /// is one more order to smooth.
+    /// As `Exp`, and as mteval-v13a in other respects: an order that cannot occur has precision 1, and segments without
+    /// any match are smoothed, too.
     Mteval,
 }
 
-/// The names of the smoothings, each with its amount where one is not given.
+/// The names of the smoothing methods, with the default of their value.
 const SMOOTHINGS: [(&str, Option<f64>); 5] =
     [("none", None), ("floor", Some(0.1)), ("add-k", Some(1.0)), ("exp", None), ("mteval", None)];
 
@@ -92,18 +92,18 @@ pub struct Bleu {
     smoothing_signature: String,
     order: usize,
     effective_order: bool,
-    /// As `mteval-v13a.pl`, which lower-cases ASCII only and does not leave out orders in the scores of segments.
+    /// As `mteval-v13a.pl`, which lower-cases ASCII only and does not leave out orders in segment scores.
     mteval: bool,
-    /// As NLTK, which counts at least one n-gram of every order in every segment, whether it can occur or not.
+    /// As NLTK, which counts at least one n-gram of every order in every segment, even if none can occur.
     nltk: bool,
     weights: Weights,
-    /// Is the score computed as a root of products? If the weights are equal and the orders few enough.
+    /// Is the score computed as a root of products? True if the weights are equal and there are few enough orders.
     is_root: bool,
 }
 
 impl Bleu {
     /// # Errors
-    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub fn new(options: &Options) -> Result<Self> {
         let method = options.name("smooth_method");
         let default = SMOOTHINGS.iter().find(|(name, _)| *name == method).and_then(|(_, amount)| *amount);
@@ -120,9 +120,10 @@ impl Bleu {
         let weights = Weights::new("bleu", options)?;
         let is_root = order <= MAX_PRODUCT && weights.are_equal();
         Ok(Bleu {
-            words: Words::new(options)?.in_case_of_mteval(mteval),
+            words: Words::new(options)?.with_mteval_case(mteval),
             smoothing,
-            smoothing_signature: amount.map_or(method.to_owned(), |amount| format!("{method}[{}]", shown(amount))),
+            smoothing_signature: amount
+                .map_or(method.to_owned(), |amount| format!("{method}[{}]", format_value(amount))),
             order,
             effective_order: options.flag("effective_order"),
             mteval,
@@ -132,7 +133,7 @@ impl Bleu {
         })
     }
 
-    /// Does the score of a segment leave out the orders for which the segment is too short?
+    /// Does a segment score leave out the orders for which the segment is too short?
     fn effective_order_of_segments(&self) -> bool {
         self.effective_order || !(self.mteval || self.nltk || self.smoothing == Smoothing::Mteval)
     }
@@ -142,14 +143,14 @@ impl Bleu {
         brevity_penalty(totals[0], totals[1])
     }
 
-    /// sacreBLEU issue 141: without any match the score is 0, whatever the smoothing, and nothing is smoothed.
+    /// Without any match the score is 0 for any smoothing, and precisions are not smoothed (sacreBLEU issue 141).
     #[inline(always)]
-    fn is_nothing(&self, totals: &[i64]) -> bool {
+    fn has_no_match(&self, totals: &[i64]) -> bool {
         self.smoothing != Smoothing::Mteval && totals[2..2 + self.order].iter().all(|&matches| matches == 0)
     }
 
-    /// The smoothed precisions as matches and totals, and how many orders the mean is over. Orders that cannot occur stay
-    /// 0 of 1. There is room for the order or more.
+    /// The smoothed precisions as matches and totals, and the number of orders to average. Orders that cannot occur are
+    /// 0 of 1. `ROOM` is at least the order.
     #[inline(always)]
     fn precisions<const ROOM: usize>(
         &self,
@@ -192,14 +193,14 @@ impl Bleu {
 
     #[inline(always)]
     fn score_with(&self, totals: &[i64], effective_order: bool) -> f64 {
-        if self.is_nothing(totals) {
+        if self.has_no_match(totals) {
             return 0.0;
         }
         if !self.is_root {
             return self.score_by_logarithms(totals, effective_order);
         }
-        // A product under a root instead of a mean of logarithms, and one division for all orders: faster, and 100 comes
-        // out as 100.
+        // A root of a product instead of a mean of logarithms, and one division for all orders: this is faster, and a
+        // perfect score is exactly 100.
         let (matches, possible, effective) = self.precisions::<MAX_PRODUCT>(totals, effective_order);
         let product = |orders: &[f64]| orders[..effective].iter().product::<f64>();
         100.0 * self.brevity_penalty(totals) * root(product(&matches) / product(&possible), effective)
@@ -210,7 +211,7 @@ impl Bleu {
         let (matches, possible, effective) = self.precisions::<MAX_ORDER>(totals, effective_order);
         let precisions = matches.iter().zip(&possible).take(self.order).map(|(matched, total)| {
             let precision = matched / total;
-            // NLTK puts the smallest normal float in place of 0; raised to a small weight it is well above 0.
+            // NLTK replaces 0 by the smallest normal float; raised to a small weight it is well above 0.
             if self.nltk && precision == 0.0 { f64::MIN_POSITIVE } else { precision }
         });
         100.0 * self.brevity_penalty(totals) * self.weights.product(precisions, totals[0], effective)
@@ -263,8 +264,8 @@ impl Formula for Bleu {
         }
     }
 
-    /// Of the orders that can occur: a segment of three tokens has no 4-gram, and that is not its fault. As
-    /// sacreBLEU's `sentence_bleu`, which always sets `effective_order`. mteval-v13a counts on.
+    /// Only orders that can occur count, because a segment of three tokens cannot contain a 4-gram. sacreBLEU's
+    /// `sentence_bleu` does the same, as it always sets `effective_order`; mteval-v13a does not.
     fn segment_score(&self, row: &[i64]) -> f64 {
         self.score_with(row, self.effective_order_of_segments())
     }
@@ -277,7 +278,7 @@ impl Formula for Bleu {
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
-        let (matches, possible, _) = match self.is_nothing(totals) {
+        let (matches, possible, _) = match self.has_no_match(totals) {
             true => ([0.0; MAX_ORDER], [1.0; MAX_ORDER], 0),
             false => self.precisions::<MAX_ORDER>(totals, self.effective_order),
         };
@@ -293,7 +294,7 @@ impl Formula for Bleu {
         details
     }
 
-    /// By logarithms: ln f = ln 100 + min(0, 1 − r/c) + Σ w_n·(ln m_n − ln t_n), so ∂f/∂m_n = w_n·f/m_n, ∂f/∂t_n =
+    /// Differentiates ln f = ln 100 + min(0, 1 − r/c) + Σ w_n·(ln m_n − ln t_n): ∂f/∂m_n = w_n·f/m_n, ∂f/∂t_n =
     /// −w_n·f/t_n and, where c < r, ∂f/∂c = f·r/c² and ∂f/∂r = −f/c.
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         out.fill(0.0);
@@ -304,10 +305,10 @@ impl Formula for Bleu {
         let (matched, possible, effective) = self.precisions::<MAX_ORDER>(totals, self.effective_order);
         let (of_lengths, of_ngrams) = out.split_at_mut(2);
         let (of_matches, of_totals) = of_ngrams.split_at_mut(self.order);
-        for (n, weight) in self.weights.of_orders(totals[0], effective).enumerate() {
+        for (n, weight) in self.weights.powers(totals[0], effective).enumerate() {
             let share = score * weight;
             let has_more = matches!(self.smoothing, Smoothing::AddK(_)) && n > 0;
-            // An order that cannot occur is a constant, and so is what stands for no match.
+            // An order that cannot occur is a constant, and so is a smoothed count.
             let is_constant = totals[2 + self.order + n] == 0 || (self.nltk && matched[n] == 0.0);
             if has_more || !is_constant {
                 of_totals[n] = -share / possible[n];
@@ -331,10 +332,10 @@ impl Metric for Bleu {
     }
 }
 
-/// exp(1 − r/c), or 1 if the hypotheses are longer.
+/// exp(1 − r/c), or 1 if the hypotheses are at least as long.
 #[inline(always)]
 fn brevity_penalty(hypothesis: i64, reference: i64) -> f64 {
-    // No hypothesis at all: 1 - r/0 is -∞, and the penalty 0.
+    // Without hypothesis words, 1 - r/0 is -∞ and the penalty is 0.
     let shorter = exp_of_negative(1.0 - reference as f64 / hypothesis as f64);
     if hypothesis >= reference { 1.0 } else { shorter }
 }
@@ -349,8 +350,8 @@ fn any_zero_inline(counts: &[i64]) -> bool {
 }
 
 dispatch! {
-    /// The scores of many rows in which nothing is 0, so that nothing is smoothed: matches and totals of every order,
-    /// column by column. In the words of [`Bleu::score_with`], so that the numbers are the same to the last bit.
+    /// The scores of rows without zeros, which need no smoothing. Matches and totals of every order are stored column
+    /// by column. The operations are those of [`Bleu::score_with`], so the scores are the same to the last bit.
     fn plain_scores(order: usize, totals: &[i64], out: &mut [f64]) = plain_scores_inline;
 }
 
@@ -367,7 +368,7 @@ fn plain_scores_inline(order: usize, totals: &[i64], out: &mut [f64]) {
     }
     out.iter_mut().zip(&below).for_each(|(product, below)| *product /= below);
     match order {
-        // Known here, so that the loop has no branch.
+        // A constant order, so that the loop has no branch.
         4 => out.iter_mut().for_each(|product| *product = root(*product, 4)),
         order => out.iter_mut().for_each(|product| *product = root(*product, order)),
     }
@@ -377,13 +378,13 @@ fn plain_scores_inline(order: usize, totals: &[i64], out: &mut [f64]) {
     }
 }
 
-/// An amount as sacreBLEU shows it, with two decimals, or in full if it has more.
-fn shown(amount: f64) -> String {
+/// Formats a value as sacreBLEU does, with two decimals, or in full if it has more.
+fn format_value(amount: f64) -> String {
     let rounded = format!("{amount:.2}");
     if rounded.parse() == Ok(amount) { rounded } else { amount.to_string() }
 }
 
-/// The `order`-th root. Square roots are exact to the last bit and several times faster than a power.
+/// The `order`-th root. Square roots are correctly rounded and several times faster than a power.
 #[inline(always)]
 fn root(product: f64, order: usize) -> f64 {
     match order {
@@ -394,7 +395,7 @@ fn root(product: f64, order: usize) -> f64 {
     }
 }
 
-/// A function of its own: the compiler would compute a power for every order, only not to have a branch.
+/// A separate function: inlined, the compiler would compute a power for every order to avoid a branch.
 #[inline(never)]
 fn power(x: f64, exponent: f64) -> f64 {
     x.powf(exponent)
@@ -455,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_length_is_the_closest_and_of_two_the_shorter() {
+    fn the_reference_length_is_the_closest_or_the_shorter_of_two() {
         let bleu = bleu(&[]);
         let references = ["a", "a b c", "a b c d e"];
         let ref_len = |hypothesis| row(bleu.as_ref(), &references, hypothesis)[1];
@@ -480,7 +481,7 @@ mod tests {
 
     #[test]
     fn smoothings_worked_by_hand() {
-        // One of four unigrams, no longer match; as long as the reference.
+        // One of four unigrams and no longer n-gram matches; the reference is as long.
         let totals = [4, 4, 1, 0, 0, 0, 4, 3, 2, 1];
         let score = |method, options: &[(&str, Value)]| {
             bleu(&[&[("smooth_method", name(method))], options].concat()).score(&totals)
@@ -503,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_is_scored_by_the_orders_that_it_can_have() {
+    fn a_segment_is_scored_by_the_orders_that_can_occur() {
         let totals = [2, 2, 2, 1, 0, 0, 2, 1, 0, 0];
         assert_eq!(100.0, bleu(&[]).segment_score(&totals));
         assert_eq!(("eff", "yes".to_owned()), bleu(&[]).segment_signature()[1]);
@@ -511,14 +512,14 @@ mod tests {
     }
 
     #[test]
-    fn long_orders_are_scored_by_logarithms_and_short_ones_alike() {
+    fn long_orders_scored_by_logarithms_agree_with_short_ones() {
         for order in [1, 4, MAX_PRODUCT, MAX_PRODUCT + 1, MAX_ORDER] {
             let bleu = Bleu::new(
                 &Options::resolve("bleu", SPEC.options, &[("max_ngram_order".into(), Value::Integer(order as i64))])
                     .unwrap(),
             )
             .unwrap();
-            // Half of 2^40 n-grams match, of each order.
+            // Half of 2^40 n-grams of each order match.
             let totals = [[1 << 40; 2].as_slice(), &vec![1 << 39; order], &vec![1 << 40; order]].concat();
             assert!((50.0 - bleu.score(&totals)).abs() < 1e-12);
             assert!((50.0 - bleu.score_by_logarithms(&totals, false)).abs() < 1e-12);
@@ -545,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_match_no_precision_is_shown_as_smoothed() {
+    fn without_any_match_precisions_are_shown_unsmoothed() {
         // As sacreBLEU 2.6.0: `BLEU = 0.00 0.0/0.0/0.0/0.0 (BP = 0.607 …`.
         let totals = [4, 6, 0, 0, 0, 0, 4, 3, 2, 1];
         for method in ["none", "floor", "add-k", "exp"] {
@@ -557,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_have_two_decimals_as_sacrebleus_or_as_many_as_they_need() {
+    fn values_have_two_decimals_or_as_many_as_they_need() {
         let smooth = |amount| {
             let options = [("smooth_method", name("floor")), ("smooth_value", Value::Real(amount))];
             bleu(&options).signature()[3].1.clone()
@@ -567,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn the_signature_says_what_changes_the_score() {
+    fn the_signature_names_what_changes_the_score() {
         let text = |options: &[(&str, Value)]| {
             bleu(options).signature().into_iter().map(|(k, v)| format!("{k}:{v}")).collect::<Vec<_>>().join("|")
         };
@@ -583,7 +584,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn many_scores_are_those_of_one_at_a_time(
+        fn scores_of_many_rows_equal_those_of_single_rows(
             rows in prop::collection::vec(prop::array::uniform10(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 61]), 1..40),
             smoothing in prop::sample::select(vec!["exp", "none", "floor", "add-k", "mteval"]),
             effective in any::<bool>(),
@@ -597,7 +598,7 @@ mod tests {
         }
 
         #[test]
-        fn all_paths_find_what_is_not_positive(
+        fn all_paths_detect_zeros(
             (length, changed) in (0..200usize, 0..250usize),
             count in -1..=1i64,
         ) {
@@ -615,7 +616,7 @@ mod tests {
                 prop::collection::vec(prop_oneof![1..300i64, 1..1i64 << 61], 2 + 2 * MAX_PRODUCT),
                 1..80,
             ),
-            // A row whose hypotheses have no word: the exponent of its brevity penalty is infinite.
+            // A row without hypothesis words: the exponent of its brevity penalty is infinite.
             empty in 0..100usize,
         ) {
             let mut rows: Vec<_> = rows.iter().map(|row| row[..2 + 2 * order].to_vec()).collect();

@@ -1,10 +1,10 @@
 //! chrF (Popović 2015, W15-3049) and chrF++ (Popović 2017, W17-4770), with sacreBLEU's options and counts.
 //!
-//! Counting is bound by the n-grams of the hypotheses: six for each character. They are not made one by one. The
-//! characters of a segment's references get small numbers, so that the six characters that begin at a position fit one
-//! 64-bit word. The words are sorted; n-grams of every order are then runs of neighbours with a common prefix, and one
-//! walk over the two sorted lists finds the overlaps of all orders. A character that no reference has ends a word
-//! early: what holds it cannot match.
+//! The cost is that of the n-grams of the hypotheses, six per character. They are not built one by one. The characters
+//! of a segment's references get small numbers, so that the six characters from a position on fit in one 64-bit
+//! integer. These integers are sorted; n-grams of every order are then runs of neighbours with a common prefix, and one
+//! walk over two sorted lists counts the overlaps of all orders. A character that is in no reference ends an integer
+//! early, because no n-gram that contains it can match.
 
 use super::text::{LOWERCASE, case, cased, yes};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
@@ -52,27 +52,27 @@ const fn options(word_order: fn() -> Value) -> [OptionSpec; 6] {
             name: "beta",
             kind: Kind::Real(0.0, 1e6),
             default: || Value::Real(2.0),
-            about: "how many times recall weighs as much as precision",
+            about: "weight of recall relative to precision",
         },
         LOWERCASE,
         OptionSpec {
             name: "whitespace",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "count white space among the characters",
+            about: "count white space as characters",
         },
         OptionSpec {
             name: "eps_smoothing",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "average F over all orders, as chrF++.py, Moses and NLTK's score of a sentence do",
+            about: "average the F-scores of all orders, as chrF++.py, Moses and NLTK's sentence score do",
         },
     ]
 }
 
 const MAX_ORDER: usize = 16;
 
-/// What chrF++.py puts in the place of a precision, recall or F that is not defined.
+/// chrF++.py's replacement for an undefined precision, recall or F-score.
 const EPSILON: f64 = 1e-16;
 
 /// chrF. A row is `[hyp, ref, match]` for each order, characters first.
@@ -116,13 +116,13 @@ impl Chrf {
         self.char_order + self.word_order
     }
 
-    /// Precision and recall of one order.
+    /// The precision and recall of one order.
     fn precision_recall(counts: &[i64]) -> (f64, f64) {
         let ratio = |total: i64| if total > 0 { counts[2] as f64 / total as f64 } else { EPSILON };
         (ratio(counts[0]), ratio(counts[1]))
     }
 
-    /// The means of precision and recall over the orders that both sides have.
+    /// The means of precision and recall over the orders that occur on both sides.
     fn mean_precision_recall(&self, totals: &[i64]) -> (f64, f64) {
         let (mut precisions, mut recalls, mut orders) = (0.0, 0.0, 0);
         for counts in totals.chunks_exact(3).filter(|c| c[0] > 0 && c[1] > 0) {
@@ -134,8 +134,8 @@ impl Chrf {
         if orders == 0 { (0.0, 0.0) } else { (precisions / f64::from(orders), recalls / f64::from(orders)) }
     }
 
-    // The order of the operations is sacreBLEU's: of several references the one with the best score is taken, and two
-    // that differ in the last digit only must differ in the same direction.
+    // The order of operations is that of sacreBLEU: the reference with the best score is chosen, so scores that differ
+    // only in the last digit have to differ in the same direction.
     fn f_score(&self, totals: &[i64]) -> f64 {
         let factor = self.beta * self.beta;
         if self.eps_smoothing {
@@ -144,7 +144,7 @@ impl Chrf {
                 let denominator = factor * precision + recall;
                 if denominator > 0.0 { (1.0 + factor) * precision * recall / denominator } else { EPSILON }
             };
-            // Not `sum`, which begins at -0.
+            // Not `sum`, which begins at -0.0.
             let sum = totals.chunks_exact(3).map(of_order).fold(0.0, |sum, f| sum + f);
             return 100.0 * sum / self.order() as f64;
         }
@@ -192,7 +192,7 @@ impl Formula for Chrf {
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         out.fill(0.0);
-        // With P = m/h and R = m/r of one order, the derivatives of F by P and R make those by h, r and m.
+        // For one order, P = m/h and R = m/r; this turns derivatives with respect to P and R into those for h, r and m.
         let chain = |counts: &[i64], out: &mut [f64], (by_precision, by_recall): (f64, f64)| {
             let [hypothesis, reference, matched] = [counts[0], counts[1], counts[2]].map(|count| count as f64);
             for (side, length, by_ratio) in [(0, hypothesis, by_precision), (1, reference, by_recall)] {
@@ -226,7 +226,7 @@ impl Metric for Chrf {
 }
 
 impl Chrf {
-    /// The derivatives of F = (1 + β²)·P·R/(β²·P + R) by P and R; 0 where both are 0.
+    /// The derivatives of F = (1 + β²)·P·R/(β²·P + R) with respect to P and R; 0 where both are 0.
     fn f_slopes(&self, (precision, recall): (f64, f64)) -> (f64, f64) {
         let factor = self.beta * self.beta;
         let denominator = factor * precision + recall;
@@ -241,11 +241,11 @@ impl Chrf {
 struct ChrfCounter<'a> {
     chrf: &'a Chrf,
     characters: Characters,
-    /// The word n-grams of each reference by itself: a hypothesis is compared with one at a time.
+    /// The word n-grams of each reference separately: a hypothesis is compared with one reference at a time.
     words: Vec<Ngrams>,
     word_counts: Vec<usize>,
     row: Vec<i64>,
-    /// A line in lower case.
+    /// A buffer for a line in lower case.
     lower: String,
 }
 
@@ -299,18 +299,18 @@ impl Counter for ChrfCounter<'_> {
     }
 }
 
-/// Fills `[hyp, ref, match]` of every order from the lengths of both sides and the matches.
+/// Writes `[hyp, ref, match]` of every order, from both lengths in unigrams and the matches.
 fn fill(row: &mut [i64], hypothesis: usize, reference: usize, matches: &[i64]) {
     for (n, (counts, &matched)) in row.chunks_exact_mut(3).zip(matches).enumerate() {
         let (of_hypothesis, of_reference) = (hypothesis.saturating_sub(n), reference.saturating_sub(n));
-        // Where the reference is too short to have any, those of the hypothesis do not count as wrong.
+        // If the reference is too short to contain any, the n-grams of the hypothesis do not count as wrong.
         let of_hypothesis = if of_reference > 0 { of_hypothesis } else { 0 };
         counts.copy_from_slice(&[of_hypothesis as i64, of_reference as i64, matched]);
     }
 }
 
-/// The words of chrF++: white space separates them, and one ASCII punctuation mark at the end, or else at the
-/// beginning, is a word of its own.
+/// Splits a line into words as chrF++ does: at white space, and then one ASCII punctuation mark at the end of a word,
+/// or otherwise at its beginning, becomes a separate word.
 fn split(line: &str, emit: &mut dyn FnMut(&str)) {
     tokenize::split(line, &mut |word| {
         let is_mark = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_punctuation);
@@ -329,19 +329,19 @@ fn split(line: &str, emit: &mut dyn FnMut(&str)) {
     });
 }
 
-/// The character n-grams of a segment: sorted words as described above, or, for what does not fit a word, a trie.
+/// The character n-grams of a segment: sorted integers as described above or, if they do not fit, tries.
 struct Characters {
     order: usize,
-    /// How many bits a character gets.
+    /// The number of bits per character.
     bits: u32,
-    /// The numbers of the references' characters, from 1; 0 for all others.
+    /// The numbers of the characters in the references, from 1; 0 for all others.
     numbers: Vec<u16>,
     known: Vec<char>,
     references: Vec<Vec<char>>,
     sorted_references: Vec<Vec<u64>>,
     hypothesis: Vec<char>,
     sorted_hypothesis: Vec<u64>,
-    /// Do the segment's characters have no numbers that fit? Then the tries count, one for each reference.
+    /// Do the references have too many distinct characters? Then tries are used, one per reference.
     overflow: bool,
     tries: Vec<Ngrams>,
 }
@@ -362,7 +362,7 @@ impl Characters {
         }
     }
 
-    /// Forgets the segment.
+    /// Empties the tables for the next segment.
     fn clear(&mut self) {
         for c in self.known.drain(..) {
             self.numbers[c as usize] = 0;
@@ -373,7 +373,7 @@ impl Characters {
 
     fn add_reference(&mut self, characters: impl Iterator<Item = char>, stop: &Stop<'_>) -> Result<()> {
         let reference: Vec<char> = characters.collect();
-        // 0 stands for no character, so one number less is left than the bits could tell apart.
+        // 0 means no character, so one number less is available.
         let room = (1 << self.bits) - 1;
         for (number, piece) in reference.chunks(PIECE).enumerate() {
             if number > 0 && stop.requested() {
@@ -407,7 +407,7 @@ impl Characters {
         Ok(())
     }
 
-    /// Fills `[hyp, ref, match]` of every order for the hypothesis and one of the references.
+    /// Writes `[hyp, ref, match]` of every order for the hypothesis and one reference.
     fn overlap(&mut self, reference: usize, row: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let mut matches = [0; MAX_ORDER];
         let matches = &mut matches[..self.order];
@@ -433,8 +433,8 @@ impl Characters {
     }
 }
 
-/// For every position the numbers of the next `order` characters in one word, the first in the highest bits, cut before
-/// the first character without a number; sorted.
+/// Packs the next `order` characters from every position into one integer, the first character in the highest bits,
+/// truncated before the first character without a number; then sorts these windows.
 fn sort_windows(
     text: &[char],
     numbers: &[u16],
@@ -447,7 +447,7 @@ fn sort_windows(
         return Ok(());
     }
     let top = u64::BITS - bits;
-    // The bits of `order` characters; what is shifted out below them has left the window.
+    // The bits of `order` characters; bits shifted out below them have left the window.
     let window = u64::MAX << (u64::BITS - bits * order as u32);
     let mut word = 0;
     for (number, piece) in text.rchunks(PIECE).enumerate() {
@@ -465,7 +465,7 @@ fn sort_windows(
     pool::sort(out, u64::cmp, stop)
 }
 
-/// Adds to `matches[n - 1]` the clipped overlap of the n-grams of two sorted lists of words.
+/// Adds the clipped overlap of order n of two sorted lists of windows to `matches[n - 1]`.
 fn overlap_of_sorted(
     hypothesis: &[u64],
     reference: &[u64],
@@ -474,11 +474,11 @@ fn overlap_of_sorted(
     stop: &Stop<'_>,
 ) -> Result<()> {
     let mut piece_end = PIECE;
-    // How often the n-gram at hand has been seen on each side; index 0 stands for no character at all.
+    // How often the current n-gram occurs on each side; index 0 is the empty n-gram.
     let mut seen = [[0_u32; 2]; MAX_ORDER + 1];
     let order = matches.len();
     let (mut h, mut r) = (0, 0);
-    let mut open = 0; // the longest order that has something in `seen`
+    let mut open = 0; // the longest order with a count in `seen`
     let next = |h: usize, r: usize| match (hypothesis.get(h), reference.get(r)) {
         (Some(&x), Some(&y)) => Some(x.min(y)),
         (x, y) => x.or(y).copied(),
@@ -498,13 +498,14 @@ fn overlap_of_sorted(
         while reference.get(r) == Some(&at) {
             r += 1;
         }
-        // The number of characters: none of them is 0, so trailing zeros tell how many are missing.
+        // The number of characters in the window: character numbers are not 0, so trailing zeros are missing
+        // characters.
         let length = order - ((at.trailing_zeros() - (u64::BITS - bits * order as u32)) / bits) as usize;
         seen[length][0] += (h - begin_h) as u32;
         seen[length][1] += (r - begin_r) as u32;
         open = length.max(open);
         word = next(h, r);
-        // N-grams longer than what the next word has in common with this one are complete.
+        // N-grams longer than the prefix shared with the next window are complete.
         let shared = word.map_or(0, |next| ((at ^ next).leading_zeros() / bits) as usize);
         while open > shared {
             let [of_hypothesis, of_reference] = std::mem::take(&mut seen[open]);
@@ -537,7 +538,7 @@ mod tests {
         counts
     }
 
-    /// The definition: `[hyp, ref, match]` of every order from multisets.
+    /// The definition: `[hyp, ref, match]` of every order by multisets.
     fn by_multisets<T: std::hash::Hash + Eq>(hypothesis: &[T], reference: &[T], order: usize) -> Vec<i64> {
         let of_order = |n| {
             let (hypothesis, reference) = (multiset(hypothesis, n), multiset(reference, n));
@@ -549,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_is_cut_off_once_and_rather_at_the_end() {
+    fn one_punctuation_mark_is_split_off_preferably_at_the_end() {
         let words = |line| {
             let mut words = Vec::new();
             split(line, &mut |word| words.push(word.to_owned()));
@@ -569,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_reference_is_taken_and_of_equals_the_first() {
+    fn the_best_reference_is_chosen_and_the_first_of_equals() {
         let chrf = chrf(&[("char_order", Value::Integer(1))]);
         assert_eq!([2, 2, 2], count_segment(chrf.as_ref(), &["ab", "axyz", "abc"], "ab").as_slice());
         assert_eq!([2, 4, 1], count_segment(chrf.as_ref(), &["axyz", "bxyz"], "ab").as_slice());
@@ -577,13 +578,13 @@ mod tests {
     }
 
     #[test]
-    fn without_any_order_there_is_nothing_to_count() {
+    fn at_least_one_order_is_required() {
         let error = metric("chrf", &[("char_order".into(), Value::Integer(0))]).err().unwrap();
         assert_eq!("chrf: char_order must be at least 1 when word_order is 0, got 0", error.to_string());
     }
 
     #[test]
-    fn more_characters_than_a_word_has_numbers_for_are_counted_too() {
+    fn more_characters_than_there_are_numbers_are_counted_correctly() {
         let every: String = ('\u{4e00}'..'\u{5300}').collect();
         let row = count_segment(chrf(&[]).as_ref(), &[&every, "b"], &format!("{every}x"));
         assert_eq!([1281, 1280, 1280, 1280, 1279, 1279], row[..6]);
@@ -593,7 +594,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
         #[test]
-        fn sorted_words_count_what_multisets_count(
+        fn sorted_windows_count_as_multisets_do(
             hypothesis in "[abcé ]{0,20}|\\PC{0,20}",
             reference in "[abcé ]{0,20}|\\PC{0,20}",
             char_order in 0..=MAX_ORDER as i64,

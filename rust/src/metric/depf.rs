@@ -1,8 +1,8 @@
 //! F-score over dependency relations (Riezler & Maxwell 2005, W05-0908, section 3, on parses in CoNLL-U).
 //!
-//! A relation is a triple: the head's form, the relation, the dependent's form; the head of a root is `ROOT`. A segment's
-//! relations are a multiset, and the overlap of two multisets does not ask where in the sentence a triple stands, which
-//! is what makes translations comparable whose words do not line up.
+//! A relation is a triple: the head's form, the relation and the dependent's form; the head of a root is `ROOT`. The
+//! relations of a segment are a multiset. The overlap of two multisets ignores where in the sentence a triple occurs,
+//! so translations whose words do not align can be compared.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::text::conllu;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "depf",
-    about: "F-score over dependency relations (parses in CoNLL-U in the place of texts)",
+    about: "F-score over dependency relations (reads parses in CoNLL-U instead of text)",
     source: "W05-0908",
     reads_parses: true,
     options: &[
@@ -30,24 +30,24 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "lemma",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "compare lemmas in the place of forms",
+            about: "compare lemmas instead of word forms",
         },
         LOWERCASE,
         OptionSpec {
             name: "ignore_punct",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "leave out relations named punct",
+            about: "ignore relations named punct",
         },
     ],
     build: |options| Ok(Box::new(DepF::new(options))),
 };
 
-/// The head of roots. No form holds a tab, so no word is taken for it.
+/// The head of roots. Forms contain no tab, so it cannot be mistaken for a word.
 const ROOT: &str = "\tROOT";
 
-/// F-score over dependency relations. A row is `[match, hyp, ref]`: relations that match, relations of the hypothesis
-/// and of the reference; of several references the one with the best F counts, of equally good ones the first.
+/// F-score over dependency relations. A row is `[match, hyp, ref]`: the numbers of matching relations, of relations of
+/// the hypothesis and of the reference. With several references, the first one with the best F-score counts.
 pub struct DepF {
     unlabelled: bool,
     lemma: bool,
@@ -56,7 +56,7 @@ pub struct DepF {
 }
 
 impl DepF {
-    /// Never fails: all options are flags.
+    /// Makes the metric. Cannot fail, because all options are flags.
     pub fn new(options: &Options) -> Self {
         DepF {
             unlabelled: options.flag("unlabelled"),
@@ -90,7 +90,7 @@ impl DepF {
     }
 }
 
-/// Is the relation `punct`, or a kind of it?
+/// Is the relation `punct` or a subtype of it?
 fn is_punct(relation: &str) -> bool {
     relation.split(':').next() == Some("punct")
 }
@@ -101,7 +101,7 @@ fn size(relations: &Relations) -> i64 {
     relations.values().sum()
 }
 
-// Of floats: twice a sum of counts, or two of them, need not fit 64 bits.
+// In floats, because twice a sum of counts, or two of them, may not fit in 64 bits.
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
@@ -129,7 +129,7 @@ impl Formula for DepF {
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
-        // 2PR/(P + R) without the detour.
+        // 2PR/(P + R), simplified.
         100.0 * ratio(2.0 * totals[0] as f64, totals[1] as f64 + totals[2] as f64)
     }
 
@@ -176,7 +176,7 @@ impl Counter for DepFCounter<'_> {
             for (first, reference) in of_references.iter().enumerate() {
                 let common = |(triple, &count): (_, &i64)| count.min(reference.get(triple).copied().unwrap_or(0));
                 let row = [hypothesis.iter().map(common).sum(), size(&hypothesis), size(reference)];
-                // F is 2m/(h + r): compared without division, so that equal is equal.
+                // F is 2m/(h + r), compared without division so that ties are exact.
                 let better = i128::from(row[0]) * i128::from(best[1] + best[2])
                     > i128::from(best[0]) * i128::from(row[1] + row[2]);
                 if first == 0 || better {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_triple_that_occurs_twice_matches_as_often_as_both_sides_have_it() {
+    fn a_repeated_triple_matches_as_often_as_both_sides_have_it() {
         let twice = block(&[("very", 3, "advmod"), ("very", 3, "advmod"), ("good", 0, "root")]);
         let once = block(&[("very", 2, "advmod"), ("good", 0, "root")]);
         assert_eq!([2, 2, 3], row(&[], &[&twice], &once).as_slice());
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_references_the_best_counts() {
+    fn the_best_of_several_references_counts() {
         let [a, b, ab] = [&[("a", 0, "root")][..], &[("b", 0, "root")], &[("a", 0, "root"), ("b", 1, "x")]].map(block);
         assert_eq!([1, 1, 1], row(&[], &[&b, &ab, &a], &a).as_slice());
         assert_eq!([0, 1, 1], row(&[], &[&b, "", &b], &a).as_slice());
@@ -234,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_called_root_is_no_root() {
+    fn a_word_called_root_is_not_a_root() {
         let reference = block(&[("ROOT", 0, "x"), ("a", 1, "root")]);
         assert_eq!([0, 1, 2], row(&[], &[&reference], &block(&[("a", 0, "root")])).as_slice());
     }
 
     #[test]
-    fn a_broken_parse_is_found() {
+    fn an_invalid_parse_is_reported() {
         let depf = metric("depf", &[]).unwrap();
         let mut run = crate::pool::Run { threads: 1, watch: &mut |_| Ok(()) };
         let error = crate::metric::count(depf.as_ref(), &[vec!["", "1\ta\n"]], &[vec![Some(""), Some("")]], &mut run);

@@ -1,7 +1,7 @@
-//! What TER, WER and PER share: a row `[edits, ref_len]`, whose score is their ratio in percent.
+//! What TER, WER and PER have in common: a row `[edits, ref_len]`, whose score is their ratio in percent.
 //!
-//! Of several references a segment has the fewest edits to any of them and their mean length. To stay with integers both
-//! counts are in units of 1/L ([`References::units`]).
+//! With several references, a segment counts the fewest edits to any of them, and their mean length. Both counts are
+//! integers, in steps of 1/L ([`References::resolution`]).
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, References, Resolution};
@@ -15,7 +15,7 @@ pub(super) fn columns() -> Vec<String> {
     vec!["edits".into(), "ref_len".into()]
 }
 
-/// 100 · edits / ref_len. Without any word in the references it is 100 if there are edits, as in sacreBLEU.
+/// 100 · edits / ref_len. If the references have no words it is 100 if there are edits, as in sacreBLEU.
 pub(super) fn score(totals: &[i64]) -> f64 {
     match (totals[0], totals[1]) {
         (0, 0) => 0.0,
@@ -24,29 +24,29 @@ pub(super) fn score(totals: &[i64]) -> f64 {
     }
 }
 
-/// The derivatives of [`score`], which is a constant without any word in the references.
+/// The derivatives of [`score`], which is constant if the references have no words.
 pub(super) fn gradient(totals: &[i64], out: &mut [f64]) {
     super::ratio_gradient(100.0, totals, out);
 }
 
-/// Cuts lines into words.
-pub(super) trait Cut {
+/// Splits lines into words.
+pub(super) trait Splitter {
     /// Calls `emit` with every word of the line.
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str));
 
-    /// The same of a reference.
+    /// Calls `emit` with every word of a reference.
     fn reference_words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         self.words(line, emit);
     }
 }
 
-impl Cut for Words {
+impl Splitter for Words {
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         self.tokens(line, emit);
     }
 }
 
-/// A reference whose words are numbered from 1 to `distinct`, in the order of their first appearance.
+/// A reference whose words are numbered from 1 to `distinct` in the order of first appearance.
 #[derive(Clone, Copy)]
 pub(super) struct Numbered<'a> {
     pub(super) words: &'a [Token],
@@ -55,7 +55,7 @@ pub(super) struct Numbered<'a> {
 
 /// Counts the edits between two sequences of words.
 pub(super) trait Edits: Default {
-    /// Prepares for hypotheses of this reference, if there is something to prepare.
+    /// Prepares for hypotheses of this reference, if necessary.
     ///
     /// # Errors
     /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
@@ -63,14 +63,14 @@ pub(super) trait Edits: Default {
         Ok(())
     }
 
-    /// The edits that turn `hypothesis` into the reference. [`UNKNOWN_WORD`] is every word that the reference has not.
+    /// The number of edits that turn `hypothesis` into the reference. [`UNKNOWN_WORD`] is any word that is not in it.
     ///
     /// # Errors
     /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, stop: &Stop<'_>) -> Result<usize>;
 }
 
-/// A metric whose row is `[edits, ref_len]` and that knows no other options than [`OPTIONS`].
+/// A metric with rows `[edits, ref_len]` and no options except [`OPTIONS`].
 pub(super) struct ErrorRate<E> {
     name: &'static str,
     words: Words,
@@ -82,7 +82,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[TOKENIZE, LOWERCASE];
 
 impl<E: Edits> ErrorRate<E> {
     /// # Errors
-    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub(super) fn new(name: &'static str, options: &Options) -> Result<Self> {
         Ok(ErrorRate { name, words: Words::new(options)?, edits: std::marker::PhantomData })
     }
@@ -120,33 +120,33 @@ impl<E: Edits> Formula for ErrorRate<E> {
 
 impl<E: Edits> Metric for ErrorRate<E> {
     fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.units();
-        Ok(Box::new(move || Box::new(RowCounter::<_, E>::new(units, self.words))))
+        let resolution = references.resolution();
+        Ok(Box::new(move || Box::new(RowCounter::<_, E>::new(resolution, self.words))))
     }
 }
 
-/// Counts segments. What it keeps between them is not allocated again.
+/// Counts segments, with buffers that are reused from segment to segment.
 pub(super) struct RowCounter<W, E> {
-    units: Resolution,
+    resolution: Resolution,
     words: W,
     edits: E,
     vocabulary: Vocabulary,
-    /// All texts of the segment, references first: their words by their numbers in `vocabulary`, from 1 and with
-    /// [`UNKNOWN_WORD`] for others, and where each text ends.
+    /// The words of all texts of the segment, references first, as numbers in `vocabulary` plus 1, or [`UNKNOWN_WORD`];
+    /// and where each text ends.
     numbers: Vec<Token>,
     ends: Vec<usize>,
-    /// For each of these numbers the word's number in the reference at hand, if there are several. Every reference has
-    /// its own, so that what is kept of a reference grows with its words and not with those of all.
+    /// The number of each word within the current reference, if there are several references. Numbering each reference
+    /// separately keeps tables proportional to its own vocabulary.
     own: Vec<Token>,
     reference: Vec<Token>,
     hypothesis: Vec<Token>,
     meter: WorkMeter,
 }
 
-impl<W: Cut, E: Edits> RowCounter<W, E> {
-    pub(super) fn new(units: Resolution, words: W) -> Self {
+impl<W: Splitter, E: Edits> RowCounter<W, E> {
+    pub(super) fn new(resolution: Resolution, words: W) -> Self {
         RowCounter {
-            units,
+            resolution,
             words,
             edits: E::default(),
             vocabulary: Vocabulary::default(),
@@ -159,7 +159,7 @@ impl<W: Cut, E: Edits> RowCounter<W, E> {
         }
     }
 
-    /// Numbers the words of all texts.
+    /// Numbers the words of all texts of the segment.
     fn read(&mut self, references: &[&str], hypotheses: &[&str], stop: &Stop<'_>) -> Result<()> {
         let RowCounter { words, vocabulary, numbers, ends, own, meter, .. } = self;
         vocabulary.clear();
@@ -171,7 +171,7 @@ impl<W: Cut, E: Edits> RowCounter<W, E> {
             ends.push(numbers.len());
         }
         for line in hypotheses {
-            // The number of a word that is not found is the largest, behind which comes UNKNOWN_WORD, 0.
+            // Unknown words have the largest number; adding 1 wraps it to UNKNOWN_WORD, 0.
             let emit_words = |emit: &mut dyn FnMut(&str)| words.words(line, emit);
             let take = |word: &str| numbers.push(vocabulary.find(word).wrapping_add(1));
             each_token(emit_words, (&mut *meter, stop), take)?;
@@ -183,14 +183,14 @@ impl<W: Cut, E: Edits> RowCounter<W, E> {
     }
 }
 
-impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
+impl<W: Splitter, E: Edits> Counter for RowCounter<W, E> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         self.read(references, hypotheses, stop)?;
-        let RowCounter { units, edits, vocabulary, numbers, ends, own, reference, hypothesis, .. } = self;
+        let RowCounter { resolution, edits, vocabulary, numbers, ends, own, reference, hypothesis, .. } = self;
         let text = |i: usize| &numbers[if i == 0 { 0 } else { ends[i - 1] }..ends[i]];
-        let length = units.mean(ends[references.len() - 1], references.len());
+        let length = resolution.mean(ends[references.len() - 1], references.len());
         for number in 0..references.len() {
-            let is_only = references.len() == 1; // its words are numbered already
+            let is_only = references.len() == 1; // the words of an only reference are already numbered
             let words = text(number);
             let mut numbered = Numbered { words, distinct: vocabulary.len() };
             if !is_only {
@@ -214,7 +214,7 @@ impl<W: Cut, E: Edits> Counter for RowCounter<W, E> {
                     hypothesis.extend(words.iter().map(|&word| own[word as usize]));
                     words = hypothesis;
                 }
-                let edits = units.words(edits.edits(words, numbered, stop)?);
+                let edits = resolution.steps(edits.edits(words, numbered, stop)?);
                 row[0] = if number == 0 { edits } else { edits.min(row[0]) };
                 row[1] = length;
             }
@@ -231,12 +231,12 @@ mod tests {
     use crate::pool::Run;
 
     #[test]
-    fn scores_are_ratios_with_a_convention_for_no_words() {
+    fn scores_are_ratios_and_references_without_words_are_defined() {
         assert_eq!([0.0, 100.0, 250.0, 25.0], [[0, 0], [3, 0], [5, 2], [1, 4]].map(|row| score(&row)));
     }
 
     #[test]
-    fn of_several_references_the_nearest_counts_and_the_mean_length() {
+    fn the_nearest_reference_and_the_mean_length_count() {
         for name in ["ter", "wer", "per"] {
             let metric = metric(name, &[]).unwrap();
             // Edits 1 and 0; mean length 3.5; L = 2.
@@ -245,20 +245,21 @@ mod tests {
     }
 
     #[test]
-    fn all_segments_are_in_the_same_units() {
+    fn all_segments_have_the_same_resolution() {
         let references = [vec![Some("a b"), Some("a")], vec![None, Some("b c")], vec![None, Some("c")]];
         for name in ["ter", "wer", "per"] {
             let metric = metric(name, &[]).unwrap();
             let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
             let rows = count(metric.as_ref(), &[vec!["b", "d e"]], &references, &mut run).unwrap();
-            // One reference and three: L = 3, and the second segment has 4 words in three references.
+            // One reference and three: L = 3. The second segment has 4 words in three references.
             assert_eq!(vec![3, 6, 6, 4], rows, "{name}");
         }
     }
 
     #[test]
-    fn numbers_of_references_without_a_small_multiple_are_scored_to_eleven_digits() {
-        // Segment s has s + 1 references, and 23 or more of them have no small multiple. Reference r has r words.
+    fn resolutions_that_are_not_exact_are_correct_to_eleven_digits() {
+        // Segment s has s + 1 references; 23 or more numbers of references have no small common multiple. Reference r
+        // has r words.
         let words = "a ".repeat(100);
         let corpus = |most: usize| -> Vec<Vec<Option<&str>>> {
             (0..most).map(|r| (0..most).map(|s| (r <= s).then_some(&words[..2 * r])).collect()).collect()
@@ -268,7 +269,8 @@ mod tests {
         for most in [22, 23, 40, 100] {
             let rows = count(ter.as_ref(), &[vec!["b c d"; most]], &corpus(most), &mut run).unwrap();
             let totals = [rows.iter().step_by(2).sum(), rows.iter().skip(1).step_by(2).sum()];
-            // The nearest is the first, without words: three edits. The mean length of 0, 1 … s words is s/2.
+            // The nearest reference is the first, which has no words: three edits. The mean length of 0, 1 … s words is
+            // s/2.
             let (edits, length) = (3 * most, most * (most - 1) / 2);
             let expected = 100.0 * (2 * edits) as f64 / length as f64;
             assert!((ter.score(&totals) / expected - 1.0).abs() < 1e-11, "{most}: {}", ter.score(&totals));

@@ -1,4 +1,4 @@
-//! Length ratio: how long the hypotheses are, the references being 1.
+//! Length ratio: the length of the hypotheses relative to that of the references.
 
 use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, References};
@@ -8,7 +8,7 @@ use crate::text::ngram::{Ngrams, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "length",
-    about: "length of the hypotheses over that of the closest references, in tokens",
+    about: "length of the hypotheses divided by that of the closest references, in tokens",
     source: "P02-1040",
     reads_parses: false,
     options: &[TOKENIZE],
@@ -22,9 +22,9 @@ pub struct Length {
 
 impl Length {
     /// # Errors
-    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub fn new(options: &Options) -> Result<Self> {
-        Ok(Length { words: Words::in_any_case(options)? })
+        Ok(Length { words: Words::ignoring_case(options)? })
     }
 }
 
@@ -37,7 +37,7 @@ impl Formula for Length {
         ["hyp_len", "ref_len"].map(Into::into).into()
     }
 
-    /// Neither is: a difference is one in length.
+    /// Neither direction is better; a difference means a difference in length.
     fn higher_is_better(&self) -> bool {
         true
     }
@@ -92,7 +92,7 @@ mod tests {
     use crate::metric::{count_segment, metric};
 
     #[test]
-    fn the_closest_reference_counts_and_nothing_over_nothing_is_nothing() {
+    fn the_closest_reference_counts_and_empty_texts_have_ratio_0() {
         let length = metric("length", &[]).unwrap();
         assert_eq!([3, 2], count_segment(length.as_ref(), &["a b", "a b c d"], "x, y").as_slice());
         assert_eq!((1.5, 0.0), (length.score(&[3, 2]), length.score(&[0, 0])));

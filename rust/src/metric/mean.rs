@@ -1,8 +1,8 @@
-//! The mean of numbers that came from elsewhere. Counts nothing itself, so it stands in no registry.
+//! The mean of precomputed segment scores. It counts nothing itself, so it is not in the registry.
 
 use super::Formula;
 
-/// A mean. A row is `[score, 1]`, the score in units of 1/`scale`.
+/// A mean. A row is `[score, 1]`, with the score in multiples of 1/`scale`.
 pub struct Mean {
     name: String,
     scale: f64,
@@ -10,7 +10,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// A mean of numbers of which `scale` units make 1.
+    /// A mean of scores in multiples of 1/`scale`.
     pub fn new(name: String, scale: f64, higher_is_better: bool) -> Self {
         Mean { name, scale, higher_is_better }
     }
@@ -55,14 +55,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_powers_of_two_or_ten() {
+    fn scales_are_powers_of_two_or_ten() {
         let units = |scale: f64| Mean::new(String::new(), scale, true).signature()[1].1.clone();
         let powers = [1.0, 1000.0, 1e15, 2.0_f64.powi(49), 0.125].map(units);
         assert_eq!(["1", "10^-3", "10^-15", "2^-49", "2^3"].map(String::from), powers);
     }
 
     #[test]
-    fn sums_are_divided_by_units_and_segments() {
+    fn sums_are_divided_by_the_scale_and_the_number_of_segments() {
         let mean = Mean::new("COMET".into(), 1000.0, true);
         assert_eq!((0.75, -2.0, 0.0), (mean.score(&[1500, 2]), mean.score(&[-2000, 1]), mean.score(&[0, 0])));
     }

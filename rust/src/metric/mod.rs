@@ -1,5 +1,5 @@
-//! Metrics. A new one is a file here and an entry in [`METRICS`]; command line, help, documentation, signature,
-//! shuffles, draws, intervals and reports follow from what the entry says.
+//! Metrics. To add one, write a file here and add an entry to [`METRICS`]. Command line, help, documentation,
+//! signature, shuffles, draws, intervals and reports follow from the entry.
 
 mod bleu;
 mod chrf;
@@ -33,34 +33,34 @@ pub use options::{Kind, OptionSpec, Options, Value};
 pub use sentbleu::SentBleu;
 pub use ter::Ter;
 
-/// From summed counts to a score.
+/// Computes a score from summed counts.
 pub trait Formula: Send + Sync {
     /// The name in tables and signatures.
     fn name(&self) -> &str;
 
-    /// What each of the K counts of a row is.
+    /// The names of the K counts of a row.
     fn columns(&self) -> Vec<String>;
 
-    /// Is a larger score a better one?
+    /// Is a larger score better?
     fn higher_is_better(&self) -> bool;
 
-    /// The options that change a score, as `key:value` in sacreBLEU's order and words.
+    /// The options that change a score, as keys and values in sacreBLEU's order and spelling.
     fn signature(&self) -> Vec<(&'static str, String)>;
 
     /// The corpus score of summed counts.
     fn score(&self, totals: &[i64]) -> f64;
 
-    /// The score of a segment by itself. The corpus formula, unless the field has another for segments.
+    /// The score of a single segment. The corpus formula, unless segments are conventionally scored by another one.
     fn segment_score(&self, row: &[i64]) -> f64 {
         self.score(row)
     }
 
-    /// [`Formula::signature`] for the scores of segments.
+    /// [`Formula::signature`] for segment scores.
     fn segment_signature(&self) -> Vec<(&'static str, String)> {
         self.signature()
     }
 
-    /// The scores of many rows of summed counts, which lie column by column: the same numbers as [`Formula::score`].
+    /// The scores of many rows of summed counts, which are stored column by column. Same values as [`Formula::score`].
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
         let n = out.len();
         let mut row = vec![0; totals.len() / n.max(1)];
@@ -70,33 +70,35 @@ pub trait Formula: Send + Sync {
         }
     }
 
-    /// How many decimals of a score are known, if counts are real numbers rounded to a unit; none if all of them are.
+    /// The number of exact decimals of a score if counts are real numbers in fixed point; None if scores are exact.
     fn decimals(&self) -> Option<u32> {
         None
     }
 
-    /// The parts that make up the score, for people to look at.
+    /// Components of the score, for reports.
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)>;
 
-    /// The derivative of [`Formula::score`] by each of the K summed counts, in closed form, into `out`.
+    /// Writes the derivative of [`Formula::score`] with respect to each of the K summed counts, in closed form, to
+    /// `out`.
     ///
-    /// At a kink it is the mean of both sides. Where a sum is 0 and the score has no derivative by it (an order that is
-    /// smoothed because nothing matches), it is 0: then all segments have 0 there, and it is multiplied by 0. Where sums
-    /// that are 0 decide what the formula is (which orders are smoothed or left out), they stay 0.
+    /// At a kink it is the mean of both one-sided derivatives. Where a sum is 0 and the score is not differentiable (an
+    /// order that is smoothed because nothing matches) it is 0; since all segments have a count of 0 there, it is
+    /// multiplied by 0. Sums of 0 that decide the form of the formula (which orders are smoothed or left out) are taken
+    /// to stay 0.
     fn gradient(&self, totals: &[i64], out: &mut [f64]);
 }
 
-/// An automatic metric: counts segments, and scores sums of their counts by its [`Formula`].
+/// An automatic metric: counts segments, and scores sums of counts by its [`Formula`].
 pub trait Metric: Formula {
-    /// Learns what has to be known of all references before the first segment is counted, if anything, and gives a
-    /// maker of counters: every block of segments makes its own. What takes long is done by [`pool::run`].
+    /// Prepares whatever depends on all references, and returns a function that makes counters, one for each block of
+    /// segments. Long preparations use [`pool::run`].
     ///
     /// # Errors
-    /// What the metric cannot make of these references, and what [`pool::run`] returns.
+    /// References that the metric cannot use, and whatever [`pool::run`] returned.
     fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>>;
 }
 
-/// [`Formula::gradient`] of `factor` times the first count over the second; 0 where there is nothing to divide by.
+/// [`Formula::gradient`] of `factor` times the first count divided by the second; 0 if the second is 0.
 fn ratio_gradient(factor: f64, totals: &[i64], out: &mut [f64]) {
     out.fill(0.0);
     if totals[1] != 0 {
@@ -107,17 +109,17 @@ fn ratio_gradient(factor: f64, totals: &[i64], out: &mut [f64]) {
 
 /// Turns segments into rows of counts.
 pub trait Counter {
-    /// Counts every hypothesis of one segment against its references (at least one). `rows` holds a row of zeros for
-    /// each hypothesis.
+    /// Counts every hypothesis of one segment against its references, of which there is at least one. `rows` holds a
+    /// row of zeros for each hypothesis.
     ///
     /// # Errors
-    /// [`Error::Malformed`] for a text that the metric cannot read, as seen from the segment; [`Error::Memory`] for one
-    /// that is too long; [`Error::Overflow`] for a count that is no number; [`Error::Interrupted`] if `stop` was
-    /// requested, for which whatever may take long asks.
+    /// [`Error::Malformed`] for a text in the wrong format, with its place in the segment; [`Error::Memory`] for a text
+    /// that is too long; [`Error::Overflow`] for a count that does not fit; [`Error::Interrupted`] if `stop` was
+    /// requested, which anything that may take long has to check.
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()>;
 }
 
-/// Makes counters.
+/// A function that makes counters.
 pub type Counters<'a> = Box<dyn Fn() -> Box<dyn Counter + 'a> + Sync + 'a>;
 
 /// The references of a corpus.
@@ -134,23 +136,23 @@ impl<'a> References<'a> {
         self.segments
     }
 
-    /// The references of one segment, without those that are missing.
-    pub fn of(&self, segment: usize) -> impl Iterator<Item = &'a str> + use<'a> {
+    /// The references of one segment, without the missing ones.
+    pub fn of_segment(&self, segment: usize) -> impl Iterator<Item = &'a str> + use<'a> {
         let get = self.get;
         (0..self.columns).filter_map(move |column| get(column, segment))
     }
 
-    /// The units in which mean lengths over references are counted: L of them make a word.
+    /// The resolution in which mean lengths over references are counted: L steps per word.
     ///
-    /// L is the least common multiple of the numbers of references that segments have: 1 with one reference, 8 with eight
-    /// of them everywhere, 6 if some segments have two and some three. What is a mean over references stays an integer
-    /// if it is counted L times, and a ratio of two such counts does not see L. With fewer than 23 references L is never
-    /// too large. If it would be, it is `FALLBACK_RESOLUTION`, and means are rounded to that: see [`Resolution::mean`].
-    pub fn units(&self) -> Resolution {
+    /// L is the least common multiple of the numbers of references per segment: 1 with one reference, 8 with eight
+    /// everywhere, 6 if some segments have two and some have three. A mean over references times L is an integer, and L
+    /// cancels in the ratio of two such counts. With fewer than 23 references L is always small enough. If it is too
+    /// large, it is `FALLBACK_RESOLUTION`, and means are rounded to it: see [`Resolution::mean`].
+    pub fn resolution(&self) -> Resolution {
         let mut multiple = 1;
         let mut seen = 0;
         for segment in 0..self.segments {
-            let n = self.of(segment).count() as i64;
+            let n = self.of_segment(segment).count() as i64;
             if n != seen {
                 multiple = lcm(multiple, n);
                 seen = n;
@@ -163,27 +165,27 @@ impl<'a> References<'a> {
     }
 }
 
-/// So large that the count of 2^31 words stays far from the end of the 64-bit integers.
+/// Small enough that the count of 2^31 words is far from overflowing 64 bits.
 const LARGEST_MULTIPLE: i64 = 1 << 31;
 
-/// 9 times the least common multiple of all numbers up to 22: of its multiples below 2^31 the one that most other
-/// numbers divide.
+/// 9 times the least common multiple of the numbers up to 22: of its multiples below 2^31, the one with the most
+/// divisors.
 const FALLBACK_RESOLUTION: i64 = 2_095_133_040;
 
-/// How many units make a word.
+/// The number of steps per word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resolution(i64);
 
 impl Resolution {
-    /// A number of words, in units.
-    pub fn words(self, words: usize) -> i64 {
+    /// The number of steps in a number of words.
+    pub fn steps(self, words: usize) -> i64 {
         words as i64 * self.0
     }
 
-    /// The mean length in units of `references` references with `words` words in all: exact if L is a common multiple,
-    /// else rounded to the nearest unit, by less than 2^-31 of a word.
+    /// The mean length in steps of `references` references with `words` words in total. Exact if L is a common
+    /// multiple, otherwise rounded by less than 2^-31 of a word.
     pub fn mean(self, words: usize, references: usize) -> i64 {
-        let (total, n) = (i128::from(self.words(1)) * words as i128, references as i128);
+        let (total, n) = (i128::from(self.steps(1)) * words as i128, references as i128);
         ((2 * total + n) / (2 * n)) as i64
     }
 }
@@ -196,7 +198,7 @@ fn lcm(a: i64, b: i64) -> i64 {
     a / x * b
 }
 
-/// What the registry knows of a metric.
+/// The registry's description of a metric.
 pub struct MetricSpec {
     /// The name on the command line.
     pub name: &'static str,
@@ -204,15 +206,15 @@ pub struct MetricSpec {
     pub about: &'static str,
     /// Where it was defined: ACL id or DOI.
     pub source: &'static str,
-    /// Does it read parses in CoNLL-U in the place of texts?
+    /// Does it read parses in CoNLL-U instead of text?
     pub reads_parses: bool,
     /// Its options.
     pub options: &'static [OptionSpec],
-    /// Makes one.
+    /// Makes the metric.
     pub build: fn(&Options) -> Result<Box<dyn Metric>>,
 }
 
-/// Every metric there is, in the order in which they are listed.
+/// All metrics, in the order of listings.
 pub static METRICS: &[MetricSpec] = &[
     bleu::SPEC,
     sentbleu::SPEC,
@@ -226,29 +228,29 @@ pub static METRICS: &[MetricSpec] = &[
     depf::SPEC,
 ];
 
-/// Makes a metric from its name and the options given.
+/// Makes a metric from its name and options.
 ///
 /// # Errors
-/// [`Error::UnknownName`] for a metric or option that does not exist, [`Error::UnknownChoice`] and
-/// [`Error::InvalidMetricOption`] for a value that an option cannot take.
-pub fn metric(name: &str, given: &[(String, Value)]) -> Result<Arc<dyn Metric>> {
+/// [`Error::UnknownName`] for an unknown metric or option, [`Error::UnknownChoice`] and [`Error::InvalidMetricOption`]
+/// for an invalid value of an option.
+pub fn metric(name: &str, values: &[(String, Value)]) -> Result<Arc<dyn Metric>> {
     let spec = METRICS.iter().find(|m| m.name == name).ok_or_else(|| Error::UnknownName {
         kind: "metric".into(),
         name: name.into(),
         known: METRICS.iter().map(|m| m.name.into()).collect(),
     })?;
-    (spec.build)(&Options::resolve(name, spec.options, given)?).map(Arc::from)
+    (spec.build)(&Options::resolve(name, spec.options, values)?).map(Arc::from)
 }
 
 /// Counts all segments of all systems against the references, in parallel over segments.
 ///
-/// `systems` holds k columns of S hypotheses, `references` holds columns of S references, in which `None` means that
-/// this column has no reference for the segment. The result is k × S × K, system by system.
+/// `systems` holds k columns of S hypotheses. `references` holds columns of S references, where `None` means that the
+/// column has no reference for the segment. The result is k × S × K, system by system.
 ///
 /// # Errors
 /// [`Error::Empty`] without systems, references or segments, [`Error::LengthMismatch`] for columns of different
-/// lengths, [`Error::NoReference`] for a segment with none, [`Error::Overflow`] for counts that could not be resampled,
-/// what [`Counter::count`] returns, with the segment, and what [`pool::run`] returns.
+/// lengths, [`Error::NoReference`] for a segment without references, [`Error::Overflow`] for counts too large to be
+/// resampled, whatever [`Counter::count`] returned, with the segment, and whatever [`pool::run`] returned.
 pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     metric: &dyn Metric,
     systems: &[Vec<H>],
@@ -263,7 +265,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     let (n_systems, row) = (systems.len(), systems.len() * width);
     let mut out = zeros(&[n_systems, segments, width])?;
     let mut failed = None;
-    // A token costs about as much as a hundred additions, a segment has some twenty of them.
+    // A token costs about as much as a hundred additions, and a segment has about twenty tokens.
     let blocks = Blocks { items: segments, size: 64, cost: 2000 * (n_systems + references.len()) as u64, lead: 0 };
     pool::run(
         blocks,
@@ -278,7 +280,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
                     return None;
                 }
                 of_references.clear();
-                of_references.extend(of_corpus.of(s));
+                of_references.extend(of_corpus.of_segment(s));
                 of_hypotheses.clear();
                 of_hypotheses.extend(systems.iter().map(|c| c[s].as_ref()));
                 match counter.count(&of_references, &of_hypotheses, rows, stop) {
@@ -303,7 +305,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
         },
     )?;
     failed.map_or(Ok(()), Err)?;
-    // So that scores are never of sums that have wrapped around, and what can be scored can be resampled.
+    // Ensures that sums never overflow, and that whatever can be scored can be resampled.
     SuffStats::new(&out, n_systems, segments, width)?;
     Ok(out)
 }
@@ -353,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_the_registry_are_found_and_others_are_not() {
+    fn registered_names_are_found_and_others_refused() {
         for spec in METRICS {
             let made = metric(spec.name, &[]).unwrap();
             assert!(!made.columns().is_empty() && !made.signature().is_empty());
@@ -363,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn multiples_are_the_least() {
+    fn resolutions_are_least_common_multiples() {
         assert_eq!([1, 6, 12, 24, 7], [(1, 1), (2, 3), (4, 6), (8, 3), (7, 7)].map(|(a, b)| lcm(a, b)));
         assert_eq!(FALLBACK_RESOLUTION, 9 * (1..=22).fold(1, lcm));
         assert_eq!([21, 10, 11], [(7, 2), (10, 6), (11, 6)].map(|(words, n)| Resolution(6).mean(words, n)));
@@ -383,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_grows_and_ends_at_the_total_for_every_metric() {
+    fn progress_increases_to_the_total_for_every_metric() {
         let parse = "1\ta\ta\t_\t_\t_\t0\troot\t_\t_";
         for spec in METRICS {
             let line = if spec.reads_parses { parse } else { "a b c d e" };
@@ -397,7 +399,7 @@ mod tests {
                 let made = metric(spec.name, &[]).unwrap();
                 count(made.as_ref(), &[vec![line; 200]], &references, &mut Run { threads, watch: &mut watch }).unwrap();
                 assert_eq!(Some(&200), seen.last(), "{}", spec.name);
-                // Nothing is finished while references are read.
+                // No segment is finished while the references are read.
                 assert_eq!(Some(seen.len() - 1), seen.iter().position(|&done| done == 200), "{} {seen:?}", spec.name);
                 assert!(seen.is_sorted(), "{} {seen:?}", spec.name);
             }
@@ -405,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_are_too_large_to_be_summed_are_refused() {
+    fn counts_too_large_to_be_summed_are_refused() {
         let real = |name: &str, x| (name.to_owned(), Value::Real(x));
         let name = |name: &str, of: &str| (name.to_owned(), Value::Name(of.into()));
         let options =
@@ -420,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_segments_of_which_one_is_very_long_can_be_resampled() {
+    fn a_million_segments_with_a_very_long_one_can_be_resampled() {
         let long: String = (0..1100).map(|i| format!("w{i} ")).collect();
         for name in METRICS.iter().filter(|spec| !spec.reads_parses).map(|spec| spec.name) {
             let largest = count_segment(metric(name, &[]).unwrap().as_ref(), &[&long], &long).into_iter().max();
@@ -429,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_input_is_refused_with_its_facts() {
+    fn invalid_input_is_refused_with_its_facts() {
         let ok = vec![Some("a"), Some("b")];
         let message = |systems: &[Vec<&str>], references: &[Vec<Option<&str>>]| {
             count_with(1, systems, references).unwrap_err().to_string()

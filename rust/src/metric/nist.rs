@@ -1,12 +1,12 @@
 //! NIST (Doddington 2002, doi:10.5555/1289189.1289273), as `mteval-v13a.pl` computes it.
 //!
-//! An n-gram's information is how surprising its last word is after the others: −log2(count / count of the prefix),
-//! counted over all references of the corpus. So all references are read before the first segment is scored. Of what
-//! occurs once, every extension occurs once, too, and its information is 0: only the extensions of n-grams that occur
-//! again are counted, which leaves a small part of all n-grams.
+//! The information of an n-gram is the surprisal of its last word given the others: −log2(count / count of the prefix),
+//! counted over all references of the corpus. Therefore all references are read before the first segment is counted. If
+//! an n-gram occurs once, so does every extension of it, whose information is then 0. Only extensions of n-grams that
+//! occur repeatedly are counted, which are a small part of all n-grams.
 //!
-//! Information is fixed-point, so that sums over segments are exact. The table stays that of the whole corpus when
-//! segments are resampled: what a replicate changes is which segments are summed, not what their n-grams are worth.
+//! Information is in fixed point, so sums over segments are exact. When segments are resampled, the information stays
+//! that of the whole corpus: a replicate changes which segments are summed, not what an n-gram is worth.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::text::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "nist",
-    about: "information of the n-grams that match, per n-gram, times a length penalty",
+    about: "information of the matching n-grams, per n-gram, times a length penalty",
     source: "doi:10.5555/1289189.1289273",
     reads_parses: false,
     options: &[
@@ -36,7 +36,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "mteval_quirks",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "with the slips of mteval-v13a.pl: pairs after the word 0, lower case of ASCII only",
+            about: "with the bugs of mteval-v13a.pl: information of pairs that begin with 0, lower case of ASCII only",
         },
         OptionSpec {
             name: "nltk_quirks",
@@ -48,40 +48,40 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     build: |options| Ok(Box::new(Nist::new(options)?)),
 };
 
-/// Information is counted in units of 2^-28 bit: fine enough for ten digits of the score, coarse enough for sums over
-/// a million segments of a thousand words.
+/// Information is in multiples of 2^-28 bit: fine enough for ten digits of the score, coarse enough for sums over a
+/// million segments of a thousand words.
 const BITS: u32 = 28;
 
-/// The strength of the length penalty: two thirds of the words cost half the score.
+/// The strength of the length penalty: hypotheses of two thirds of the reference length lose half of the score.
 fn penalty_strength() -> f64 {
     -(0.5_f64.ln()) / 1.5_f64.ln().powi(2)
 }
 
-/// NIST. A row is `[info_1 … info_N, hyp_1 … hyp_N, hyp_len, ref_len]`: information in units of 2^-28 bit, n-grams of
-/// the hypothesis, and, both L times ([`References::units`]), its length and the references' mean length. With
-/// NLTK's quirks the lengths are summed over the orders instead.
+/// NIST. A row is `[info_1 … info_N, hyp_1 … hyp_N, hyp_len, ref_len]`: information in multiples of 2^-28 bit, numbers
+/// of n-grams of the hypothesis, and its length and the references' mean length, both times L
+/// ([`References::resolution`]). With `nltk_quirks`, the lengths are sums over the orders instead.
 pub struct Nist {
     words: Words,
     order: usize,
-    /// The script takes the word `0` for no word where it looks up the count of a prefix, so that a pair that begins
-    /// with it is worth as much as a single word; and it lower-cases ASCII only, except under its own international
-    /// tokenization.
+    /// As the script, which treats the word `0` as no word when it looks up the count of a prefix, so that a bigram
+    /// beginning with it is worth as much as a unigram; and which lower-cases ASCII only, except under its
+    /// international tokenization.
     mteval: bool,
-    /// NLTK uses for every order the one reference whose matches have the most information, the longest of equals, and
-    /// its length as the reference length of that order.
+    /// As NLTK, which for every order uses the reference whose matches have the most information (the longest of equal
+    /// ones), and its length as the reference length of that order.
     nltk: bool,
 }
 
 impl Nist {
     /// # Errors
-    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub fn new(options: &Options) -> Result<Self> {
         let mteval = options.flag("mteval_quirks");
-        let words = Words::new(options)?.in_case_of_mteval(mteval);
+        let words = Words::new(options)?.with_mteval_case(mteval);
         Ok(Nist { words, order: options.integer("max_ngram_order"), mteval, nltk: options.flag("nltk_quirks") })
     }
 
-    /// The length penalty of hypotheses so many times as long as their references.
+    /// The length penalty, from the ratio of hypothesis length to reference length.
     fn penalty(ratio: f64) -> f64 {
         if ratio >= 1.0 {
             1.0
@@ -97,7 +97,7 @@ impl Nist {
         if reference > 0.0 { hypothesis / reference } else { 1.0 }
     }
 
-    /// The information per n-gram of every order.
+    /// The mean information per n-gram of each order.
     fn gains<'a>(&self, totals: &'a [i64]) -> impl Iterator<Item = f64> + use<'a> {
         let (information, possible) = totals[..2 * self.order].split_at(self.order);
         information.iter().zip(possible).map(|(&info, &n)| fixed::to_real(info, BITS) / n.max(1) as f64)
@@ -135,13 +135,13 @@ impl Formula for Nist {
         details
     }
 
-    /// The score is a sum over orders of mean information, each of them off by at most half a unit.
+    /// The score is a sum over orders of mean information, each with an error of at most half a step.
     fn decimals(&self) -> Option<u32> {
         Some(fixed::decimals(self.order as f64, BITS))
     }
 
-    /// f = G·w(ρ) with the information per n-gram G = Σ info_n/hyp_n, ρ = h/r and w'(ρ) = −2β·(ln ρ/ρ)·w(ρ) for ρ < 1.
-    /// At ρ = 1 the slope of the penalty is 0 on both sides.
+    /// f = G·w(ρ), where G = Σ info_n/hyp_n, ρ = h/r and w'(ρ) = −2β·(ln ρ/ρ)·w(ρ) for ρ < 1. At ρ = 1 both one-sided
+    /// derivatives of the penalty are 0.
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         out.fill(0.0);
         let ratio = self.ratio(totals);
@@ -164,24 +164,24 @@ impl Formula for Nist {
 
 impl Metric for Nist {
     fn counters<'a>(&'a self, references: &References<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.units();
-        let information = Arc::new(Information::of(self, references, run)?);
+        let resolution = references.resolution();
+        let information = Arc::new(Information::new(self, references, run)?);
         Ok(Box::new(move || {
             let (information, ngrams) = (information.clone(), Ngrams::default());
-            Box::new(NistCounter { nist: self, units, information, ngrams, worth: Vec::new(), known: Vec::new() })
+            Box::new(NistCounter { nist: self, resolution, information, ngrams, worth: Vec::new(), known: Vec::new() })
         }))
     }
 }
 
-/// What every n-gram of the references is worth, as a trie. Nodes below `vocabulary.len()` are words.
+/// The information of every n-gram of the references, as a trie. Nodes below `vocabulary.len()` are words.
 struct Information {
     vocabulary: Vocabulary,
     children: Children,
-    /// The information of each n-gram, fixed-point.
+    /// The information of each n-gram, in fixed point.
     worth: Vec<i64>,
 }
 
-/// All references as numbers, one after the other, and where each ends.
+/// The words of all references as numbers, one reference after another, and where each ends.
 #[derive(Default)]
 struct Tokens {
     vocabulary: Vocabulary,
@@ -190,20 +190,20 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// Lines are cut in parallel, words numbered in order.
-    fn of(words: &Words, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
+    /// Splits lines in parallel, and numbers words in order.
+    fn new(words: &Words, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
         let mut all = Tokens::default();
         pool::run(
             Blocks { items: references.segments(), size: 256, cost: 2000, lead: 0 },
             run,
             || (),
             |(), range, stop| {
-                let (mut block, mut meter) = (Cut::default(), WorkMeter::default());
+                let (mut block, mut meter) = (SplitBlock::default(), WorkMeter::default());
                 for segment in range {
                     if stop.requested() {
                         return None;
                     }
-                    for reference in references.of(segment) {
+                    for reference in references.of_segment(segment) {
                         let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(reference, emit);
                         each_token(emit_tokens, (&mut meter, stop), |token| block.push(token)).ok()?;
                         block.references.push(block.ends.len());
@@ -236,31 +236,31 @@ impl Tokens {
     }
 }
 
-/// Some references cut into words: the words without anything between them, where each ends, and how many words there
-/// are at the end of each reference.
+/// References that are split into words: the words without separators, where each word ends, and the number of words up
+/// to the end of each reference.
 #[derive(Default)]
-struct Cut {
+struct SplitBlock {
     text: String,
     ends: Vec<usize>,
     references: Vec<usize>,
 }
 
-impl Cut {
+impl SplitBlock {
     fn push(&mut self, word: &str) {
         self.text.push_str(word);
         self.ends.push(self.text.len());
     }
 }
 
-/// The rough cost of looking up an n-gram, in additions.
+/// The approximate cost of looking up an n-gram, in additions.
 const LOOK_UP: usize = 64;
 
-/// Stands for n-grams whose extensions are worth nothing.
-const SPENT: u32 = u32::MAX;
+/// Stands for n-grams without information, whose extensions have none either.
+const WORTHLESS: u32 = u32::MAX;
 
 impl Information {
-    fn of(nist: &Nist, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
-        let Tokens { vocabulary, tokens, ends } = Tokens::of(&nist.words, references, run)?;
+    fn new(nist: &Nist, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
+        let Tokens { vocabulary, tokens, ends } = Tokens::new(&nist.words, references, run)?;
         let mut counts = vec![0_u32; vocabulary.len()];
         tokens.iter().for_each(|&token| counts[token as usize] += 1);
         let total = tokens.len() as f64;
@@ -269,9 +269,9 @@ impl Information {
         };
         let mut worth: Vec<i64> = counts.iter().map(|&count| bits(count, total)).collect();
 
-        let zero = if nist.mteval { vocabulary.find("0") } else { SPENT };
+        let zero = if nist.mteval { vocabulary.find("0") } else { WORTHLESS };
         let mut children = Children::default();
-        // The n-gram that begins at each token, of the order at hand.
+        // The n-gram of the current order that begins at each token.
         let mut nodes: Vec<Token> = tokens.clone();
         for n in 1..nist.order {
             let first_new = counts.len();
@@ -279,8 +279,8 @@ impl Information {
             let mut extend = |tokens_at: Range<usize>, end: usize| {
                 for i in tokens_at {
                     let prefix = nodes[i];
-                    nodes[i] = SPENT;
-                    if i + n < end && prefix != SPENT && (counts[prefix as usize] > 1 || prefix == zero) {
+                    nodes[i] = WORTHLESS;
+                    if i + n < end && prefix != WORTHLESS && (counts[prefix as usize] > 1 || prefix == zero) {
                         let new = counts.len() as u32;
                         nodes[i] = children.get_or_insert(prefix, tokens[i + n], new);
                         if nodes[i] == new {
@@ -311,27 +311,27 @@ impl Information {
     }
 
     fn worth(&self, node: u32) -> i64 {
-        if node == SPENT { 0 } else { self.worth[node as usize] }
+        if node == WORTHLESS { 0 } else { self.worth[node as usize] }
     }
 
-    /// The n-gram `prefix` with `word` behind it, both as found here.
+    /// The n-gram `prefix` followed by `word`, both as returned here.
     fn extend(&self, prefix: u32, word: u32) -> u32 {
-        if prefix == SPENT { SPENT } else { self.children.get(prefix, word).unwrap_or(SPENT) }
+        if prefix == WORTHLESS { WORTHLESS } else { self.children.get(prefix, word).unwrap_or(WORTHLESS) }
     }
 }
 
 struct NistCounter<'a> {
     nist: &'a Nist,
-    units: Resolution,
+    resolution: Resolution,
     information: Arc<Information>,
     ngrams: Ngrams,
-    /// For each n-gram of the segment's references its node in `information`, and what it is worth.
+    /// For each n-gram of the segment's references, its node in `information`, and its information.
     known: Vec<u32>,
     worth: Vec<i64>,
 }
 
 impl NistCounter<'_> {
-    /// Looks up what the n-grams of the segment's references are worth.
+    /// Looks up the information of the n-grams of the segment's references.
     fn look_up(&mut self, stop: &Stop<'_>) -> Result<()> {
         let mut meter = WorkMeter::default();
         let NistCounter { information, ngrams, worth, known, .. } = self;
@@ -351,7 +351,7 @@ impl NistCounter<'_> {
 }
 
 impl NistCounter<'_> {
-    /// Reference by reference, as NLTK does.
+    /// Counts reference by reference, as NLTK does.
     fn count_by_best_reference(
         &mut self,
         references: &[&str],
@@ -360,7 +360,7 @@ impl NistCounter<'_> {
         stop: &Stop<'_>,
     ) -> Result<()> {
         let Nist { words, order, .. } = *self.nist;
-        // The information of the matches and the length of the best reference, by hypothesis and order.
+        // For each hypothesis and order, the information of the matches with the best reference, and its length.
         let mut best = vec![(0, 0); hypotheses.len() * order];
         for reference in references {
             self.ngrams.clear();
@@ -403,7 +403,7 @@ impl Counter for NistCounter<'_> {
         self.ngrams.count(order, stop)?;
         self.look_up(stop)?;
         let length_of_all: usize = self.ngrams.lengths().sum();
-        let mean_length = self.units.mean(length_of_all, references.len());
+        let mean_length = self.resolution.mean(length_of_all, references.len());
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2 * order + 2)) {
             let (information, lengths) = row.split_at_mut(order);
             let worth = &self.worth;
@@ -413,7 +413,7 @@ impl Counter for NistCounter<'_> {
             for (n, possible) in lengths[..order].iter_mut().enumerate() {
                 *possible = length.saturating_sub(n) as i64;
             }
-            lengths[order] = self.units.words(length);
+            lengths[order] = self.resolution.steps(length);
             lengths[order + 1] = mean_length;
         }
         Ok(())
@@ -450,7 +450,7 @@ mod tests {
         counts
     }
 
-    /// The definition: information of the n-grams of order n that match, in one segment.
+    /// The definition: the information of the matching n-grams of order n in one segment.
     fn information(
         hypothesis: &str,
         references: &[&String],
@@ -477,7 +477,7 @@ mod tests {
 
     #[test]
     fn worked_by_hand() {
-        // Five words, "a" twice: log2(5/2) + log2(5) bits for "a b", and 1 bit for b behind a.
+        // Five words, "a" twice: "a b" has log2(5/2) + log2(5) bits, and b after a has 1 bit.
         let references = [vec![Some("a b".to_owned()), Some("c a d".to_owned())]];
         let rows = rows(nist(false, 2).as_ref(), &["a b".to_owned(), "b".to_owned()], &references);
         let bits = |column: usize| fixed::to_real(rows[column], BITS);
@@ -486,13 +486,13 @@ mod tests {
     }
 
     #[test]
-    fn hypotheses_of_two_thirds_of_the_length_lose_half() {
+    fn hypotheses_of_two_thirds_of_the_length_lose_half_the_score() {
         assert!((Nist::penalty(2.0 / 3.0) - 0.5).abs() < 1e-12);
         assert_eq!((1.0, 1.0, 0.0), (Nist::penalty(1.0), Nist::penalty(3.0), Nist::penalty(0.0)));
     }
 
     #[test]
-    fn lengths_are_means_over_references_that_stay_integers() {
+    fn mean_lengths_of_references_stay_integers() {
         let some = |text: &str| Some(text.to_owned());
         let references = [vec![some("a b"), some("a")], vec![some("c"), some("b c")], vec![None, some("d e f")]];
         let rows = rows(nist(false, 1).as_ref(), &["a".to_owned(), "a a".to_owned()], &references);
@@ -501,7 +501,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_table_is_the_definition(
+        fn the_table_equals_the_definition(
             segments in prop::collection::vec(("[0ab ]{0,10}", "[0ab ]{0,10}", prop::option::of("[0ab ]{0,10}")), 1..5),
             quirks in any::<bool>(),
         ) {

@@ -1,27 +1,26 @@
-//! The options of a metric, described once: the command line, the help, the documentation, the checks and the
-//! signature all read the description.
+//! The options of a metric. Command line, help, documentation, checks and signature all follow from one description.
 
 use crate::error::{Error, Result};
 
-/// What an option takes.
+/// The kind of value that an option takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// Yes or no.
+    /// True or false.
     Flag,
-    /// A whole number from the first to the second, both included.
+    /// An integer in this range, both ends included.
     Integer(i64, i64),
-    /// A real number from the first to the second, both included.
+    /// A number in this range, both ends included.
     Real(f64, f64),
-    /// Real numbers from the first to the second, both included, as many as the metric wants.
+    /// Numbers in this range, both ends included; the metric checks how many.
     Reals(f64, f64),
-    /// One of the names that the function lists.
+    /// One of the names that the function returns.
     Choice(fn() -> Vec<&'static str>),
 }
 
 /// The value of an option.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Not given: the metric decides.
+    /// Not set: the metric decides.
     Unset,
     /// For [`Kind::Flag`].
     Flag(bool),
@@ -41,7 +40,7 @@ impl std::fmt::Display for Value {
             Value::Unset => write!(f, "none"),
             Value::Flag(value) => write!(f, "{value}"),
             Value::Integer(value) => write!(f, "{value}"),
-            // With its point, so that 2.0 is not taken for a whole number.
+            // With a decimal point, so that 2.0 does not look like an integer.
             Value::Real(value) => write!(f, "{value:?}"),
             Value::Reals(values) => write!(f, "{values:?}"),
             Value::Name(value) => write!(f, "{value:?}"),
@@ -54,9 +53,9 @@ impl std::fmt::Display for Value {
 pub struct OptionSpec {
     /// The argument's name in Python; the flag is the same with dashes.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of value.
     pub kind: Kind,
-    /// What it is when it is not given.
+    /// The default value.
     pub default: fn() -> Value,
     /// One line for `--help` and the documentation.
     pub about: &'static str,
@@ -84,7 +83,7 @@ impl OptionSpec {
                 Ok(value.clone())
             }
             (Kind::Reals(low, high), _) => Err(self.invalid(metric, format!("numbers from {low} to {high}"), value)),
-            // Names may be numbers, as those of smoothings are.
+            // Names may look like numbers, for example those of smoothings.
             (Kind::Choice(_), Value::Integer(i)) => self.check(metric, &Value::Name(i.to_string())),
             (Kind::Choice(names), Value::Name(name)) => {
                 let known = names();
@@ -102,25 +101,25 @@ impl OptionSpec {
     }
 }
 
-/// A metric's options, every one with a checked value.
+/// A metric's options with checked values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options(Vec<(&'static str, Value)>);
 
 impl Options {
-    /// Checks what was given against the description and fills in the defaults.
+    /// Checks values against the descriptions and fills in the defaults.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for an option that does not exist, [`Error::UnknownChoice`] and
-    /// [`Error::InvalidMetricOption`] for a value that it does not take.
-    pub fn resolve(metric: &str, specs: &[OptionSpec], given: &[(String, Value)]) -> Result<Self> {
-        if let Some((stranger, _)) = given.iter().find(|(name, _)| specs.iter().all(|s| s.name != name)) {
+    /// [`Error::UnknownName`] for an unknown option, [`Error::UnknownChoice`] and [`Error::InvalidMetricOption`] for an
+    /// invalid value.
+    pub fn resolve(metric: &str, specs: &[OptionSpec], values: &[(String, Value)]) -> Result<Self> {
+        if let Some((unknown, _)) = values.iter().find(|(name, _)| specs.iter().all(|s| s.name != name)) {
             return Err(Error::UnknownName {
                 kind: format!("option of {metric}"),
-                name: stranger.clone(),
+                name: unknown.clone(),
                 known: specs.iter().map(|s| s.name.into()).collect(),
             });
         }
-        let value_of = |spec: &OptionSpec| given.iter().rev().find(|(name, _)| spec.name == name).map(|(_, v)| v);
+        let value_of = |spec: &OptionSpec| values.iter().rev().find(|(name, _)| spec.name == name).map(|(_, v)| v);
         let resolve = |spec: &OptionSpec| Ok((spec.name, spec.check(metric, value_of(spec).unwrap_or(&Value::Unset))?));
         specs.iter().map(resolve).collect::<Result<_>>().map(Options)
     }
@@ -130,12 +129,12 @@ impl Options {
         &found.unwrap_or_else(|| panic!("no option {name:?} is described")).1
     }
 
-    /// A flag's value.
+    /// The value of a flag.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), Value::Flag(true))
     }
 
-    /// A whole number's value.
+    /// The value of an integer.
     pub fn integer(&self, name: &str) -> usize {
         match self.get(name) {
             Value::Integer(i) => usize::try_from(*i).unwrap_or_else(|_| panic!("option {name:?} is below 0")),
@@ -143,7 +142,7 @@ impl Options {
         }
     }
 
-    /// A real number's value, if it has one.
+    /// The value of a number, if it is set.
     pub fn real(&self, name: &str) -> Option<f64> {
         match self.get(name) {
             Value::Real(x) => Some(*x),
@@ -151,7 +150,7 @@ impl Options {
         }
     }
 
-    /// Real numbers, if they were given.
+    /// The value of a list of numbers, if it is set.
     pub fn reals(&self, name: &str) -> Option<&[f64]> {
         match self.get(name) {
             Value::Reals(all) => Some(all),
@@ -159,7 +158,7 @@ impl Options {
         }
     }
 
-    /// A chosen name.
+    /// The value of a choice.
     pub fn name(&self, name: &str) -> &str {
         match self.get(name) {
             Value::Name(chosen) => chosen,
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_has_its_default() {
+    fn unset_options_have_their_defaults() {
         let options = Options::resolve("m", SPECS, &[]).unwrap();
         assert!(!options.flag("flag"));
         assert_eq!(4, options.integer("order"));
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_taken_if_it_fits() {
+    fn valid_values_are_accepted() {
         assert!(resolve("flag", Value::Flag(true)).unwrap().flag("flag"));
         assert_eq!(9, resolve("order", Value::Integer(9)).unwrap().integer("order"));
         assert_eq!(Some(2.0), resolve("value", Value::Integer(2)).unwrap().real("value"));
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_in_words() {
+    fn invalid_values_are_refused() {
         let message = |name, value| resolve(name, value).unwrap_err().to_string();
         assert_eq!("m: order must be a whole number from 1 to 9, got 10", message("order", Value::Integer(10)));
         assert_eq!("m: order must be a whole number from 1 to 9, got 2.0", message("order", Value::Real(2.0)));

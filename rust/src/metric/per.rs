@@ -1,8 +1,9 @@
 //! Position-independent error rate: word error rate between bags of words.
 //!
-//! Introduced by Tillmann et al. 1997 (Eurospeech). The definition is that of Popović & Ney 2007 (W07-0707), section 2,
-//! ½ (|N_ref − N_hyp| + Σ_w |n(w, ref) − n(w, hyp)|), which is max(N_ref, N_hyp) less the words in common, each counted
-//! as often as both have it; Moses' PER is the same. So a word too many or too few is one edit, two that differ are one.
+//! Introduced by Tillmann et al. 1997 (Eurospeech). The definition is that of Popović & Ney 2007 (W07-0707), section 2:
+//! ½ (|N_ref − N_hyp| + Σ_w |n(w, ref) − n(w, hyp)|). This equals max(N_ref, N_hyp) less the size of the intersection
+//! of the two multisets of words; Moses' PER is the same. A surplus or missing word is one edit, and so is a replaced
+//! word.
 
 use super::MetricSpec;
 use super::error_rate::{Edits, ErrorRate, Numbered, OPTIONS};
@@ -41,7 +42,7 @@ mod tests {
         let per = metric("per", &[]).unwrap();
         let row = |reference: &str, hypothesis: &str| count_segment(per.as_ref(), &[reference], hypothesis);
         assert_eq!(vec![0, 3], row("a b c", "c a b"));
-        // `a` is in common once, `b` for `c` is one edit, the second `a` another.
+        // One `a` is common; `b` for `c` is one edit and the second `a` another.
         assert_eq!(vec![2, 2], row("a c", "a a b"));
         assert_eq!(vec![2, 0], row("", "a b"));
         assert_eq!(vec![2, 2], row("a b", ""));

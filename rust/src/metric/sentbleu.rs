@@ -1,21 +1,21 @@
-//! Sentence-level BLEU with the smoothings of Chen & Cherry 2014 (W14-3346), 0 to 7, and the corpus score as the mean
-//! of the sentences, each as heavy as its reference is long (their Eq. 13).
+//! Sentence-level BLEU with the smoothing methods 0 to 7 of Chen & Cherry 2014 (W14-3346). The corpus score is the mean
+//! of the sentence scores, weighted by reference length (their Eq. 13).
 //!
-//! What the paper leaves open is decided so:
+//! The paper leaves some cases open, which are resolved as follows:
 //!
-//! - without any match the score is 0, before all smoothing;
-//! - a hypothesis too short for an order counts there as one n-gram that does not match;
-//! - smoothing 4 puts (ln |T| / K)^i matches in the place of none at the i-th such order. For |T| = 1 that is 0, and so
-//!   is the score. For |T| > e^K it would be worth more than a match: it stays at 1 there;
-//! - smoothing 5 averages counts, not precisions, so that no precision passes 1, and needs the matches of order N + 1;
-//! - smoothing 6 takes its prior from the smoothed precisions of the orders below (`smoothing_prior`); after a
-//!   precision of 0 it is 0;
-//! - smoothing 7, 4 and then 5, leaves the matches of order N + 1 as they are (`smoothing_extra`).
+//! - without any match the score is 0, whatever the smoothing;
+//! - if a hypothesis is too short for an order, the order counts as one n-gram that does not match;
+//! - smoothing 4 replaces zero matches by (ln |T| / K)^i at the i-th order without a match. For |T| = 1 this is 0, and
+//!   so is the score. For |T| > e^K it would exceed a match, so it is limited to 1;
+//! - smoothing 5 averages counts, not precisions, so that no precision exceeds 1, and needs the matches of order N + 1;
+//! - smoothing 6 takes its prior from the smoothed precisions of the lower orders (`smoothing_prior`); after a
+//!   precision of 0 the prior is 0;
+//! - smoothing 7 applies 4 and then 5, without smoothing the matches of order N + 1 (`smoothing_extra`).
 //!
-//! `nltk-4` to `nltk-7` are what NLTK 3.10 makes of them instead: 4 has 2^i K / ln |T| in the place of (K / ln |T|)^i and
-//! leaves out orders without a match where |T| = 1; 5 and 7 average precisions and can pass 1; 6 raises an error where
-//! no three words match in a row (the score is 0 here), and of three words its fourth precision is the prior. Behind the
-//! last order 5 and 7 look at the matches of order 5, whatever the last order is.
+//! `nltk-4` to `nltk-7` are NLTK 3.10's variants. 4 has 2^i K / ln |T| instead of (K / ln |T|)^i, and for |T| = 1
+//! ignores orders without a match. 5 and 7 average precisions, which can then exceed 1. 6 raises an error if no trigram
+//! matches (the score is 0 here), and for three words its fourth precision is the prior. After the last order, 5 and 7
+//! use the matches of order 5, whatever the last order is.
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
@@ -37,13 +37,13 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "smoothing",
             kind: Kind::Choice(|| SMOOTHINGS.iter().map(|(name, _)| *name).collect()),
             default: || Value::Name("7".into()),
-            about: "Chen & Cherry's smoothing, or NLTK's reading of it",
+            about: "smoothing method of Chen & Cherry, or NLTK's variant of it",
         },
         OptionSpec {
             name: "smoothing_epsilon",
             kind: Kind::Real(0.0, 1e6),
             default: || Value::Real(0.1),
-            about: "what smoothing 1 puts in the place of no match",
+            about: "the value that smoothing 1 uses instead of zero matches",
         },
         OptionSpec {
             name: "smoothing_k",
@@ -61,13 +61,13 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "smoothing_prior",
             kind: Kind::Choice(|| PRIORS.to_vec()),
             default: || Value::Name(PRIORS[0].into()),
-            about: "which precisions make the prior of smoothing 6",
+            about: "the precisions that form the prior of smoothing 6",
         },
         OptionSpec {
             name: "smoothing_extra",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "let smoothing 7 smooth the matches of order N + 1, too",
+            about: "let smoothing 7 also smooth the matches of order N + 1",
         },
         OptionSpec {
             name: "max_ngram_order",
@@ -92,25 +92,27 @@ struct Precisions {
 }
 
 impl Precisions {
-    /// Of order n, from 1.
-    fn of(&self, n: usize) -> f64 {
+    /// The precision of order n, from 1.
+    fn precision(&self, n: usize) -> f64 {
         self.matches[n - 1] / self.possible[n - 1]
     }
 }
 
-/// The order whose matches NLTK's smoothing 5 uses after the last order.
+/// The order whose matches NLTK's smoothings 5 and 7 use after the last order.
 const NLTK_ORDER: usize = 5;
 
 type Smoothing = fn(&SentBleu, &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1];
 
-/// Each gives the smoothed precisions of orders 1 to N. A new one is a line here and a function below.
+/// The smoothing methods: each returns the smoothed precisions of orders 1 to N. To add one, add a line here.
 const SMOOTHINGS: [(&str, Smoothing); 12] = [
-    ("0", |bleu, p, _| bleu.each(|n| p.of(n))),
-    ("1", |bleu, p, _| bleu.each(|n| if p.of(n) == 0.0 { bleu.epsilon / p.possible[n - 1] } else { p.of(n) })),
-    ("2", |bleu, p, _| {
-        bleu.each(|n| if n == 1 { p.of(n) } else { (p.matches[n - 1] + 1.0) / (p.possible[n - 1] + 1.0) })
+    ("0", |bleu, p, _| bleu.each(|n| p.precision(n))),
+    ("1", |bleu, p, _| {
+        bleu.each(|n| if p.precision(n) == 0.0 { bleu.epsilon / p.possible[n - 1] } else { p.precision(n) })
     }),
-    ("3", |bleu, p, _| bleu.precisions(&bleu.in_the_place_of_none(p, |i| 0.5_f64.powi(i)), p)),
+    ("2", |bleu, p, _| {
+        bleu.each(|n| if n == 1 { p.precision(n) } else { (p.matches[n - 1] + 1.0) / (p.possible[n - 1] + 1.0) })
+    }),
+    ("3", |bleu, p, _| bleu.precisions(&bleu.with_pseudo_matches(p, |i| 0.5_f64.powi(i)), p)),
     ("4", |bleu, p, hypothesis| bleu.precisions(&bleu.by_length(p, hypothesis), p)),
     ("5", |bleu, p, _| bleu.precisions(&bleu.neighbours(&p.matches), p)),
     ("6", |bleu, p, _| bleu.interpolated(p, |n| p.possible[n - 1])),
@@ -121,15 +123,15 @@ const SMOOTHINGS: [(&str, Smoothing); 12] = [
         }
         bleu.precisions(&bleu.neighbours(&matches), p)
     }),
-    ("nltk-4", |bleu, p, hypothesis| bleu.by_length_of_nltk(p, hypothesis)),
+    ("nltk-4", |bleu, p, hypothesis| bleu.nltk_by_length(p, hypothesis)),
     ("nltk-5", |bleu, p, _| {
-        let mut precisions = bleu.each(|n| p.of(n));
-        precisions[bleu.order] = p.of(NLTK_ORDER);
+        let mut precisions = bleu.each(|n| p.precision(n));
+        precisions[bleu.order] = p.precision(NLTK_ORDER);
         bleu.neighbours(&precisions)
     }),
     ("nltk-6", |bleu, p, hypothesis| {
-        // Priors are of precisions as smoothed, whatever the option says, and all there is where the hypothesis is too
-        // short for an order.
+        // NLTK's prior uses smoothed precisions, whatever the option says, and is the whole precision of an order for
+        // which the hypothesis is too short.
         if bleu.order > 2 && p.matches[2] == 0.0 {
             [0.0; MAX_ORDER + 1]
         } else {
@@ -137,19 +139,19 @@ const SMOOTHINGS: [(&str, Smoothing); 12] = [
         }
     }),
     ("nltk-7", |bleu, p, hypothesis| {
-        let mut precisions = bleu.by_length_of_nltk(p, hypothesis);
-        precisions[bleu.order] = p.of(NLTK_ORDER);
+        let mut precisions = bleu.nltk_by_length(p, hypothesis);
+        precisions[bleu.order] = p.precision(NLTK_ORDER);
         bleu.neighbours(&precisions)
     }),
 ];
 
-/// The score of a sentence times the length of its reference, in units of 2^-30: nine digits of a score, and room for a
+/// The score of a sentence times its reference length is in multiples of 2^-30: nine digits of a score, and room for a
 /// million sentences of four thousand words.
 const BITS: u32 = 30;
 
-/// Sentence-level BLEU. A row is `[weighted, ref_len, unweighted]`: the score (0 to 1) times the closest reference length
-/// in units of 2^-30, and that length. A sentence whose closest reference is empty weighs nothing: so that it has a score
-/// of its own, the last count is that score in the same units, and 0 for all other sentences.
+/// Sentence-level BLEU. A row is `[weighted, ref_len, unweighted]`: the score (0 to 1) times the length of the closest
+/// reference, in multiples of 2^-30, and that length. If the closest reference is empty the weight is 0; so that the
+/// sentence still has a score of its own, `unweighted` is its score in multiples of 2^-30. It is 0 for other sentences.
 pub struct SentBleu {
     words: Words,
     order: usize,
@@ -165,7 +167,7 @@ pub struct SentBleu {
 
 impl SentBleu {
     /// # Errors
-    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub fn new(options: &Options) -> Result<Self> {
         let name = options.name("smoothing");
         let found = SMOOTHINGS.iter().find(|(known, _)| *known == name);
@@ -184,14 +186,14 @@ impl SentBleu {
         })
     }
 
-    /// A value for every order from 1 to N.
+    /// A value for each order from 1 to N.
     fn each(&self, value: impl Fn(usize) -> f64) -> [f64; MAX_ORDER + 1] {
         let mut out = [0.0; MAX_ORDER + 1];
         (1..=self.order).for_each(|n| out[n - 1] = value(n));
         out
     }
 
-    /// The longest n-grams that are counted.
+    /// The highest order of n-grams that are counted.
     fn counted(&self) -> usize {
         (self.order + 1).max(NLTK_ORDER)
     }
@@ -200,8 +202,8 @@ impl SentBleu {
         self.each(|n| matches[n - 1] / p.possible[n - 1])
     }
 
-    /// The matches of orders 1 to N + 1, with `pseudo(i)` at the i-th order that has none.
-    fn in_the_place_of_none(&self, p: &Precisions, pseudo: impl Fn(i32) -> f64) -> [f64; MAX_ORDER + 1] {
+    /// The matches of orders 1 to N + 1, with `pseudo(i)` for the i-th order without a match.
+    fn with_pseudo_matches(&self, p: &Precisions, pseudo: impl Fn(i32) -> f64) -> [f64; MAX_ORDER + 1] {
         let mut nothing = 0;
         let mut out = p.matches;
         for matches in out[..=self.order].iter_mut().filter(|matches| **matches == 0.0) {
@@ -211,18 +213,19 @@ impl SentBleu {
         out
     }
 
-    /// Smoothing 4's counts.
+    /// The matches under smoothing 4.
     fn by_length(&self, p: &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1] {
-        self.in_the_place_of_none(p, |i| (hypothesis.ln() / self.k).powi(i).min(1.0))
+        self.with_pseudo_matches(p, |i| (hypothesis.ln() / self.k).powi(i).min(1.0))
     }
 
-    /// What NLTK has for smoothing 4.
-    fn by_length_of_nltk(&self, p: &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1] {
+    /// The precisions under NLTK's variant of smoothing 4.
+    fn nltk_by_length(&self, p: &Precisions, hypothesis: f64) -> [f64; MAX_ORDER + 1] {
         let pseudo = |i| if hypothesis > 1.0 { 1.0 / (2.0_f64.powi(i) * self.k / hypothesis.ln()) } else { 0.0 };
-        self.precisions(&self.in_the_place_of_none(p, pseudo), p)
+        self.precisions(&self.with_pseudo_matches(p, pseudo), p)
     }
 
-    /// Smoothing 5: each value the mean of itself, the smoothed one below and the one above; 1 above the first below.
+    /// Smoothing 5: the mean of each value, the smoothed one below it and the one above; the first has its value plus 1
+    /// below it.
     fn neighbours(&self, values: &[f64; MAX_ORDER + 1]) -> [f64; MAX_ORDER + 1] {
         let mut below = values[0] + 1.0;
         let mut out = [0.0; MAX_ORDER + 1];
@@ -233,19 +236,19 @@ impl SentBleu {
         out
     }
 
-    /// Smoothing 6, with so many n-grams of each order.
+    /// Smoothing 6, where each order has `possible(n)` n-grams.
     fn interpolated(&self, p: &Precisions, possible: impl Fn(usize) -> f64) -> [f64; MAX_ORDER + 1] {
-        let mut out = self.each(|n| p.of(n));
+        let mut out = self.each(|n| p.precision(n));
         for n in 2..self.order {
             let prior = |p: &[f64]| if p[n - 2] == 0.0 { 0.0 } else { p[n - 1] * p[n - 1] / p[n - 2] };
-            let prior = if self.raw_prior { prior(&self.each(|n| p.of(n))) } else { prior(&out) };
+            let prior = if self.raw_prior { prior(&self.each(|n| p.precision(n))) } else { prior(&out) };
             let denominator = possible(n + 1) + self.alpha;
             out[n] = if denominator == 0.0 { 0.0 } else { (p.matches[n] + self.alpha * prior) / denominator };
         }
         out
     }
 
-    /// The score of a sentence, from the lengths and the matches of orders 1 to N + 1.
+    /// The score of a sentence, from both lengths and the matches of orders 1 to N + 1.
     fn sentence(&self, hypothesis: usize, reference: usize, matches: &[i64]) -> f64 {
         if matches[0] == 0 {
             return 0.0;
@@ -256,7 +259,7 @@ impl SentBleu {
             p.possible[n] = hypothesis.saturating_sub(n).max(1) as f64;
         }
         let precisions = (self.smoothing)(self, &p, hypothesis as f64);
-        // NLTK takes the mean of the logarithms that exist.
+        // NLTK averages the logarithms that exist.
         let skip = self.name == "nltk-4" || self.name == "nltk-7";
         let factors = precisions[..self.order].iter().map(|&p| if skip && p == 0.0 { 1.0 } else { p });
         let penalty = if hypothesis < reference { (1.0 - reference as f64 / hypothesis as f64).exp() } else { 1.0 };
@@ -314,7 +317,7 @@ impl Formula for SentBleu {
         vec![("ref_len".into(), totals[1] as f64)]
     }
 
-    /// In per cent, and the reference of a sentence that counts has a word at least.
+    /// Scores are percentages, and references of sentences with a weight have at least one word.
     fn decimals(&self) -> Option<u32> {
         Some(fixed::decimals(100.0, BITS))
     }
@@ -352,9 +355,9 @@ impl Counter for SentBleuCounter<'_> {
             let length = self.references.overlap(|emit| words.tokens(hypothesis, emit), matches, stop)?;
             let closest = self.references.closest_length(length);
             let score = self.bleu.sentence(length, closest, matches);
-            let in_units = |x: f64, column| fixed::from_real(x, BITS).ok_or(Error::Overflow { column });
-            let weighted = in_units(score * closest as f64, 0)?;
-            let unweighted = if closest == 0 { in_units(score, 2)? } else { 0 };
+            let in_steps = |x: f64, column| fixed::from_real(x, BITS).ok_or(Error::Overflow { column });
+            let weighted = in_steps(score * closest as f64, 0)?;
+            let unweighted = if closest == 0 { in_steps(score, 2)? } else { 0 };
             row.copy_from_slice(&[weighted, closest as i64, unweighted]);
         }
         Ok(())
@@ -380,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_match_nothing_is_smoothed() {
+    fn without_a_match_the_score_is_0() {
         for (name, _) in SMOOTHINGS {
             assert_eq!(0.0, score(name, "a b c d", "e f g h"), "{name}");
             assert_eq!(0.0, score(name, "a b c d", ""), "{name}");
@@ -389,29 +392,29 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_cannot_occur_is_one_ngram_without_a_match() {
+    fn an_order_that_cannot_occur_counts_as_one_ngram_without_a_match() {
         close((0.1_f64 * 0.1).powf(0.25), score("1", "a b", "a b"));
         close((1.0_f64 * 1.0 * 0.5 * 0.5).powf(0.25), score("2", "a b", "a b"));
         close((0.5_f64 * 0.25).powf(0.25), score("3", "a b", "a b"));
     }
 
     #[test]
-    fn a_single_word_scores_nothing_by_its_length() {
+    fn a_single_word_scores_0_when_smoothed_by_length() {
         assert_eq!(0.0, score("4", "a", "a"));
         close(1.0, score("nltk-4", "a", "a"));
     }
 
     #[test]
-    fn where_there_is_no_ngram_nltk_has_the_prior_alone() {
+    fn orders_that_cannot_occur_have_nltks_prior_as_precision() {
         close((5.0_f64 / 6.0).powf(0.25), score("6", "a b c", "a b c"));
         close(1.0, score("nltk-6", "a b c", "a b c"));
     }
 
     #[test]
-    fn what_stands_for_no_match_is_worth_no_more_than_one() {
+    fn pseudo_matches_do_not_exceed_1() {
         let long = |word: &str, n: usize| vec![word; n].join(" x ");
         let (reference, hypothesis) = (long("a", 100), long("b", 100).replacen('b', "a", 1));
-        // One a, every x and one "a x" match; no three words in a row, which would be worth ln(199)/5 > 1 matches.
+        // One a, every x and one "a x" match. No trigram matches; its pseudo-count ln(199)/5 would exceed 1.
         let p = score("4", &reference, &hypothesis);
         let m = [100.0, 1.0, 1.0, 1.0];
         let expected: f64 = m.iter().zip([199.0, 198.0, 197.0, 196.0]).map(|(m, l)| m / l).product();
@@ -419,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn smoothed_counts_of_neighbours_do_not_pass_a_perfect_match() {
+    fn smoothed_counts_do_not_exceed_those_of_a_perfect_match() {
         for text in ["a b", "a b c d e", "a b c d e f g h"] {
             assert!(score("5", text, text) <= 1.0 + 1e-9);
         }
@@ -427,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn the_corpus_score_weighs_sentences_by_reference_length() {
+    fn the_corpus_score_weights_sentences_by_reference_length() {
         let bleu = metric("sentbleu", &[("tokenize".into(), Value::Name("none".into()))]).unwrap();
         let rows = [("a b c d", "a b c d"), ("e f", "x y")].map(|(r, h)| count_segment(bleu.as_ref(), &[r], h));
         let total: Vec<i64> = (0..2).map(|i| rows[0][i] + rows[1][i]).collect();

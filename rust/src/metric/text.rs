@@ -1,4 +1,4 @@
-//! What metrics over words have in common: how a line becomes tokens.
+//! Tokenization options that all metrics over words share.
 
 use super::{Kind, OptionSpec, Options, Value};
 use crate::error::Result;
@@ -9,48 +9,45 @@ pub(super) const TOKENIZE: OptionSpec = OptionSpec {
     name: "tokenize",
     kind: Kind::Choice(|| TOKENIZERS.iter().map(|t| t.name()).collect()),
     default: || Value::Name("13a".into()),
-    about: "how lines are cut into tokens",
+    about: "how lines are split into tokens",
 };
 
 /// The option `lowercase`.
-pub(super) const LOWERCASE: OptionSpec = OptionSpec {
-    name: "lowercase",
-    kind: Kind::Flag,
-    default: || Value::Flag(false),
-    about: "compare without regard to case",
-};
+pub(super) const LOWERCASE: OptionSpec =
+    OptionSpec { name: "lowercase", kind: Kind::Flag, default: || Value::Flag(false), about: "ignore case" };
 
-/// Cuts lines into tokens as [`TOKENIZE`] and [`LOWERCASE`] say.
+/// Splits lines into tokens according to [`TOKENIZE`] and [`LOWERCASE`].
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     pub(super) tokenizer: &'static dyn Tokenizer,
     pub(super) lowercase: bool,
-    /// Does lower-casing leave letters outside ASCII alone?
+    /// Does lower-casing change ASCII letters only?
     pub(super) ascii_case: bool,
 }
 
 impl Words {
     /// # Errors
-    /// [`crate::Error::UnknownName`] for a tokenizer that does not exist.
+    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub(super) fn new(options: &Options) -> Result<Self> {
-        Ok(Words { lowercase: options.flag(LOWERCASE.name), ..Self::in_any_case(options)? })
+        Ok(Words { lowercase: options.flag(LOWERCASE.name), ..Self::ignoring_case(options)? })
     }
 
-    /// For metrics to which case means nothing.
+    /// For metrics without an option for case.
     ///
     /// # Errors
     /// As [`Words::new`].
-    pub(super) fn in_any_case(options: &Options) -> Result<Self> {
+    pub(super) fn ignoring_case(options: &Options) -> Result<Self> {
         let tokenizer = tokenize::tokenizer(options.name(TOKENIZE.name))?;
         Ok(Words { tokenizer, lowercase: false, ascii_case: tokenizer.lowercases_ascii_only() })
     }
 
-    /// With the lower case of `mteval-v13a.pl` if `quirks`: that of ASCII only, except in its international mode.
-    pub(super) fn in_case_of_mteval(self, quirks: bool) -> Self {
+    /// If `quirks`, lower-cases as `mteval-v13a.pl` does: ASCII only, except in its international mode.
+    pub(super) fn with_mteval_case(self, quirks: bool) -> Self {
         Words { ascii_case: self.ascii_case || quirks && self.tokenizer.name() != "mteval-intl", ..self }
     }
 
-    /// Calls `emit` with every token. sacreBLEU changes the case first, then drops white space at the end.
+    /// Calls `emit` with every token. As in sacreBLEU, the case is changed first, then white space at the end is
+    /// stripped.
     pub(super) fn tokens(&self, line: &str, emit: &mut dyn FnMut(&str)) {
         let mut lower = String::new();
         let line = if self.lowercase && self.ascii_case {
@@ -63,18 +60,18 @@ impl Words {
         self.tokenizer.tokenize(if ends { line } else { line.trim_end_matches(tokenize::is_space) }, emit);
     }
 
-    /// `case` in signatures.
+    /// The signature entry `case`.
     pub(super) fn case(&self) -> (&'static str, String) {
         case(self.lowercase)
     }
 
-    /// `tok` in signatures.
+    /// The signature entry `tok`.
     pub(super) fn tok(&self) -> (&'static str, String) {
         ("tok", self.tokenizer.name().into())
     }
 }
 
-/// The line, in lower case, for which `lower` is room, if it is to be.
+/// The line, in lower case if requested; `lower` is a buffer.
 pub(super) fn cased<'a>(line: &'a str, lowercase: bool, lower: &'a mut String) -> &'a str {
     if !lowercase {
         return line;
@@ -84,7 +81,7 @@ pub(super) fn cased<'a>(line: &'a str, lowercase: bool, lower: &'a mut String) -
         lower.push_str(line);
         lower.make_ascii_lowercase();
     } else if line.contains('Σ') {
-        // The one letter whose lower case depends on its neighbours.
+        // The only letter whose lower case depends on its neighbours.
         lower.push_str(&line.to_lowercase());
     } else {
         for c in line.chars() {
@@ -98,19 +95,19 @@ pub(super) fn cased<'a>(line: &'a str, lowercase: bool, lower: &'a mut String) -
     lower
 }
 
-/// `case` in signatures.
+/// The signature entry `case`.
 pub(super) fn case(lowercase: bool) -> (&'static str, String) {
     ("case", if lowercase { "lc" } else { "mixed" }.into())
 }
 
-/// `yes` or `no` in signatures.
+/// `yes` or `no`, for signatures.
 pub(super) fn yes(flag: bool) -> String {
     if flag { "yes" } else { "no" }.into()
 }
 
-/// `quirks` in signatures: the tools whose slips are reproduced, if any are.
-pub(super) fn quirks(of: &[(&str, bool)]) -> Option<(&'static str, String)> {
-    let names: Vec<_> = of.iter().filter(|(_, has)| *has).map(|(tool, _)| *tool).collect();
+/// The signature entry `quirks`: the tools whose bugs are reproduced, if any.
+pub(super) fn quirks(tools: &[(&str, bool)]) -> Option<(&'static str, String)> {
+    let names: Vec<_> = tools.iter().filter(|(_, has)| *has).map(|(tool, _)| *tool).collect();
     (!names.is_empty()).then(|| ("quirks", names.join("+")))
 }
 

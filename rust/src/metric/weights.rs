@@ -1,4 +1,4 @@
-//! The weight of each order of n-grams in a geometric mean of precisions; options are named as in NLTK.
+//! The weights of n-gram orders in a geometric mean of precisions. Options are named as in NLTK.
 
 use super::{Kind, OptionSpec, Options, Value};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ pub(super) const WEIGHTS: OptionSpec = OptionSpec {
     name: "weights",
     kind: Kind::Reals(0.0, 1e6),
     default: || Value::Unset,
-    about: "the weight of each order, as many as max_ngram_order; equal by default",
+    about: "weights of the n-gram orders, max_ngram_order of them; equal by default",
 };
 
 /// The option `auto_reweigh`.
@@ -31,7 +31,7 @@ impl Weights {
     /// From the options [`WEIGHTS`] and [`AUTO_REWEIGH`].
     ///
     /// # Errors
-    /// [`Error::InvalidMetricOption`] unless there is a weight for each order.
+    /// [`Error::InvalidMetricOption`] unless there is one weight for each order.
     pub(super) fn new(metric: &str, options: &Options) -> Result<Self> {
         let order = options.integer("max_ngram_order");
         let each = options.reals(WEIGHTS.name).map(<[f64]>::to_vec);
@@ -47,27 +47,27 @@ impl Weights {
         Ok(Weights { each, order, auto_reweigh: options.flag(AUTO_REWEIGH.name) })
     }
 
-    /// Do all orders have the same weight, however long the hypotheses are?
+    /// Do all orders have the same weight for hypotheses of any length?
     pub(super) fn are_equal(&self) -> bool {
         self.each.is_none() && !self.auto_reweigh
     }
 
-    /// The number of equally weighted orders for hypotheses of this length if they are reweighted, else None.
+    /// The number of equally weighted orders if hypotheses of this length are reweighted, otherwise None.
     #[inline]
     pub(super) fn reweighed(&self, hypothesis: i64) -> Option<usize> {
         let is_default = self.order == 4 && self.each.as_ref().is_none_or(|each| each.iter().all(|&w| w == 0.25));
         (self.auto_reweigh && is_default && hypothesis < 4).then_some(hypothesis.max(1) as usize)
     }
 
-    /// The product of the first `orders` precisions, each to the power of its weight. The weights of the other orders are
-    /// shared among these in proportion.
+    /// The product of the first `orders` precisions, each to the power of its weight. The weights of the other orders
+    /// are distributed among them in proportion.
     pub(super) fn product(&self, precisions: impl Iterator<Item = f64>, hypothesis: i64, orders: usize) -> f64 {
         let reweighed = self.reweighed(hypothesis);
         let orders = reweighed.unwrap_or(orders);
         let sum_of_logarithms = match &self.each {
             Some(each) if reweighed.is_none() => {
                 let share = share(each, orders);
-                // A weight of 0 leaves its order out, whatever its precision.
+                // A weight of 0 ignores its order, whatever the precision.
                 let weighted = precisions.zip(&each[..orders]).filter(|(_, weight)| **weight > 0.0);
                 weighted.map(|(precision, weight)| weight * share * precision.ln()).sum()
             }
@@ -76,8 +76,8 @@ impl Weights {
         sum_of_logarithms.exp()
     }
 
-    /// The powers in [`Weights::product`].
-    pub(super) fn of_orders(&self, hypothesis: i64, orders: usize) -> impl Iterator<Item = f64> {
+    /// The exponents in [`Weights::product`].
+    pub(super) fn powers(&self, hypothesis: i64, orders: usize) -> impl Iterator<Item = f64> {
         let reweighed = self.reweighed(hypothesis);
         let orders = reweighed.unwrap_or(orders);
         let each = self.each.as_ref().filter(|_| reweighed.is_none());
@@ -85,7 +85,7 @@ impl Weights {
         (0..orders).map(move |n| each.map_or(1.0 / orders as f64, |each| each[n] * share))
     }
 
-    /// Their entries in the signature.
+    /// The signature entries.
     pub(super) fn signature(&self) -> impl Iterator<Item = (&'static str, String)> {
         let listed = |each: &Vec<f64>| each.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
         let weights = self.each.as_ref().map(|each| ("weights", listed(each)));
@@ -93,7 +93,7 @@ impl Weights {
     }
 }
 
-/// The factor by which the weights of the first `orders` orders grow if the others are left out.
+/// The factor by which the weights of the first `orders` orders grow if the other orders are left out.
 fn share(each: &[f64], orders: usize) -> f64 {
     let counted: f64 = each[..orders].iter().sum();
     if orders == each.len() || counted == 0.0 { 1.0 } else { each.iter().sum::<f64>() / counted }
@@ -119,21 +119,21 @@ mod tests {
     }
 
     #[test]
-    fn each_order_counts_by_its_weight() {
+    fn each_order_counts_with_its_weight() {
         let close = |expected: f64, got: f64| assert!((expected - got).abs() < 1e-12, "{expected} {got}");
         let precisions = [0.5, 0.25, 0.125, 0.0];
         close(0.25, product(&weights(4, None, false).unwrap(), &precisions, 9, 3));
         assert_eq!(0.0, product(&weights(4, None, false).unwrap(), &precisions, 9, 4));
         let some = weights(4, Some(&[0.5, 0.25, 0.25, 0.0]), false).unwrap();
         close(0.5_f64.powf(0.5 + 0.5 + 0.75), product(&some, &precisions, 9, 4));
-        // Of two orders, two thirds and one third.
+        // The weights of two orders become two thirds and one third.
         close(0.5_f64.powf(2.0 / 3.0 + 2.0 / 3.0), product(&some, &precisions, 9, 2));
-        // They need not make 1.
+        // Weights need not sum to 1.
         close(0.5, product(&weights(1, Some(&[0.5]), false).unwrap(), &[0.25], 9, 1));
     }
 
     #[test]
-    fn short_hypotheses_count_as_many_orders_as_words_if_the_weights_are_the_default() {
+    fn short_hypotheses_use_as_many_orders_as_words_with_default_weights() {
         let orders = |order, each, hypothesis| weights(order, each, true).unwrap().reweighed(hypothesis);
         assert_eq!([Some(1), Some(3), None], [0, 3, 4].map(|length| orders(4, None, length)));
         assert_eq!(Some(2), orders(4, Some(&[0.25; 4]), 2));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_weight_for_each_order() {
+    fn one_weight_per_order_is_required() {
         let message = weights(4, Some(&[0.5, 0.5]), false).err().unwrap().to_string();
         assert_eq!(
             "m: weights must be 4 numbers, one for each order up to max_ngram_order, got 2: [0.5, 0.5]",

@@ -1,8 +1,9 @@
-//! Word error rate: Levenshtein's distance in words, without shifts and without a beam.
+//! Word error rate: Levenshtein distance in words, without shifts and without a beam.
 //!
-//! Formula, several references and PER: Popović & Ney 2007 (W07-0707), section 2; "multi-reference WER" is of Nießen et
-//! al. 2000 (LREC). They divide by the length of the nearest reference; here, as in TER, by the mean length of all, so
-//! that the three rates of one text have one denominator.
+//! The formula for one and several references, and PER, are those of Popović & Ney 2007 (W07-0707), section 2;
+//! "multi-reference WER" was introduced by Nießen et al. 2000 (LREC). They divide by the length of the nearest
+//! reference. Here, as in TER, the divisor is the mean length of all references, so that all three rates have the same
+//! denominator.
 
 use super::MetricSpec;
 use super::error_rate::{Edits, ErrorRate, Numbered, OPTIONS};
@@ -38,9 +39,9 @@ mod tests {
     fn worked_by_hand() {
         let wer = metric("wer", &[]).unwrap();
         let row = |reference: &str, hypothesis: &str| count_segment(wer.as_ref(), &[reference], hypothesis);
-        // One word replaced, one missing; the full stop is a word of its own.
+        // One word is replaced and one is missing; the full stop is a separate word.
         assert_eq!(vec![2, 6], row("the boat leaves at nine.", "the ship leaves nine."));
-        // A shift of one word costs two edits, and the rate may pass 100.
+        // A shift of one word costs two edits, and the rate may exceed 100.
         assert_eq!(vec![2, 3], row("a b c", "c a b"));
         assert_eq!(300.0, wer.score(&row("a", "b c d")));
         assert_eq!(vec![2, 0], row("", "a b"));

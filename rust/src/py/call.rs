@@ -1,4 +1,4 @@
-//! How a long call leaves the interpreter, reports progress, notices Ctrl-C, and fails.
+//! Runs long calls: releases the interpreter, reports progress, notices Ctrl-C, and raises errors.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,15 +11,15 @@ use crate::error::{Error, Fact, Result};
 use crate::pool::{Run, Stop};
 use crate::simd::Simd;
 
-/// More threads than any machine has, and few enough to be started.
+/// More threads than any machine has, but few enough to be started.
 const MOST_THREADS: usize = 4096;
 
-/// Runs `body`, which reports no progress, on this thread and with the interpreter released.
+/// Runs `body` on this thread, without the interpreter and without progress.
 pub(super) fn run_serial<T: Send>(py: Python<'_>, body: impl FnOnce(&Stop<'_>) -> Result<T> + Send) -> PyResult<T> {
     run_long(py, 1, None, ("", 0), |run| run.serial(|stop, _| body(stop)))
 }
 
-/// Runs `body` without the interpreter. Between blocks it stores the progress and lets Python handle its signals.
+/// Runs `body` without the interpreter. Between blocks it updates the progress and lets Python handle signals.
 pub(super) fn run_long<T: Send>(
     py: Python<'_>,
     threads: usize,
@@ -27,7 +27,7 @@ pub(super) fn run_long<T: Send>(
     (stage, total): (&str, usize),
     body: impl FnOnce(&mut Run<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
-    // Before any kernel asks which path to take, and gets the best one if the wish cannot be followed.
+    // Checked first, because kernels would silently fall back to the best path.
     Simd::chosen().map_err(|error| raise(py, error))?;
     if threads > MOST_THREADS {
         let (expected, got) = (format!("at most {MOST_THREADS}"), threads.to_string());
@@ -61,9 +61,8 @@ pub fn simd(py: Python<'_>) -> PyResult<&'static str> {
     Simd::chosen().map(Simd::name).map_err(|error| raise(py, error))
 }
 
-/// The Python exception for an error: its words are chosen from the facts, by whoever knows more than the core. Too
-/// little memory is a `MemoryError`,
-/// as in numpy.
+/// The Python exception for an error. `reshuffle.errors` words the message from the facts. As in numpy, too little
+/// memory is a `MemoryError`.
 pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
     if let Error::Memory { .. } = error {
         return PyMemoryError::new_err(error.to_string());
@@ -85,7 +84,7 @@ pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
     raised.map_or_else(|failed| failed, PyErr::from_value)
 }
 
-/// A fact as `reshuffle.errors` has it.
+/// Converts a fact to the classes of `reshuffle.errors`.
 fn to_python<'py>(errors: &Bound<'py, PyModule>, fact: Fact) -> PyResult<Bound<'py, PyAny>> {
     match fact {
         Fact::Number(number) => Ok(number.into_pyobject(errors.py())?.into_any()),
@@ -95,7 +94,7 @@ fn to_python<'py>(errors: &Bound<'py, PyModule>, fact: Fact) -> PyResult<Bound<'
     }
 }
 
-/// How far a long call has come, to be read from another thread.
+/// The progress of a long call, which another thread may read.
 #[pyclass(frozen, module = "reshuffle._core")]
 #[derive(Default)]
 pub struct Progress {

@@ -1,4 +1,4 @@
-//! From Python's values to the core's and back.
+//! Conversions between Python's values and those of the core.
 
 use numpy::ndarray::Dimension;
 use numpy::{IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -12,18 +12,18 @@ use crate::metric::Value;
 use crate::pool::WorkMeter;
 use crate::resample::reserved;
 
-/// The numbers of an array, row by row.
+/// The elements of a C-contiguous array.
 pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
     array: &'a PyReadonlyArray<'_, T, D>,
 ) -> PyResult<&'a [T]> {
-    // as_slice alone would take columns for rows.
+    // as_slice would accept Fortran order, and mistake columns for rows.
     if !array.is_c_contiguous() {
         return Err(PyTypeError::new_err("expected a C-contiguous array; numpy.ascontiguousarray makes one"));
     }
     Ok(array.as_slice()?)
 }
 
-/// (R, S) booleans as words of flips.
+/// Packs an (R, S) array of booleans into flip masks. Returns the masks and R.
 pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
     let &[replicates, units] = masks.shape() else { unreachable!("the array has two dimensions") };
     let masks = in_order(masks)?;
@@ -39,7 +39,7 @@ pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyRes
     Ok((words, replicates))
 }
 
-/// Does an argument with one entry per unit have as many units as the counts?
+/// Checks that an argument with one entry per segment has as many as the counts.
 pub(super) fn check_units(py: Python<'_>, what: &str, got: usize, segments: Option<usize>) -> PyResult<()> {
     match segments {
         Some(expected) if expected != got => {
@@ -49,8 +49,8 @@ pub(super) fn check_units(py: Python<'_>, what: &str, got: usize, segments: Opti
     }
 }
 
-/// A vector as an array of this shape. numpy refuses one whose other dimensions would be too much for any memory even if
-/// one of them is 0.
+/// A vector as an array of this shape. numpy refuses a shape whose other dimensions exceed any memory even if one
+/// dimension is 0.
 pub(super) fn shaped<'py, T: numpy::Element, D: numpy::ndarray::IntoDimension>(
     py: Python<'py>,
     values: Vec<T>,
@@ -72,7 +72,7 @@ fn option(py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> 
     } else if value.is_instance_of::<PyBool>() {
         Ok(Value::Flag(value.extract()?))
     } else if value.is_instance_of::<PyInt>() {
-        // Far outside any option's range, whichever way it went over.
+        // Any integer that does not fit in 64 bits is outside the range of every option.
         Ok(Value::Integer(value.extract().unwrap_or(i64::MAX)))
     } else if value.is_instance_of::<PyFloat>() {
         Ok(Value::Real(value.extract()?))
@@ -86,7 +86,7 @@ fn option(py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> 
     }
 }
 
-/// The value of an option in Python's types.
+/// The value of an option as a Python object.
 pub(super) fn to_python<'py>(py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Unset => py.None().into_bound(py),

@@ -1,4 +1,4 @@
-//! Counts of systems, checked once, however much is done with them.
+//! Counts of systems, checked once and then used many times.
 
 use numpy::{PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use crate::stats::{SuffStats, check_shape};
 
 type Array<'py> = PyReadonlyArray3<'py, i64>;
 
-/// Arrays of one shape, each of the counts of one system in every problem, and what is known of all counts.
+/// The counts of each system as arrays of one shape (problems, S, K), with their sums and bound.
 #[pyclass(frozen, module = "reshuffle._core")]
 pub struct Counts {
     arrays: Vec<Py<PyArray3<i64>>>,
@@ -21,7 +21,7 @@ pub struct Counts {
     largest: u64,
 }
 
-/// The counts of all systems: problem by problem.
+/// The counts of each system in each problem, problem by problem.
 fn systems<'a>(arrays: &'a [Array<'_>], [problems, segments, columns]: [usize; 3]) -> PyResult<Result<Vec<&'a [i64]>>> {
     let arrays: Vec<&[i64]> = arrays.iter().map(in_order).collect::<PyResult<_>>()?;
     let length = segments * columns;
@@ -32,12 +32,12 @@ fn systems<'a>(arrays: &'a [Array<'_>], [problems, segments, columns]: [usize; 3
 }
 
 impl Counts {
-    /// How many systems each problem has.
+    /// The number of systems of each problem.
     pub(super) fn systems(&self) -> usize {
         self.arrays.len()
     }
 
-    /// The arrays, of which [`Counts::stats`] are made.
+    /// Read access to the arrays, from which [`Counts::stats`] are made.
     pub(super) fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Vec<Array<'py>>> {
         self.arrays.iter().map(|array| Ok(array.bind(py).try_readonly()?)).collect()
     }
@@ -61,7 +61,7 @@ impl Counts {
     fn new(py: Python<'_>, arrays: Vec<Array<'_>>) -> PyResult<Self> {
         let shape = arrays.first().map_or([0; 3], |array| [0, 1, 2].map(|axis| array.shape()[axis]));
         if let Some(other) = arrays.iter().find(|array| array.shape() != shape) {
-            let expected = format!("{shape:?}, as the first one");
+            let expected = format!("{shape:?}, that of the first array");
             let got = format!("{:?}", other.shape());
             return Err(raise(py, Error::InvalidOption { option: "the shape of counts".into(), expected, got }));
         }

@@ -1,4 +1,4 @@
-//! Metrics, tokenizers, and what the registries know of them.
+//! Metrics, tokenizers, and the contents of their registries.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use crate::text::tokenize::{self as core_tokenize, TOKENIZERS};
 #[pyclass(frozen, module = "reshuffle._core")]
 pub struct Metric {
     formula: Arc<dyn Formula>,
-    /// What counts segments; None if their numbers come from elsewhere.
+    /// Counts segments. None if the scores of segments are precomputed.
     counting: Option<Arc<dyn core::Metric>>,
 }
 
 impl Metric {
-    /// What scores summed counts.
+    /// The formula that scores summed counts.
     pub(super) fn formula(&self) -> Arc<dyn Formula> {
         self.formula.clone()
     }
@@ -64,8 +64,8 @@ impl Metric {
 #[pymethods]
 impl Metric {
     #[new]
-    fn new(py: Python<'_>, name: &str, options_given: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let inner = core::metric(name, &options(py, options_given)?).map_err(|e| raise(py, e))?;
+    fn new(py: Python<'_>, name: &str, option_values: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let inner = core::metric(name, &options(py, option_values)?).map_err(|e| raise(py, e))?;
         Ok(Metric { formula: inner.clone(), counting: Some(inner) })
     }
 
@@ -118,8 +118,11 @@ impl Metric {
         progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray3<i64>>> {
         let Some(metric) = &self.counting else {
-            let (place, expected) = (Place::default(), "scores of segments".into());
-            return Err(raise(py, Error::Malformed { place, expected, got: "texts, which it cannot score".into() }));
+            let (place, expected) = (Place::default(), "segment scores".into());
+            return Err(raise(
+                py,
+                Error::Malformed { place, expected, got: "texts, which a mean of segment scores cannot count".into() },
+            ));
         };
         let segments = references.first().map_or(0, Vec::len);
         let counts = run_long(py, threads, progress, ("counting", segments), |run| {
@@ -167,7 +170,7 @@ impl Metric {
     }
 }
 
-/// What the registry knows of a metric.
+/// The registry's description of a metric.
 #[pyclass(frozen, get_all, module = "reshuffle._core")]
 pub struct MetricSpec {
     name: &'static str,
@@ -177,7 +180,7 @@ pub struct MetricSpec {
     options: Vec<Py<OptionSpec>>,
 }
 
-/// What the registry knows of an option.
+/// The registry's description of an option.
 #[pyclass(frozen, get_all, module = "reshuffle._core")]
 pub struct OptionSpec {
     name: &'static str,
@@ -189,7 +192,7 @@ pub struct OptionSpec {
     default: Py<PyAny>,
 }
 
-/// What the registry knows of a tokenizer.
+/// The registry's description of a tokenizer.
 #[pyclass(frozen, get_all, module = "reshuffle._core")]
 pub struct TokenizerSpec {
     name: &'static str,
@@ -243,7 +246,7 @@ pub fn tokenize(py: Python<'_>, lines: Vec<PyBackedStr>, tokenizer: &str) -> PyR
     })
 }
 
-/// The first block that is not CoNLL-U: its number, the line in it, what was expected, what came.
+/// The first block that is not valid CoNLL-U: its index, the line within it, what was expected, and what was found.
 #[pyfunction]
 pub fn broken_parse(py: Python<'_>, blocks: Vec<PyBackedStr>) -> PyResult<Option<(usize, usize, String, String)>> {
     run_serial(py, |stop| {

@@ -1,7 +1,7 @@
-//! The compiled module `reshuffle._core`: the only place that names pyo3 or numpy.
+//! The compiled module `reshuffle._core`: the only place that uses pyo3 or numpy.
 //!
-//! Every function converts its arguments, lets go of the interpreter, calls the core and converts the result. Its
-//! docstrings stand in `_core.pyi`.
+//! Every function converts its arguments, releases the interpreter, calls the core and converts the result. The
+//! docstrings are in `_core.pyi`.
 
 mod call;
 mod convert;
@@ -26,7 +26,7 @@ mod _core {
     };
     #[pymodule_export]
     use super::resample::{
-        Sequential, StoppingRule, derive, draw_weights, sign_flip_distribution, stream_indices, stream_words,
+        Sequential, StoppingRule, derive, draw_weights, stream_indices, stream_values, subset_sum_distribution,
     };
 
     #[pymodule_export]

@@ -97,14 +97,14 @@ impl Sequential {
 
 #[pyfunction]
 #[pyo3(signature = (steps, *, progress=None))]
-pub fn sign_flip_distribution<'py>(
+pub fn subset_sum_distribution<'py>(
     py: Python<'py>,
     steps: PyReadonlyArray1<'py, u64>,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let steps = in_order(&steps)?;
     let distribution =
-        run_long(py, 1, progress, ("shuffling", steps.len()), |run| exact::sign_flip_distribution(steps, run))?;
+        run_long(py, 1, progress, ("shuffling", steps.len()), |run| exact::subset_sum_distribution(steps, run))?;
     let length = distribution.len();
     shaped(py, distribution, [length])
 }
@@ -145,7 +145,7 @@ fn check_words(py: Python<'_>, n: usize) -> PyResult<()> {
 }
 
 #[pyfunction]
-pub fn stream_words<'py>(
+pub fn stream_values<'py>(
     py: Python<'py>,
     seed: u64,
     purpose: &str,

@@ -93,7 +93,7 @@ fn differing_of(
 const ROWS_SIDE_BY_SIDE: usize = 8;
 
 /// Rows that are compared between two checks for a second differing column.
-const ROWS_PER_CHECK: usize = 256;
+const ROWS_PER_CHECK: usize = 64;
 
 dispatch! {
     /// Collects the differing bits of two systems' rows, column by column, for several rows side by side.
@@ -126,7 +126,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 ///
 /// # Errors
 /// [`crate::Error::Memory`] if there is no room for Σ probabilities, and whatever `run.watch` returned.
-pub fn sign_flip_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
+pub fn subset_sum_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
     // Small steps first, so that the distribution stays short for longer.
     let mut steps: Vec<usize> = steps.iter().map(|&step| usize::try_from(step).unwrap_or(usize::MAX)).collect();
     steps.sort_unstable();
@@ -189,7 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn distribution_of(steps: &[u64]) -> Vec<f64> {
-        sign_flip_distribution(steps, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
+        subset_sum_distribution(steps, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
     }
 
     #[test]
@@ -212,10 +212,10 @@ mod tests {
         let mut watch = |_| Err(Error::Interrupted);
         assert_eq!(
             Err(Error::Interrupted),
-            sign_flip_distribution(&[1 << 15; 2000], &mut Run { threads: 1, watch: &mut watch })
+            subset_sum_distribution(&[1 << 15; 2000], &mut Run { threads: 1, watch: &mut watch })
         );
         let mut watch = |_| Ok(());
-        let too_large = sign_flip_distribution(&[u64::MAX, u64::MAX], &mut Run { threads: 1, watch: &mut watch });
+        let too_large = subset_sum_distribution(&[u64::MAX, u64::MAX], &mut Run { threads: 1, watch: &mut watch });
         assert!(matches!(too_large, Err(Error::Memory { .. })));
     }
 

@@ -1,40 +1,40 @@
 //! Dependency parses in CoNLL-U (<https://universaldependencies.org/format.html>).
 //!
-//! A segment is a block of lines: one sentence, or several with blank lines between them. Comments, multiword tokens
-//! and empty nodes are read over.
+//! A segment is a block of lines: one sentence, or several separated by blank lines. Comments, multiword tokens and
+//! empty nodes are skipped.
 
 use crate::error::{Error, Place};
 
-/// A line that is not what it should be.
+/// A line that is not valid CoNLL-U.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct InvalidLine {
     /// The line's number in its block, from 1.
     pub line: usize,
-    /// What should stand there.
+    /// What the format requires there.
     pub expected: String,
-    /// What stands there.
+    /// What the line has there.
     pub got: String,
 }
 
-impl From<Broken> for Error {
-    fn from(broken: Broken) -> Self {
-        let Broken { line, expected, got } = broken;
+impl From<InvalidLine> for Error {
+    fn from(invalid: InvalidLine) -> Self {
+        let InvalidLine { line, expected, got } = invalid;
         Error::Malformed { place: Place { line: Some(line), ..Place::default() }, expected, got }
     }
 }
 
-type Result<T> = std::result::Result<T, Broken>;
+type Result<T> = std::result::Result<T, InvalidLine>;
 
 /// A word of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word<'a> {
-    /// The word as it stands in the text.
+    /// The word form.
     pub form: &'a str,
-    /// Its base form.
+    /// The lemma.
     pub lemma: &'a str,
-    /// Its relation to its head.
+    /// The dependency relation to the head.
     pub relation: &'a str,
-    /// The head's place among the sentence's words, from 1; 0 for a root.
+    /// The number of the head within the sentence, from 1; 0 for a root.
     pub head: usize,
 }
 
@@ -44,8 +44,8 @@ const COLUMNS: [&str; 10] = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HE
 /// Calls `sentence` with the words of every sentence of a block.
 ///
 /// # Errors
-/// [`Broken`] for a line that has not ten columns, an ID out of order, a word without a form, and a HEAD that is no other
-/// word of the sentence or leads to no root.
+/// [`InvalidLine`] for a line without ten columns, an ID out of order, a word without a form, and a HEAD that is not
+/// another word of the sentence or does not lead to a root.
 pub fn sentences<'a>(block: &'a str, mut sentence: impl FnMut(&[Word<'a>])) -> Result<()> {
     let mut open = Sentence::default();
     for (i, line) in block.split('\n').enumerate() {
@@ -59,18 +59,18 @@ pub fn sentences<'a>(block: &'a str, mut sentence: impl FnMut(&[Word<'a>])) -> R
     open.finish(&mut sentence)
 }
 
-/// A sentence that has not ended.
+/// A sentence that is being read.
 #[derive(Default)]
 struct Sentence<'a> {
     words: Vec<Word<'a>>,
-    /// On which line each word stands.
+    /// The line number of each word.
     lines: Vec<usize>,
-    /// The multiword token that reaches farthest: its last word, its line, its ID.
+    /// The multiword token that reaches farthest: its last word, its line number and its ID.
     farthest: Option<(usize, usize, &'a str)>,
 }
 
 impl<'a> Sentence<'a> {
-    /// Takes in a line that is no comment.
+    /// Reads a line that is not a comment.
     fn read(&mut self, line: &'a str, number: usize) -> Result<()> {
         let got = line.split('\t').count();
         let mut columns = [""; COLUMNS.len()];
@@ -117,7 +117,7 @@ impl<'a> Sentence<'a> {
         }
     }
 
-    /// Hands the sentence on, if it has words, and begins the next.
+    /// Ends the sentence and, if it has words, passes it on.
     fn finish(&mut self, sentence: &mut impl FnMut(&[Word<'a>])) -> Result<()> {
         let Sentence { words, lines, farthest } = std::mem::take(self);
         let n = words.len();
@@ -141,9 +141,9 @@ impl<'a> Sentence<'a> {
     }
 }
 
-/// A word whose HEADs lead back to it, from 0.
+/// The index of a word whose HEADs lead back to it.
 fn circle(words: &[Word<'_>]) -> Option<usize> {
-    // For each word the one from which HEADs were followed when it was met first: from 1, 0 if it has not been met.
+    // For each word, the start (from 1) of the walk along HEADs that first reached it, or 0.
     let mut met = vec![0; words.len()];
     for start in 1..=words.len() {
         let mut word = start;
@@ -158,7 +158,7 @@ fn circle(words: &[Word<'_>]) -> Option<usize> {
     None
 }
 
-/// A whole number in ASCII digits, without a sign.
+/// A non-negative integer in ASCII digits, without a sign.
 fn whole(text: &str) -> Option<usize> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -168,7 +168,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn malformed<T>(line: usize, expected: impl Into<String>, got: String) -> Result<T> {
-    Err(Broken { line, expected: expected.into(), got })
+    Err(InvalidLine { line, expected: expected.into(), got })
 }
 
 #[cfg(test)]
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn words_count_and_comments_multiword_tokens_and_empty_nodes_do_not() {
+    fn comments_multiword_tokens_and_empty_nodes_are_not_words() {
         let block = ["# text = du\n", &line("1-2", "du", "_"), &line("1", "de", "2"), &line("2", "le", "0")].concat();
         let more = format!("{block}{}\n\n{}", line("2.1", "x", "_"), line("1", "y", "0"));
         assert_eq!(Ok(vec![vec![2, 0], vec![0]]), heads(&more));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_the_line() {
         let message = |block: &str| Error::from(heads(block).unwrap_err()).to_string();
         assert_eq!(
             "line 2: expected 10 columns of CoNLL-U, separated by tabs, got 2: \"1\\ta\"",

@@ -1,18 +1,19 @@
-//! Edit distance between short sequences of numbered words, 64 cells of the matrix at a time.
+//! Edit distance between short sequences of numbered words, computed for 64 cells of the matrix at a time.
 //!
-//! Row i of the matrix D holds the distances of the first i words of the hypothesis to every prefix of the reference.
-//! Neighbours in a row differ by −1, 0 or 1, so a row is two bit vectors, and one word of the hypothesis turns a row into
-//! the next with a dozen operations on each 64 columns (Myers 1999, doi:10.1145/316542.316550, in the form of Hyyrö
-//! 2003, Nordic J. Comput. 10). A row depends only on the words before it, so rows of a common prefix are shared.
+//! Row i of the matrix D holds the distances from the first i words of the hypothesis to every prefix of the reference.
+//! Neighbours in a row differ by −1, 0 or 1, so a row is two bit vectors, and each word of the hypothesis turns a row
+//! into the next with about a dozen operations per 64 columns (Myers 1999, doi:10.1145/316542.316550, in the form of
+//! Hyyrö 2003, Nordic J. Comput. 10). A row depends only on the words so far, so hypotheses with a common prefix share
+//! rows.
 
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::text::ngram::Token;
 
-/// The number of all words that a reference has not; its own are numbered from 1.
+/// The number of every word that is not in the reference. Words of the reference are numbered from 1.
 pub(crate) const UNKNOWN_WORD: Token = 0;
 
-/// Where two neighbours in a row differ, per 64 columns: bit j − 1 tells of D\[i\]\[j\] − D\[i\]\[j − 1\].
+/// The differences between neighbours in a row, for 64 columns: bit j − 1 stands for D\[i\]\[j\] − D\[i\]\[j − 1\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row {
     /// The difference is 1.
@@ -24,7 +25,7 @@ pub(crate) struct Row {
 /// Row 0: D\[0\]\[j\] = j.
 const FIRST: Row = Row { up: !0, down: 0 };
 
-/// How row i came about, per 64 columns. Enough to walk back through the matrix.
+/// The relation of row i to the row above, for 64 columns. Enough to trace an alignment back through the matrix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     /// D\[i\]\[j\] = D\[i − 1\]\[j − 1\].
@@ -33,8 +34,8 @@ pub(crate) struct Step {
     rise: u64,
 }
 
-/// One word of the hypothesis over 64 columns. `rise` and `fall` say how the column to the left of them changes and
-/// afterwards how the last of them does.
+/// Computes the next row in 64 columns. `rise` and `fall` are whether the distance in the column to their left is one
+/// more, or one less, than in the row above; on return they are the same for the last column.
 #[inline(always)]
 fn advance(same: u64, row: &mut Row, rise: &mut u64, fall: &mut u64) -> Step {
     let Row { up, down } = *row;
@@ -48,20 +49,20 @@ fn advance(same: u64, row: &mut Row, rise: &mut u64, fall: &mut u64) -> Step {
     Step { level, rise: rises }
 }
 
-/// Levenshtein's distance, 64 columns after the other: how the last of them changes from row to row is all that the
-/// next need to know, so that it takes no more room than the words do.
+/// Levenshtein distance, computed for 64 columns at a time. The next 64 columns depend only on how the last one changes
+/// from row to row, so memory is proportional to the number of words.
 #[derive(Default)]
 pub(crate) struct Levenshtein {
-    /// Of each word the columns at hand, zeros before and after.
+    /// For each word, its positions among the current 64 columns as bits. All zeros between calls.
     masks: Vec<u64>,
-    /// For each row whether its distance is one more, or one less, than in the row above: in the column before those at
-    /// hand, and afterwards in the last of them.
+    /// For each row, whether its distance is one more, or one less, than in the row above: in the column before the
+    /// current ones, and afterwards in the last of them.
     borders: Vec<(u64, u64)>,
     meter: WorkMeter,
 }
 
 impl Levenshtein {
-    /// The distance of a hypothesis from a reference whose words are numbered up to `distinct`.
+    /// The distance from a hypothesis to a reference whose words have numbers up to `distinct`.
     pub(crate) fn distance(
         &mut self,
         hypothesis: &[Token],
@@ -90,18 +91,19 @@ impl Levenshtein {
     }
 }
 
-/// The reference of a [`Matrix`]: its words, and the columns of each word as bits.
+/// The reference of a [`Matrix`]: its words, and the positions of each word as bits.
 #[derive(Default)]
 pub(crate) struct Reference {
     words: Vec<Token>,
-    /// How many times 64 columns there are.
+    /// The number of blocks of 64 columns.
     blocks: usize,
-    /// `blocks` masks for each word: those of a stranger are zeros.
+    /// `blocks` masks for each word; all zeros for [`UNKNOWN_WORD`].
     masks: Vec<u64>,
     last: u64,
 }
 
-/// Resizes a vector; too little memory is an error, not an abort. Asks `stop`, because filling new memory takes time.
+/// Resizes a vector. Too little memory is an error, not an abort, and `stop` is checked because filling new memory
+/// takes time.
 fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop: &Stop<'_>) -> Result<()> {
     let more = length.saturating_sub(values.len());
     values.try_reserve(more).map_err(|_| Error::Memory { numbers: length as u128 })?;
@@ -116,7 +118,7 @@ fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop: &Stop<'_>
 }
 
 impl Reference {
-    /// Takes a reference whose words are numbered up to `distinct`.
+    /// Sets a reference whose words have numbers up to `distinct`.
     ///
     /// # Errors
     /// [`Error::Memory`] if it is too long, [`Error::Interrupted`] if the call is cancelled.
@@ -145,7 +147,7 @@ impl Reference {
         &self.masks[word as usize * self.blocks..][..self.blocks]
     }
 
-    /// The columns between `from` and `to` that hold `word`.
+    /// The columns between `from` and `to` that contain `word`.
     #[inline]
     pub(crate) fn columns(&self, word: Token, from: usize, to: usize) -> impl Iterator<Item = usize> {
         let (first, masks) = (from / 64, self.masks(word));
@@ -165,7 +167,7 @@ impl Reference {
         })
     }
 
-    /// D\[rows\]\[length of the reference\], given its row.
+    /// D\[rows\]\[length of the reference\], from its row.
     #[inline]
     fn corner(&self, rows: usize, row: &[Row]) -> usize {
         let mut distance = rows as i64;
@@ -176,7 +178,7 @@ impl Reference {
         distance as usize
     }
 
-    /// The distance of a hypothesis of `rows` words, given the row before the `parts` it ends with.
+    /// The distance of a hypothesis of `rows` words that ends with `parts`, from the row before these.
     #[inline]
     fn resume<const N: usize>(
         &self,
@@ -207,8 +209,8 @@ impl Reference {
     }
 }
 
-/// The fewest edits that any order of the words could need: the longer of both lengths less the words in common.
-/// `counts` is scratch, zeros before and after. The words of the reference are numbered up to `distinct`.
+/// The number of edits if words could be reordered freely: the greater length less the number of words in common.
+/// `counts` is a buffer of zeros, before and after. Words of the reference have numbers up to `distinct`.
 pub(crate) fn edits_of_bags(
     hypothesis: &[Token],
     reference: &[Token],
@@ -231,20 +233,20 @@ pub(crate) fn edits_of_bags(
     hypothesis.len().max(reference.len()) - common
 }
 
-/// What becomes of a word on the way back through the matrix.
+/// How a word is aligned when an alignment is traced back through the matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Edit {
-    /// A word of the hypothesis stands for the same word of the reference.
+    /// A word of the hypothesis is aligned with the same word of the reference.
     Match,
-    /// A word of the hypothesis stands for another word of the reference.
+    /// A word of the hypothesis is aligned with a different word of the reference.
     Substitution,
-    /// A word of the hypothesis stands for none.
+    /// A word of the hypothesis is not in the reference.
     Extra,
-    /// A word of the reference has none.
+    /// A word of the reference is not in the hypothesis.
     Missing,
 }
 
-/// All rows of one hypothesis, for distances of hypotheses that begin like it and for the way back.
+/// All rows of one hypothesis, for tracing back and for the distances of hypotheses with the same prefix.
 #[derive(Default)]
 pub(crate) struct Matrix {
     rows: Vec<Row>,
@@ -254,10 +256,10 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    /// Computes all rows, of which the first `known` words' are known from before, and gives the distance.
+    /// Computes all rows and returns the distance. The rows of the first `known` words are up to date.
     ///
     /// # Errors
-    /// [`Error::Memory`] for texts so long that the rows do not fit, [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::Memory`] if the rows do not fit in memory, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn fill(
         &mut self,
         reference: &Reference,
@@ -284,11 +286,11 @@ impl Matrix {
         Ok(reference.corner(hypothesis.len(), &self.rows[hypothesis.len() * blocks..]))
     }
 
-    /// The distance of a hypothesis of `rows` words that has the first `known` of them in common with the one of
-    /// [`Matrix::fill`] and goes on with `parts`.
+    /// The distance of a hypothesis of `rows` words that shares its first `known` words with the one of
+    /// [`Matrix::fill`] and continues with `parts`.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled: asked here, whoever tries many hypotheses is asked often enough.
+    /// [`Error::Interrupted`] if the call is cancelled. Callers that try many hypotheses need no further checks.
     #[inline]
     pub(crate) fn distance<const N: usize>(
         &mut self,
@@ -309,8 +311,8 @@ impl Matrix {
         reference.resume(scratch, rows, parts, (meter, stop))
     }
 
-    /// Walks back from the corner along a cheapest way: of equally cheap ones the one that prefers a match or a
-    /// substitution, then an extra word, then a missing one.
+    /// Traces back a cheapest alignment from the corner. Ties prefer a match or a substitution, then an extra word,
+    /// then a missing one.
     #[inline]
     pub(crate) fn walk(&self, reference: &Reference, hypothesis: &[Token], mut visit: impl FnMut(Edit)) {
         let (mut i, mut j) = (hypothesis.len(), reference.len());
@@ -396,7 +398,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn bags_know_no_order() {
+    fn bags_ignore_word_order() {
         for (a, b, expected) in
             [(vec![1, 2, 3], vec![3, 2, 1], 0), (vec![1, 1, UNKNOWN_WORD], vec![1, 2], 2), (vec![], vec![1], 1)]
         {
@@ -427,7 +429,7 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn common_prefixes_are_not_computed_twice(
+        fn common_prefixes_are_computed_once(
             prefix in words(3, 90), old in words(3, 90), new in words(3, 90), reference in words(3, 150),
         ) {
             let mut of = Reference::default();

@@ -1,7 +1,7 @@
-//! Word n-grams of one segment: tokens become small integers, reference n-grams become nodes of a trie.
+//! Word n-grams of one segment: tokens are numbered, and the n-grams of the references form a trie.
 //!
-//! Everything here lives for one segment and is emptied, not freed, before the next, so counting allocates almost
-//! nothing and its memory does not grow with the corpus. Tokens are compared as strings, never by hash alone.
+//! The tables are emptied, not freed, between segments, so counting allocates almost nothing and memory does not grow
+//! with the corpus. Tokens are compared as strings, never by hash alone.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -14,7 +14,7 @@ use crate::pool::{PIECE, Stop, WorkMeter};
 /// A token's number, in the order of first appearance.
 pub(crate) type Token = u32;
 
-/// Stands for a token that no reference has.
+/// The number of a token that no reference contains.
 const UNSEEN: Token = Token::MAX;
 
 const HASHER: FixedState = FixedState::with_seed(0);
@@ -23,7 +23,7 @@ fn hash(value: impl Hash) -> u64 {
     HASHER.hash_one(value)
 }
 
-/// Numbers distinct tokens.
+/// A table that numbers distinct tokens.
 #[derive(Default)]
 pub(crate) struct Vocabulary {
     table: HashTable<(u64, Token)>,
@@ -38,7 +38,7 @@ impl Vocabulary {
         &text[start..ends[token]]
     }
 
-    /// The token's number, a new one if it is new.
+    /// The token's number. A new token gets the next number.
     pub(crate) fn intern(&mut self, spelling: &str) -> Token {
         let hash = hash(spelling);
         let Vocabulary { table, text, ends } = self;
@@ -66,12 +66,12 @@ impl Vocabulary {
             .map_or(UNSEEN, |&(_, token)| token)
     }
 
-    /// How many distinct tokens there are.
+    /// The number of distinct tokens.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Forgets the segment.
+    /// Empties the table.
     pub(crate) fn clear(&mut self) {
         self.table.clear();
         self.text.clear();
@@ -79,7 +79,7 @@ impl Vocabulary {
     }
 }
 
-/// An n-gram of the references: how often it may match, and how often the text at hand has had it.
+/// An n-gram of the references: how often it may match, and how often the current text has contained it so far.
 #[derive(Clone, Copy, Default)]
 struct Node {
     limit: u32,
@@ -88,7 +88,7 @@ struct Node {
 }
 
 impl Node {
-    /// How often `text` has had this n-gram, counting this time.
+    /// Counts an occurrence in `text`, and returns the number of occurrences in it so far.
     fn bump(&mut self, text: u32) -> u32 {
         if self.seen_by != text {
             (self.seen_by, self.seen) = (text, 0);
@@ -103,14 +103,14 @@ impl Node {
 pub(crate) struct Children(HashTable<(u32, Token, u32)>);
 
 impl Children {
-    /// The node of an n-gram, if there is one.
+    /// The node of an n-gram, if it exists.
     #[inline]
     pub(crate) fn get(&self, prefix: u32, token: Token) -> Option<u32> {
         let same = |&(p, t, _): &(u32, Token, u32)| (p, t) == (prefix, token);
         self.0.find(hash((prefix, token)), same).map(|&(_, _, node)| node)
     }
 
-    /// The node of an n-gram, which is `new` if there was none.
+    /// The node of an n-gram. If it does not exist, `new` becomes its node.
     #[inline]
     pub(crate) fn get_or_insert(&mut self, prefix: u32, token: Token, new: u32) -> u32 {
         if let Some(node) = self.get(prefix, token) {
@@ -124,27 +124,27 @@ impl Children {
 /// The n-grams of a segment's references, each with its largest count in any one reference, and the overlap of
 /// hypotheses with them.
 ///
-/// Nodes below `vocabulary.len()` are the tokens themselves; a longer n-gram is found by its prefix and last token.
+/// Nodes below `vocabulary.len()` are single tokens. A longer n-gram is found by its prefix and its last token.
 #[derive(Default)]
 pub struct Ngrams {
     vocabulary: Vocabulary,
-    /// The references' tokens, one after the other, and where each reference ends.
+    /// The tokens of all references, one reference after another, and where each reference ends.
     tokens: Vec<Token>,
     ends: Vec<usize>,
     nodes: Vec<Node>,
     children: Children,
-    /// The prefix and last word of every node that is not a word itself.
+    /// The prefix and the last word of every node that is not a single word.
     extensions: Vec<(u32, Token)>,
-    /// The texts counted since `clear`, so that counts left by another are known as such.
+    /// The number of texts since `clear`. Counts made by another text are recognized by it.
     texts: u32,
     hypothesis: Vec<Token>,
     meter: WorkMeter,
 }
 
-/// The rough cost of a token, in additions.
+/// The approximate cost of a token, in additions.
 const TOKEN: usize = 64;
 
-/// Calls `take` with every token that `tokens` has, until told to stop.
+/// Calls `take` with every token that `tokens` emits, until the call is cancelled.
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the call is cancelled.
@@ -164,17 +164,17 @@ pub(crate) fn each_token(
     if stopped { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// Asks whether to stop, once for every [`PIECE`] of a long text: most texts are shorter, and do not ask.
+/// Checks once per [`PIECE`] of a text whether to stop. Most texts are shorter than that.
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the call is cancelled.
 #[inline(always)]
-fn look(at: usize, stop: &Stop<'_>) -> Result<()> {
+fn check_stop(at: usize, stop: &Stop<'_>) -> Result<()> {
     if at % PIECE == PIECE - 1 && stop.requested() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 impl Ngrams {
-    /// Forgets the segment.
+    /// Empties the tables for the next segment.
     pub fn clear(&mut self) {
         self.vocabulary.clear();
         self.tokens.clear();
@@ -207,7 +207,7 @@ impl Ngrams {
         self.lengths().min_by_key(|&r| (r.abs_diff(length), r)).expect("a segment has at least one reference")
     }
 
-    /// Counts the n-grams of all references added, up to `order`. To be called once, after the last `add`.
+    /// Counts the n-grams up to `order` of all references. Called once, after the last `add`.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled.
@@ -218,7 +218,7 @@ impl Ngrams {
             self.texts += 1;
             let reference = &self.tokens[start..end];
             for i in 0..reference.len() {
-                look(i, stop)?;
+                check_stop(i, stop)?;
                 let mut node = reference[i];
                 for n in 0..order {
                     let seen = self.nodes[node as usize].bump(self.texts);
@@ -240,8 +240,8 @@ impl Ngrams {
         Ok(())
     }
 
-    /// Adds to `matches[n - 1]` how many n-grams of the hypothesis the references have, each clipped at its largest
-    /// count in any one reference. Gives the hypothesis' length in tokens.
+    /// Adds to `matches[n - 1]` the number of n-grams of the hypothesis that match, each clipped at its largest count
+    /// in any one reference. Returns the hypothesis' length in tokens.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled.
@@ -254,8 +254,8 @@ impl Ngrams {
         self.overlap_each(tokens, matches.len(), |n, _| matches[n - 1] += 1, stop)
     }
 
-    /// Calls `matched` with the order and the node of every n-gram of the hypothesis that matches, clipped as in
-    /// [`Ngrams::overlap`]. Gives the hypothesis' length in tokens.
+    /// Calls `matched` with the order and the node of every matching n-gram of the hypothesis, clipped as in
+    /// [`Ngrams::overlap`]. Returns the hypothesis' length in tokens.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the call is cancelled.
@@ -272,7 +272,7 @@ impl Ngrams {
         each_token(tokens, (meter, stop), |token| hypothesis.push(vocabulary.find(token)))?;
         self.texts += 1;
         for i in 0..self.hypothesis.len() {
-            look(i, stop)?;
+            check_stop(i, stop)?;
             let mut node = self.hypothesis[i];
             if node == UNSEEN {
                 continue;
@@ -285,7 +285,7 @@ impl Ngrams {
                 if n == order {
                     break;
                 }
-                // An n-gram that no reference has is the prefix of none that a reference has.
+                // If no reference contains an n-gram, none contains an extension of it.
                 match self.hypothesis.get(i + n) {
                     Some(&next) if next != UNSEEN => match self.children.get(node, next) {
                         Some(child) => node = child,
@@ -298,13 +298,13 @@ impl Ngrams {
         Ok(self.hypothesis.len())
     }
 
-    /// The distinct tokens of the references in the order of their nodes, which are the first.
+    /// The distinct tokens of the references in the order of their nodes, which are the first ones.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         (0..self.vocabulary.len() as Token).map(|token| self.vocabulary.get(token))
     }
 
-    /// The longer n-grams of the references as prefix and last word, in the order of their nodes, which follow those
-    /// of the words; a prefix comes before its extensions.
+    /// The longer n-grams of the references as prefix and last word, in the order of their nodes, which follow those of
+    /// single words. A prefix comes before its extensions.
     pub fn extensions(&self) -> impl Iterator<Item = (usize, usize)> {
         self.extensions.iter().map(|&(prefix, word)| (prefix as usize, word as usize))
     }
@@ -326,7 +326,8 @@ mod tests {
         counts
     }
 
-    /// The definition: for each n-gram of the hypothesis min(its count, its largest count in any reference).
+    /// The definition: for each n-gram of the hypothesis, the smaller of its count and its largest count in any
+    /// reference.
     fn overlap_by_multisets(references: &[Text], hypothesis: &Text, n: usize) -> i64 {
         let references: Vec<_> = references.iter().map(|r| multiset(r, n)).collect();
         let most = |ngram| references.iter().filter_map(|r| r.get(ngram)).max().copied().unwrap_or(0);
@@ -339,7 +340,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_trie_counts_what_multisets_count(
+        fn the_trie_counts_as_multisets_do(
             segments in prop::collection::vec((prop::collection::vec(text(), 1..4), prop::collection::vec(text(), 1..4)), 1..4),
             order in 1..6usize,
         ) {

@@ -1,10 +1,10 @@
 //! Translation edit rate (Snover et al. 2006, 2006.amta-papers.25): edits per word of the reference, where moving a
 //! phrase is one edit.
 //!
-//! The fewest edits cannot be found in reasonable time, so TER *is* its greedy search, and two searches are on offer:
-//! that of sacreBLEU 2.6.0, whose counts are the same here for any text, and that of Tercom 7.25. They differ on a
-//! segment or two in a thousand, and in how they cut lines into words where there is white space outside ASCII or
-//! an option asks for more than splitting.
+//! Finding the fewest edits is intractable, so TER is *defined* by its greedy search. Two searches are available: that
+//! of sacreBLEU 2.6.0, whose counts are reproduced for any text, and that of Tercom 7.25. They differ in one or two
+//! segments per thousand, in how they split lines at white space outside ASCII, and under options that do more than
+//! split.
 
 mod sacrebleu;
 mod search;
@@ -40,19 +40,19 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "asian_support",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "with normalized, cut Chinese and Japanese into characters; with no_punct, drop their punctuation",
+            about: "with normalized, split Chinese and Japanese into characters; with no_punct, drop their punctuation",
         },
         OptionSpec {
             name: "case_sensitive",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "compare with regard to case",
+            about: "distinguish upper and lower case",
         },
         OptionSpec {
             name: "variant",
             kind: Kind::Choice(|| vec![SACREBLEU, TERCOM]),
             default: || Value::Name(SACREBLEU.into()),
-            about: "whose tokenization and search for shifts",
+            about: "the tool whose tokenization and search for shifts to use",
         },
     ],
     build: |options| Ok(Box::new(Ter::new(options))),
@@ -79,8 +79,8 @@ impl Ter {
         Ter { words }
     }
 
-    fn counter<V: Variant + Default>(&self, units: Resolution) -> RowCounter<TerWords, Search<V>> {
-        RowCounter::new(units, self.words.clone())
+    fn counter<V: Variant + Default>(&self, resolution: Resolution) -> RowCounter<TerWords, Search<V>> {
+        RowCounter::new(resolution, self.words.clone())
     }
 }
 
@@ -116,7 +116,7 @@ impl Formula for Ter {
         error_rate::score(totals)
     }
 
-    /// Nothing: how many words the counts stand for depends on the numbers of references, which the sums do not tell.
+    /// Empty: sums alone do not determine the number of words, which depends on the numbers of references.
     fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
         Vec::new()
     }
@@ -128,11 +128,11 @@ impl Formula for Ter {
 
 impl Metric for Ter {
     fn counters<'a>(&'a self, references: &References<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let units = references.units();
+        let resolution = references.resolution();
         Ok(if self.words.tercom {
-            Box::new(move || Box::new(self.counter::<Tercom>(units)))
+            Box::new(move || Box::new(self.counter::<Tercom>(resolution)))
         } else {
-            Box::new(move || Box::new(self.counter::<SacreBleu>(units)))
+            Box::new(move || Box::new(self.counter::<SacreBleu>(resolution)))
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The shifts and the matrix of sacreBLEU 2.6.0.
 //!
-//! Its cache of 10,000 rows has no say in the result. A row depends on the words before it and on the two lengths, which
-//! no shift changes, so a row found is the row that would be computed, and a full cache only computes it again.
+//! sacreBLEU's cache of 10,000 rows does not affect the result. A row depends on the words before it and on the two
+//! lengths, which shifts do not change, so a cached row equals the computed one.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::pool::{Stop, WorkMeter};
 use crate::text::edit::{Edit, Reference};
 use crate::text::ngram::Token;
 
-/// How many shifts are looked at for one hypothesis. The round that reaches the number does not count.
+/// The largest number of shifts that are examined for a hypothesis. The round that reaches it does not count.
 const MAX_SHIFTS: usize = 1000;
 
 /// Half the width of the band in columns.
@@ -19,7 +19,7 @@ const WIDTH: usize = 25;
 
 #[derive(Default)]
 pub(super) struct SacreBleu {
-    looked_at: usize,
+    examined: usize,
     band: Band,
 }
 
@@ -27,14 +27,14 @@ impl Variant for SacreBleu {
     const STOPS: bool = false;
 
     fn begin(&mut self, _: &[Token]) {
-        self.looked_at = 0;
+        self.examined = 0;
     }
 
-    /// A way through D\[i\]\[j\] costs at least |k| + |δ − k|, where k = j − i and δ is the difference of the lengths:
-    /// so many words more are missing than extra before the cell, and after it. The band leaves out no cell with
-    /// −26 < k − iδ/i_max < 24 (one less than its width for each of two roundings down), which for |δ| ≤ 24 makes any
-    /// way through a cell left out cost at least 48 − |δ|. A longer hypothesis only makes the band wider. (That the way
-    /// back is the same follows: a cheaper neighbour of a cell on a cheapest way is on one, too.)
+    /// A path through D\[i\]\[j\] costs at least |k| + |δ − k|, where k = j − i and δ is the difference in length: the
+    /// surplus of missing over extra words before and after the cell. The band contains every cell with −26 < k −
+    /// iδ/i_max < 24 (one less than its width for each of two roundings down). For |δ| ≤ 24, a path through a cell
+    /// outside the band therefore costs at least 48 − |δ|. A longer hypothesis only makes the band wider. The traced
+    /// path is the same, too, because a cheaper neighbour of a cell on a cheapest path is itself on a cheapest path.
     fn is_exact(&self, hypothesis: usize, reference: usize, distance: usize) -> bool {
         reference < WIDTH || distance + hypothesis.abs_diff(reference) < 2 * (WIDTH - 1)
     }
@@ -65,9 +65,9 @@ impl Variant for SacreBleu {
                 continue;
             }
             for j in reference.columns(word, i.saturating_sub(MAX_DISTANCE), i + MAX_DISTANCE + 1) {
-                // Both phrases need a wrong word, so they have at least `shortest` words.
+                // Both phrases have to contain a wrong word, so they have at least `shortest` words.
                 let shortest = first_wrong.max(wrong_reference[j] as usize - j) + 1;
-                // The target is not to be in the phrase, so it has at most `longest` words.
+                // The target must not be within the phrase, so it has at most `longest` words.
                 let longest = usize::try_from(places[j] - i as i32).unwrap_or(MAX_SIZE).min(MAX_SIZE);
                 if shortest > longest {
                     continue;
@@ -79,12 +79,12 @@ impl Variant for SacreBleu {
                     for &place in std::iter::once(&before).chain(&places[j..j + length]) {
                         if previous != Some(place) {
                             previous = Some(place);
-                            self.looked_at += 1;
+                            self.examined += 1;
                             shifts[length - 1].push(Shift { start: i as u32, target: (place + 1) as u32 });
                         }
                     }
                 }
-                if self.looked_at >= MAX_SHIFTS {
+                if self.examined >= MAX_SHIFTS {
                     return Ok(false);
                 }
             }
@@ -105,16 +105,16 @@ impl Variant for SacreBleu {
         } else if target > end {
             Swap { from: start, middle: end, to: target }
         } else {
-            // A target within the phrase: it moves on by as many words, as far as there are any.
+            // A target within the phrase: the phrase moves forward by that many words, as far as possible.
             Swap { from: start, middle: end, to: (length + target).min(words) }
         }
     }
 }
 
-/// The distance over a band around the line from corner to corner.
+/// The distance within a band around the diagonal of the matrix.
 #[derive(Default)]
 struct Band {
-    /// The cells of all rows, and for each row where its cells begin and which columns they are.
+    /// The cells of all rows, and for each row where its cells begin and which columns they cover.
     cells: Vec<u32>,
     rows: Vec<(usize, Range<usize>)>,
     meter: WorkMeter,
@@ -144,13 +144,12 @@ impl Band {
             let from = middle.saturating_sub(width);
             let to = if i == rows { columns } else { columns.min(middle + width) };
             self.meter.charge(to - from, stop)?;
-            // The band is wide if the reference is much longer, so memory may not suffice.
+            // The band is wide if the reference is much longer, so there may not be enough memory.
             let numbers = self.cells.len() + to - from;
             self.cells.try_reserve(to - from).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
             let (above, above_columns) = self.rows[i - 1].clone();
             let start = self.cells.len();
-            // In the row above, columns from `from` on: those beyond its end and the one before its beginning are
-            // outside.
+            // The cells of the row above from column `from` on; cells before and after it are outside the band.
             let mut diagonal = if from == 0 { OUTSIDE } else { self.at(i - 1, from - 1) };
             let mut left = OUTSIDE;
             for j in from..to {

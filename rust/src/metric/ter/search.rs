@@ -1,20 +1,23 @@
-//! The greedy search for shifts that both variants share: in each round the best shift, until none makes the hypothesis
-//! closer to the reference.
+//! The greedy search that both variants share: in each round the best shift is applied, until no shift brings the
+//! hypothesis closer to the reference.
 //!
-//! Which shifts are looked at, and over which part of the matrix distances are computed, is the variant's affair. Both
-//! cut the matrix, so their distance may exceed the true one, seldom in practice. Here every distance is first computed
-//! as the true one, 64 cells at a time, and the cut matrix is built only where it could matter:
+//! The variants determine which shifts are examined and in which part of the matrix distances are computed. Both prune
+//! the matrix, so their distance may exceed the true one, although it rarely does. Here every distance is first
+//! computed over the full matrix, 64 cells at a time, and the pruned matrix is computed only where it could matter:
 //!
-//! - the cut distance is never below the true one, so a shift that is no better by the true distance is none;
-//! - [`Variant::is_exact`] says from the true distance that no cell of a cheapest way is cut, so both are the same.
+//! - a pruned distance is never below the true one, so a shift that is no improvement by the true distance is none at
+//!   all;
+//! - [`Variant::is_exact`] deduces from the true distance that no cell of a cheapest path is pruned, so that both are
+//!   equal.
 //!
-//! Shifts that cannot be chosen are not evaluated at all. A shift swaps two neighbouring pieces of the hypothesis, so
-//! it changes the true distance by at most twice the length of the shorter piece; and no order of the words comes
-//! closer than their bag does.
+//! Shifts that cannot be chosen are not evaluated. A shift swaps two adjacent pieces of the hypothesis, so it changes
+//! the true distance by at most twice the length of the shorter piece, and no reordering can improve on the distance
+//! between the bags of words.
 //!
-//! On wmt17-en-de (16 systems of 3,004 segments, one thread) a system takes 5.5 ms; 26 ms if the cut matrix is built for
-//! every shift that the true distance lets pass; 6.3 ms if all shifts are evaluated; 5.9 ms without the rows that a shift
-//! leaves as they are. What is left is about 40 % search, 10 % the rows of hypotheses, a third cutting and numbering words.
+//! On wmt17-en-de (16 systems of 3,004 segments, one thread) a system takes 5.5 ms. It takes 26 ms if the pruned matrix
+//! is computed for every shift that improves the true distance, 6.3 ms if all shifts are evaluated, and 5.9 ms if rows
+//! before a shift are computed again. About 40 % of the rest is the search, 10 % the rows of hypotheses, and a third
+//! splitting lines and numbering words.
 
 use crate::error::Result;
 use crate::metric::error_rate::{Edits, Numbered};
@@ -22,31 +25,31 @@ use crate::pool::Stop;
 use crate::text::edit::{self, Edit, Matrix, Reference};
 use crate::text::ngram::Token;
 
-/// The longest phrase to be shifted.
+/// The longest phrase that can be shifted.
 pub(super) const MAX_SIZE: usize = 10;
 
-/// How far a phrase is shifted at most.
+/// The largest distance by which a phrase can be shifted.
 pub(super) const MAX_DISTANCE: usize = 50;
 
-/// What tercom and sacreBLEU do differently.
+/// What differs between Tercom and sacreBLEU.
 pub(super) trait Variant {
-    /// Begins a hypothesis, whose words stay the same whatever is shifted.
+    /// Begins a hypothesis. Shifts do not change its words, only their order.
     fn begin(&mut self, hypothesis: &[Token]);
 
-    /// Is the distance over the cut matrix, and the way back through it, that of the full matrix if the distance over
-    /// the full one is `distance`?
+    /// Given the distance over the full matrix: are the distance over the pruned matrix, and the path traced back
+    /// through it, the same as for the full matrix?
     fn is_exact(&self, hypothesis: usize, reference: usize, distance: usize) -> bool;
 
-    /// The distance over the cut matrix.
+    /// The distance over the pruned matrix.
     ///
     /// # Errors
     /// [`crate::Error::Memory`] if the matrix is too large, [`crate::Error::Interrupted`] if the call is cancelled.
     fn distance(&mut self, hypothesis: &[Token], reference: &Reference, stop: &Stop<'_>) -> Result<usize>;
 
-    /// The way back through the matrix of the last [`Variant::distance`].
+    /// Traces the path back through the matrix of the last [`Variant::distance`].
     fn walk(&self, hypothesis: &[Token], reference: &Reference, visit: impl FnMut(Edit));
 
-    /// Finds the shifts to be looked at, in the order of preference for each length. `false` ends the search.
+    /// Collects the shifts to examine, in the order of preference for each length. Returns `false` to end the search.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`] if the call is cancelled.
@@ -59,23 +62,23 @@ pub(super) trait Variant {
         stop: &Stop<'_>,
     ) -> Result<bool>;
 
-    /// The pieces of `words` words that a shift of a phrase swaps.
+    /// The two pieces that a shift of a phrase swaps in a hypothesis of `words` words.
     fn swap(words: usize, shift: Shift, length: usize) -> Swap;
 
-    /// Does a gain of more than twice their length end the search among phrases, whatever they would gain?
+    /// Does the search end once the gain exceeds twice the length of the phrases to come?
     const STOPS: bool;
 }
 
-/// A phrase of some length is to be moved.
+/// A shift of a phrase, whose length is stored elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shift {
-    /// Where it begins.
+    /// The first word of the phrase.
     pub(super) start: u32,
-    /// The word before which it is to stand.
+    /// The word before which the phrase is moved.
     pub(super) target: u32,
 }
 
-/// The words from `from` to `middle` and those from `middle` to `to` change places.
+/// An exchange of the words in `from..middle` with those in `middle..to`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Swap {
     pub(super) from: usize,
@@ -86,15 +89,15 @@ pub(super) struct Swap {
 /// The shifts of phrases of length 1, 2 … [`MAX_SIZE`].
 pub(super) type Shifts = [Vec<Shift>; MAX_SIZE];
 
-/// Which words are where, and which are wrong.
+/// Which words are aligned, and which are wrong.
 #[derive(Default)]
 pub(super) struct Alignment {
-    /// For each word of the reference the word of the hypothesis that stands for it or, if there is none, the one that
-    /// the word before it has: −1 at the beginning.
+    /// For each word of the reference, the aligned word of the hypothesis or, if there is none, that of the previous
+    /// word; −1 at the beginning.
     pub(super) places: Vec<i32>,
-    /// For each position of the hypothesis the first wrong word from there on.
+    /// For each position in the hypothesis, the first wrong word from there on.
     pub(super) wrong: Vec<u32>,
-    /// The same of the reference.
+    /// The same for the reference.
     pub(super) wrong_reference: Vec<u32>,
     next: (usize, usize),
 }
@@ -109,7 +112,7 @@ impl Alignment {
         }
     }
 
-    /// To be called with the edits from the last to the first.
+    /// Called with the edits from the last to the first.
     #[inline]
     fn visit(&mut self, edit: Edit) {
         let (i, j) = &mut self.next;
@@ -125,7 +128,7 @@ impl Alignment {
     }
 }
 
-/// The search, and what it keeps between segments so as not to allocate.
+/// The search, with buffers that are reused from segment to segment.
 #[derive(Default)]
 pub(super) struct Search<V> {
     variant: V,
@@ -178,7 +181,7 @@ impl<V: Variant> Search<V> {
         self.variant.is_exact(self.current.len(), self.reference.len(), distance)
     }
 
-    /// Aligns the current words with the reference, and gives their distance.
+    /// Aligns the current words with the reference, and returns their distance.
     fn align(&mut self, exact: usize, stop: &Stop<'_>) -> Result<usize> {
         let is_exact = self.is_exact(exact);
         let Search { variant, reference, current, matrix, alignment, .. } = self;
@@ -192,7 +195,7 @@ impl<V: Variant> Search<V> {
         Ok(distance)
     }
 
-    /// The shift that gains most: of several the longest, and of these the first.
+    /// The shift with the largest gain: of equal ones the longest, and of these the first.
     fn best(&mut self, distance: usize, exact: usize, floor: usize, stop: &Stop<'_>) -> Result<Option<Swap>> {
         let Search { variant, reference, current, shifted, matrix, shifts, .. } = self;
         let (words, most) = (current.len(), distance - floor);

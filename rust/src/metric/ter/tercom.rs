@@ -6,7 +6,7 @@ use crate::pool::{Stop, WorkMeter};
 use crate::text::edit::{Edit, Reference, UNKNOWN_WORD};
 use crate::text::ngram::Token;
 
-/// A cell that costs so much more than the best of its column is left out.
+/// Cells whose cost exceeds the best of their column by more than this are pruned.
 const WIDTH: u32 = 20;
 
 #[derive(Default)]
@@ -14,22 +14,22 @@ pub(super) struct Tercom {
     beam: Beam,
     targets: Vec<u32>,
     meter: WorkMeter,
-    /// How many words of the hypothesis the reference has not.
-    strangers: usize,
+    /// The number of words of the hypothesis that are not in the reference.
+    unknown_words: usize,
 }
 
 impl Variant for Tercom {
     const STOPS: bool = true;
 
     fn begin(&mut self, hypothesis: &[Token]) {
-        self.strangers = hypothesis.iter().filter(|&&word| word == UNKNOWN_WORD).count();
+        self.unknown_words = hypothesis.iter().filter(|&&word| word == UNKNOWN_WORD).count();
     }
 
-    /// Every word that the reference has not costs an edit. With u of them so far and U in all, the best cell of a column
-    /// costs u at least, and a cell on a cheapest way at most `distance` − (U − u). So it is at most `distance` − U
-    /// worse, and stays if that is no more than 20.
+    /// Every word that is not in the reference costs an edit. With u of them up to a column and U in total, the best
+    /// cell of the column costs at least u, and a cell on a cheapest path costs at most `distance` − (U − u). Therefore
+    /// it is at most `distance` − U worse, and is not pruned if this is at most 20.
     fn is_exact(&self, _: usize, _: usize, distance: usize) -> bool {
-        distance <= WIDTH as usize + self.strangers
+        distance <= WIDTH as usize + self.unknown_words
     }
 
     fn distance(&mut self, hypothesis: &[Token], reference: &Reference, stop: &Stop<'_>) -> Result<usize> {
@@ -74,7 +74,7 @@ impl Variant for Tercom {
                 if wrong[start] as usize >= end {
                     continue;
                 }
-                // Without a place to go to for this phrase, longer ones are not looked at either.
+                // If this phrase cannot be moved anywhere, longer phrases are not examined.
                 let mut has_place = false;
                 for &j in targets.iter() {
                     let (j, place) = (j as usize, places[j as usize]);
@@ -113,21 +113,21 @@ impl Variant for Tercom {
         } else if target > end {
             Swap { from: start, middle: end, to: target }
         } else {
-            // Behind a word of its own: the phrase moves on by as many words as come before that one.
+            // After a word of the phrase itself: the phrase moves forward by the number of words before that one.
             Swap { from: start, middle: end, to: (length + target - 1).min(words) }
         }
     }
 }
 
-/// The distance over the cells that are not much worse than the best of their column, one column for each word of the
-/// hypothesis.
+/// The distance over the cells that are not much worse than the best of their column, with a column for each word of
+/// the hypothesis.
 #[derive(Default)]
 struct Beam {
     column: Vec<u32>,
     next: Vec<u32>,
     edits: Vec<Edit>,
     next_edits: Vec<Edit>,
-    /// How the cells were reached, column by column, and for each column where its cells begin and the row of the first.
+    /// How each cell was reached, column by column, and for each column where its cells begin and the row of the first.
     ways: Vec<Edit>,
     columns: Vec<(usize, usize)>,
     meter: WorkMeter,
@@ -183,7 +183,7 @@ impl Beam {
             }
             let end_here = end.min(rows + 1);
             self.columns.push((self.ways.len(), first));
-            // Where no word matches all cells are equally good, and none is left out.
+            // Where no word matches, all cells are equally good, and none is pruned.
             let numbers = self.ways.len() + end_here - first;
             self.ways.try_reserve(end_here - first).map_err(|_| Error::Memory { numbers: numbers as u128 })?;
             self.ways.extend_from_slice(&self.edits[first..end_here]);

@@ -1,4 +1,4 @@
-//! The two searches against twins that do what the definition says, one step after the other.
+//! Compares the two searches with slow twins that follow the definition step by step.
 
 use super::*;
 use crate::metric::{count_segment, metric};
@@ -9,19 +9,19 @@ use proptest::prelude::*;
 
 type Text = Vec<Token>;
 
-/// From hypothesis, reference, places and which words of either are wrong.
+/// Finds shifts from the hypothesis, the reference, the alignment, and which words of either side are wrong.
 type FindShifts = fn(&[Token], &[Token], &[i32], &[bool], &[bool]) -> Vec<(usize, usize, usize)>;
 
 const NEVER: u32 = 1_000_000;
 
-/// What the twins differ in.
+/// What differs between the twins.
 struct Twin {
-    /// The matrix, cells left out being NEVER.
+    /// The matrix; pruned cells are NEVER.
     matrix: fn(&[Token], &[Token]) -> Vec<Vec<u32>>,
     /// The shifts as (start, length, target), in the order of preference.
     shifts: FindShifts,
     shifted: fn(&[Token], (usize, usize, usize)) -> Text,
-    /// How many shifts may be looked at, and whether a gain of more than 2L ends the search at length L.
+    /// The largest number of shifts to examine, and whether a gain of more than 2L ends the search at length L.
     most: usize,
     stops: bool,
 }
@@ -31,13 +31,13 @@ impl Twin {
         if hypothesis.is_empty() || reference.is_empty() {
             return hypothesis.len().max(reference.len());
         }
-        let (mut current, mut done, mut looked_at) = (hypothesis.to_vec(), 0, 0);
+        let (mut current, mut done, mut examined) = (hypothesis.to_vec(), 0, 0);
         loop {
             let matrix = (self.matrix)(&current, reference);
             let distance = matrix[current.len()][reference.len()];
             let (places, wrong, wrong_reference) = align(&matrix, &current, reference);
             let shifts = (self.shifts)(&current, reference, &places, &wrong, &wrong_reference);
-            looked_at += shifts.len();
+            examined += shifts.len();
             let (mut best, mut gain) = (None, 0);
             for shift in shifts {
                 if self.stops && gain > 2 * shift.1 as i64 {
@@ -50,7 +50,7 @@ impl Twin {
                 }
             }
             match best {
-                Some(text) if looked_at < self.most => (current, done) = (text, done + 1),
+                Some(text) if examined < self.most => (current, done) = (text, done + 1),
                 _ => return done + distance as usize,
             }
         }
@@ -142,8 +142,8 @@ const TERCOM_TWIN: Twin = Twin {
         let (rows, columns) = (hypothesis.len(), reference.len());
         let mut matrix = vec![vec![NEVER; columns + 1]; rows + 1];
         for i in 0..=rows {
-            // The best cost with which this word of the hypothesis is matched or replaced. Nothing goes on from a cell
-            // that is far worse, except after the last word.
+            // The best cost at which this word of the hypothesis is matched or replaced. A cell that is much worse is
+            // not continued, except after the last word.
             let entered = (1..=columns)
                 .filter(|_| i > 0)
                 .map(|j| matrix[i - 1][j - 1] + u32::from(hypothesis[i - 1] != reference[j - 1]));
@@ -234,7 +234,7 @@ fn text(vocabulary: Token, longest: usize) -> impl Strategy<Value = Text> {
     prop::collection::vec(0..vocabulary, 0..longest)
 }
 
-/// A reference, and a hypothesis in which pieces of it stand elsewhere and some words are others.
+/// A reference, and a hypothesis in which some of its pieces are moved and some words are replaced.
 fn moved(longest: usize) -> impl Strategy<Value = (Text, Text)> {
     let moves = prop::collection::vec((0..longest, 1..9usize, 0..longest), 0..5);
     let others = prop::collection::vec((0..longest, 0..30u32), 0..9);
@@ -264,9 +264,9 @@ fn moved(longest: usize) -> impl Strategy<Value = (Text, Text)> {
 fn worked_by_hand() {
     let ter = metric("ter", &[]).unwrap();
     let row = |reference: &str, hypothesis: &str| count_segment(ter.as_ref(), &[reference], hypothesis);
-    // A phrase moved is one edit, whatever its length.
+    // Moving a phrase is one edit, whatever its length.
     assert_eq!(vec![1, 6], row("the ferry leaves at nine today", "at nine today the ferry leaves"));
-    // After the shift of `c`, `x` is too many.
+    // After the shift of `c`, `x` is an extra word.
     assert_eq!(vec![2, 4], row("c a b d", "a x b c d"));
     assert_eq!(vec![2, 0], row("", "a b"));
     assert_eq!(vec![2, 2], row("a b", " "));
@@ -275,7 +275,7 @@ fn worked_by_hand() {
 }
 
 #[test]
-fn the_variants_differ_and_so_do_their_twins() {
+fn the_variants_differ_as_their_twins_do() {
     let (hypothesis, reference) = ([1, 2, 1, 0, 1], [1, 1, 1, 2, 0]);
     for (variant, twin, expected) in [("sacrebleu", SACREBLEU_TWIN, 3), ("tercom", TERCOM_TWIN, 2)] {
         assert_eq!(expected, twin.edits(&hypothesis, &reference));
@@ -285,7 +285,7 @@ fn the_variants_differ_and_so_do_their_twins() {
 
 #[test]
 fn the_round_that_reaches_a_thousand_shifts_does_not_count() {
-    // Words so alike that there are thousands of shifts, one of which would help.
+    // Words so repetitive that there are thousands of shifts, one of which would help.
     let reference: Text = (0..80).map(|i| i % 3).collect();
     let hypothesis: Text = (0..80).map(|i| (i * i + i / 7) % 3).collect();
     let expected = SACREBLEU_TWIN.edits(&hypothesis, &reference);
@@ -295,7 +295,7 @@ fn the_round_that_reaches_a_thousand_shifts_does_not_count() {
 }
 
 #[test]
-fn the_signature_is_sacrebleus_and_names_the_other_variant() {
+fn the_signature_is_that_of_sacrebleu_and_names_the_other_variant() {
     let text = |options: &[(&str, Value)]| {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         let ter = metric("ter", &options).unwrap();
@@ -333,11 +333,11 @@ proptest! {
     }
 
     #[test]
-    fn words_that_the_reference_has_not_widen_the_beam(
+    fn words_that_are_not_in_the_reference_widen_the_beam(
         (mut hypothesis, reference) in moved(90),
-        strangers in prop::collection::vec(prop::bool::weighted(0.4), 90),
+        unknown_words in prop::collection::vec(prop::bool::weighted(0.4), 90),
     ) {
-        for (word, _) in hypothesis.iter_mut().zip(strangers).filter(|&(_, stranger)| stranger) {
+        for (word, _) in hypothesis.iter_mut().zip(unknown_words).filter(|&(_, unknown)| unknown) {
             *word = UNKNOWN_WORD;
         }
         check_cut_matrices(&hypothesis, &reference)?;
@@ -345,7 +345,7 @@ proptest! {
     }
 }
 
-/// Above every number that a reference has.
+/// Above every number in the reference.
 const UNKNOWN_WORD: Token = 200;
 
 fn check_cut_matrices(hypothesis: &[Token], reference: &[Token]) -> std::result::Result<(), TestCaseError> {

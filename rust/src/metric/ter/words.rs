@@ -1,34 +1,35 @@
-//! How TER cuts lines into words: Tercom's normalisation, as sacreBLEU 2.6.0 has it and as Tercom has it itself.
+//! How TER splits lines into words: Tercom's normalization, in the versions of sacreBLEU 2.6.0 and of Tercom itself.
 //!
-//! sacreBLEU applies a list of substitutions to the whole line. What they do can be said of words: with `normalized`
-//! they are 13a's four substitutions, between the first and second of which `'s` before a space is cut off; then every
-//! Chinese or Japanese character of some ranges becomes a word; then punctuation goes from within words. Its rules for
-//! runs of kana never apply, since they ask for the beginning of a line that has been padded with a space.
+//! sacreBLEU applies a list of substitutions to the whole line, which is equivalent to steps on words. With
+//! `normalized` they are 13a's four substitutions; between the first and the second, `'s` before a space is split off.
+//! Then every Chinese or Japanese character in certain ranges becomes a word; then punctuation is removed from within
+//! words. The rules for runs of kana never apply, because they require the beginning of a line that has been padded
+//! with a space.
 //!
-//! sacreBLEU does all this to a hypothesis once and to a reference twice. Only `normalized` does something the second
-//! time: `&amp;amp;` loses another layer, and `Ann's, too` has become `Ann's , too`, in which `'s` is cut off. That is a
-//! slip (Tercom treats both sides alike), kept in the variant that has sacreBLEU's name.
+//! sacreBLEU does all of this once to a hypothesis and twice to a reference. Only `normalized` has an effect the second
+//! time: `&amp;amp;` loses another layer, and `Ann's, too` has become `Ann's , too`, from which `'s` is split off. This
+//! is a bug (Tercom treats both sides alike), which is reproduced in the variant named after sacreBLEU.
 //!
-//! Tercom (`ter.core.Normalizer` of 0.10.0; of 7.25, but for `asian_support`) differs in four things, all kept in the
-//! variant that has its name. White space is Java's `\s`: of ASCII, and not U+001C to U+001F. `<skipped>` is dropped, and
-//! hyphens are dropped at the end of a line rather than at the beginning. Runs of kana become words. And Java's `split`
-//! keeps an empty string before white space at the beginning, where dropped punctuation can leave some: `, x y` has
-//! three words, the first of them empty. Java's rule for a final sigma, which differs from Unicode's beside digits,
-//! ideographs and the like, is not reproduced.
+//! Tercom (`ter.core.Normalizer` of 0.10.0; of 7.25 except for `asian_support`) differs in four ways, all of which are
+//! reproduced in the variant named after it. White space is Java's `\s`: ASCII only, without U+001C to U+001F.
+//! `<skipped>` is dropped, and hyphens are dropped at the end of a line rather than at its beginning. Runs of kana
+//! become words. Java's `split` keeps an empty string before leading white space, which can remain where punctuation
+//! was dropped: `, x y` has three words, the first of which is empty. Java's rule for a final sigma is not reproduced;
+//! it differs from Unicode's next to digits, ideographs and similar characters.
 
-use crate::metric::error_rate::Cut;
+use crate::metric::error_rate::Splitter;
 use crate::metric::text::cased;
 use crate::text::tokenize::v13a::{self, Class, ENTITIES, Script, V13a};
 use crate::text::tokenize::{is_space, split};
 
-/// The options, and a line in lower case.
+/// The options, and a buffer for a line in lower case.
 #[derive(Clone, Default)]
 pub(super) struct TerWords {
     pub(super) normalized: bool,
     pub(super) no_punct: bool,
     pub(super) asian_support: bool,
     pub(super) case_sensitive: bool,
-    /// Are words Tercom's own, rather than sacreBLEU's?
+    /// Are the words those of Tercom itself rather than sacreBLEU's?
     pub(super) tercom: bool,
     line: String,
     word: String,
@@ -40,7 +41,7 @@ impl TerWords {
     }
 }
 
-impl Cut for TerWords {
+impl Splitter for TerWords {
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         if self.tercom { self.tercoms(line, emit) } else { self.sacrebleus(line, emit) }
     }
@@ -59,7 +60,7 @@ impl Cut for TerWords {
 }
 
 impl TerWords {
-    // Both define the last step first, since each step passes its words to the next.
+    // The closures are defined from the last step to the first, because each step passes its words to the next.
 
     fn sacrebleus(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
@@ -115,7 +116,7 @@ impl TerWords {
         } else {
             line.split(is_javas_space).filter(|word| !word.is_empty()).for_each(&mut finish);
         }
-        // Java's `split` makes one empty string of an empty line, and nothing of white space alone.
+        // Java's `split` returns one empty string for an empty line, and nothing for white space only.
         if n_words == 0 || n_words == 1 && first_is_empty {
             emit("");
         }
@@ -144,16 +145,17 @@ impl Script for Tercom {
     }
 }
 
-/// White space as Java's `\s` sees it.
+/// White space as in Java's `\s`.
 const fn is_javas_space(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ')
 }
 
-/// Replaces `first`, pair after pair, then entities, and makes the four substitutions.
+/// Replaces the pairs in `first`, then entities, and makes the four substitutions.
 fn normalize<S: Script>(line: &str, first: &'static [(&'static str, &'static str)], emit: &mut dyn FnMut(&str)) {
     let line = v13a::replace(line, first.iter().chain(&ENTITIES));
     v13a::scan::<S>(&line, &mut |word| {
-        // `'s` is cut off where a space follows at that point: the line's own, or one that a symbol or the end has got.
+        // `'s` is split off if a space follows at that point: one of the line, or one added after a symbol or at the
+        // end.
         if let Some(owner) = word.strip_suffix("'s").filter(|owner| !owner.is_empty()) {
             let end = word.as_ptr() as usize + word.len() - line.as_ptr() as usize;
             if line.as_bytes().get(end).is_none_or(|&next| next == b' ' || v13a::is_symbol(next)) {
@@ -165,7 +167,7 @@ fn normalize<S: Script>(line: &str, first: &'static [(&'static str, &'static str
     });
 }
 
-/// The word without punctuation, for which `rest` is room.
+/// The word without punctuation; `rest` is a buffer.
 fn without_punctuation<'w>(word: &'w str, asian: bool, rest: &'w mut String) -> &'w str {
     let dropped = |c: char| is_punct(c) || asian && is_asian_punct(c);
     if !word.contains(dropped) {
@@ -185,7 +187,7 @@ enum Kana {
     KatakanaPhoneticExtensions,
 }
 
-/// By Unicode's blocks, as Java knows them.
+/// The alphabet of a character by Unicode blocks, as in Java.
 fn kana(c: char) -> Kana {
     match c {
         '\u{3040}'..='\u{309f}' => Kana::Hiragana,
@@ -195,17 +197,17 @@ fn kana(c: char) -> Kana {
     }
 }
 
-/// Every character of the ranges becomes a word, and so does every run of characters of one alphabet of kana.
+/// Splits off every character of the ranges, and every run of characters of one kana alphabet.
 fn split_asian(word: &str, kana: fn(char) -> Kana, emit: &mut dyn FnMut(&str)) {
     let (mut start, mut before) = (0, Kana::None);
     for (i, c) in word.char_indices() {
         let alphabet = kana(c);
-        if (is_cut(c) || alphabet != before) && start < i {
+        if (is_ideograph_like(c) || alphabet != before) && start < i {
             emit(&word[start..i]);
             start = i;
         }
         before = alphabet;
-        if is_cut(c) {
+        if is_ideograph_like(c) {
             start = i + c.len_utf8();
             emit(&word[i..start]);
         }
@@ -215,9 +217,9 @@ fn split_asian(word: &str, kana: fn(char) -> Kana, emit: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Ideographs, strokes, radicals, compatibility and enclosed forms. sacreBLEU writes U+3F22 for U+32FF as the end of the
-/// last range, which changes nothing: other ranges hold what it takes in.
-fn is_cut(c: char) -> bool {
+/// Ideographs, strokes, radicals, compatibility and enclosed forms. sacreBLEU has U+3F22 instead of U+32FF as the end
+/// of the last range, which makes no difference, because the other ranges cover the characters in between.
+fn is_ideograph_like(c: char) -> bool {
     matches!(c,
         '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{31c0}'..='\u{31ef}' | '\u{2e80}'..='\u{2eff}'
         | '\u{3300}'..='\u{33ff}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe4f}' | '\u{3200}'..='\u{32ff}')
@@ -302,7 +304,7 @@ mod tests {
                 ] {
                     replace(&format!("({class})"), " $1 ");
                 }
-                // Tercom also asks for something else on both sides of a run, which a longest run has.
+                // Tercom also requires something else on both sides of a run, which holds for every longest run.
                 for block in [r"[\u{3040}-\u{309f}]+", r"[\u{30a0}-\u{30ff}]+", r"[\u{31f0}-\u{31ff}]+"] {
                     if tercom {
                         replace(&format!("({block})"), " $1 ");
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_normalised_twice_where_sacrebleu_does() {
+    fn references_are_normalized_twice_where_sacrebleu_does() {
         for (tercom, expected) in
             [(true, ["ann's", ",", "&", "lt", ";"].as_slice()), (false, &["ann", "'s", ",", "&", "lt", ";"])]
         {
@@ -362,7 +364,7 @@ mod tests {
         }
     }
 
-    /// What `Normalizer.tokenize` of Tercom 0.10.0 returned under OpenJDK 17, after `trim` and `toLowerCase`.
+    /// The output of `Normalizer.tokenize` of Tercom 0.10.0 under OpenJDK 17, after `trim` and `toLowerCase`.
     #[test]
     fn tercoms_own() {
         let cases: [([bool; 4], &str, &[&str]); 14] = [
@@ -402,7 +404,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
         #[test]
-        fn words_are_those_of_the_substitutions(
+        fn words_equal_those_of_the_substitutions(
             line in r"[ .,\-0-9a-bAΣ's&;<>!(\n\t\u{a0}\u{2028}éÉ日、々かー・ㇰ㈱！]{0,24}|\PC{0,30}|('s|[ .,a5-]|&amp;|lt;|\n|\u{1c}|<skipped>){0,10}|[.! ]{0,3}",
             bits in 0..16u8,
             tercom: bool,

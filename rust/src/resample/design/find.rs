@@ -1,4 +1,4 @@
-//! Finds the columns that say something new.
+//! Finds the columns that do not follow from others.
 
 use super::Exception;
 use super::packed::{Column, Integer};
@@ -8,13 +8,13 @@ use crate::resample::{reserved, zeros};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 
-/// An exception for so many units costs no more than the column would.
+/// Up to one exception per this many units costs no more than adding up the column would.
 const UNITS_PER_EXCEPTION: usize = 64;
 
-/// Rows that are taken apart into columns at a time: they stay in the first-level cache.
+/// Rows that are split into columns at a time. They stay in the L1 cache.
 const ROWS: usize = 128;
 
-/// What a cell is, but for a constant and exceptions.
+/// The column that a cell equals, except for a constant and exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     /// Zero everywhere.
@@ -27,7 +27,7 @@ pub(super) enum Base {
     Stored,
 }
 
-/// A cell, and how it follows from others.
+/// A cell, and how it follows from other columns.
 pub(super) struct Cell {
     pub total: i64,
     pub base: Base,
@@ -38,18 +38,19 @@ pub(super) struct Cell {
 /// The cells of a system.
 pub(super) struct Found<V> {
     pub cells: Vec<Cell>,
-    /// The values of each cell that is added up; of the others nothing is kept.
+    /// The values of each cell that is added up; empty for the others.
     pub values: Vec<V>,
 }
 
-/// The cells of all systems, and which of them say something new. With relative counts a constant would have to be
-/// counted, too, so only the constant 0 is looked for. A column may follow from another one of its system, or from the
-/// same one of the first system, if these are added up themselves: so no rule rests on another.
+/// Finds which cells of all systems follow from others. A column may follow from another column of its system, or from
+/// the same column of the first system, provided that these are themselves added up, so that rules do not form chains.
+/// With relative counts only the constant 0 is tried, because the number of flipped units varies.
 ///
 /// # Errors
-/// [`crate::Error::Memory`], and what the pool returns.
+/// [`crate::Error::Memory`], and whatever the pool returned.
 pub(super) fn cells_of(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'_>) -> Result<Vec<Found<Column>>> {
-    // Whatever is subtracted from what below fits: a count, that of the first system, those of another cell, a constant.
+    // The width holds every difference computed below: a count less one of the first system, less another such
+    // difference and a constant.
     let largest = stats.largest().saturating_mul(4);
     if largest <= i16::LARGEST as u64 {
         with_width::<i16>(stats, relative, run)
@@ -66,7 +67,7 @@ fn with_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'
         let first = run.serial(|stop, _| system_cells(stats, (0, relative), &none, stop))?;
         let mut all = reserved(stats.systems())?;
         let mut failed = None;
-        // To read a count costs some additions.
+        // Reading a count costs several additions.
         let cost = 8 * (stats.segments() * stats.columns()) as u64;
         let others = Blocks { items: stats.systems() - 1, size: 1, cost, lead: 0 };
         pool::run(
@@ -88,7 +89,7 @@ fn with_width<T: Integer>(stats: &SuffStats<'_>, relative: bool, run: &mut Run<'
     })
 }
 
-/// The cells of one system; `first` are the columns of the first system that are added up.
+/// Finds the cells of one system. `first` are the columns of the first system that are added up.
 fn system_cells<T: Integer>(
     stats: &SuffStats<'_>,
     (system, relative): (usize, bool),
@@ -102,7 +103,7 @@ fn system_cells<T: Integer>(
     for (column, &total) in totals.iter().enumerate() {
         let (before, values) = columns.split_at(column);
         let values = &values[0];
-        // Those that are not added up are empty.
+        // Columns that are not added up are empty.
         let own = before.iter().enumerate().map(|(other, values)| (Base::SameSystem(other), Some(values)));
         let of_first = std::iter::once((Base::FirstSystem, Some(&first[column])));
         let others = of_first.chain(own).filter(|(_, values)| values.is_some_and(|values| !values.is_empty()));
@@ -123,7 +124,7 @@ fn system_cells<T: Integer>(
     Ok(Found { cells, values: columns })
 }
 
-/// A system's counts, column by column; if they are taken relative to the first system, of that one no columns are left.
+/// The counts of a system, column by column. If counts are relative to the first system, its own columns are empty.
 fn split_columns<T: Integer>(
     stats: &SuffStats<'_>,
     (system, relative): (usize, bool),
@@ -169,10 +170,11 @@ fn differences_inline<T: Integer>(rows: &[i64], base: &[i64], out: &mut [T]) {
     }
 }
 
-/// Values that are compared before it is looked at how many were different.
+/// Values that are compared between two checks of the number of differences.
 const COMPARED: usize = 128;
 
-/// What a column has on top of another (or of nothing): a constant and a few exceptions, if they are few.
+/// The constant and the exceptions by which a column differs from another one, or from 0. None if there are too many
+/// exceptions.
 fn difference<T: Integer>(
     values: &[T],
     other: Option<&[T]>,
@@ -204,7 +206,7 @@ fn difference<T: Integer>(
 }
 
 dispatch! {
-    /// How many of up to 128 values are not this constant, less the other ones if there are any.
+    /// How many of up to 128 values, less the other ones if there are any, differ from the constant.
     fn count_others<T: Integer>(values: &[T], other: &[T], constant: T) -> u8 = count_others_inline::<T>;
 }
 
@@ -217,15 +219,15 @@ fn count_others_inline<T: Integer>(values: &[T], other: &[T], constant: T) -> u8
     pairs.fold(0, |count, (value, other)| count + u8::from(value.minus(*other) != constant))
 }
 
-/// What most of nine units spread over all have. If all but a few of all units have the same, these do, or a column is
-/// added up that need not be.
+/// The median of nine units spread over all. It is the constant if all but a few units have it; otherwise a column may be
+/// added up unnecessarily, which is harmless.
 fn common<T: Integer>(value: impl Fn(usize) -> T, units: usize) -> T {
     let mut seen: [T; 9] = std::array::from_fn(|i| value(i * (units - 1) / 8));
     seen.sort_unstable();
     seen[4]
 }
 
-/// The same with values as narrow as they allow.
+/// Stores values in as few bits as possible.
 fn narrowed<T: Integer>(found: Found<Vec<T>>, stop: &Stop<'_>) -> Result<Found<Column>> {
     let mut meter = WorkMeter::default();
     let mut values = reserved(found.values.len())?;
@@ -236,7 +238,7 @@ fn narrowed<T: Integer>(found: Found<Vec<T>>, stop: &Stop<'_>) -> Result<Found<C
     Ok(Found { cells: found.cells, values })
 }
 
-/// The values in as few bits as hold them all.
+/// Stores a column in as few bits as hold all of its values.
 pub(super) fn narrow<T: Integer>(values: &[T]) -> Result<Column> {
     let zero = T::cut(0);
     let (low, high) = values.iter().fold((zero, zero), |(low, high), &value| (low.min(value), high.max(value)));

@@ -1,8 +1,8 @@
-//! What is resampled, as kernels want it: checked, packed, and cut down to the columns that have to be added up.
+//! The design of a resampling run: the columns of counts that have to be added up, checked and packed.
 //!
-//! Much of what metrics count is said twice. All systems have the same references; the number of bigrams is the number
-//! of words less one, but in segments without any; two systems may even agree in a count everywhere. A column that is
-//! another one plus a constant, but for a few units, is not added up again: its sums follow.
+//! Metrics count much that is redundant. All systems have the same references; in every segment that is not empty, the
+//! number of bigrams is the number of words less one; two systems may even agree in a count everywhere. A column that
+//! equals another one plus a constant, except in a few units, is not added up: its sums are computed from the other's.
 
 mod find;
 pub(super) mod packed;
@@ -13,21 +13,21 @@ use crate::pool::Run;
 use find::{Base, Found};
 use packed::{Column, Packed};
 
-/// How the sums of a cell follow from what is added up.
+/// How the sums of a cell are computed from what is added up: a column, plus a constant, plus exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Rule {
-    /// The column that it is, but for the rest.
+    /// The packed column, or None for 0.
     pub dense: Option<usize>,
-    /// What every unit has on top.
+    /// What every unit adds to the column.
     pub constant: i64,
-    /// The place of the units that have something else on top.
+    /// The index of the units that add something else, or None.
     pub exceptions: Option<usize>,
 }
 
-/// A unit and what a cell has there on top of its rule.
+/// A unit, and what the cell has there in addition to its rule.
 pub(super) type Exception = (usize, i64);
 
-/// The units in which a cell is not what its rule says.
+/// The units in which a cell does not follow its rule.
 pub(super) struct Exceptions {
     /// In ascending order.
     pub units: Vec<Exception>,
@@ -35,38 +35,39 @@ pub(super) struct Exceptions {
     pub column: usize,
 }
 
-/// The place of a sample's numbers among those of all.
+/// Where a sample's cells and systems begin among those of all samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub systems: usize,
     pub columns: usize,
-    /// Its first cell: system by system, column by column.
+    /// Its first cell. Cells are in the order system, column.
     pub cell: usize,
     /// Its first system.
     pub system: usize,
 }
 
-/// What is to be added up, for all systems under all metrics. A *cell* is a column of counts of a system under a metric.
+/// What has to be added up for all systems under all metrics. A *cell* is one column of counts of one system under one
+/// metric.
 pub(super) struct Design {
     pub units: usize,
     pub places: Vec<Place>,
-    /// For each cell.
+    /// The rule of each cell.
     pub rules: Vec<Rule>,
-    /// The sums over all units: for each cell.
+    /// The sum of each cell over all units.
     pub totals: Vec<i64>,
-    /// The columns to be added up.
+    /// The columns to add up.
     pub packed: Packed,
-    /// For each of them the cell's column in its metric, for errors.
+    /// The column within its metric of each packed column, for errors.
     pub columns: Vec<usize>,
     pub exceptions: Vec<Exceptions>,
 }
 
 impl Design {
-    /// If `relative`, rows are taken relative to the first system.
+    /// Builds the design. If `relative`, rows are taken relative to the first system.
     ///
     /// # Errors
     /// [`Error::Empty`] without samples, [`Error::LengthMismatch`] if one has more units than another,
-    /// [`Error::Memory`], and what the pool returns.
+    /// [`Error::Memory`], and whatever the pool returned.
     pub fn new(samples: &[Sample<'_>], relative: bool, run: &mut Run<'_>) -> Result<Self> {
         let units = samples.first().ok_or_else(|| Error::Empty { what: "metrics".into() })?.stats.segments();
         if let Some(other) = samples.iter().find(|sample| sample.stats.segments() != units) {
@@ -103,12 +104,12 @@ impl Design {
         self.rules.len()
     }
 
-    /// How many sums a kernel makes: of columns, then of exceptions.
+    /// The number of sums that a kernel computes: for the packed columns, then for the exceptions.
     pub fn width(&self) -> usize {
         self.packed.len() + self.exceptions.len()
     }
 
-    /// Puts a system's cells behind those that are there; its metric's begin at `first`.
+    /// Appends the cells of a system whose sample begins at cell `first`.
     fn keep(&mut self, found: Found<Column>, first: usize) {
         let own = self.rules.len();
         for (column, (cell, values)) in found.cells.into_iter().zip(found.values).enumerate() {
@@ -131,8 +132,8 @@ impl Design {
         }
     }
 
-    /// The sums of a cell in `out.len()` replicates, from those of a kernel: `columns` are its sums, `stride` apart, and
-    /// `rows` says how many rows were added in each replicate.
+    /// Computes the sums of a cell in `out.len()` replicates from the sums of a kernel: `columns`, which are `stride`
+    /// apart, of replicates that add up `rows` rows each.
     pub fn copy(&self, cell: usize, (columns, stride, from): (&[i64], usize, usize), rows: i64, out: &mut [i64]) {
         let Rule { dense, constant, exceptions } = self.rules[cell];
         let column = |column: usize| &columns[column * stride + from..][..out.len()];

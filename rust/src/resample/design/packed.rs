@@ -1,21 +1,21 @@
-//! Columns of integers, each as narrow as its values allow.
+//! Columns of integers, each stored in as few bits as its values allow.
 
 use std::ops::Range;
 
 use crate::resample::Zero;
 
-/// An integer of some width, for what takes many of them.
+/// An integer type, for code that is generic over the width.
 pub(in crate::resample) trait Integer: Copy + Eq + Ord + Send + Sync + Zero {
-    /// The largest one.
+    /// The largest value.
     const LARGEST: i64;
 
-    /// The value, which is known to fit; else its lowest bits.
+    /// Converts a value; one that does not fit is truncated to its lowest bits.
     fn cut(value: i64) -> Self;
 
-    /// The value.
+    /// Converts to 64 bits.
     fn widen(self) -> i64;
 
-    /// The difference; if it does not fit, its lowest bits.
+    /// The difference, truncated to the lowest bits if it does not fit.
     fn minus(self, other: Self) -> Self;
 }
 
@@ -47,17 +47,17 @@ integers!(i8, i16, i32, i64);
 /// A value for each unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::resample) enum Column {
-    /// Of 8 bits.
+    /// 8 bits.
     I8(Vec<i8>),
-    /// Of 16 bits.
+    /// 16 bits.
     I16(Vec<i16>),
-    /// Of 32 bits.
+    /// 32 bits.
     I32(Vec<i32>),
-    /// Of 64 bits.
+    /// 64 bits.
     I64(Vec<i64>),
 }
 
-/// Does the same with the values of whatever width.
+/// Evaluates an expression for the values of a column of any width.
 macro_rules! with_values {
     ($column:expr, $values:ident => $body:expr) => {
         match $column {
@@ -72,7 +72,7 @@ macro_rules! with_values {
 pub(in crate::resample) use with_values;
 
 impl Column {
-    /// The values of the units from `first` on.
+    /// Copies the values of the units from `first` on.
     pub fn copy(&self, first: usize, out: &mut [i64]) {
         fn widen<T: Integer>(values: &[T], out: &mut [i64]) {
             out.iter_mut().zip(values).for_each(|(out, value)| *out = value.widen());
@@ -87,7 +87,7 @@ impl Column {
     }
 }
 
-/// The columns that are added up. They own their values, so that nothing that is prepared borrows from a caller.
+/// The columns that are added up. They own their values, so that a prepared resampler borrows nothing from its caller.
 #[derive(Debug, Clone)]
 pub(in crate::resample) struct Packed {
     units: usize,
@@ -95,12 +95,12 @@ pub(in crate::resample) struct Packed {
 }
 
 impl Packed {
-    /// No columns of so many units.
+    /// No columns yet, for this many units.
     pub fn new(units: usize) -> Self {
         Packed { units, columns: Vec::new() }
     }
 
-    /// For tests: columns of given values.
+    /// For tests: packs columns.
     #[cfg(test)]
     pub fn from_columns(columns: &[Vec<i64>]) -> Self {
         let units = columns[0].len();
@@ -115,12 +115,12 @@ impl Packed {
         Self::from_columns(&(0..stats.columns()).map(column).collect::<Vec<_>>())
     }
 
-    /// One more column.
+    /// Appends a column.
     pub fn push(&mut self, column: Column) {
         self.columns.push(column);
     }
 
-    /// How many units a column has.
+    /// The number of units.
     pub fn units(&self) -> usize {
         self.units
     }
@@ -140,7 +140,7 @@ impl Packed {
         self.columns.iter()
     }
 
-    /// The units in pieces, between which a long call can be interrupted.
+    /// The units in pieces of this length, between which a long call can be interrupted.
     pub fn pieces(&self, length: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let units = self.units;
         (0..units).step_by(length).map(move |first| first..units.min(first + length))

@@ -1,4 +1,4 @@
-//! The columns that are added up.
+//! Tests of the columns that are added up.
 
 use super::*;
 use crate::resample::design::packed::{Column, Packed};
@@ -10,7 +10,7 @@ fn designed(all: &[SuffStats<'_>], relative: bool, threads: usize) -> Design {
     with_run(threads, |run| Design::new(&samples, relative, run)).unwrap()
 }
 
-/// A cell's value by the definition.
+/// A cell's value, by the definition.
 fn value(all: &[SuffStats<'_>], relative: bool, cell: usize, unit: usize) -> i64 {
     let mut cell = cell;
     for stats in all {
@@ -25,7 +25,7 @@ fn value(all: &[SuffStats<'_>], relative: bool, cell: usize, unit: usize) -> i64
     unreachable!("a cell of none")
 }
 
-/// The same by its rule.
+/// A cell's value, by its rule.
 fn by_rule(design: &Design, cell: usize, unit: usize) -> i64 {
     let Rule { dense, constant, exceptions } = design.rules[cell];
     let dense = dense.map_or(0, |dense| design.packed.column(dense).value(unit));
@@ -34,9 +34,9 @@ fn by_rule(design: &Design, cell: usize, unit: usize) -> i64 {
 }
 
 #[test]
-fn what_follows_from_another_column_is_not_added_up() {
+fn columns_that_follow_from_others_are_not_added_up() {
     let units = 200;
-    // length, reference, match, bigrams, always 3; two systems.
+    // Length, reference, match, bigrams, always 3; for two systems.
     let row = |system: usize, unit: usize| {
         let length = (unit * 7 + system * unit) as i64 % 23;
         [length, unit as i64 % 19, length / 2, (length - 1).max(if unit == 9 { 100 } else { -1 }), 3]
@@ -64,7 +64,7 @@ fn what_follows_from_another_column_is_not_added_up() {
 }
 
 #[test]
-fn of_a_few_units_no_exception_is_made() {
+fn few_units_allow_no_exceptions() {
     let counts = [1, 2, 2, 3, 3, 5];
     let design = designed(&[SuffStats::new(&counts, 1, 3, 2).unwrap()], false, 1);
     assert_eq!((2, 0), (design.packed.len(), design.exceptions.len()));
@@ -84,11 +84,11 @@ fn columns_are_as_narrow_as_their_values_allow() {
 
 proptest! {
     #[test]
-    fn rules_give_back_all_counts_on_any_number_of_threads(
+    fn rules_reproduce_all_counts_on_any_number_of_threads(
         units in prop::sample::select(vec![1usize, 2, 63, 64, 127, 128, 129, 300]),
         systems in 1..5usize,
-        // What a column is made of: noise of some size, the one before and a constant, with an exception or none, what
-        // the first system has.
+        // What a column is: noise of some size, the column before plus a constant, with or without an exception, or the
+        // column of the first system.
         kinds in prop::collection::vec((0..4usize, 0..50u32, -3..4i64, any::<bool>()), 1..8),
         relative in any::<bool>(),
         seed in any::<u64>(),

@@ -1,4 +1,4 @@
-//! Draws.
+//! Tests of bootstrap draws.
 
 use super::*;
 use crate::error::Error;
@@ -21,13 +21,13 @@ fn counts(cells: usize, scale: i64) -> Vec<i64> {
     words.take(cells).enumerate().map(|(i, w)| (w % 30) as i64 * if i % 7 == 3 { scale } else { 1 }).collect()
 }
 
-/// The slow, obvious way: one row after the other.
+/// The slow, obvious way: adds row by row.
 fn added(stats: &SuffStats<'_>, system: usize, indices: &[u32]) -> Vec<i64> {
     let column = |c| indices.iter().map(|&unit| stats.row(system, unit as usize)[c]).sum();
     (0..stats.columns()).map(column).collect()
 }
 
-/// The draw as indices, from its weights.
+/// The drawn indices, from the weights of a draw.
 fn indices_of(seed: u64, replicate: u64, units: usize) -> Vec<u32> {
     let weights = draw_weights(seed, replicate, units as u32, &[]).unwrap();
     (0..).zip(weights).flat_map(|(unit, weight)| std::iter::repeat_n(unit, weight as usize)).collect()
@@ -36,7 +36,7 @@ fn indices_of(seed: u64, replicate: u64, units: usize) -> Vec<u32> {
 #[test]
 fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
     let bleu = metric("bleu", &[]).unwrap();
-    // 5,000 units are more than a chunk of triples; the scales reach every width of lane.
+    // 5,000 units are more than a chunk; the scales need lanes of every width.
     for (segments, scale) in [(1, 1), (2, 1), (3, 1), (40, 1), (100, 200), (100, 1 << 23), (100, 1 << 45), (5000, 1)] {
         let (systems, n) = (3, 530); // more than a block
         let counts = counts(systems * segments * 10, scale);
@@ -84,10 +84,10 @@ fn results_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn a_summary_is_what_the_kept_scores_say() {
+fn summaries_equal_those_of_the_stored_scores() {
     let metrics = ["bleu", "length"].map(|name| metric(name, &[]).unwrap());
     let (segments, k, n) = (300, 4, 900);
-    // The third system is the first once more.
+    // The third system equals the first.
     let mut of_bleu = counts(k * segments * 10, 1);
     of_bleu.copy_within(0..segments * 10, 2 * segments * 10);
     let lengths: Vec<i64> = of_bleu.chunks(10).flat_map(|row| [row[0], row[1]]).collect();
@@ -96,7 +96,7 @@ fn a_summary_is_what_the_kept_scores_say() {
         Sample::new(metrics[1].clone(), SuffStats::new(&lengths, k, segments, 2).unwrap()).unwrap(),
     ];
     let plan = || seeded(4, 0, n);
-    // Both in one pass.
+    // Both reductions in one pass.
     let summary = |threads| {
         let (mut moments, mut ranks) = (reduce::Moments::default(), reduce::Ranks::default());
         with_run(threads, |run| {
@@ -150,7 +150,7 @@ proptest! {
     }
 }
 
-/// Counts with a column for each width of digits, one that follows another but for a few units, and one constant.
+/// Counts with a column for each width of digits, one that follows another except in a few units, and a constant one.
 fn awkward(segments: usize) -> Vec<i64> {
     let mut words = Stream::new(97, Purpose::Draw, segments as u64).values();
     let row = |unit: usize| {

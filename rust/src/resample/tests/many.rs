@@ -1,4 +1,4 @@
-//! Batches of small problems.
+//! Tests of batches of small problems.
 
 use super::*;
 use crate::error::Error;
@@ -22,7 +22,7 @@ fn sample(counts: &[i64]) -> Sample<'_> {
 }
 
 #[test]
-fn each_problem_is_solved_as_if_it_were_alone() {
+fn each_problem_of_a_batch_has_the_result_of_a_separate_run() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts();
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
@@ -51,7 +51,7 @@ fn each_problem_is_solved_as_if_it_were_alone() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn arguments_that_do_not_fit_are_refused() {
     let counts = counts();
     let error = Problems::new(sample(&counts), 2, &SEEDS[..4]).map(|_| ()).unwrap_err();
     assert_eq!(Error::LengthMismatch { what: "systems of all problems".into(), expected: 8, got: 10 }, error);
@@ -72,7 +72,7 @@ fn a_watcher_stops_a_batch() {
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let mut watch = |_| Err(Error::Interrupted);
     let mut run = Run { threads: 2, watch: &mut watch };
-    // So many shuffles would take years.
+    // This many shuffles would take years.
     let outcome = many::shuffles(&problems, (Alternative::Less, &[0.0; 5]), 1 << 50, &mut run);
     assert_eq!(Err(Error::Interrupted), outcome);
 }

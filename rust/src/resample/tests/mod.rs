@@ -1,4 +1,4 @@
-//! What is run in one call, for tests that look at one thing; and tests of all parts together.
+//! Tests of the whole of resampling, and helpers that run one reduction in one call.
 
 mod columns;
 mod draws;
@@ -20,25 +20,25 @@ pub fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
     body(&mut Run { threads, watch: &mut |_| Ok(()) })
 }
 
-/// Which replicates to make.
+/// The replicates of a run.
 pub type Replicates<'a> = (Plan<'a>, Range<u64>);
 
-/// `n` replicates of a seed from `first` on.
+/// `n` replicates of a seed, from `first` on.
 pub fn seeded(seed: u64, first: u64, n: usize) -> Replicates<'static> {
     (Plan::Seeded(seed), replicates(first, n).unwrap())
 }
 
-/// Given flips of `n` replicates.
+/// `n` replicates with user-supplied flip masks.
 pub fn flips(words: &[u64], n: usize) -> Replicates<'_> {
     (Plan::Flips(words), 0..n as u64)
 }
 
-/// `n` replicates of given codes from `first` on.
+/// `n` replicates of these codes, from `first` on.
 pub fn coded(codes: &[u64], first: u64, n: usize) -> Replicates<'_> {
     (Plan::Codes(codes), replicates(first, n).unwrap())
 }
 
-/// Prepares and runs.
+/// Prepares a resampler and runs one reduction.
 pub fn reduced<R: Reduction>(
     (samples, kind): (&[Sample<'_>], Kind<'_>),
     mut reduction: R,
@@ -139,7 +139,7 @@ pub fn scores(
     Ok(reduced((samples, Kind::Draws(strata)), reduce::Draws::default(), replicates, run)?.into_scores())
 }
 
-/// What a kernel makes of replicates in blocks of some length: replicate by replicate.
+/// The sums that a kernel computes in blocks of some length: replicate by replicate.
 pub fn all_sums(design: &Design, kernel: &dyn Kernel, replicates: Range<u64>, length: usize) -> Vec<i64> {
     let mut out = Vec::new();
     let mut scratch = Scratch::default();

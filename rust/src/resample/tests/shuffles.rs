@@ -1,4 +1,4 @@
-//! Shuffles.
+//! Tests of shuffles.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
-/// The slow, obvious way: walk the units, swap the rows whose bit is set.
+/// The slow, obvious way: swaps the rows of each unit whose bit is set.
 fn swapped_totals(stats: &SuffStats<'_>, (x, y): Pair, flip: impl Fn(usize) -> bool) -> [Vec<i64>; 2] {
     let mut totals = [vec![0; stats.columns()], vec![0; stats.columns()]];
     for unit in 0..stats.segments() {
@@ -30,7 +30,7 @@ fn bit(words: &[u64], unit: usize) -> bool {
     words[unit / 64] >> (unit % 64) & 1 == 1
 }
 
-/// The columns of one sample, relative to its first system.
+/// The design of one sample, relative to its first system.
 fn designed(stats: SuffStats<'_>) -> Design {
     with_run(1, |run| Design::new(&[Sample::without_formula(stats)], true, run)).unwrap()
 }
@@ -40,7 +40,7 @@ fn flips_of(seed: u64, replicate: u64) -> impl Fn(usize) -> bool {
     move |unit| bit(&words, unit)
 }
 
-/// Counts of a plausible BLEU system, and of magnitudes that need wider lanes.
+/// Counts as of a BLEU system, and larger ones that need wider lanes.
 fn counts(segments: usize, systems: usize, scale: i64) -> Vec<i64> {
     let mut words = Stream::new(99, Purpose::Draw, scale as u64).values();
     (0..systems * segments * 10)
@@ -56,7 +56,7 @@ fn counts(segments: usize, systems: usize, scale: i64) -> Vec<i64> {
 fn statistics_equal_those_of_swapping_rows_one_by_one() {
     let bleu = metric("bleu", &[]).unwrap();
     let pairs = [(0, 1), (1, 0), (2, 1), (0, 2), (1, 1)];
-    // 5,000 units are more than a chunk of words; the scales reach every width of lane.
+    // 5,000 units are more than a chunk of masks; the scales need lanes of every width.
     for (segments, scale) in
         [(1, 1), (15, 1), (16, 1), (17, 1), (64, 1), (65, 700), (200, 1 << 25), (130, 1 << 45), (5000, 1)]
     {
@@ -159,7 +159,7 @@ fn results_are_the_same_for_any_number_of_threads() {
 #[test]
 fn all_paths_give_the_same_sums() {
     for segments in [1, 6, 63, 64, 65, 1023, 1024, 1025, 1407, 1408, 1409, 3004] {
-        // Columns of all widths, some of them equal in both systems but for a few units.
+        // Columns of all widths, some of them equal in both systems except in a few units.
         let mut words = Stream::new(96, Purpose::Draw, segments as u64).values();
         let row = |_| {
             let word = words.next().unwrap();
@@ -210,8 +210,9 @@ fn all_paths_give_the_same_sums() {
 
 #[test]
 fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
-    // Where six units' subsets reach 255, or those of four, and all are taken, a chunk's tables fill the 16 bits that they
-    // are added up in; sixteen units of 2,047, of 2,048 or of 2^27 reach what tiles' lanes of 16, 16 and 32 bits hold.
+    // The largest sums that lanes hold: subsets of six or of four units that reach 255 fill the 16 bits in which a
+    // chunk's tables are added up, and sixteen units of 2,047, 2,048 or 2^27 fill the lanes of 16, 16 and 32 bits of
+    // tiles.
     let segments = 5 * 1408 + 70;
     let row = |unit: usize| {
         let of_word = unit % 64;
@@ -240,10 +241,10 @@ fn sums_as_large_as_lanes_hold_are_exact_when_every_unit_is_flipped() {
 const TIED: [i64; 8] = [3, 1, 1, 1, 0, 1, 0, 1];
 
 #[test]
-fn a_statistic_that_equals_its_threshold_reaches_it_by_any_scheme() {
+fn a_statistic_equal_to_its_threshold_counts_under_any_scheme() {
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
     let scored = [Sample::new(Arc::new(mean), SuffStats::new(&TIED, 2, 2, 2).unwrap()).unwrap()];
-    // No flip, the first, the second, both.
+    // Flips none, the first, the second, both.
     let (masks, codes) = ([0b00, 0b01, 0b10, 0b11], [0b01, 0b10]);
     let statistics = with_run(1, |run| statistics(&scored, &[(0, 1)], flips(&masks, 4), run)).unwrap();
     assert_eq!(vec![2.0, -1.0, 1.0, -2.0], statistics);
@@ -267,7 +268,7 @@ fn a_statistic_that_equals_its_threshold_reaches_it_by_any_scheme() {
 }
 
 #[test]
-fn pairs_and_plans_that_do_not_fit_are_refused() {
+fn pairs_and_masks_that_do_not_fit_are_refused() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(70, 2, 1);
     let stats = SuffStats::new(&counts, 2, 70, 10).unwrap();

@@ -1,4 +1,4 @@
-//! Reductions of ranges that were cut are those of whole ranges, byte for byte.
+//! Tests that ranges run in parts and merged give the same bytes as one run.
 
 use super::*;
 use crate::metric::metric;
@@ -25,7 +25,7 @@ fn with_samples_on<T>(simd: Simd, kind: Kind<'_>, body: impl FnOnce(&Resampler) 
     body(&with_run(1, |run| Resampler::prepare_on(simd, &samples, kind, run)).unwrap())
 }
 
-/// Ranges that follow on one another, from `first` on: in blocks, but for the first and the last end.
+/// Consecutive ranges from `first` on, in whole blocks except for the first and the last end.
 fn cut(first: u64, lengths: &[u64], rest: u64) -> Vec<Range<u64>> {
     let mut begin = first;
     let mut ranges: Vec<_> = lengths
@@ -43,8 +43,8 @@ fn cut(first: u64, lengths: &[u64], rest: u64) -> Vec<Range<u64>> {
     ranges
 }
 
-/// Runs a reduction on the whole and on each part, merges the parts from the left and from the right, and says what all
-/// three come to.
+/// Runs a reduction on the whole range and on each part, merges the parts from the left and from the right, and returns
+/// the result of all three.
 fn merged<R: Reduction + Clone, T>(
     (resampler, seed): (&Resampler, u64),
     reduction: &R,
@@ -82,7 +82,7 @@ macro_rules! same {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn any_split_of_a_range_of_shuffles_is_one_run_on_every_path(
+    fn any_split_of_shuffles_equals_one_run_on_every_path(
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 0, 5, 64, 512, 700]),
         lengths in prop::collection::vec(1..12u64, 1..5),
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn any_split_of_a_range_of_draws_is_one_run_on_every_path(
+    fn any_split_of_draws_equals_one_run_on_every_path(
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 5, 64, 700]),
         lengths in prop::collection::vec(1..8u64, 1..5),
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn several_reductions_in_one_pass_are_each_by_itself(
+    fn several_reductions_in_one_pass_equal_separate_runs(
         first in 0..700u64,
         n in 1..900usize,
         seed in any::<u64>(),
@@ -151,7 +151,7 @@ proptest! {
             };
             let thresholds = vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0];
             let tally = || Tally::new(PAIRS.to_vec(), Alternative::Less, thresholds.clone());
-            // Of other pairs, too, which are scored by themselves.
+            // Reductions with other pairs, which are scored separately.
             let (series, spread) = (|| Series::new(vec![(2, 1)]), || Spread::new(PAIRS.to_vec()));
             let rule = Rule::BesagClifford { exceedances: 3 };
             let sequential = || SequentialTally::new(PAIRS.to_vec(), Alternative::Less, thresholds.clone(), rule).unwrap();
@@ -176,7 +176,7 @@ proptest! {
 }
 
 #[test]
-fn what_does_not_follow_or_is_not_the_same_is_not_merged() {
+fn reductions_that_do_not_follow_or_differ_are_not_merged() {
     with_samples(Kind::Shuffles, |resampler| {
         let run = |mut tally: Tally, range: Range<u64>| {
             with_run(1, |run| resampler.run((Plan::Seeded(1), range), &mut [&mut tally], run)).unwrap();
@@ -202,7 +202,7 @@ fn what_does_not_follow_or_is_not_the_same_is_not_merged() {
 }
 
 #[test]
-fn reductions_and_plans_of_another_kind_are_refused() {
+fn reductions_and_plans_of_the_wrong_kind_are_refused() {
     let refused = |resampler: &Resampler, plan: Plan<'_>, reduction: &mut dyn Reduction| {
         with_run(1, |run| resampler.run((plan, 0..1), &mut [reduction], run)).unwrap_err().to_string()
     };

@@ -1,6 +1,6 @@
 use super::{Tokenizer, is_space};
 
-/// sacreBLEU's `char`: every character but white space is a token.
+/// sacreBLEU's `char`: every character that is not white space is a token.
 pub struct Char;
 
 impl Tokenizer for Char {
@@ -9,7 +9,7 @@ impl Tokenizer for Char {
     }
 
     fn about(&self) -> &'static str {
-        "every character by itself, white space dropped, as sacreBLEU has it"
+        "every character is a token, white space dropped, as in sacreBLEU"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {

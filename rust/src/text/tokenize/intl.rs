@@ -4,16 +4,16 @@ use super::unicode::{BYTES, Class, class};
 /// sacreBLEU's `intl`: the rules of NIST's `mteval-v14.pl --international-tokenization` for punctuation and symbols,
 /// without its decoding of entities.
 ///
-/// The rules are three substitutions, one after the other, then a split at white space:
+/// The rules are three successive substitutions, then a split at white space:
 ///
-/// 1. `(\P{N})(\p{P})` → `$1 $2 `: punctuation that follows anything but a number is set apart (both characters are
-///    consumed, so what follows punctuation set apart here is not seen);
-/// 2. `(\p{P})(\P{N})` → ` $1 $2`: punctuation that anything but a number follows likewise;
-/// 3. `(\p{S})` → ` $1 `: symbols always are.
+/// 1. `(\P{N})(\p{P})` → `$1 $2 `: separates punctuation that follows anything but a number (both characters are
+///   consumed, so punctuation directly after punctuation that was separated here is not considered);
+/// 2. `(\p{P})(\P{N})` → ` $1 $2`: separates punctuation that precedes anything but a number;
+/// 3. `(\p{S})` → ` $1 `: separates symbols.
 ///
-/// The line is not padded: its ends are neither number nor anything else, so `2014.` at the end of a line stays one
-/// token. After step 1 no two punctuation marks touch, therefore nothing is consumed in step 2 that it would need, and
-/// one pass with one index of memory does all three.
+/// The line is not padded, and its ends are neither a number nor anything else, so `2014.` at the end of a line remains
+/// one token. After step 1 no two punctuation marks touch, so step 2 consumes nothing that it would need later.
+/// Therefore one pass that remembers one index does all three steps.
 pub struct Intl;
 
 impl Tokenizer for Intl {
@@ -22,7 +22,7 @@ impl Tokenizer for Intl {
     }
 
     fn about(&self) -> &'static str {
-        "mteval-v14's rules over Unicode's punctuation, symbols and numbers, as sacreBLEU has them"
+        "mteval-v14's rules for Unicode punctuation, symbols and numbers, as in sacreBLEU"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
@@ -30,7 +30,7 @@ impl Tokenizer for Intl {
     }
 }
 
-/// The three substitutions. `bytes` says what the bytes are; every white space outside ASCII separates.
+/// The three substitutions in one pass. `bytes` are the classes of bytes; all white space outside ASCII separates.
 pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str)) {
     let text = line.as_bytes();
     let decode = |i: usize| line[i..].chars().next().expect("a first byte begins a character");
@@ -43,7 +43,7 @@ pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str))
         _ => line[..i].chars().next_back().is_some_and(|c| class(c) == Class::Number),
     };
     let mut start = 0;
-    let mut set_apart = 0; // where the last punctuation of step 1 ended; nothing follows anything at 0
+    let mut set_apart = 0; // the end of the last punctuation of step 1; 0 because nothing precedes the line
     let mut i = 0;
     while i < text.len() {
         let (class, width) = match bytes[text[i] as usize] {
@@ -92,7 +92,7 @@ mod tests {
     use crate::text::tokenize::testing::{Steps, compile, substitute, tokens};
     use proptest::prelude::*;
 
-    /// sacreBLEU's way: three substitutions, then a split.
+    /// sacreBLEU's implementation: three substitutions, then a split.
     fn by_substitution(line: &str) -> Vec<String> {
         static STEPS: Steps = Steps::new(|| {
             compile(&[(r"(\P{N})(\p{P})", "$1 $2 "), (r"(\p{P})(\P{N})", " $1 $2"), (r"(\p{S})", " $1 ")])

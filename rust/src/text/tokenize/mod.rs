@@ -1,4 +1,4 @@
-//! Tokenizers. A new one is a file here and an entry in [`TOKENIZERS`].
+//! Tokenizers. To add one, write a file here and add an entry to [`TOKENIZERS`].
 
 mod char;
 mod intl;
@@ -20,32 +20,32 @@ pub use unicode::unicode_version;
 pub use v13a::V13a;
 pub use zh::{Zh, ZhFixed};
 
-/// Cuts a line into tokens.
+/// Splits a line into tokens.
 pub trait Tokenizer: Sync {
     /// The name in options and signatures.
     fn name(&self) -> &'static str;
     /// One line for `--help` and the documentation.
     fn about(&self) -> &'static str;
-    /// Calls `emit` with every token of `line`, in order. No token is empty, or holds what its tokenizer
-    /// takes for white space.
+    /// Calls `emit` with every token of `line`, in order. Tokens are not empty, and contain nothing that the tokenizer
+    /// treats as white space.
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str));
-    /// Does white space at the end of a line matter? A metric drops it otherwise, as sacreBLEU does.
+    /// Does white space at the end of a line matter? If not, metrics strip it, as sacreBLEU does.
     fn reads_line_ends(&self) -> bool {
         false
     }
-    /// Does its tool lower-case ASCII only, leaving `Ü` as it is?
+    /// Does the original tool lower-case ASCII only, leaving `Ü` as it is?
     fn lowercases_ascii_only(&self) -> bool {
         false
     }
 }
 
-/// Every tokenizer there is, in the order in which they are listed.
+/// All tokenizers, in the order of listings.
 pub static TOKENIZERS: &[&dyn Tokenizer] = &[&V13a, &Intl, &MtevalIntl, &MultiBleu, &Zh, &ZhFixed, &Char, &NoTokenizer];
 
 /// Looks a tokenizer up by name.
 ///
 /// # Errors
-/// [`Error::UnknownName`] with the names there are.
+/// [`Error::UnknownName`] with the known names.
 pub fn tokenizer(name: &str) -> Result<&'static dyn Tokenizer> {
     TOKENIZERS.iter().find(|t| t.name() == name).copied().ok_or_else(|| Error::UnknownName {
         kind: "tokenizer".into(),
@@ -54,19 +54,19 @@ pub fn tokenizer(name: &str) -> Result<&'static dyn Tokenizer> {
     })
 }
 
-/// White space as Python's `str.split()` and `str.rstrip()` see it: Unicode's and the four ASCII separators.
+/// White space as in Python's `str.split()` and `str.rstrip()`: Unicode's, and the four ASCII separators.
 #[inline]
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
-/// Calls `emit` with what white space separates.
+/// Splits a line at white space and calls `emit` with each part.
 pub(crate) fn split(line: &str, emit: &mut dyn FnMut(&str)) {
     let (mut start, mut i) = (0, 0);
     while i < line.len() {
         let width = match line.as_bytes()[i] {
             b'\t'..=b'\r' | 0x1c..=b' ' => 1,
-            // The first bytes of characters that may be white space outside ASCII.
+            // The first bytes of the characters outside ASCII that may be white space.
             0xc2 | 0xe1..=0xe3 => {
                 let c = line[i..].chars().next().expect("a lead byte begins a character");
                 if !is_space(c) {
@@ -97,10 +97,10 @@ mod testing {
     use regex::Regex;
     use std::sync::LazyLock;
 
-    /// Substitutions, one after the other: the slow, obvious way of every tokenizer that is a script.
+    /// Successive substitutions: the slow, obvious implementation of tokenizers that originate as scripts.
     pub type Steps = LazyLock<Vec<(Regex, String)>>;
 
-    /// Reads patterns, in which a dot is any character, and what to put in their places.
+    /// Compiles patterns, in which a dot matches any character, with their replacements.
     pub fn compile(steps: &[(&str, &str)]) -> Vec<(Regex, String)> {
         steps.iter().map(|(pattern, to)| (Regex::new(&format!("(?s){pattern}")).unwrap(), (*to).into())).collect()
     }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_is_pythons() {
+    fn white_space_is_that_of_python() {
         for c in (0..0x11_0000).filter_map(char::from_u32) {
             let expected = if is_space(c) { 2 } else { 1 };
             let mut words = 0;

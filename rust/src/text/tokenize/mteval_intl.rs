@@ -6,13 +6,14 @@ use std::borrow::Cow;
 
 /// `mteval-v13a.pl --international-tokenization`: a clean-up, then the rules of [`Intl`](super::Intl).
 ///
-/// The clean-up drops `<skipped>`, joins what a hyphen and a line separator (U+2028) divide and decodes entities,
-/// `&apos;` among them. The script then squeezes `\p{Z}` and splits at Perl's `\s`, which has all of Python's white
-/// space but U+001C to U+001F; here too those four are part of a word. White space at the ends of a line matters: of a
-/// last word `2014. ` the full stop is set apart, of `2014.` it is not.
+/// The clean-up drops `<skipped>`, joins words that are split by a hyphen and a line separator (U+2028), and decodes
+/// entities, including `&apos;`. The script then squeezes `\p{Z}` and splits at Perl's `\s`, which has all of Python's
+/// white space except U+001C to U+001F; here, too, these four are part of a word. White space at the ends of a line
+/// matters: the full stop of a final `2014. ` is separated, that of a final `2014.` is not.
 ///
-/// The script lower-cases after it has decoded entities, a metric's `lowercase` before. That matters to entities and
-/// tags in capitals alone: the script leaves `AT&AMP;T` as it is and ends with `at&amp;t`, here `&amp;` is decoded.
+/// The script lower-cases after decoding entities; the option `lowercase` of a metric lower-cases before. This matters
+/// only for entities and tags in capitals: the script turns `AT&AMP;T` into `at&amp;t`, whereas here `&amp;` is
+/// decoded.
 pub struct MtevalIntl;
 
 impl Tokenizer for MtevalIntl {
@@ -33,7 +34,7 @@ impl Tokenizer for MtevalIntl {
     }
 }
 
-/// Perl's `\s` lacks four of Python's white spaces.
+/// Perl's `\s` lacks four of Python's white space characters.
 const PERL_BYTES: [Class; 256] = {
     let mut classes = BYTES;
     let mut byte = 0x1c;
@@ -44,7 +45,7 @@ const PERL_BYTES: [Class; 256] = {
     classes
 };
 
-/// What Unicode calls a hyphen; the property is no longer maintained, so this list will not grow.
+/// Unicode's property Hyphen. It is deprecated, so this list will not grow.
 const HYPHENS: [char; 11] = [
     '-', '\u{ad}', '\u{58a}', '\u{1806}', '\u{2010}', '\u{2011}', '\u{2e17}', '\u{30fb}', '\u{fe63}', '\u{ff0d}',
     '\u{ff65}',
@@ -59,7 +60,7 @@ fn clean(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// Drops every line separator that follows a hyphen, with it, and makes a space of every other.
+/// Removes line separators that follow a hyphen, together with the hyphen, and replaces the others by spaces.
 fn join(line: &str) -> String {
     let mut joined = String::with_capacity(line.len());
     let mut parts = line.split('\u{2028}').peekable();
@@ -72,7 +73,7 @@ fn join(line: &str) -> String {
             }
         }
     }
-    joined.pop(); // the last part always brings a space too many
+    joined.pop(); // the last part always adds one space too many
     joined
 }
 
@@ -82,7 +83,7 @@ mod tests {
     use crate::text::tokenize::testing::{Steps, compile, substitute, tokens};
     use proptest::prelude::*;
 
-    /// The script's way, substitution by substitution.
+    /// The script's implementation: successive substitutions.
     fn by_substitution(line: &str) -> Vec<String> {
         static STEPS: Steps = Steps::new(|| {
             let hyphens: String = HYPHENS.iter().map(|&c| format!(r"\u{{{:x}}}", c as u32)).collect();

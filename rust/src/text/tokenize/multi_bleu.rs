@@ -1,8 +1,8 @@
 use super::Tokenizer;
 
-/// The tokens of Moses' `multi-bleu.perl`, which reads bytes and splits them at ASCII white space: a no-break space
-/// (U+00A0) or a line separator (U+2028) is part of a word, and so are U+001C to U+001F, as everywhere in Perl. Its
-/// `-lc` lower-cases ASCII only.
+/// The tokens of Moses' `multi-bleu.perl`, which reads bytes and splits them at ASCII white space. A no-break space
+/// (U+00A0) or a line separator (U+2028) is part of a word, and so are U+001C to U+001F, as always in Perl. The
+/// script's `-lc` lower-cases ASCII only.
 pub struct MultiBleu;
 
 impl Tokenizer for MultiBleu {
@@ -15,7 +15,7 @@ impl Tokenizer for MultiBleu {
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
-        // char::is_ascii_whitespace lacks the vertical tab, which is white space in Perl since 5.18.
+        // char::is_ascii_whitespace lacks the vertical tab, which Perl treats as white space since 5.18.
         line.split(|c| matches!(c, '\t'..='\r' | ' ')).filter(|token| !token.is_empty()).for_each(emit);
     }
 
@@ -34,7 +34,7 @@ mod tests {
     use crate::text::tokenize::testing::tokens;
 
     #[test]
-    fn only_the_six_white_spaces_of_ascii_separate() {
+    fn only_the_six_white_space_characters_of_ascii_separate() {
         let separating: String = (0..0x11_0000)
             .filter_map(char::from_u32)
             .filter(|c| tokens(&MultiBleu, &format!("a{c}b")).len() == 2)

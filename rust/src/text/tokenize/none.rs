@@ -1,6 +1,6 @@
 use super::{Tokenizer, split};
 
-/// Tokens are what white space separates. For text that is tokenized already.
+/// Splits at white space, for text that is already tokenized.
 pub struct NoTokenizer;
 
 impl Tokenizer for NoTokenizer {
@@ -9,7 +9,7 @@ impl Tokenizer for NoTokenizer {
     }
 
     fn about(&self) -> &'static str {
-        "split at white space only, for text that is tokenized already"
+        "split at white space only, for text that is already tokenized"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {

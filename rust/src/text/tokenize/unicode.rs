@@ -1,17 +1,17 @@
-//! The Unicode classes that rules of tokenization speak of.
+//! The Unicode character classes that tokenization rules refer to.
 //!
-//! The tables are those of `unicode-properties`, by the unicode-rs group: they follow Unicode soonest (18.0 where
-//! `unicode-general-category` had 16.0), say so in a constant, and bring nothing else along, as `icu_properties` does.
-//! A look-up there is a search through three thousand ranges, so what it says is kept here, page by page, as text asks.
+//! The tables are those of `unicode-properties`, by the unicode-rs group. It follows Unicode soonest (18.0 when
+//! `unicode-general-category` had 16.0), exports its version, and has no dependencies, unlike `icu_properties`. A
+//! look-up is a search in three thousand ranges, so its results are cached here, one page of characters at a time.
 
 use super::is_space;
 use std::sync::OnceLock;
 use unicode_properties::{GeneralCategoryGroup as Group, UnicodeGeneralCategory};
 
-/// What a character is to the rules.
+/// The class of a character.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Class {
-    /// Part of a word: letters, marks, what is unassigned, and controls that are no white space.
+    /// Part of a word: letters, marks, unassigned characters, and controls that are not white space.
     Word,
     /// `\p{N}`.
     Number,
@@ -19,13 +19,13 @@ pub(super) enum Class {
     Punctuation,
     /// `\p{S}`.
     Symbol,
-    /// White space as Python sees it; all of `\p{Z}` is.
+    /// White space as in Python; includes all of `\p{Z}`.
     Space,
-    /// Of bytes only: begins a character that has to be looked up.
+    /// For bytes only: begins a character that has to be looked up.
     Lead,
 }
 
-/// The version of Unicode that the classes are of.
+/// The version of Unicode that the classes are taken from.
 pub fn unicode_version() -> String {
     let (major, minor, update) = unicode_properties::UNICODE_VERSION;
     format!("{major}.{minor}.{update}")
@@ -54,7 +54,7 @@ fn look_up(c: char) -> Class {
     }
 }
 
-/// The classes of bytes: ASCII by itself, and which first bytes begin a character that is worth a look.
+/// The classes of bytes: those of ASCII characters, and which first bytes begin a character that has to be looked up.
 pub(super) const BYTES: [Class; 256] = {
     let mut classes = [Class::Word; 256];
     let mut byte = 0;
@@ -64,7 +64,8 @@ pub(super) const BYTES: [Class; 256] = {
             b'0'..=b'9' => Class::Number,
             b'$' | b'+' | b'<'..=b'>' | b'^' | b'`' | b'|' | b'~' => Class::Symbol,
             b'!'..=b'/' | b':'..=b'@' | b'['..=b'_' | b'{' | b'}' => Class::Punctuation,
-            // Nothing but letters, for good: Latin from U+0100 to U+02BF, ideographs from U+5000, Hangul from U+B000.
+            // These blocks contain letters only: Latin from U+0100 to U+02BF, ideographs from U+5000, Hangul from
+            // U+B000.
             0xc4..=0xca | 0xe5..=0xe9 | 0xeb..=0xec => Class::Word,
             0xc2.. => Class::Lead,
             _ => Class::Word,

@@ -1,22 +1,22 @@
 use super::{Tokenizer, is_space};
 use std::borrow::Cow;
 
-/// The tokenization of NIST's `mteval-v13a.pl`, as sacreBLEU's `13a` has it.
+/// The tokenization of NIST's `mteval-v13a.pl`, as implemented by sacreBLEU's `13a`.
 ///
-/// The script is four substitutions, one after the other, over a line padded with spaces:
+/// The script makes four successive substitutions in a line padded with spaces:
 ///
-/// 1. a space on both sides of every ASCII punctuation mark but `'`, `,`, `-` and `.`;
-/// 2. a period or comma that follows a non-digit gets a space on both sides (the two characters are consumed, so of
-///    `..` only the first is seen here);
-/// 3. a period or comma that a non-digit follows likewise;
-/// 4. a dash that follows a digit likewise.
+/// 1. every ASCII punctuation mark except `'`, `,`, `-` and `.` gets a space on both sides;
+/// 2. a period or comma after a non-digit gets a space on both sides (both characters are consumed, so in `..` only the
+///   first is considered here);
+/// 3. so does a period or comma before a non-digit;
+/// 4. so does a dash after a digit.
 ///
-/// What each does to a character depends only on its neighbours and, in step 2, on whether the character before was
-/// itself just separated. So one pass with one index of memory does all four.
+/// What a step does to a character depends only on its neighbours and, in step 2, on whether the previous character was
+/// itself just separated. Therefore one pass that remembers one index does all four steps.
 ///
-/// The script itself differs from sacreBLEU, and from this, in two things outside the four substitutions. It splits at
-/// Perl's `\s`, which lacks U+001C to U+001F: the four separators of ASCII, of which text files have none and XML may
-/// not have any. And it lower-cases after it has decoded entities, so that `&AMP;` stays as it is.
+/// Outside the four substitutions, the script differs from sacreBLEU, and from this, in two ways. It splits at Perl's
+/// `\s`, which lacks U+001C to U+001F, the four ASCII separators; text files do not contain them and XML may not. And
+/// it lower-cases after decoding entities, so `&AMP;` stays as it is.
 pub struct V13a;
 
 impl Tokenizer for V13a {
@@ -41,10 +41,10 @@ fn unescape(line: &str) -> Cow<'_, str> {
     replace(line, [("<skipped>", ""), ("-\n", ""), ("\n", " ")].iter().chain(&ENTITIES))
 }
 
-/// What entities stand for. The order matters: `&amp;lt;` ends as `<`, `&amp;quot;` as `&quot;`.
+/// Entities and their replacements. The order matters: `&amp;lt;` becomes `<`, but `&amp;quot;` becomes `&quot;`.
 pub(crate) const ENTITIES: [(&str, &str); 4] = [("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")];
 
-/// Replaces each first string by its second, pair after pair.
+/// Replaces each first string by the second, one pair after another.
 pub(crate) fn replace<'l, 'p>(
     line: &'l str,
     pairs: impl IntoIterator<Item = &'p (&'static str, &'static str)>,
@@ -58,7 +58,7 @@ pub(crate) fn replace<'l, 'p>(
     line
 }
 
-/// A script that makes these four substitutions.
+/// A tokenizer that is a variant of these four substitutions.
 pub(crate) trait Script {
     /// Is the line padded with spaces first?
     const PADDED: bool;
@@ -90,11 +90,11 @@ pub(crate) enum Class {
     Stop,
     /// A dash, step 4.
     Dash,
-    /// Of bytes only: begins a character that has to be looked at.
+    /// For bytes only: begins a character that has to be looked up.
     Lead,
 }
 
-/// The classes of ASCII, and of the first bytes of white space outside it.
+/// The classes of ASCII, and of the first bytes of white space outside ASCII.
 pub(crate) const ASCII: [Class; 256] = {
     let mut classes = [Class::Plain; 256];
     let mut byte = 0;
@@ -113,18 +113,18 @@ pub(crate) const ASCII: [Class; 256] = {
     classes
 };
 
-/// Is it one of the ASCII punctuation marks that step 1 separates?
+/// Is it an ASCII punctuation mark that step 1 separates?
 pub(crate) fn is_symbol(byte: u8) -> bool {
     ASCII[byte as usize] == Class::Symbol
 }
 
-/// The four substitutions and the split, over a line without anything to clean up. Every token is a slice of `line`.
+/// The four substitutions and the split, after the clean-up. Every token is a slice of `line`.
 pub(crate) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
     let classes = &const { S::CLASSES };
     let bytes = line.as_bytes();
     let digit_at = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
     let mut start = 0;
-    // Where the last character that step 2 separated ended. Without padding nothing precedes the first character.
+    // The end of the last character that step 2 separated. Without padding, nothing precedes the first character.
     let mut separated = if S::PADDED { usize::MAX } else { 0 };
     let mut i = 0;
     while i < bytes.len() {
@@ -175,7 +175,7 @@ pub(super) mod tests {
     use crate::text::tokenize::testing::{Steps, compile, substitute, tokens};
     use proptest::prelude::*;
 
-    /// The script's way: four substitutions, then a split.
+    /// The script's implementation: four substitutions, then a split.
     pub fn four_substitutions(line: &str) -> Vec<String> {
         static STEPS: Steps = Steps::new(|| {
             compile(&[

@@ -1,16 +1,16 @@
 use super::v13a::{ASCII, Class, Script, scan};
 use super::{Tokenizer, is_space};
 
-/// sacreBLEU's `zh` (by Shujian Huang): every Chinese character is a token, and the rest is cut by the substitutions of
-/// [`V13a`](super::V13a), without its padding and entities.
+/// sacreBLEU's `zh` (by Shujian Huang): every Chinese character is a token, and the rest is tokenized by the
+/// substitutions of [`V13a`](super::V13a), without its padding and entities.
 ///
-/// What counts as Chinese are ranges of characters. Two of them are mistyped there: `'\u20000'` is not U+20000 but
-/// U+2000 and a zero. Compared as strings, the ranges come out as U+2001 to U+2A6D, which holds general punctuation,
-/// currency, arrows and mathematics, and U+2F81 to U+2FA1, while Extension B and the compatibility supplement are left
-/// out. `zh` has the ranges as they work, so that its scores are sacreBLEU's; [`ZhFixed`] has them as they are meant.
+/// Chinese characters are defined by ranges, two of which are mistyped: `'\u20000'` is not U+20000 but U+2000 followed
+/// by a zero. Because ranges are compared as strings, they become U+2001 to U+2A6D, which contains general punctuation,
+/// currency signs, arrows and mathematics, and U+2F81 to U+2FA1; Extension B and the compatibility supplement are left
+/// out. `zh` has these ranges, so that its scores are sacreBLEU's; [`ZhFixed`] has the intended ones.
 pub struct Zh;
 
-/// [`Zh`] with the ranges that its author meant.
+/// [`Zh`] with the ranges that its author intended.
 pub struct ZhFixed;
 
 impl Tokenizer for Zh {
@@ -19,7 +19,7 @@ impl Tokenizer for Zh {
     }
 
     fn about(&self) -> &'static str {
-        "Chinese characters by themselves, the rest by 13a's rules; with sacreBLEU's two mistyped ranges"
+        "every Chinese character is a token, the rest by 13a's rules; with sacreBLEU's two mistyped ranges"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
@@ -33,7 +33,7 @@ impl Tokenizer for ZhFixed {
     }
 
     fn about(&self) -> &'static str {
-        "zh with the ranges that were meant: U+20000 to U+2A6D6 and U+2F800 to U+2FA1D are Chinese"
+        "zh with the intended ranges: U+20000 to U+2A6D6 and U+2F800 to U+2FA1D are Chinese"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
@@ -72,14 +72,14 @@ fn class(c: char, is_disputed: bool) -> Class {
     }
 }
 
-/// The ranges that both have.
+/// The ranges that both tokenizers have in common.
 #[inline]
 fn is_chinese(c: char) -> bool {
     matches!(c,
         '\u{2600}'..='\u{27bf}' // miscellaneous symbols, dingbats
         | '\u{2e80}'..='\u{2eff}' // radicals
         | '\u{2f00}'..='\u{2fdf}'
-        | '\u{2ff0}'..='\u{2fff}' // how characters are made up
+        | '\u{2ff0}'..='\u{2fff}' // ideographic description characters
         | '\u{3000}'..='\u{303f}' // punctuation
         | '\u{3100}'..='\u{312f}' // bopomofo
         | '\u{31a0}'..='\u{31bf}'
@@ -113,7 +113,8 @@ mod tests {
     use crate::text::tokenize::{testing::tokens, v13a};
     use proptest::prelude::*;
 
-    /// sacreBLEU's way: spaces around every Chinese character of the stripped line, then 13a's four substitutions.
+    /// sacreBLEU's implementation: spaces around every Chinese character of the stripped line, then 13a's four
+    /// substitutions.
     fn by_substitution(line: &str, disputed: &[std::ops::RangeInclusive<char>]) -> Vec<String> {
         let is_chinese = |c: &char| is_chinese(*c) || disputed.iter().any(|range| range.contains(c));
         let apart = |c: char| if is_chinese(&c) { format!(" {c} ") } else { c.to_string() };
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn first_bytes_lead_to_every_range() {
+    fn first_bytes_cover_every_range() {
         for c in '\u{80}'..=char::MAX {
             let mut bytes = [0; 4];
             c.encode_utf8(&mut bytes);

@@ -1,19 +1,19 @@
-//! AVX2: 32 bytes are looked up in 16, which stand in either half of a register.
+//! AVX2: looks up 32 bytes in a table of 16, which is copied to both halves of a register.
 
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Sums, fit};
+use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Runs, Sums, fit};
 use crate::simd::Avx2;
 
-/// Tables for the units of a word.
+/// Tables per mask.
 const OF_WORD: usize = 16;
 
-/// The bytes of a table.
+/// The size of a table in bytes.
 const SIZE: usize = 16;
 
-/// Replicates to a register, and registers for as many as come together.
+/// Replicates per register, and registers per [`LANES`] replicates.
 const HALF: usize = 32;
 const HALVES: usize = LANES / HALF;
 
@@ -34,7 +34,7 @@ impl LookUp<4> for Avx2 {
     fn sums(
         self,
         tables: &[&[Line]; COLUMNS],
-        runs: &[Vec<usize>],
+        runs: &Runs,
         codes: &[u8],
         (lanes, register): (usize, usize),
         sums: &mut Sums,
@@ -42,26 +42,26 @@ impl LookUp<4> for Avx2 {
         assert!(fit::<SIZE>(tables, runs, codes, (lanes, register)));
         for (i, place) in (register * LANES..lanes).step_by(LANES).take(REGISTERS).enumerate() {
             let of_columns = sums.each_mut().map(|sums| &mut sums[i]);
-            // SAFETY: the processor has the instructions, and what the function asks for was just looked at.
+            // SAFETY: the processor has the instructions, and `fit` checked what the function requires.
             unsafe { sums_of_lanes(tables, runs, codes, (lanes, place), of_columns) };
         }
     }
 }
 
-/// The sixteen codes of each word, four bits each.
+/// The sixteen 4-bit codes of each mask.
 #[target_feature(enable = "avx2")]
 fn rows_of_codes(words: &[u64; HALF]) -> [[u8; HALF]; OF_WORD] {
-    // The bytes of two words by turns.
+    // Interleaves the bytes of two masks.
     let turns = _mm256_setr_epi8(
         0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
     );
-    // Words 2i and 2i + 1 in one half of a register, and as many from the sixteenth on in the other. Then each half is
-    // eight pairs of bytes, and eight registers are transposed.
+    // Masks 2i and 2i + 1 fill one half of a register, and those sixteen further on fill the other. Each half then
+    // consists of eight pairs of bytes, and eight registers are transposed.
     let (first, second) = words.split_at(HALF / 2);
     let pairs: [__m256i; 8] = std::array::from_fn(|i| {
         let pair = |words: &[u64]| {
             let pair: &[u64; 2] = &[words[2 * i], words[2 * i + 1]];
-            // SAFETY: two words are as long as half a register, and need no alignment here.
+            // SAFETY: two masks are as long as half a register, and need no alignment here.
             unsafe { _mm_loadu_si128(pair.as_ptr().cast()) }
         };
         _mm256_shuffle_epi8(_mm256_set_m128i(pair(second), pair(first)), turns)
@@ -78,11 +78,11 @@ fn rows_of_codes(words: &[u64; HALF]) -> [[u8; HALF]; OF_WORD] {
     rows
 }
 
-/// In either half of the registers: pair i of register j becomes pair j of register i.
+/// Transposes both halves of the registers: pair i of register j becomes pair j of register i.
 #[target_feature(enable = "avx2")]
 fn transposed(rows: [__m256i; 8]) -> [__m256i; 8] {
     let [a, b, c, d, e, f, g, h] = rows;
-    // Pairs of two registers by turns, 0 to 3 and 4 to 7; then those of four registers, 0 and 1, 2 and 3 …; then of all.
+    // Interleaves pairs of two registers, then of four, then of all eight.
     let two = [
         [
             _mm256_unpacklo_epi16(a, b),
@@ -112,28 +112,28 @@ fn transposed(rows: [__m256i; 8]) -> [__m256i; 8] {
 }
 
 /// # Safety
-/// `codes` has `lanes` bytes for each of as many groups as each of `tables` has tables, no group of `runs` is beyond these,
-/// and [`LANES`] places from `place` on are below `lanes`.
+/// `codes` has `lanes` bytes for each of as many groups as each of `tables` has tables, every group of `runs` is one of
+/// them, and `place` + [`LANES`] does not exceed `lanes`.
 #[target_feature(enable = "avx2")]
 unsafe fn sums_of_lanes(
     tables: &[&[Line]; COLUMNS],
-    runs: &[Vec<usize>],
+    runs: &Runs,
     codes: &[u8],
     (lanes, place): (usize, usize),
     sums: [&mut [u16; LANES]; COLUMNS],
 ) {
     let zeros = [[_mm256_setzero_si256(); HALVES]; COLUMNS];
-    // Of each two bytes: both as one number of 16 bits, as far as it goes, and the odd one.
+    // For each two bytes: their sums as one 16-bit number, modulo 2^16, and the sum of the odd one.
     let (mut both, mut odd) = (zeros, zeros);
-    for run in runs {
+    for run in runs.iter() {
         let mut bytes = zeros;
         for &group in run {
-            // SAFETY: the caller's promise; a register is as long as half of the places.
+            // SAFETY: guaranteed by the caller; a register covers half of the [`LANES`] places.
             let codes: [_; HALVES] = std::array::from_fn(|half| unsafe {
                 _mm256_loadu_si256(codes.as_ptr().add(group * lanes + place + half * HALF).cast())
             });
             for (bytes, tables) in bytes.iter_mut().zip(tables) {
-                // SAFETY: the caller's promise; a table is as long as half a register.
+                // SAFETY: guaranteed by the caller; a table is as long as half a register.
                 let table = unsafe { _mm_load_si128(tables.as_ptr().cast::<u8>().add(group * SIZE).cast()) };
                 let table = _mm256_broadcastsi128_si256(table);
                 for (bytes, codes) in bytes.iter_mut().zip(codes) {
@@ -151,7 +151,7 @@ unsafe fn sums_of_lanes(
     for ((both, odd), sums) in both.into_iter().zip(odd).zip(sums) {
         for ((both, odd), sums) in both.into_iter().zip(odd).zip(sums.as_chunks_mut::<HALF>().0) {
             let even = _mm256_sub_epi16(both, _mm256_slli_epi16::<8>(odd));
-            // By turns: of either half of the registers the first eight, and the last eight.
+            // Interleaved: the first eight of each half of the registers, and the last eight.
             let (low, high) = (_mm256_unpacklo_epi16(even, odd), _mm256_unpackhi_epi16(even, odd));
             let in_order = [_mm256_permute2x128_si256::<0x20>(low, high), _mm256_permute2x128_si256::<0x31>(low, high)];
             for (sums, register) in sums.as_chunks_mut::<16>().0.iter_mut().zip(in_order) {

@@ -1,13 +1,13 @@
-//! AVX-512 VBMI: 64 bytes are looked up in 64.
+//! AVX-512 VBMI: looks up 64 bytes in a table of 64.
 
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Sums, fit};
+use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Runs, Sums, fit};
 use crate::simd::Avx512;
 
-/// Tables for the units of a word: ten of six units, and one of the four that are left.
+/// Tables per mask: ten of six units, and one of the remaining four.
 const OF_WORD: usize = 11;
 
 impl LookUp<6> for Avx512 {
@@ -28,7 +28,7 @@ impl LookUp<6> for Avx512 {
     fn sums(
         self,
         tables: &[&[Line]; COLUMNS],
-        runs: &[Vec<usize>],
+        runs: &Runs,
         codes: &[u8],
         (lanes, register): (usize, usize),
         sums: &mut Sums,
@@ -36,24 +36,24 @@ impl LookUp<6> for Avx512 {
         assert!(fit::<64>(tables, runs, codes, (lanes, register)));
         // An odd last register is looked up twice.
         let second = if (register + 1) * LANES < lanes { register + 1 } else { register };
-        // SAFETY: the processor has the instructions, and what the function asks for was just looked at.
+        // SAFETY: the processor has the instructions, and `fit` checked what the function requires.
         unsafe { sums_of_two(tables, runs, codes, lanes, [register, second], sums) };
     }
 }
 
-/// Eight codes of each word, six bits each from bit `from` on; beyond the word there is nothing of use.
+/// Eight 6-bit codes of each mask, from bit `from` on. Codes beyond the end of the mask are garbage.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn rows_of_codes(words: &[u64; LANES], from: u8) -> [[u8; LANES]; 8] {
     let starts: [u8; 8] = std::array::from_fn(|i| (from + 6 * i as u8).min(60));
     let starts = _mm512_set1_epi64(i64::from_le_bytes(starts));
     let six = _mm512_set1_epi8(63);
-    // Byte j of the i-th word goes to place 8·j + i: the eight words' first codes, then their second ones …
+    // Moves byte j of mask i to place 8·j + i, so that equal codes of the eight masks are side by side.
     let order: [u8; LANES] = std::array::from_fn(|place| (place % 8 * 8 + place / 8) as u8);
     // SAFETY: an array of 64 bytes is as long as a register, and needs no alignment here.
     let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };
     let mut eights = [_mm512_setzero_si512(); 8];
     for (codes, words) in eights.iter_mut().zip(words.as_chunks::<8>().0) {
-        // SAFETY: as above; eight words have 64 bytes.
+        // SAFETY: as above; eight masks have 64 bytes.
         let words = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
         *codes = _mm512_permutexvar_epi8(order, _mm512_and_si512(_mm512_multishift_epi64_epi8(starts, words), six));
     }
@@ -65,12 +65,12 @@ fn rows_of_codes(words: &[u64; LANES], from: u8) -> [[u8; LANES]; 8] {
     rows
 }
 
-/// Word i of register j becomes word j of register i.
+/// Transposes: 64-bit number i of register j becomes number j of register i.
 #[target_feature(enable = "avx512f")]
 fn transposed(rows: [__m512i; 8]) -> [__m512i; 8] {
     let mut out = rows;
     for odd in 0..2 {
-        // Of two registers each: the even words side by side, or the odd ones.
+        // The even numbers of two registers side by side, or the odd ones.
         let [a, b, c, d] = std::array::from_fn(|i| {
             let (one, other) = (rows[2 * i], rows[2 * i + 1]);
             if odd == 0 { _mm512_unpacklo_epi64(one, other) } else { _mm512_unpackhi_epi64(one, other) }
@@ -87,12 +87,12 @@ fn transposed(rows: [__m512i; 8]) -> [__m512i; 8] {
 }
 
 /// # Safety
-/// `codes` has `lanes` bytes for each of as many groups as each of `tables` has, no group of `runs` is beyond these,
-/// and `lanes` is more than the places that `registers` stand for.
+/// `codes` has `lanes` bytes for each of as many groups as each of `tables` has tables, every group of `runs` is one of
+/// them, and each of `registers` begins below `lanes`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn sums_of_two(
     tables: &[&[Line]; COLUMNS],
-    runs: &[Vec<usize>],
+    runs: &Runs,
     codes: &[u8],
     lanes: usize,
     registers: [usize; REGISTERS],
@@ -101,10 +101,10 @@ unsafe fn sums_of_two(
     let zeros = [[_mm512_setzero_si512(); REGISTERS]; COLUMNS];
     let low = _mm512_set1_epi16(0xff);
     let (mut even, mut odd) = (zeros, zeros);
-    for run in runs {
+    for run in runs.iter() {
         let mut bytes = zeros;
         for &group in run {
-            // SAFETY: the caller's promise; a register and a table are 64 bytes, and a table is a line.
+            // SAFETY: guaranteed by the caller; a register and a table are 64 bytes, and a table is a line.
             let codes =
                 registers.map(|r| unsafe { _mm512_loadu_si512(codes.as_ptr().add(group * lanes + r * LANES).cast()) });
             for (bytes, tables) in bytes.iter_mut().zip(tables) {

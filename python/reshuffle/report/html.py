@@ -1,0 +1,54 @@
+"""HTML for notebooks and web pages: the tables and notes of the text report.
+
+The fragment sets no colours, so that it can be read on light and dark pages, and loads nothing. Styles are attributes,
+because sites that show notebooks remove style sheets. Characters outside ASCII are character references: a file that
+holds the fragment alone is displayed correctly, although it names no encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from ..results import Comparison
+from .notes import notes
+from .tables import Table, tables
+from .terminal import Terminal
+
+__all__ = ["as_html", "html_fragment"]
+
+_TABLE = "border-collapse: collapse; margin: 0 0 1em 0"
+_CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.3em 0"
+_RULE = "border-bottom: 1px solid currentColor; "
+_NAME = "text-align: left; padding: 0.15em 1em 0.15em 0"
+# Trailing spaces stay: they keep numbers without a star in line with those that have one.
+_NUMBER = "text-align: right; padding: 0.15em 0 0.15em 1em; white-space: pre; font-variant-numeric: tabular-nums"
+
+
+def as_html(comparison: Comparison, terminal: Terminal) -> str:
+    """A ``div`` with a ``table`` for each metric, the notes as a list, and the signature as code."""
+    return html_fragment(tables(comparison), notes(comparison), comparison.signature)
+
+
+def html_fragment(shown: Iterable[Table], sentences: Iterable[str], signature: str) -> str:
+    """A ``div`` of tables, sentences and a signature, with all text escaped."""
+    items = [*map(escape, sentences), f"Signature: <code>{escape(signature)}</code>"]
+    lines = ["<div>", *(line for table in shown for line in _table(table))]
+    lines += ["<ul>", *(f"<li>{item}</li>" for item in items), "</ul>", "</div>"]
+    return "".join(f"{line}\n" for line in lines).encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def _table(table: Table) -> Iterator[str]:
+    styles = [_NAME if index < table.n_names else _NUMBER for index in range(len(table.header))]
+    yield f'<table style="{_TABLE}">'
+    yield f'<caption style="{_CAPTION}">{escape(table.title)}</caption>'
+    header = zip(table.header, styles, strict=True)
+    heads = (f'<th scope="col" style="{_RULE}{style}">{escape(name)}</th>' for name, style in header)
+    yield f"<thead><tr>{''.join(heads)}</tr></thead>"
+    yield "<tbody>"
+    for row, significant in zip(table.rows, table.significant, strict=True):
+        weight = f"font-weight: {'bold' if significant else 'normal'}"
+        cells = (f'<td style="{weight}; {style}">{escape(cell)}</td>' for cell, style in zip(row, styles, strict=True))
+        yield f"<tr>{''.join(cells)}</tr>"
+    yield "</tbody>"
+    yield "</table>"

@@ -1,0 +1,61 @@
+"""One test, or a batch of tests, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..results import SignificanceResult
+from .notes import counted
+from .tables import pvalue_cell
+
+__all__ = ["significance_as_text"]
+
+
+def significance_as_text(result: SignificanceResult) -> str:
+    """The difference, p, how p was computed, and the signature, on a line each."""
+    lines = _batch(result) if np.ndim(result.pvalue) else _one(result)
+    return "".join(f"{line}\n" for line in [*lines, f"Signature: {result.signature}"])
+
+
+def _batch(result: SignificanceResult) -> list[str]:
+    pvalues = np.asarray(result.pvalue)
+    return [
+        f"{result.metric}: a batch of {pvalues.size:,} tests ({result.test}, {result.alternative}), p from "
+        f"{pvalues.min():.4g} to {pvalues.max():.4g}",
+        "result.problem(i) is the result of test i.",
+    ]
+
+
+def _one(result: SignificanceResult) -> list[str]:
+    p = pvalue_cell(result, result.pvalue)
+    if result.adjusted_pvalue is not None:
+        p += f", adjusted p = {pvalue_cell(result, result.adjusted_pvalue)}"
+    difference = f"{result.metric}: a - b = {result.statistic:+.6g}"
+    replicates = _replicates(result)
+    return [
+        f"{difference}, p = {p} ({result.test}, {result.alternative})",
+        *([] if replicates is None else [replicates]),
+    ]
+
+
+def _replicates(result: SignificanceResult) -> str | None:
+    """How p was computed from shuffles or draws; None for tests in closed form."""
+    if result.exact_by == "convolution":
+        return "Exact null distribution, by convolution."
+    if result.n_resamples is None:
+        return None
+    n = f"{result.n_resamples:,}"
+    names = {None: f"{n} draws", "exact": f"All {n} shuffles", "subgroup": f"A random subgroup of {n} shuffles"}
+    parts = [names.get(result.scheme, f"{n} shuffles")]
+    stopping = result.stopping
+    if stopping is not None:
+        ended = "stopped" if stopping.stopped else "not stopped"
+        parts.append(f"{ended} by {stopping.rule} (at most {stopping.max_resamples:,})")
+    if result.exceedances is not None:
+        parts.append(counted(result.exceedances, "exceedance"))
+    if result.seed is not None:
+        parts.append(f"seed {result.seed}")
+    interval = result.pvalue_interval
+    if interval is not None:
+        parts.append(f"95% CI of p: {interval.low:.4g} to {interval.high:.4g} ({interval.method})")
+    return ", ".join(parts) + "."

@@ -1,0 +1,172 @@
+"""The tables of a comparison as strings in cells, for the formats that people read."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..results import Comparison, ConfidenceInterval, PairedDifference, SignificanceResult, SystemScore, UsedMetric
+from .notes import ci, counted, strata
+
+__all__ = ["Table", "decimals_for", "pvalue_cell", "tables"]
+
+
+@dataclass(slots=True)
+class Table:
+    """A title, a header and rows of cells.
+
+    The first ``n_names`` columns are names, the others numbers. The last ``n_details`` columns may be moved to a table
+    of their own where there is no room. ``significant`` has a flag for each row.
+    """
+
+    title: str
+    header: list[str]
+    n_names: int = 1
+    n_details: int = 0
+    rows: list[list[str]] = field(default_factory=list)
+    significant: list[bool] = field(default_factory=list)
+
+    def add(self, cells: Sequence[str], significant: bool = False) -> None:
+        """Append a row."""
+        self.rows.append(list(cells))
+        self.significant.append(significant)
+
+
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """The tables of a comparison, metric by metric."""
+    for metric in comparison.metrics:
+        scores = [s for s in comparison.scores if s.metric == metric.name]
+        pairs = [p for p in comparison.comparisons if p.metric == metric.name]
+        if not pairs:
+            yield _scores_with_details(comparison, metric, scores)
+        elif comparison.baseline is None:
+            yield _scores(comparison, metric, scores, {})
+            yield _pairs(comparison, metric, pairs, _decimals_of(scores))
+        else:
+            yield _scores(comparison, metric, scores, {p.system: p for p in pairs})
+
+
+def _title(comparison: Comparison, metric: UsedMetric) -> str:
+    direction = "" if metric.higher_is_better else ", lower is better"
+    segments = counted(comparison.n_segments, "segment")
+    if comparison.unit != "segment":
+        segments += f" in {counted(comparison.n_units, comparison.unit)}"
+    if comparison.n_strata is not None:
+        segments += f" in {strata(comparison.n_strata)}"
+    references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""
+    return f"{metric.name}{direction}: {segments}, {references}{counted(len(comparison.systems), 'system')}"
+
+
+def _interval_header(comparison: Comparison) -> list[str]:
+    """The header of a column of confidence intervals, if there are any."""
+    if comparison.interval is None or comparison.confidence_level is None:
+        return []
+    return [ci(comparison.confidence_level)]
+
+
+def _pvalue_headers(comparison: Comparison) -> list[str]:
+    return ["p"] if comparison.test is None or comparison.test.adjustment is None else ["p", "adjusted p"]
+
+
+def _scores(
+    comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore], pairs: dict[str, PairedDifference]
+) -> Table:
+    """A row for each system, with its difference from the baseline if it was compared with that."""
+    header = ["System", metric.name, *_interval_header(comparison)]
+    test_header = ["Δ", *_interval_header(comparison), *_pvalue_headers(comparison)]
+    if pairs:
+        header += test_header
+    table = Table(_title(comparison, metric), header)
+    decimals = _decimals_of(scores)
+    for score in scores:
+        cells = [score.system, f"{score.score:.{decimals}f}", *_interval(score.confidence_interval, decimals)]
+        pair = pairs.get(score.system)
+        if pair is not None:
+            cells += _difference(comparison, pair, decimals)
+        elif pairs:
+            cells += ["baseline", *[""] * (len(test_header) - 1)]
+        table.add(cells, pair is not None and _is_significant(comparison, pair))
+    return table
+
+
+def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], decimals: int) -> Table:
+    """A row for each pair of systems."""
+    header = ["System", "Baseline", "Δ", *_interval_header(comparison), *_pvalue_headers(comparison)]
+    table = Table(f"{metric.name}: {counted(len(pairs), 'pair')}", header, n_names=2)
+    for pair in pairs:
+        cells = [pair.system, pair.baseline, *_difference(comparison, pair, decimals)]
+        table.add(cells, _is_significant(comparison, pair))
+    return table
+
+
+def _scores_with_details(comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore]) -> Table:
+    """A row for each system, with the parts of its score."""
+    names = list(scores[0].details)
+    header = ["System", metric.name, *_interval_header(comparison), *names]
+    table = Table(_title(comparison, metric), header, n_details=len(names))
+    decimals = _decimals_of(scores)
+    for score, details in zip(scores, _details(names, scores), strict=True):
+        interval = _interval(score.confidence_interval, decimals)
+        table.add([score.system, f"{score.score:.{decimals}f}", *interval, *details])
+    return table
+
+
+def _details(names: Sequence[str], scores: Sequence[SystemScore]) -> list[list[str]]:
+    """The details of each score: counts as integers, the precisions p_1, p_2 … of all systems with equal decimals."""
+    groups: dict[str, list[float]] = {}
+    for name in names:
+        groups.setdefault(name.split("_")[0], []).extend(score.details[name] for score in scores)
+
+    def cell(name: str, value: float) -> str:
+        if isinstance(value, int):
+            return f"{value:,}"
+        return f"{value:.{1 if max(groups[name.split('_')[0]]) >= 10 else 3}f}"
+
+    return [[cell(name, score.details[name]) for name in names] for score in scores]
+
+
+def _decimals_of(scores: Sequence[SystemScore]) -> int:
+    return decimals_for(max(abs(score.score) for score in scores))
+
+
+def decimals_for(largest: float) -> int:
+    """Decimals for scores up to ``largest``: two in the tens, four from 0 to 1, more where these would show 0.
+
+    >>> decimals_for(71.2), decimals_for(5.3), decimals_for(0.8), decimals_for(0.00013)
+    (2, 3, 4, 6)
+    """
+    if 0 < largest < 0.01:
+        return min(2 - math.floor(math.log10(largest)), 15)
+    return 2 if largest >= 10 else 3 if largest > 1 else 4
+
+
+def _interval(interval: ConfidenceInterval | None, decimals: int, sign: str = "") -> list[str]:
+    """The cell of an interval, if there is one."""
+    return [] if interval is None else [f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"]
+
+
+def _difference(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
+    """The cells of a difference: its value, its interval and its p-values, with a star if it is significant."""
+    # The space keeps p-values without a star in line with those that have one.
+    star = "*" if _is_significant(comparison, pair) else " "
+    difference = f"{pair.difference:+.{decimals}f}"
+    pvalues = [pvalue_cell(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
+    return [difference, *_interval(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + star]
+
+
+def _is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
+    adjusted = pair.test.adjusted_pvalue
+    p = pair.test.pvalue if adjusted is None else adjusted
+    return comparison.alpha is not None and p <= comparison.alpha
+
+
+def pvalue_cell(test: SignificanceResult, p: float) -> str:
+    """``p`` with as many decimals as 1/R has, at least four; a small p without replicates in scientific notation."""
+    if test.n_resamples is None or test.scheme == "exact":
+        if p <= sys.float_info.min:  # a t-test without variance, or a convolution's smallest probability
+            return "<2.3e-308" if p else "0"
+        return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
+    digits = max(4, math.ceil(math.log10(test.n_resamples)))
+    return f"{p:.{digits}f}"

@@ -1,0 +1,384 @@
+"""Results in Python: printed, in notebooks, looked up by name, as dicts and data frames."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import (
+    BesagClifford,
+    Comparison,
+    InputError,
+    SegmentScores,
+    SegmentTable,
+    SignificanceResult,
+    UsedMetric,
+    approximate_randomization,
+    bootstrap_test,
+    compare,
+    metric,
+    score,
+    segment_scores,
+)
+from reshuffle.data.demo import demo_corpus
+from reshuffle.report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
+from reshuffle.report.notes import notes
+from reshuffle.report.tables import tables
+
+CORPUS = demo_corpus()
+REFERENCES = list(CORPUS.references[0][:80])
+SYSTEMS = {name: list(lines[:80]) for name, lines in CORPUS.systems.items()}
+DOCUMENTS = [i // 4 for i in range(80)]
+STRATA = [i // 40 for i in range(80)]
+
+
+def ratings(k: int = 3, n: int = 40) -> SegmentScores:
+    rng = np.random.default_rng(1)
+    return SegmentScores("rating", {f"s{i}": rng.integers(0, 5, n) for i in range(k)})
+
+
+RESULTS: dict[str, Comparison] = {
+    "baseline": compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=99),
+    "all pairs": compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=99, all_pairs=True, adjust="holm"),
+    "documents and strata": compare(
+        REFERENCES, SYSTEMS, ["bleu", "chrf"], n_resamples=99, documents=DOCUMENTS, strata=STRATA
+    ),
+    "score": score(REFERENCES, SYSTEMS, ["bleu", "ter"]),
+    "score with intervals": score(REFERENCES, SYSTEMS, "bleu", interval="delta"),
+    "without replicates": compare(metrics=ratings(), test="t-test", interval="t"),
+    "few replicates": compare(metrics=ratings(), scheme="iid", n_resamples=9, interval=None),
+    "few units": compare(metrics=ratings(2, 4), scheme="iid", n_resamples=99, interval=None, all_pairs=True),
+    "undecided": compare(metrics=ratings(9), stopping="gandy", n_resamples=60, interval=None, all_pairs=True),
+    "near alpha": compare(metrics=ratings(9), scheme="iid", n_resamples=60, interval=None, all_pairs=True),
+}
+TABLE = segment_scores(REFERENCES, SYSTEMS, ["bleu", "ter"])
+BY_DOCUMENT = segment_scores(REFERENCES, SYSTEMS, "bleu", documents=DOCUMENTS)
+
+
+class FakeTerminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+# --- Printed
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_comparison_prints_as_the_command_line_shows_it(name: str) -> None:
+    result = RESULTS[name]
+    assert render(result, "text", Terminal(100)) == f"{result}\n"
+
+
+def test_it_prints_as_wide_as_the_terminal_and_never_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = RESULTS["score"]
+    for width in (60, 200):
+        monkeypatch.setattr(sys, "stdout", FakeTerminal())
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert render(result, "text", Terminal(width)) == f"{result}\n"
+    assert "\x1b" not in str(result)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert render(result, "text", Terminal(100)) == f"{result}\n"
+    monkeypatch.setattr(sys, "stdout", None)  # pythonw
+    assert render(result, "text", Terminal(100)) == f"{result}\n"
+
+
+def test_reprs_are_short_however_large_the_result() -> None:
+    long = SegmentScores("m" * 500, {f"{i}{'x' * 500}": np.arange(3) for i in range(60)})
+    many = compare(metrics=long, test="t-test", interval="t", all_pairs=True)
+    table = SegmentTable(("a", "b"), (UsedMetric("M", "M", True),), {"M": np.zeros((2, 50_000))}, "M", "0")
+    batch = approximate_randomization(np.zeros((900, 3)), np.ones((900, 3)))
+    for result in (many, table, batch, TABLE, *RESULTS.values()):
+        assert len(repr(result)) < 500
+        assert "\n" not in repr(result)
+    shown = repr(RESULTS["all pairs"])
+    for part in ("BLEU, TER", "4 systems (baseline, tuned, larger, rules)", "12 tests (ar)", "seed=12345"):
+        assert part in shown
+    assert repr(RESULTS["score"]).endswith("80 segments; n_resamples=None, seed=None>")
+    assert repr(BY_DOCUMENT) == "<SegmentTable: BLEU; 4 systems (baseline, tuned, larger, rules); 20 documents>"
+
+
+# --- Notebooks
+
+
+class Page(HTMLParser):
+    """Checks that tags are closed in order, and collects the text of cells, sentences and everything else."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: dict[str, list[str]] = {}
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.attributes += attrs
+        self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in {*self.open}:
+            self.texts[tag][-1] += data
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_html_holds_the_tables_and_the_notes(name: str) -> None:
+    result = RESULTS[name]
+    html = result._repr_html_()
+    page = Page(html)
+    shown = list(tables(result))
+    assert [table.title for table in shown] == page.texts["caption"]
+    assert [cell for table in shown for cell in table.header] == page.texts["th"]
+    assert [cell for table in shown for row in table.rows for cell in row] == page.texts["td"]
+    assert [*notes(result), f"Signature: {result.signature}"] == page.texts["li"]
+    assert html.isascii()
+    # Readable on light and dark pages, and nothing is loaded or run.
+    assert {"style", "scope"} == {attribute for attribute, _ in page.attributes}
+    styles = " ".join(value or "" for _, value in page.attributes).replace("currentColor", "")
+    assert "color" not in styles
+    assert "url" not in styles
+
+
+def test_html_escapes_every_name() -> None:
+    evil = "<script>alert('&amp;')</script>\" システム"
+    scores = SegmentScores(f"m {evil}", {evil: [1, 2, 3], "b": [2, 3, 1]})
+    for html in (compare(metrics=scores, n_resamples=9)._repr_html_(), segment_scores(metrics=scores)._repr_html_()):
+        assert "<script" not in html
+        page = Page(html)
+        assert evil in page.texts["td"]
+        assert f"m {evil}" in page.texts["th"]
+        assert "script" not in page.texts
+
+
+# --- Looked up
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_score_and_every_pair_is_found_by_its_names(name: str) -> None:
+    result = RESULTS[name]
+    for found in result.scores:
+        assert result.score(found.system, found.metric) is found
+        assert result.score(found.system, found.metric.lower()) is found
+    for pair in result.comparisons:
+        assert result.pair(pair.system, pair.baseline, pair.metric) is pair
+        if result.baseline is not None:
+            assert result.pair(pair.system, metric=pair.metric) is pair
+    if len(result.metrics) == 1:
+        assert [result.score(system) for system in result.systems] == list(result.scores)
+
+
+def test_what_is_not_there_is_an_error_that_names_what_is() -> None:
+    two, pairs, alone = RESULTS["baseline"], RESULTS["all pairs"], RESULTS["score"]
+    for call, message in (
+        (lambda: two.score("tuned"), "there are 2 metrics: choose one of BLEU, TER"),
+        (lambda: two.score("tunde", "bleu"), "unknown system 'tunde': did you mean 'tuned'?"),
+        (lambda: two.score("tuned", "tre"), "unknown metric 'tre': did you mean 'TER'?"),
+        (lambda: two.pair("tuned", "base", "TER"), "unknown baseline 'base': did you mean 'baseline'?"),
+        (lambda: two.pair("baseline", metric="TER"), r"'baseline' is always the baseline; its comparisons: pair\('tu"),
+        (lambda: two.pair("tuned", "larger", "TER"), "'tuned' was not compared with baseline 'larger'"),
+        (lambda: pairs.pair("rules", metric="TER"), "'rules' was compared with baseline, tuned, larger: choose a base"),
+        (lambda: pairs.pair("tuned", "rules", "TER"), r"with baseline 'rules'; .*pair\('rules', 'tuned'\)"),
+        (lambda: alone.pair("tuned"), "this result has scores only"),
+        (lambda: TABLE.system_scores("tuned"), "there are 2 metrics"),
+        (lambda: TABLE.system_scores("x", "BLEU"), "unknown system 'x'"),
+        (lambda: two.render("jsno"), "unknown format 'jsno': did you mean 'json'"),  # type: ignore[arg-type]
+        (lambda: TABLE.render("csv"), "unknown format 'csv'"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match=message):
+            call()
+
+
+def test_metrics_that_differ_only_in_case_are_not_confused() -> None:
+    scores = [SegmentScores(name, {"a": [1, 2, value], "b": [2, 3, 4]}) for name, value in (("M", 3), ("m", 6))]
+    result = score(metrics=scores)
+    assert [result.score("a", name).score for name in "Mm"] == [2, 3]
+
+
+# --- As data
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_dicts_are_the_rows_of_the_csv(name: str) -> None:
+    result = RESULTS[name]
+    rows = list(csv.DictReader(io.StringIO(result.render("csv"))))
+    dicts = result.to_dicts()
+    assert [{key: "" if value is None else str(value) for key, value in row.items()} for row in dicts] == rows
+    assert len({tuple(row) for row in dicts}) == 1
+    json.dumps(dicts, allow_nan=False)
+    n_untested = sum(row["pvalue"] is None for row in dicts)
+    assert len(dicts) == n_untested + len(result.comparisons)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_json_and_csv_carry_the_caveats(name: str) -> None:
+    result = RESULTS[name]
+    caveats = json.loads(result.render("json"))["caveats"]
+    expected = [{"kind": c.kind} | json.loads(json.dumps(dict(c.values))) for c in result.caveats]
+    assert expected == caveats
+    rows = result.to_dicts()
+    assert [row["caveats"] is None for row in rows] == [row["pvalue"] is None for row in rows]
+    for caveat in result.caveats:
+        marked = [row for row in rows if caveat.kind in (row["caveats"] or "").split()]
+        if caveat.kind == "dependence":
+            assert caveat.values["metric"] in {row["metric"] for row in marked}
+        elif caveat.kind in ("undecided", "near-alpha"):
+            assert len(marked) == caveat.values[caveat.kind.removesuffix("-alpha")]
+        else:
+            assert len(marked) == len(result.comparisons)
+    assert {c.kind for c in result.caveats} == {kind for row in rows for kind in (row["caveats"] or "").split()}
+
+
+def test_the_cases_here_have_every_caveat() -> None:
+    found = {caveat.kind for result in RESULTS.values() for caveat in result.caveats}
+    assert found == {"undecided", "dependence", "many-tests", "few-units", "few-replicates", "near-alpha"}
+
+
+def test_a_caveat_about_one_metric_marks_its_tests_only() -> None:
+    rng = np.random.default_rng(1)
+    own = SegmentScores("rating", {name: rng.integers(0, 5, 80) for name in SYSTEMS})
+    result = compare(metrics=own, documents=DOCUMENTS, n_resamples=99, interval=None)
+    kinds = [row["caveats"] for row in result.to_dicts() if row["caveats"] is not None]
+    assert all("dependence" in of_row.split() for of_row in kinds)
+    assert len(kinds) == 3
+
+
+@pytest.mark.parametrize("table", [TABLE, BY_DOCUMENT], ids=["segments", "documents"])
+def test_dicts_of_segments_are_the_json_lines(table: SegmentTable) -> None:
+    assert [json.loads(line) for line in table.render("jsonl").splitlines()] == table.to_dicts()
+
+
+@given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_scores_of_a_system_are_its_row_and_its_dicts(rows: list[list[float]]) -> None:
+    names = tuple(f"s{i}" for i in range(len(rows)))
+    table = SegmentTable(names, (UsedMetric("M", "M", True),), {"M": np.array(rows)}, "M", "0")
+    for name, row in zip(names, rows, strict=True):
+        assert row == table.system_scores(name, "m").tolist()
+        assert row == [line["M"] for line in table.to_dicts() if line["system"] == name]
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_data_frame_holds_the_same_rows(name: str) -> None:
+    pandas: Any = pytest.importorskip("pandas")
+    result = RESULTS[name]
+    frame = result.to_pandas()
+    dicts = result.to_dicts()
+    assert list(frame.columns) == list(dicts[0])
+    for row, expected in zip(frame.to_dict("records"), dicts, strict=True):
+        assert {key: None if pandas.isna(value) else value for key, value in row.items()} == expected
+    types = {key: str(dtype) for key, dtype in frame.dtypes.items()}
+    assert (types["score"], types["pvalue"], types["n_resamples"], types["seed"]) == (
+        *("float64",) * 2,
+        "Int64",
+        "UInt64",
+    )
+
+
+def test_a_data_frame_keeps_every_digit_of_a_seed() -> None:
+    pytest.importorskip("pandas")
+    seed = 2**64 - 1
+    frame = compare(metrics=ratings(), scheme="iid", n_resamples=99, seed=seed, interval=None).to_pandas()
+    assert int(frame["seed"].dropna().iloc[0]) == seed
+
+
+@pytest.mark.parametrize("table", [TABLE, BY_DOCUMENT], ids=["segments", "documents"])
+def test_a_data_frame_of_segments_holds_the_same_rows(table: SegmentTable) -> None:
+    pytest.importorskip("pandas")
+    assert table.to_pandas().to_dict("records") == table.to_dicts()
+
+
+def test_without_pandas_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for result in (RESULTS["score"], TABLE):
+        with pytest.raises(ModuleNotFoundError, match="pip install pandas; to_dicts works without it") as raised:
+            result.to_pandas()
+        assert raised.value.name == "pandas"
+
+
+def test_every_format_is_rendered() -> None:
+    for fmt in FORMATS:
+        assert RESULTS["baseline"].render(fmt) == render(RESULTS["baseline"], fmt)  # type: ignore[arg-type]
+    for fmt in SEGMENT_FORMATS:
+        assert "".join(render_segments(TABLE, fmt)) == TABLE.render(fmt)  # type: ignore[arg-type]
+
+
+# --- Segments
+
+
+def test_a_table_of_segments_prints_its_first_rows() -> None:
+    lines = str(TABLE).splitlines()
+    assert lines[0] == "80 segments, 4 systems"
+    assert lines[2].split() == ["Segment", "System", "BLEU", "TER"]
+    expected = [
+        [str(s + 1), name, f"{TABLE.scores['BLEU'][k, s]:.2f}", f"{TABLE.scores['TER'][k, s]:.2f}"]
+        for s in range(2)
+        for k, name in enumerate(TABLE.systems)
+    ]
+    assert expected == [line.split() for line in lines[4:12]]
+    assert lines[12:] == ["", "8 of 320 rows; to_dicts() and to_pandas() have all.", f"Signature: {TABLE.signature}"]
+    assert str(BY_DOCUMENT).splitlines()[0] == "20 documents, 4 systems"
+    page = Page(TABLE._repr_html_())
+    assert [cell for row in expected for cell in row] == page.texts["td"]
+
+
+def test_a_short_table_is_whole_and_names_cannot_hide_columns() -> None:
+    table = segment_scores(metrics=SegmentScores("system", {"a": [1, 2]}))
+    lines = str(table).splitlines()
+    assert [line.split() for line in lines[4:6]] == [["1", "a", "1.000"], ["2", "a", "2.000"]]
+    assert not any("rows" in line for line in lines)
+    # As in the formats for programs: two columns of one name would be one key.
+    for call in (table.to_dicts, table.to_pandas):
+        with pytest.raises(InputError, match="a metric called 'system' would hide the column of that name"):
+            call()
+
+
+# --- One test
+
+
+def test_a_test_prints_in_words() -> None:
+    a, b = metric("bleu").suff_stats([SYSTEMS["tuned"], SYSTEMS["baseline"]], [REFERENCES])
+    zeros = [0, 1, 0, 1]
+    cases: list[tuple[SignificanceResult, list[str]]] = [
+        (
+            approximate_randomization(a, b, "bleu", n_resamples=999),
+            ["BLEU: a - b = ", " shuffles, ", "seed 12345, 95% CI of p: ", "(clopper-pearson)."],
+        ),
+        (approximate_randomization(a, b, "bleu", n_resamples=999, scheme="subgroup"), ["A random subgroup of 1,024 "]),
+        (approximate_randomization([1, 2, 1, 3], zeros), ["All 16 shuffles, ", "p = 0.1250 (ar, two-sided)"]),
+        (approximate_randomization(np.arange(60), np.arange(60) % 7), ["Exact null distribution, by convolution."]),
+        (bootstrap_test(a, b, "bleu", n_resamples=999), ["999 draws, ", "(bootstrap, two-sided)"]),
+        (
+            approximate_randomization(a, b, "bleu", stopping=BesagClifford(5), n_resamples=999),
+            [" stopped by besag-clifford (at most 999), 5 exceedances"],
+        ),
+        (
+            approximate_randomization(a, b, "bleu", stopping="gandy", n_resamples=9),
+            ["9 shuffles, not stopped by gandy (at most 9)"],
+        ),
+        (RESULTS["without replicates"].comparisons[0].test, ["rating: a - b = ", "(t-test, two-sided)\nSignature: "]),
+        (RESULTS["all pairs"].comparisons[0].test, [", adjusted p = "]),
+        (
+            approximate_randomization(a.reshape(2, 40, -1), b.reshape(2, 40, -1), "bleu", n_resamples=99),
+            ["BLEU: a batch of 2 tests (ar, two-sided), p from ", "result.problem(i) is the result of test i."],
+        ),
+    ]
+    for result, parts in cases:
+        text = str(result)
+        assert text.endswith(f"\nSignature: {result.signature}")
+        for part in parts:
+            assert part in text
+    first = cases[0][0]
+    assert f"p = {first.pvalue:.4f}" in str(first)
+    assert f", {first.exceedances:,} exceedances," in str(first)
