@@ -49,7 +49,10 @@ def _exists(path: str) -> bool:
 
 
 def read_columns(
-    paths: Iterable[str | os.PathLike[str]], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
+    paths: Iterable[str | os.PathLike[str]],
+    input_format: InputFormat | str | None = None,
+    *,
+    max_input: int = MAX_INPUT,
 ) -> list[Column]:
     """Read columns of segments from files in any of :data:`INPUT_FORMATS`. Each file is read once.
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _core, signature
+from .. import _core, signature, types
 from .._core import Progress
 from ..errors import InputError
 from ..lazy import lazy
@@ -567,10 +567,10 @@ def approximate_randomization(
     metric: MetricLike | None = None,
     *,
     documents: DocumentIds | None = None,
-    scheme: str = "auto",
-    stopping: str | AnyRule | None = None,
+    scheme: types.Scheme | str = "auto",
+    stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int = 10_000,
-    alternative: str = "two-sided",
+    alternative: types.Alternative | str = "two-sided",
     seed: int | ArrayLike = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
@@ -712,11 +712,11 @@ def bootstrap_test(
     b: ArrayLike,
     metric: MetricLike | None = None,
     *,
-    method: str = "centred",
+    method: types.BootstrapMethod | str = "centred",
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
     n_resamples: int = 10_000,
-    alternative: str = "two-sided",
+    alternative: types.Alternative | str = "two-sided",
     seed: int | ArrayLike = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
