@@ -25,9 +25,7 @@ mod _core {
         draw_many, shuffle_many,
     };
     #[pymodule_export]
-    use super::resample::{
-        Sequential, StoppingRule, coin_law, derive, draw_weights, stream_indices, stream_words,
-    };
+    use super::resample::{Sequential, StoppingRule, coin_law, derive, draw_weights, stream_indices, stream_words};
 
     #[pymodule_export]
     const GENERATOR: &str = crate::stream::GENERATOR;
