@@ -423,8 +423,8 @@ class Sums(Reduction):
 class Counts:
     """Counts of systems: arrays of shape (n, S, K), checked once. It keeps the arrays, which must not be changed.
 
-    Of n problems of k systems each there are k arrays, one for each system; of k systems of one problem there may be one
-    array, (k, S, K). Systems are numbered problem by problem.
+    For n problems of k systems each there are k arrays, one for each system. The k systems of one problem may also be
+    one array, (k, S, K). Systems are numbered problem by problem.
     """
 
     def __new__(cls, arrays: Sequence[NDArray[np.int64]]) -> Counts: ...
