@@ -301,7 +301,7 @@ def shuffle(
         counts, *kept = replicates.run([Tally(alternative, thresholds), *besides], pairs)
         return Shuffled.by("iid", counts, replicates.n_resamples), kept
 
-    def by_coins(others: list[int]) -> NDArray[np.int64]:
+    def by_coins(others: NDArray[np.intp]) -> NDArray[np.int64]:
         (counts,) = replicates.run([Tally(alternative, thresholds[:, others])], [pairs[p] for p in others])
         return np.asarray(counts)
 
@@ -322,7 +322,7 @@ def shuffle_each(
     metric, counts = native
     n_pairs = len(counts) // 2
 
-    def by_coins(others: list[int]) -> NDArray[np.int64]:
+    def by_coins(others: NDArray[np.intp]) -> NDArray[np.int64]:
         found = _core.shuffle_many(
             metric,
             counts if len(others) == n_pairs else _core.Counts([array[others] for array in sample.sums().arrays]),
@@ -342,17 +342,19 @@ def shuffle_each(
 
 
 def _exact_or(
-    by_coins: Callable[[list[int]], NDArray[np.int64]],
+    by_coins: Callable[[NDArray[np.intp]], NDArray[np.int64]],
     exact: ExactTests,
     n_resamples: int,
     thresholds: Scores,
     alternative: str,
 ) -> Shuffled:
     """Pairs under metrics that can be tested exactly are; what is left is counted ``by_coins``."""
-    n_metrics, n_pairs = thresholds.shape
-    others = [p for p in range(n_pairs) if any((m, p) not in exact for m in range(n_metrics))]
+    by_chance = np.ones(thresholds.shape, dtype=np.bool_)
+    for place in exact:
+        by_chance[place] = False
+    others = np.flatnonzero(by_chance.any(axis=0))
     counts = np.zeros(thresholds.shape, dtype=np.int64)
-    if others:
+    if others.size:
         counts[:, others] = by_coins(others)
     shuffled = Shuffled.by("iid", counts, n_resamples)
     if not exact:

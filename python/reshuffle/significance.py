@@ -74,7 +74,8 @@ class Observed:
     @lazy
     def thresholds(self) -> Scores:
         """What replicates have to reach: see :func:`threshold`."""
-        return threshold(self.statistic, *self._scores, self.alternative)
+        a, b = self._scores
+        return threshold(self.statistic, a, b, self.alternative)
 
     def drawn(self, hypothesis: int) -> Scores:
         """The difference on every draw: (R,)."""
@@ -531,9 +532,7 @@ def _together(plan: Plan, group: Group, problems: Problems, resampling: Resampli
     return None if shuffled is None else _of_shuffles(observed, shuffled)
 
 
-def _record_of_batch(
-    plan: Plan, problems: Problems, resampling: Resampling, outcome: Outcome
-) -> SignificanceResult:
+def _record_of_batch(plan: Plan, problems: Problems, resampling: Resampling, outcome: Outcome) -> SignificanceResult:
     """What was found in each problem, in one record of arrays."""
     metric = problems.groups[0].metric
     replicates = problems.replicates(problems.groups[0], 0, resampling)

@@ -144,7 +144,9 @@ def many(data: st.DataObject) -> Call:
     batch_seeds = np.zeros(data.draw(st.sampled_from([shape[0], shape[0] + 1])), dtype=np.uint64)
     n, threads_, strata_, side = data.draw(numbers), data.draw(threads), data.draw(strata), data.draw(alternatives)
     calls: list[Call] = [
-        lambda: _core.shuffle_many(BLEU, _core.Counts(counts), side, thresholds, n=n, seeds=batch_seeds, threads=threads_),
+        lambda: _core.shuffle_many(
+            BLEU, _core.Counts(counts), side, thresholds, n=n, seeds=batch_seeds, threads=threads_
+        ),
         lambda: _core.draw_many(BLEU, _core.Counts(counts), n=n, seeds=batch_seeds, strata=strata_, threads=threads_),
     ]
     return data.draw(st.sampled_from(calls))

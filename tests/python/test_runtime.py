@@ -93,9 +93,13 @@ STRETCHES = {
     "pairs": (
         "m, p = _core.Metric('chrf', {}), [(i, j) for i in range(400) for j in range(i)]\n"
         "c, t = rng.integers(1, 30, size=(400, 50, 18)), np.zeros((1, len(p)))",
-        "_core.Resampler([(m, _core.Counts([c]))]).run([_core.Tally(p, 'less', t)], n=10**6, seed=1, progress=progress)",
+        "resampler = _core.Resampler([(m, _core.Counts([c]))])\n"
+        "    resampler.run([_core.Tally(p, 'less', t)], n=10**6, seed=1, progress=progress)",
     ),
-    "differing units": ("c = np.zeros((2, 10**6, 10), np.int64)", "_core.Counts([c]).differing([(0, 1)] * 10**4, most=1)"),
+    "differing units": (
+        "c = np.zeros((2, 10**6, 10), np.int64)",
+        "_core.Counts([c]).differing([(0, 1)] * 10**4, most=1)",
+    ),
     # Three gigabytes of results, of which no page is touched before it is needed.
     "room for results": (
         "c = rng.integers(1, 30, size=(2, 64, 10))",

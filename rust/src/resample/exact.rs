@@ -94,7 +94,7 @@ fn differing_of(
 const ROWS_SIDE_BY_SIDE: usize = 8;
 
 /// Rows that are compared between two checks for a second differing column.
-const ROWS_PER_CHECK: usize = 256;
+const ROWS_PER_CHECK: usize = 64;
 
 dispatch! {
     /// Collects the differing bits of two systems' rows, column by column, for several rows side by side.

@@ -35,14 +35,7 @@ pub(in crate::resample) trait LookUp<const UNITS: usize>: Copy {
     /// The sums of what the codes of some replicates point at in each column's tables. The tables are taken in runs, in
     /// which bytes hold the sums. `place` is the length of a row of codes, and which [`LANES`] of it the replicates begin
     /// at. Of replicates beyond its end there may be anything.
-    fn sums(
-        self,
-        tables: &[&[Line]; COLUMNS],
-        runs: &[Vec<usize>],
-        codes: &[u8],
-        place: (usize, usize),
-        sums: &mut Sums,
-    );
+    fn sums(self, tables: &[&[Line]; COLUMNS], runs: &Runs, codes: &[u8], place: (usize, usize), sums: &mut Sums);
 }
 
 /// A digit of a column.
@@ -80,8 +73,39 @@ pub(in crate::resample) struct Tables<const UNITS: usize> {
     runs: Vec<Vec<Runs>>,
 }
 
-/// Tables, in runs whose bytes hold the sums of their entries.
-type Runs = Vec<Vec<usize>>;
+/// Tables that are not zero, in runs whose bytes hold the sums of their entries.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::resample) struct Runs {
+    tables: Vec<usize>,
+    /// Where each run ends among the tables.
+    ends: Vec<usize>,
+}
+
+impl Runs {
+    /// From the largest entry of each table.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    fn new(largest: impl ExactSizeIterator<Item = u8>) -> Result<Self> {
+        let (mut tables, mut ends) = (reserved(largest.len())?, reserved(largest.len())?);
+        let mut sum = 0;
+        for (table, largest) in largest.enumerate().filter(|(_, largest)| *largest > 0) {
+            sum += u32::from(largest);
+            if sum > u32::from(u8::MAX) {
+                ends.push(tables.len());
+                sum = largest.into();
+            }
+            tables.push(table);
+        }
+        ends.push(tables.len());
+        Ok(Runs { tables, ends })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.tables[std::mem::replace(&mut start, end)..end])
+    }
+}
 
 impl<const UNITS: usize> Tables<UNITS> {
     /// The bytes of a table.
@@ -149,8 +173,8 @@ impl<const UNITS: usize> Tables<UNITS> {
             let of_chunk = first..groups.min(first + Self::WORDS * Self::OF_WORD);
             meter.charge(of_chunk.len() * digits.len(), stop)?;
             let largest = |digits: &[Digit], group: usize| digits.iter().map(|d| d.largest[group]).max().unwrap_or(0);
-            let of_digits = |digits: &[Digit]| runs(of_chunk.clone().map(|group| largest(digits, group)));
-            all_runs.push(digits.chunks(COLUMNS).map(of_digits).collect());
+            let of_digits = |digits: &[Digit]| Runs::new(of_chunk.clone().map(|group| largest(digits, group)));
+            all_runs.push(digits.chunks(COLUMNS).map(of_digits).collect::<Result<_>>()?);
         }
         Ok(Tables { digits, below, runs: all_runs })
     }
@@ -266,25 +290,10 @@ impl Wrapping for u64 {
     }
 }
 
-/// Tables that are not zero, in runs whose largest entries fit a byte together.
-fn runs(largest: impl Iterator<Item = u8>) -> Runs {
-    let mut runs = vec![Vec::new()];
-    let mut sum = 0;
-    for (i, largest) in largest.enumerate().filter(|(_, largest)| *largest > 0) {
-        sum += u32::from(largest);
-        if sum > u32::from(u8::MAX) {
-            runs.push(Vec::new());
-            sum = largest.into();
-        }
-        runs.last_mut().expect("there is a first one").push(i);
-    }
-    runs
-}
-
 /// For the instructions: is there what [`LookUp::sums`] reads, with tables of `SIZE` bytes?
 fn fit<const SIZE: usize>(
     tables: &[&[Line]; COLUMNS],
-    runs: &[Vec<usize>],
+    runs: &Runs,
     codes: &[u8],
     (lanes, register): (usize, usize),
 ) -> bool {
@@ -292,7 +301,7 @@ fn fit<const SIZE: usize>(
     tables.iter().all(|tables| size_of_val(*tables) == groups * SIZE)
         && register * LANES < lanes
         && lanes.is_multiple_of(LANES)
-        && runs.iter().flatten().all(|&group| group < groups)
+        && runs.tables.iter().all(|&group| group < groups)
 }
 
 #[cfg(test)]
@@ -301,10 +310,14 @@ mod tests {
 
     #[test]
     fn bytes_become_wider_before_they_overflow() {
-        assert_eq!(vec![vec![0, 1, 2]], runs([100, 100, 55].into_iter()));
-        assert_eq!(vec![vec![0, 1], vec![3]], runs([100, 100, 0, 56].into_iter()));
-        assert_eq!(vec![vec![0], vec![1], vec![2]], runs([255, 255, 255, 0, 0].into_iter()));
-        assert_eq!(vec![Vec::<usize>::new()], runs(std::iter::empty()));
+        let runs = |largest: &[u8]| {
+            let runs = Runs::new(largest.iter().copied()).unwrap();
+            runs.iter().map(<[usize]>::to_vec).collect::<Vec<_>>()
+        };
+        assert_eq!(vec![vec![0, 1, 2]], runs(&[100, 100, 55]));
+        assert_eq!(vec![vec![0, 1], vec![3]], runs(&[100, 100, 0, 56]));
+        assert_eq!(vec![vec![0], vec![1], vec![2]], runs(&[255, 255, 255, 0, 0]));
+        assert_eq!(vec![Vec::<usize>::new()], runs(&[]));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Sums, fit};
+use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Runs, Sums, fit};
 use crate::simd::Avx2;
 
 /// Tables per mask.
@@ -34,7 +34,7 @@ impl LookUp<4> for Avx2 {
     fn sums(
         self,
         tables: &[&[Line]; COLUMNS],
-        runs: &[Vec<usize>],
+        runs: &Runs,
         codes: &[u8],
         (lanes, register): (usize, usize),
         sums: &mut Sums,
@@ -117,7 +117,7 @@ fn transposed(rows: [__m256i; 8]) -> [__m256i; 8] {
 #[target_feature(enable = "avx2")]
 unsafe fn sums_of_lanes(
     tables: &[&[Line]; COLUMNS],
-    runs: &[Vec<usize>],
+    runs: &Runs,
     codes: &[u8],
     (lanes, place): (usize, usize),
     sums: [&mut [u16; LANES]; COLUMNS],
@@ -125,7 +125,7 @@ unsafe fn sums_of_lanes(
     let zeros = [[_mm256_setzero_si256(); HALVES]; COLUMNS];
     // For each two bytes: their sums as one 16-bit number, modulo 2^16, and the sum of the odd one.
     let (mut both, mut odd) = (zeros, zeros);
-    for run in runs {
+    for run in runs.iter() {
         let mut bytes = zeros;
         for &group in run {
             // SAFETY: guaranteed by the caller; a register covers half of the [`LANES`] places.

@@ -4,7 +4,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Sums, fit};
+use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Runs, Sums, fit};
 use crate::simd::Avx512;
 
 /// Tables per mask: ten of six units, and one of the remaining four.
@@ -28,7 +28,7 @@ impl LookUp<6> for Avx512 {
     fn sums(
         self,
         tables: &[&[Line]; COLUMNS],
-        runs: &[Vec<usize>],
+        runs: &Runs,
         codes: &[u8],
         (lanes, register): (usize, usize),
         sums: &mut Sums,
@@ -92,7 +92,7 @@ fn transposed(rows: [__m512i; 8]) -> [__m512i; 8] {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn sums_of_two(
     tables: &[&[Line]; COLUMNS],
-    runs: &[Vec<usize>],
+    runs: &Runs,
     codes: &[u8],
     lanes: usize,
     registers: [usize; REGISTERS],
@@ -101,7 +101,7 @@ unsafe fn sums_of_two(
     let zeros = [[_mm512_setzero_si512(); REGISTERS]; COLUMNS];
     let low = _mm512_set1_epi16(0xff);
     let (mut even, mut odd) = (zeros, zeros);
-    for run in runs {
+    for run in runs.iter() {
         let mut bytes = zeros;
         for &group in run {
             // SAFETY: guaranteed by the caller; a register and a table are 64 bytes, and a table is a line.
