@@ -93,7 +93,8 @@ STRETCHES = {
     "pairs": (
         "m, p = _core.Metric('chrf', {}), [(i, j) for i in range(400) for j in range(i)]\n"
         "c, t = rng.integers(1, 30, size=(400, 50, 18)), np.zeros((1, len(p)))",
-        "_core.Resampler([(m, _core.Counts([c]))]).run([_core.Tally(p, 'less', t)], n=10**6, seed=1, progress=progress)",
+        "resampler = _core.Resampler([(m, _core.Counts([c]))])\n"
+        "    resampler.run([_core.Tally(p, 'less', t)], n=10**6, seed=1, progress=progress)",
     ),
     "differing units": (
         "c = np.zeros((2, 10**6, 10), np.int64)",

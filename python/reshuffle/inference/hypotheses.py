@@ -54,12 +54,12 @@ class Hypotheses:
     @property
     def a(self) -> Index:
         """The first system of each."""
-        return self.systems[0]
+        return np.asarray(self.systems[0])
 
     @property
     def b(self) -> Index:
         """The second one."""
-        return self.systems[1]
+        return np.asarray(self.systems[1])
 
     def __len__(self) -> int:
         return len(self.metric)

@@ -74,7 +74,8 @@ class Observed:
     @lazy
     def thresholds(self) -> Scores:
         """What replicates have to reach: see :func:`threshold`."""
-        return threshold(self.statistic, *self._scores, self.alternative)
+        a, b = self._scores
+        return threshold(self.statistic, a, b, self.alternative)
 
     def drawn(self, hypothesis: int) -> Scores:
         """The difference on every draw: (R,)."""

@@ -113,7 +113,7 @@ class Tally(_Stacked):
 
     def rows(self, found: _core.Tally, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         """See :meth:`Reduction.rows`."""
-        return found.counts.astype(np.int64)
+        return list(found.counts.astype(np.int64))
 
     def begin(self, width: int, metric: int, n: int) -> _Tallied:
         """See :meth:`Reduction.begin`."""
@@ -222,7 +222,7 @@ class Series(_Stacked):
 
     def rows(self, found: _core.Series, sizes: Sequence[int]) -> Sequence[Scores]:
         """See :meth:`Reduction.rows`."""
-        return found.statistics
+        return list(found.statistics)
 
     def begin(self, width: int, metric: int, n: int) -> _Collected:
         """See :meth:`Reduction.begin`."""
@@ -269,7 +269,7 @@ class MaxT(_Stacked):
 
     def rows(self, found: _core.MaxT, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         """See :meth:`Reduction.rows`."""
-        return found.counts.astype(np.int64)
+        return list(found.counts.astype(np.int64))
 
     def begin(self, width: int, metric: int, n: int) -> _MaxT:
         """See :meth:`Reduction.begin`."""
@@ -307,7 +307,7 @@ class MinP(_Stacked):
 
     def rows(self, found: _core.MinP, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         """See :meth:`Reduction.rows`."""
-        return found.counts.astype(np.int64)
+        return list(found.counts.astype(np.int64))
 
     def begin(self, width: int, metric: int, n: int) -> _MinP:
         """See :meth:`Reduction.begin`."""

@@ -118,7 +118,7 @@ class Replicates:
         (kind,) = {reduction.kind for reduction in reductions}
         of_samples = [sample.native(kind) for sample in self.samples]
         native = [found for found in of_samples if found is not None]
-        rows: list[Sequence[Any]] = [()] * len(reductions)
+        rows: list[list[Any]] = [[] for _ in reductions]
         if native:
             metrics = [m for m, found in enumerate(of_samples) if found is not None]
             filled = self._resampler(kind, native).run(
@@ -130,9 +130,8 @@ class Replicates:
                 progress=self.progress,
             )
             sizes = [len(counts) for _, counts in native]
-            rows = [reduction.rows(one, sizes) for reduction, one in zip(reductions, filled, strict=True)]
+            rows = [list(reduction.rows(one, sizes)) for reduction, one in zip(reductions, filled, strict=True)]
         if len(native) < len(of_samples):
-            rows = [list(of_reduction) for of_reduction in rows]
             for m, sample in enumerate(self.samples):
                 if of_samples[m] is None:
                     width = len(pairs) if kind == "shuffles" else len(sample.scores)

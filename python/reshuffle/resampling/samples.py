@@ -223,9 +223,9 @@ def sizes_of(strata: Strata | None) -> list[int] | None:
 class CountSample(ABC):
     """The counts of k systems under a metric, with S segments or D documents as the units.
 
-    ``arrays`` are C-contiguous arrays of int64, all of the shape (n, S, K). Each holds every so many-th system: those of
-    one array are as they lie there, those of two are of either in turn. So nothing has to be copied to bring together
-    the systems of two arrays.
+    ``arrays`` are C-contiguous arrays of int64, all of the shape (n, S, K). With one array its systems are numbered as
+    they lie there; with two they take turns: system 0 is the first of the first array, system 1 the first of the
+    second. So the systems of two arrays need not be copied into one.
     """
 
     metric: Metric
@@ -258,7 +258,8 @@ class CountSample(ABC):
     def rows(self, system: int) -> Counts:
         """The counts of one system: (S, K)."""
         place, array = divmod(system, len(self.arrays))
-        return self.arrays[array][place]
+        rows: Counts = self.arrays[array][place]
+        return rows
 
     @lazy
     def checked(self) -> _core.Counts:

@@ -158,7 +158,7 @@ impl Bleu {
         effective_order: bool,
     ) -> ([f64; ROOM], [f64; ROOM], usize) {
         let (matches, possible) = totals[2..].split_at(self.order);
-        let (mut of_matches, mut of_totals) = ([0.0; ROOM], [1.0; ROOM]);
+        let (mut smoothed_matches, mut smoothed_totals) = ([0.0; ROOM], [1.0; ROOM]);
         let mut effective = self.order;
         let mut halving = 1.0;
         for n in 0..self.order {
@@ -168,7 +168,7 @@ impl Bleu {
             }
             if total == 0.0 {
                 if self.smoothing == Smoothing::Mteval {
-                    of_matches[n] = 1.0;
+                    smoothed_matches[n] = 1.0;
                     continue;
                 }
                 break;
@@ -186,9 +186,9 @@ impl Bleu {
                     Smoothing::None | Smoothing::AddK(_) => 0.0,
                 };
             }
-            (of_matches[n], of_totals[n]) = (matched, total);
+            (smoothed_matches[n], smoothed_totals[n]) = (matched, total);
         }
-        (of_matches, of_totals, effective)
+        (smoothed_matches, smoothed_totals, effective)
     }
 
     #[inline(always)]
@@ -303,25 +303,25 @@ impl Formula for Bleu {
             return;
         }
         let (matched, possible, effective) = self.precisions::<MAX_ORDER>(totals, self.effective_order);
-        let (of_lengths, of_ngrams) = out.split_at_mut(2);
-        let (of_matches, of_totals) = of_ngrams.split_at_mut(self.order);
+        let (length_gradient, ngram_gradient) = out.split_at_mut(2);
+        let (match_gradient, total_gradient) = ngram_gradient.split_at_mut(self.order);
         for (n, weight) in self.weights.powers(totals[0], effective).enumerate() {
             let share = score * weight;
             let has_more = matches!(self.smoothing, Smoothing::AddK(_)) && n > 0;
             // An order that cannot occur is a constant, and so is a smoothed count.
             let is_constant = totals[2 + self.order + n] == 0 || (self.nltk && matched[n] == 0.0);
             if has_more || !is_constant {
-                of_totals[n] = -share / possible[n];
+                total_gradient[n] = -share / possible[n];
                 if has_more || totals[2 + n] != 0 {
-                    of_matches[n] = share / matched[n];
+                    match_gradient[n] = share / matched[n];
                 }
             }
         }
         let (hypothesis, reference) = (totals[0] as f64, totals[1] as f64);
         if totals[0] <= totals[1] && totals[0] > 0 {
             let sides = if totals[0] == totals[1] { 0.5 } else { 1.0 };
-            of_lengths[0] = sides * score * reference / hypothesis / hypothesis;
-            of_lengths[1] = -sides * score / hypothesis;
+            length_gradient[0] = sides * score * reference / hypothesis / hypothesis;
+            length_gradient[1] = -sides * score / hypothesis;
         }
     }
 }

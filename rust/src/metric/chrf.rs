@@ -139,13 +139,13 @@ impl Chrf {
     fn f_score(&self, totals: &[i64]) -> f64 {
         let factor = self.beta * self.beta;
         if self.eps_smoothing {
-            let of_order = |counts| {
+            let order_score = |counts| {
                 let (precision, recall) = Self::precision_recall(counts);
                 let denominator = factor * precision + recall;
                 if denominator > 0.0 { (1.0 + factor) * precision * recall / denominator } else { EPSILON }
             };
             // Not `sum`, which begins at -0.0.
-            let sum = totals.chunks_exact(3).map(of_order).fold(0.0, |sum, f| sum + f);
+            let sum = totals.chunks_exact(3).map(order_score).fold(0.0, |sum, f| sum + f);
             return 100.0 * sum / self.order() as f64;
         }
         let (precision, recall) = self.mean_precision_recall(totals);
@@ -233,8 +233,8 @@ impl Chrf {
         if denominator <= 0.0 {
             return (0.0, 0.0);
         }
-        let (of_precision, of_recall) = (precision / denominator, recall / denominator);
-        ((1.0 + factor) * of_recall * of_recall, (1.0 + factor) * factor * of_precision * of_precision)
+        let (precision_share, recall_share) = (precision / denominator, recall / denominator);
+        ((1.0 + factor) * recall_share * recall_share, (1.0 + factor) * factor * precision_share * precision_share)
     }
 }
 
@@ -280,13 +280,13 @@ impl Counter for ChrfCounter<'_> {
             let mut best = -1.0;
             for reference in 0..references.len() {
                 row.fill(0);
-                let (of_characters, of_words) = row.split_at_mut(3 * char_order);
-                characters.overlap(reference, of_characters, stop)?;
+                let (char_row, word_row) = row.split_at_mut(3 * char_order);
+                characters.overlap(reference, char_row, stop)?;
                 if word_order > 0 {
                     let mut matches = [0; MAX_ORDER];
                     let matches = &mut matches[..word_order];
                     let length = words[reference].overlap(|emit| split(line, emit), matches, stop)?;
-                    fill(of_words, length, word_counts[reference], matches);
+                    fill(word_row, length, word_counts[reference], matches);
                 }
                 let score = chrf.f_score(row);
                 if score > best {
@@ -302,10 +302,10 @@ impl Counter for ChrfCounter<'_> {
 /// Writes `[hyp, ref, match]` of every order, from both lengths in unigrams and the matches.
 fn fill(row: &mut [i64], hypothesis: usize, reference: usize, matches: &[i64]) {
     for (n, (counts, &matched)) in row.chunks_exact_mut(3).zip(matches).enumerate() {
-        let (of_hypothesis, of_reference) = (hypothesis.saturating_sub(n), reference.saturating_sub(n));
+        let (hypothesis_ngrams, reference_ngrams) = (hypothesis.saturating_sub(n), reference.saturating_sub(n));
         // If the reference is too short to contain any, the n-grams of the hypothesis do not count as wrong.
-        let of_hypothesis = if of_reference > 0 { of_hypothesis } else { 0 };
-        counts.copy_from_slice(&[of_hypothesis as i64, of_reference as i64, matched]);
+        let hypothesis_ngrams = if reference_ngrams > 0 { hypothesis_ngrams } else { 0 };
+        counts.copy_from_slice(&[hypothesis_ngrams as i64, reference_ngrams as i64, matched]);
     }
 }
 
@@ -508,11 +508,11 @@ fn overlap_of_sorted(
         // N-grams longer than the prefix shared with the next window are complete.
         let shared = word.map_or(0, |next| ((at ^ next).leading_zeros() / bits) as usize);
         while open > shared {
-            let [of_hypothesis, of_reference] = std::mem::take(&mut seen[open]);
-            matches[open - 1] += i64::from(of_hypothesis.min(of_reference));
+            let [hypothesis_count, reference_count] = std::mem::take(&mut seen[open]);
+            matches[open - 1] += i64::from(hypothesis_count.min(reference_count));
             open -= 1;
-            seen[open][0] += of_hypothesis;
-            seen[open][1] += of_reference;
+            seen[open][0] += hypothesis_count;
+            seen[open][1] += reference_count;
         }
     }
     Ok(())

@@ -163,7 +163,7 @@ struct DepFCounter<'a> {
 
 impl Counter for DepFCounter<'_> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        let of_references: Vec<Relations> = references
+        let parsed_references: Vec<Relations> = references
             .iter()
             .enumerate()
             .map(|(i, block)| {
@@ -173,7 +173,7 @@ impl Counter for DepFCounter<'_> {
         for (i, (block, best)) in hypotheses.iter().zip(rows.chunks_exact_mut(3)).enumerate() {
             let hypothesis =
                 self.depf.relations(block, stop).map_err(|error| error.in_column(Column::System(i + 1)))?;
-            for (first, reference) in of_references.iter().enumerate() {
+            for (first, reference) in parsed_references.iter().enumerate() {
                 let common = |(triple, &count): (_, &i64)| count.min(reference.get(triple).copied().unwrap_or(0));
                 let row = [hypothesis.iter().map(common).sum(), size(&hypothesis), size(reference)];
                 // F is 2m/(h + r), compared without division so that ties are exact.

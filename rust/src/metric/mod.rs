@@ -259,8 +259,8 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
 ) -> Result<Vec<i64>> {
     let segments = check(systems, references)?;
     let get = |column: usize, segment: usize| references[column][segment].as_ref().map(AsRef::as_ref);
-    let of_corpus = References { columns: references.len(), segments, get: &get };
-    let counters = run.without_progress(|run| metric.counters(&of_corpus, run))?;
+    let corpus_references = References { columns: references.len(), segments, get: &get };
+    let counters = run.without_progress(|run| metric.counters(&corpus_references, run))?;
     let width = metric.columns().len();
     let (n_systems, row) = (systems.len(), systems.len() * width);
     let mut out = zeros(&[n_systems, segments, width])?;
@@ -274,16 +274,16 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
         |(), range, stop| {
             let mut rows = vec![0; range.len() * row];
             let mut counter = counters();
-            let (mut of_references, mut of_hypotheses) = (Vec::new(), Vec::new());
+            let (mut segment_references, mut segment_hypotheses) = (Vec::new(), Vec::new());
             for (s, rows) in range.zip(rows.chunks_exact_mut(row)) {
                 if stop.requested() {
                     return None;
                 }
-                of_references.clear();
-                of_references.extend(of_corpus.of_segment(s));
-                of_hypotheses.clear();
-                of_hypotheses.extend(systems.iter().map(|c| c[s].as_ref()));
-                match counter.count(&of_references, &of_hypotheses, rows, stop) {
+                segment_references.clear();
+                segment_references.extend(corpus_references.of_segment(s));
+                segment_hypotheses.clear();
+                segment_hypotheses.extend(systems.iter().map(|c| c[s].as_ref()));
+                match counter.count(&segment_references, &segment_hypotheses, rows, stop) {
                     Ok(()) => {}
                     Err(Error::Interrupted) => return None,
                     Err(error) => return Some(Err(error.in_segment(s + 1))),

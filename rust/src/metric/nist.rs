@@ -264,8 +264,9 @@ impl Information {
         let mut counts = vec![0_u32; vocabulary.len()];
         tokens.iter().for_each(|&token| counts[token as usize] += 1);
         let total = tokens.len() as f64;
-        let bits = |count: u32, of: f64| {
-            fixed::from_real(-(f64::from(count) / of).log2(), BITS).expect("a logarithm of a 64-bit number is small")
+        let bits = |count: u32, denominator: f64| {
+            fixed::from_real(-(f64::from(count) / denominator).log2(), BITS)
+                .expect("a logarithm denominator a 64-bit number is small")
         };
         let mut worth: Vec<i64> = counts.iter().map(|&count| bits(count, total)).collect();
 

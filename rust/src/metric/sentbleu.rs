@@ -323,9 +323,9 @@ impl Formula for SentBleu {
     }
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
-        let (of_ratio, of_unweighted) = out.split_at_mut(2);
-        super::ratio_gradient(100.0 * fixed::to_real(1, BITS), totals, of_ratio);
-        of_unweighted.fill(0.0);
+        let (ratio_gradient, unweighted_gradient) = out.split_at_mut(2);
+        super::ratio_gradient(100.0 * fixed::to_real(1, BITS), totals, ratio_gradient);
+        unweighted_gradient.fill(0.0);
     }
 }
 

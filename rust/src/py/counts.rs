@@ -31,6 +31,12 @@ fn systems<'a>(arrays: &'a [Array<'_>], [problems, segments, columns]: [usize; 3
     }))
 }
 
+fn copy(numbers: &[i64]) -> Result<Vec<i64>> {
+    let mut out = reserved(numbers.len())?;
+    out.extend_from_slice(numbers);
+    Ok(out)
+}
+
 impl Counts {
     /// The number of systems of each problem.
     pub(super) fn systems(&self) -> usize {
@@ -51,7 +57,8 @@ impl Counts {
         }
         let systems = systems(arrays, self.shape)?.map_err(|e| raise(py, e))?;
         let [_, segments, columns] = self.shape;
-        Ok(SuffStats::checked_before(systems, [segments, columns], self.totals.clone(), self.largest))
+        let totals = copy(&self.totals).map_err(|e| raise(py, e))?;
+        Ok(SuffStats::checked_before(systems, [segments, columns], totals, self.largest))
     }
 }
 
@@ -72,7 +79,7 @@ impl Counts {
             let mut meter = WorkMeter::default();
             SuffStats::watched(systems, [segments, columns], |cost| meter.charge(cost, stop))
         })?;
-        let (totals, largest) = (stats.totals().to_vec(), stats.largest());
+        let (totals, largest) = (copy(stats.totals()).map_err(|e| raise(py, e))?, stats.largest());
         let arrays = arrays.iter().map(|array| (**array).clone().unbind()).collect();
         Ok(Counts { arrays, shape, totals, largest })
     }
@@ -84,7 +91,8 @@ impl Counts {
     #[getter]
     fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let [problems, _, columns] = self.shape;
-        shaped(py, self.totals.clone(), [problems * self.arrays.len(), columns])
+        let totals = copy(&self.totals).map_err(|e| raise(py, e))?;
+        shaped(py, totals, [problems * self.arrays.len(), columns])
     }
 
     #[pyo3(signature = (pairs, *, most))]

@@ -43,26 +43,27 @@ fn differing_of(
     }
     let columns = stats.columns();
     let all = 0..stats.segments();
-    let (of_x, of_y) = (stats.rows(x, all.clone()), stats.rows(y, all));
+    let (x_counts, y_counts) = (stats.rows(x, all.clone()), stats.rows(y, all));
     let mut differs = vec![0; columns * ROWS_SIDE_BY_SIDE];
     let simd = Simd::best();
     let (mut first, mut several) = (None, false);
-    for (of_x, of_y) in of_x.chunks(ROWS_PER_CHECK * columns).zip(of_y.chunks(ROWS_PER_CHECK * columns)) {
-        meter.charge(of_x.len(), stop)?;
-        collect(simd, of_x, of_y, &mut differs);
+    for (x_counts, y_counts) in x_counts.chunks(ROWS_PER_CHECK * columns).zip(y_counts.chunks(ROWS_PER_CHECK * columns))
+    {
+        meter.charge(x_counts.len(), stop)?;
+        collect(simd, x_counts, y_counts, &mut differs);
         let mut found = (0..columns).filter(|c| differs[*c..].iter().step_by(columns).any(|differs| *differs != 0));
         (first, several) = (found.next(), found.next().is_some());
         if several {
             break;
         }
     }
-    let pairs = of_x.chunks(PIECE * columns).zip(of_y.chunks(PIECE * columns));
+    let pairs = x_counts.chunks(PIECE * columns).zip(y_counts.chunks(PIECE * columns));
     match first {
         Some(column) if !several => {
             let (mut units, mut sum, mut divisor) = (0, 0u64, 0);
-            for (of_x, of_y) in pairs {
-                meter.charge(of_x.len(), stop)?;
-                let apart = of_x[column..].iter().step_by(columns).zip(of_y[column..].iter().step_by(columns));
+            for (x_counts, y_counts) in pairs {
+                meter.charge(x_counts.len(), stop)?;
+                let apart = x_counts[column..].iter().step_by(columns).zip(y_counts[column..].iter().step_by(columns));
                 for apart in apart.map(|(x, y)| x.abs_diff(*y)) {
                     units += usize::from(apart != 0);
                     sum = sum.saturating_add(apart);
@@ -76,9 +77,9 @@ fn differing_of(
         }
         _ => {
             let mut units = 0;
-            for (of_x, of_y) in pairs {
-                meter.charge(of_x.len(), stop)?;
-                let rows = of_x.chunks_exact(columns).zip(of_y.chunks_exact(columns));
+            for (x_counts, y_counts) in pairs {
+                meter.charge(x_counts.len(), stop)?;
+                let rows = x_counts.chunks_exact(columns).zip(y_counts.chunks_exact(columns));
                 units += rows.filter(|(x, y)| x != y).take(most.saturating_add(1).saturating_sub(units)).count();
                 if several && units > most {
                     break;

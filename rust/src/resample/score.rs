@@ -79,10 +79,10 @@ impl Scoring {
                     for (scores, totals) in scores.iter_mut().zip(&self.totals) {
                         formula.scores(&totals[..columns * batch], &mut scores[..batch]);
                     }
-                    let [of_x, of_y] = &mut scores;
-                    of_x.iter_mut().zip(of_y.iter()).for_each(|(x, y)| *x -= y);
+                    let [x_scores, y_scores] = &mut scores;
+                    x_scores.iter_mut().zip(y_scores.iter()).for_each(|(x, y)| *x -= y);
                     for (accumulate, partial) in &mut *accumulators {
-                        accumulate.add_values(partial, series, at, &of_x[..batch]);
+                        accumulate.add_values(partial, series, at, &x_scores[..batch]);
                     }
                 }
                 accumulators
@@ -138,17 +138,19 @@ dispatch! {
 
 #[inline(always)]
 fn swap_inline(
-    (total_x, of_x): (&[i64], &[i64]),
-    (total_y, of_y): (&[i64], &[i64]),
+    (total_x, flipped_x): (&[i64], &[i64]),
+    (total_y, flipped_y): (&[i64], &[i64]),
     to_x: &mut [i64],
     to_y: &mut [i64],
 ) {
-    let batch = of_x.len() / total_x.len();
-    let flipped = of_x.chunks_exact(batch).zip(of_y.chunks_exact(batch));
+    let batch = flipped_x.len() / total_x.len();
+    let flipped = flipped_x.chunks_exact(batch).zip(flipped_y.chunks_exact(batch));
     let swapped = to_x.chunks_exact_mut(batch).zip(to_y.chunks_exact_mut(batch));
-    for (((of_x, of_y), (to_x, to_y)), (total_x, total_y)) in flipped.zip(swapped).zip(total_x.iter().zip(total_y)) {
-        for (((of_x, of_y), to_x), to_y) in of_x.iter().zip(of_y).zip(to_x).zip(to_y) {
-            let moved = of_x - of_y;
+    for (((flipped_x, flipped_y), (to_x, to_y)), (total_x, total_y)) in
+        flipped.zip(swapped).zip(total_x.iter().zip(total_y))
+    {
+        for (((flipped_x, flipped_y), to_x), to_y) in flipped_x.iter().zip(flipped_y).zip(to_x).zip(to_y) {
+            let moved = flipped_x - flipped_y;
             (*to_x, *to_y) = (total_x - moved, total_y + moved);
         }
     }

@@ -105,8 +105,8 @@ fn system_cells<T: Integer>(
         let values = &values[0];
         // Columns that are not added up are empty.
         let own = before.iter().enumerate().map(|(other, values)| (Base::SameSystem(other), Some(values)));
-        let of_first = std::iter::once((Base::FirstSystem, Some(&first[column])));
-        let others = of_first.chain(own).filter(|(_, values)| values.is_some_and(|values| !values.is_empty()));
+        let first_system = std::iter::once((Base::FirstSystem, Some(&first[column])));
+        let others = first_system.chain(own).filter(|(_, values)| values.is_some_and(|values| !values.is_empty()));
         let mut found = None;
         for (base, other) in std::iter::once((Base::Zero, None)).chain(others) {
             let other = other.map(Vec::as_slice);
@@ -152,8 +152,8 @@ fn split_columns<T: Integer>(
             values.iter_mut().zip(rows).for_each(|(value, count)| *value = T::cut(*count));
         }
         for (column, out) in columns.iter_mut().enumerate() {
-            let of_column = values[column..].iter().step_by(width);
-            out[from..to].iter_mut().zip(of_column).for_each(|(out, value)| *out = *value);
+            let column_values = values[column..].iter().step_by(width);
+            out[from..to].iter_mut().zip(column_values).for_each(|(out, value)| *out = *value);
         }
     }
     Ok(columns)
@@ -182,8 +182,8 @@ fn difference<T: Integer>(
     (meter, stop): (&mut WorkMeter, &Stop<'_>),
 ) -> Result<Option<(i64, Vec<Exception>)>> {
     let (units, simd) = (values.len(), Simd::best());
-    let on_top = |unit: usize| values[unit].minus(other.map_or(T::cut(0), |other| other[unit]));
-    let constant = if relative { T::cut(0) } else { common(on_top, units) };
+    let excess = |unit: usize| values[unit].minus(other.map_or(T::cut(0), |other| other[unit]));
+    let constant = if relative { T::cut(0) } else { common(excess, units) };
     let mut different = 0;
     for from in (0..units).step_by(COMPARED) {
         meter.charge(COMPARED / 4, stop)?;
@@ -198,8 +198,8 @@ fn difference<T: Integer>(
     if different > 0 {
         for from in (0..units).step_by(PIECE) {
             meter.charge(PIECE, stop)?;
-            let differing = (from..units.min(from + PIECE)).filter(|&unit| on_top(unit) != constant);
-            exceptions.extend(differing.map(|unit| (unit, on_top(unit).widen().wrapping_sub(constant.widen()))));
+            let differing = (from..units.min(from + PIECE)).filter(|&unit| excess(unit) != constant);
+            exceptions.extend(differing.map(|unit| (unit, excess(unit).widen().wrapping_sub(constant.widen()))));
         }
     }
     Ok(Some((constant.widen(), exceptions)))

@@ -137,7 +137,7 @@ impl Design {
     pub fn copy(&self, cell: usize, (columns, stride, from): (&[i64], usize, usize), rows: i64, out: &mut [i64]) {
         let Rule { dense, constant, exceptions } = self.rules[cell];
         let column = |column: usize| &columns[column * stride + from..][..out.len()];
-        let on_top = exceptions.map(|exceptions| column(self.packed.len() + exceptions));
+        let extra = exceptions.map(|exceptions| column(self.packed.len() + exceptions));
         match dense {
             Some(dense) => {
                 let dense = column(dense);
@@ -149,8 +149,8 @@ impl Design {
             let constant = constant.wrapping_mul(rows);
             out.iter_mut().for_each(|out| *out = out.wrapping_add(constant));
         }
-        if let Some(on_top) = on_top {
-            out.iter_mut().zip(on_top).for_each(|(out, on_top)| *out = out.wrapping_add(*on_top));
+        if let Some(extra) = extra {
+            out.iter_mut().zip(extra).for_each(|(out, extra)| *out = out.wrapping_add(*extra));
         }
     }
 }

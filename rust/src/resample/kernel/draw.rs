@@ -84,11 +84,11 @@ impl<'a> Draws<'a> {
             out[place] = units.iter().map(|&unit| column.value(unit as usize)).sum();
         }
         for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.chunks_exact_mut(stride)) {
-            let on_top = |unit: usize| {
+            let extra = |unit: usize| {
                 let found = exceptions.units.binary_search_by_key(&unit, |(unit, _)| *unit);
                 found.map_or(0, |place| exceptions.units[place].1)
             };
-            out[place] = units.iter().map(|&unit| on_top(unit as usize)).sum();
+            out[place] = units.iter().map(|&unit| extra(unit as usize)).sum();
         }
     }
 }

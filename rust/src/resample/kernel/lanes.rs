@@ -35,14 +35,7 @@ pub(in crate::resample) trait LookUp<const UNITS: usize>: Copy {
     /// The sums of what the codes of some replicates point at in each column's tables. The tables are taken in runs, in
     /// which bytes hold the sums. `place` is the length of a row of codes, and which [`LANES`] of it the replicates begin
     /// at. Of replicates beyond its end there may be anything.
-    fn sums(
-        self,
-        tables: &[&[Line]; COLUMNS],
-        runs: &Runs,
-        codes: &[u8],
-        place: (usize, usize),
-        sums: &mut Sums,
-    );
+    fn sums(self, tables: &[&[Line]; COLUMNS], runs: &Runs, codes: &[u8], place: (usize, usize), sums: &mut Sums);
 }
 
 /// A digit of a column.

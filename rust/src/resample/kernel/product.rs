@@ -163,14 +163,14 @@ fn add(
 
 fn portable(quads: &[Quad], weights: &[u8], padded: usize, sums: &mut [[i32; LANES]; TOGETHER]) {
     for (sums, weights) in sums.iter_mut().zip(weights.chunks(padded)) {
-        let mut of_replicate = *sums;
+        let mut row_sums = *sums;
         for (quad, weights) in quads.iter().zip(weights.as_chunks::<QUAD>().0) {
-            for (sum, digits) in of_replicate.iter_mut().zip(quad) {
+            for (sum, digits) in row_sums.iter_mut().zip(quad) {
                 let products = digits.iter().zip(weights).map(|(&digit, &weight)| i32::from(digit) * i32::from(weight));
                 *sum += products.sum::<i32>();
             }
         }
-        *sums = of_replicate;
+        *sums = row_sums;
     }
 }
 
@@ -197,8 +197,8 @@ mod avx2 {
         padded: usize,
         sums: &mut [[i32; LANES]; TOGETHER],
     ) {
-        let of_batches = sums.as_chunks_mut::<BATCH>().0;
-        for (sums, weights) in of_batches.iter_mut().zip(weights.chunks(BATCH * padded)) {
+        let batches = sums.as_chunks_mut::<BATCH>().0;
+        for (sums, weights) in batches.iter_mut().zip(weights.chunks(BATCH * padded)) {
             let mut rows = [&weights[..QUAD * quads.len()]; BATCH];
             // Missing rows repeat the first one, and their sums are dropped.
             weights.chunks(padded).zip(&mut rows).for_each(|(weights, row)| *row = &weights[..QUAD * quads.len()]);

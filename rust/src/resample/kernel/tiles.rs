@@ -153,7 +153,7 @@ impl Tiles {
         for (column, bound) in largest.into_iter().enumerate() {
             by_width[usize::from(bound > i16::LARGEST) + usize::from(bound > i32::LARGEST)].push(column);
         }
-        let of_width = |(width, columns): (usize, &Vec<usize>)| {
+        let make_tiles = |(width, columns): (usize, &Vec<usize>)| {
             let tile = |columns: &[usize]| match width {
                 0 => Tile::new(columns, &bounds, packed, stop).map(AnyTile::Narrow),
                 1 => Tile::new(columns, &bounds, packed, stop).map(AnyTile::Middle),
@@ -161,7 +161,7 @@ impl Tiles {
             };
             columns.chunks(LANES).map(tile).collect::<Vec<_>>()
         };
-        by_width.iter().enumerate().flat_map(of_width).collect::<Result<_>>().map(Tiles)
+        by_width.iter().enumerate().flat_map(make_tiles).collect::<Result<_>>().map(Tiles)
     }
 
     /// The number of tiles.

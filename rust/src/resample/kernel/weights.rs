@@ -83,8 +83,8 @@ impl Strata {
         let mut meter = WorkMeter::default();
         let mut rest = weights;
         for (stratum, distribution) in (0..).zip(&self.strata) {
-            let (of_stratum, others) = rest.split_at_mut(distribution.units);
-            distribution.draw((seed, replicate, stratum), of_stratum, (&mut meter, stop))?;
+            let (stratum_weights, others) = rest.split_at_mut(distribution.units);
+            distribution.draw((seed, replicate, stratum), stratum_weights, (&mut meter, stop))?;
             rest = others;
         }
         rest.fill(0);

@@ -224,10 +224,10 @@ impl Reduction for Ranks {
     fn stages(&mut self) -> Stages<'_> {
         let (mut first_system, mut first_count) = (0, 0);
         let metric = |(&systems, &higher_is_better)| {
-            let of = Metric { systems, higher_is_better, first_system, first_count };
+            let layout = Metric { systems, higher_is_better, first_system, first_count };
             first_system += systems;
             first_count += systems * systems;
-            of
+            layout
         };
         let metrics: Vec<_> = self.systems.iter().zip(&self.higher_is_better).map(metric).collect();
         let accumulate = Ranked { metrics, systems: first_system, counts: first_count };

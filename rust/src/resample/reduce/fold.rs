@@ -76,22 +76,22 @@ impl Fold {
     /// # Errors
     /// [`Error::Memory`].
     pub fn merge(&mut self, later: &Self) -> Result<()> {
-        (0..).zip(&later.nodes).try_for_each(|(i, &node)| self.append(node, later.of(i)))
+        (0..).zip(&later.nodes).try_for_each(|(i, &node)| self.append(node, later.node_values(i)))
     }
 
     /// The values of all replicates and their number, or None without replicates.
     pub fn total(&self) -> Option<(Vec<f64>, u64)> {
         let mut nodes = (0..).zip(&self.nodes);
         let (i, first) = nodes.next()?;
-        let (mut values, mut replicates) = (self.of(i).to_vec(), first.replicates);
+        let (mut values, mut replicates) = (self.node_values(i).to_vec(), first.replicates);
         for (i, node) in nodes {
-            (self.join)((&mut values, replicates), (self.of(i), node.replicates));
+            (self.join)((&mut values, replicates), (self.node_values(i), node.replicates));
             replicates += node.replicates;
         }
         Some((values, replicates))
     }
 
-    fn of(&self, node: usize) -> &[f64] {
+    fn node_values(&self, node: usize) -> &[f64] {
         &self.values[node * self.width..][..self.width]
     }
 
@@ -106,9 +106,9 @@ impl Fold {
             if !(same_leaf || halves && left.index < right.index) {
                 break;
             }
-            let (before, of_right) = self.values.split_at_mut((self.nodes.len() - 1) * self.width);
-            let of_left = &mut before[(self.nodes.len() - 2) * self.width..];
-            (self.join)((of_left, left.replicates), (of_right, right.replicates));
+            let (before, right_values) = self.values.split_at_mut((self.nodes.len() - 1) * self.width);
+            let left_values = &mut before[(self.nodes.len() - 2) * self.width..];
+            (self.join)((left_values, left.replicates), (right_values, right.replicates));
             let joined = if same_leaf { left } else { Node { level: left.level + 1, index: left.index / 2, ..left } };
             self.nodes.truncate(self.nodes.len() - 2);
             self.nodes.push(Node { replicates: left.replicates + right.replicates, ..joined });

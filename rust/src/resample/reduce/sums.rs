@@ -94,12 +94,12 @@ impl Accumulate for ByReplicate {
 
     fn sums(&self, partial: &mut Partial, block: &Block<'_>, stop: &Stop<'_>) -> Result<()> {
         let n = block.len();
-        let mut of_cell = zeros(&[n])?;
+        let mut cell_sums = zeros(&[n])?;
         let mut meter = WorkMeter::default();
         for cell in 0..self.cells {
             meter.charge(n, stop)?;
-            block.copy(cell, 0, &mut of_cell);
-            partial.sums[cell..].iter_mut().step_by(self.cells).zip(&of_cell).for_each(|(out, sum)| *out = *sum);
+            block.copy(cell, 0, &mut cell_sums);
+            partial.sums[cell..].iter_mut().step_by(self.cells).zip(&cell_sums).for_each(|(out, sum)| *out = *sum);
         }
         Ok(())
     }

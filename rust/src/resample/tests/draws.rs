@@ -144,7 +144,7 @@ proptest! {
     ) {
         let counts = counts(segments * 5, scale);
         let stats = SuffStats::new(&counts, 1, segments, 5).unwrap();
-        let got = with_run(1, |run| draw_sums(&[stats.clone()], &[], (Plan::Indices(&indices), 0..3), run)).unwrap();
+        let got = with_run(1, |run| draw_sums(std::slice::from_ref(&stats), &[], (Plan::Indices(&indices), 0..3), run)).unwrap();
         let expected: Vec<i64> = indices.chunks(segments).flat_map(|indices| added(&stats, 0, indices)).collect();
         prop_assert_eq!(expected, got);
     }

@@ -108,7 +108,7 @@ fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
     let stats = SuffStats::new(&counts, 3, 70, 10).unwrap();
     let codes = random_codes(1, 70);
     let of = |first: u64, n: usize, threads| {
-        with_run(threads, |run| shuffle_sums(&[stats.clone()], coded(&codes, first, n), run)).unwrap()
+        with_run(threads, |run| shuffle_sums(std::slice::from_ref(&stats), coded(&codes, first, n), run)).unwrap()
     };
     let all = of(0, 20_000, 1);
     for (first, n) in [(0, 1), (3, 5), (15, 2), (16, 16), (8190, 5), (4096, 9000), (77, 12_345)] {

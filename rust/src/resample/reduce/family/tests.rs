@@ -63,7 +63,7 @@ fn spreads_are_root_mean_squares_for_any_number_of_threads() {
 }
 
 #[test]
-fn max_t_counts_what_the_definition_says() {
+fn max_t_equals_the_definition() {
     on_a_family(|scored, observed, shuffled| {
         let scales: Vec<f64> = (0..8).map(|i| [1.0, 0.0, 2.5, 0.7][i % 4]).collect();
         for alternative in ALTERNATIVES {
@@ -90,7 +90,7 @@ fn max_t_counts_what_the_definition_says() {
 }
 
 #[test]
-fn min_p_counts_what_the_definition_says() {
+fn min_p_equals_the_definition() {
     on_a_family(|scored, observed, shuffled| {
         for alternative in ALTERNATIVES {
             let extreme = |s: usize, r: usize| alternative.extremeness(shuffled[s * N + r]);
