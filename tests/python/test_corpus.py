@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -93,6 +94,10 @@ def test_numbers_of_lines_must_agree_and_the_error_names_who_has_how_many(tmp_pa
         read_corpus([ref, bad], [good])
     with pytest.raises(InputError, match="only once"):
         read_corpus(["-"], ["-"])
+    # Other systems than those that were read have no files to be named by.
+    corpus = read_corpus([ref], [good])
+    with pytest.raises(InputError, match=r"^.*ref\.txt has 2 segments, x has 1: they must match segment by segment$"):
+        replace(corpus, systems={**corpus.systems, "x": ["a"]})
 
 
 def test_systems_are_named_by_the_shortest_name_that_tells_them_apart() -> None:

@@ -19,10 +19,10 @@ from ..settings import Resampling, Units
 from ..validate import check_name
 from .metric_options import MetricChoice, flag, flags
 
-__all__ = ["CALLED", "Job"]
+__all__ = ["FLAGS", "Job"]
 
 # The command-line names of settings, for error messages.
-CALLED = {
+FLAGS = {
     "n_resamples": "-n",
     "seed": "--seed",
     "threads": "--threads",
@@ -240,7 +240,7 @@ def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
 def _resampling(options: dict[str, Any]) -> Resampling:
     """Check the numbers before any file is read, and remove them from ``options``."""
     given = Resampling(*(options.pop(name) for name in ("n_resamples", "seed", "threads")))
-    given.check(CALLED)
+    given.check(FLAGS)
     return given
 
 

@@ -80,8 +80,9 @@ class Corpus:
         if not self.systems:
             raise InputError("no systems: at least one system's output is needed")
         names = self.reference_names or [f"references[{i}]" for i in range(len(self.references))]
-        labels = [source.name for source in self.sources] or [*names, *self.systems]
         texts: list[Sequence[str | None]] = [*self.references, *self.systems.values()]
+        files = [source.name for source in self.sources]
+        labels = files if len(files) == len(texts) else [*names, *self.systems]
         columns = list(zip(labels, texts, strict=True))
         first_name, expected = columns[0][0], len(columns[0][1])
         if expected == 0:
@@ -278,7 +279,7 @@ def segment_list(what: str, values: Any) -> list[Any]:
 
 
 def system_names(paths: Sequence[str]) -> list[str]:
-    """The shortest names that tell files apart: the stem, else the file name, else the file name with folders.
+    """The shortest names that distinguish files: the stem, else the file name, else the file name with folders.
 
     ``FILE#NAME`` is called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
 
@@ -297,7 +298,7 @@ def system_names(paths: Sequence[str]) -> list[str]:
     chosen = [0] * len(paths)
     while True:
         names = [longer[i] for longer, i in zip(candidates, chosen, strict=True)]
-        # The same path twice is no clash, because no longer name would tell them apart.
+        # The same path twice is not a clash, because a longer name would not distinguish them either.
         paths_of = {name: {path for path, n in zip(paths, names, strict=True) if n == name} for name in names}
         clashing = [i for i, n in enumerate(names) if len(paths_of[n]) > 1 and chosen[i] + 1 < len(candidates[i])]
         if not clashing:

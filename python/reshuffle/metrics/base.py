@@ -44,7 +44,8 @@ class Metric(ABC):
     core : _core.Metric or None
         The formula in Rust, if there is one.
     is_mean : bool
-        Whether the corpus score is the mean of segment scores. The counts of a segment are then its score and 1.
+        Whether the corpus score is the mean of segment scores. The counts of a segment are then its score, in
+        fixed point, and 1.
     is_sum : bool
         Whether the score is a function of summed counts; False for :class:`~reshuffle.CorpusFunction`.
     decimals : int or None
@@ -70,7 +71,7 @@ class Metric(ABC):
         return None
 
     def renamed(self, name: str) -> Metric:
-        """The metric for scoring counts called ``name``. A function takes their name, so that its errors show it."""
+        """This metric, for scoring counts called ``name``. A function takes over the name, for its error messages."""
         return self
 
     def formula_signature(self) -> str | None:
@@ -102,7 +103,7 @@ class Metric(ABC):
         """
 
     def segment_signature(self, n_references: str | None = None) -> str:
-        """The signature of segment scores, where it differs."""
+        """The signature of segment scores; by default that of the corpus score."""
         return self.signature(n_references)
 
 

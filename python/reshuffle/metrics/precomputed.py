@@ -67,7 +67,7 @@ class SegmentScores(PrecomputedCounts):
     Scores for which no power of ten down to 10⁻¹⁵ is fine enough, such as single-precision floats, are rounded to a
     power of two: the finest for which their sum still fits 55 bits. (The remaining bits are for documents as resampling
     unit, where the same large document may be drawn many times.) Rounding changes a score by at most half the
-    resolution, max |score|·S/2⁵⁵. :func:`reshuffle.compare` and :func:`reshuffle.score` then round means to the
+    resolution, that is max |score|·S/2⁵⁵. :func:`reshuffle.compare` and :func:`reshuffle.score` then round means to the
     decimals that are certain, and :func:`reshuffle.segment_scores` returns the original scores.
 
     Parameters
@@ -193,7 +193,7 @@ def _scale(scores: Scores, segments: int) -> float:
             break
         if np.array_equal(np.round(scores, decimals), scores):
             return scale
-    # Below 2^1024, where floats end.
+    # At most 2^1000, because floats end at 2^1024.
     exponent = math.floor(math.log2(MAX_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 0
     return 2.0 ** min(exponent, 1000)
 

@@ -56,7 +56,7 @@ class MtevalBuilder:
     """Builds :class:`Translations` from the tags of one mteval file.
 
     ``name`` is the file's name in messages. ``names_in`` is the element whose attributes are searched first for the
-    name of the system: ``doc`` or ``set``.
+    name of a system or reference: ``doc``, as in SGML, or ``set``, as in XML.
     """
 
     levels = MTEVAL_LEVELS
@@ -145,7 +145,7 @@ class MtevalBuilder:
         return element.attributes[attribute]
 
     def system_of_document(self) -> str:
-        """The name of the open document's system or reference: in SGML on the document, in XML on the set."""
+        """The name of the open document's system or reference, from an attribute of the document or of the set."""
         open_set, open_doc = self.open_elements
         wanted = "refid" if open_set.tag == "refset" else "sysid"
         places = (open_doc, open_set) if self.names_in == "doc" else (open_set, open_doc)

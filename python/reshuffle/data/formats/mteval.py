@@ -18,6 +18,7 @@ ENDINGS = (".sgm", ".sgml", ".xml")
 
 
 def _parsed(source: Source) -> Translations:
+    """The content of a file, which is XML if its extension or its first line says so, else SGML."""
     ending = Path(uncompressed(source.file)).suffix.lower()
     declared = ending not in ENDINGS and source.data.lstrip().startswith(b"<?xml")
     if ending == ".xml" or declared:
@@ -31,7 +32,7 @@ def read(source: Source, names: Names) -> list[Column]:
 
     def column(name: str | None) -> Column:
         known = list(translations.segments)
-        if name is None:  # without a name, a file of references and systems is read for its system
+        if name is None:  # it stands for a system if there is one; references_of lists references by name
             known = [system for system in known if system not in translations.references] or known
         kind = "reference" if set(known) <= set(translations.references) else "system"
         choice = choose(source, kind, name, known)
