@@ -47,7 +47,7 @@ from reshuffle import (
 from reshuffle.data.scores import read_scores
 from reshuffle.inference.estimates import ANY, MEANS
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.significance import TESTS
+from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.report import FORMATS, render, render_segments
 from texts import LINES

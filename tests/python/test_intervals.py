@@ -64,7 +64,7 @@ def ratio_counts() -> Counts:
 
 
 def estimate_of(m: Metric, counts: Counts, n: int = 500, seed: int = 7, *, of_pair: bool = False) -> Estimate:
-    replicates = Replicates([CountSample.of(m, counts)], n_resamples=n, seed=seed)
+    replicates = Replicates([CountSample.from_counts(m, counts)], n_resamples=n, seed=seed)
     return Estimate(replicates, 0, 0, 1 if of_pair else None)
 
 
@@ -261,7 +261,7 @@ def test_intervals_of_a_mean_are_scipys_on_the_same_draws(method: str, theirs: s
     a, b = rng.geometric(0.2, 40), rng.geometric(0.3, 40)
     values = a - b if of_pair else a
     estimate = estimate_of(MEAN, np.stack([as_counts(a), as_counts(b)]), 5000, of_pair=of_pair)
-    interval = INTERVALS[method].of(estimate, 0.9)
+    interval = INTERVALS[method].confidence_interval(estimate, 0.9)
     expected = by_scipy(values, estimate.draws, theirs)
     # SciPy interpolates between draws, which here lie 1/40 apart.
     assert (interval.low, interval.high) == pytest.approx(expected, abs=1 / 40 + 1e-9)
@@ -303,7 +303,7 @@ def test_studentized_intervals_are_those_of_a_slow_twin(ratio_counts: Counts, of
     # Of 999 draws at 90 % 49 are dropped at each end.
     ratios = np.sort((estimate.draws - estimate.value) / errors)
     expected = estimate.value - estimate.delta_error * ratios[[999 - 50, 49]]
-    interval = INTERVALS["studentized"].of(estimate, 0.9)
+    interval = INTERVALS["studentized"].confidence_interval(estimate, 0.9)
     assert (interval.low, interval.high) == pytest.approx(tuple(expected), rel=1e-5)
 
 

@@ -86,7 +86,7 @@ SIGNS = list(itertools.product((1, -1), repeat=4))
 
 def replay(a: Counts, b: Counts, n: int, seed: int) -> Any:
     counts = np.stack([a, b])
-    (scores,) = Replicates([CountSample.of(MEAN, counts)], n_resamples=n, seed=seed).draws
+    (scores,) = Replicates([CountSample.from_counts(MEAN, counts)], n_resamples=n, seed=seed).draws
     return scores[0] - scores[1]
 
 
@@ -182,7 +182,7 @@ def test_koehns_interval_drops_the_same_number_of_draws_at_each_end(n: int, leve
 def test_draws_of_a_mean_spread_as_theory_says() -> None:
     # The bootstrap standard error of a mean is the (1/S) standard deviation over the root of S.
     scores = np.random.default_rng(3).integers(0, 100, 400)
-    (draws,) = Replicates([CountSample.of(MEAN, as_counts(scores)[None])], n_resamples=40_000, seed=1).draws
+    (draws,) = Replicates([CountSample.from_counts(MEAN, as_counts(scores)[None])], n_resamples=40_000, seed=1).draws
     assert scores.std() / 20 == pytest.approx(draws.std(), rel=0.02)
     assert scores.mean() == pytest.approx(draws.mean(), abs=5 * scores.std() / 20 / 200)
     interval = bootstrap_interval(as_counts(scores), MEAN, n_resamples=40_000)

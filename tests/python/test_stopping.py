@@ -100,9 +100,9 @@ def test_each_pair_stops_under_each_metric_where_one_shuffle_after_the_other_sto
 ) -> None:
     counts = random_counts(4, 3, 100)
     samples: list[Any] = [
-        CountSample.of(BLEU, counts),
-        CountSample.of(Formula("numpy", bleu_in_numpy), counts),
-        CountSample.of(BLEU, counts),
+        CountSample.from_counts(BLEU, counts),
+        CountSample.from_counts(Formula("numpy", bleu_in_numpy), counts),
+        CountSample.from_counts(BLEU, counts),
     ]
     pairs = [(0, 1), (1, 0), (2, 0)]
     n = 3000
@@ -122,7 +122,7 @@ def test_each_pair_stops_under_each_metric_where_one_shuffle_after_the_other_sto
         monkeypatch.setattr("reshuffle.resampling.replicates.FIRST_BATCH", first_batch)
         replicates = Replicates(samples, n_resamples=n, seed=3, threads=threads)
         found = replicates.run([SequentialTally(alternative, thresholds, rule.core())], pairs)[0]
-        got = np.stack([found.shuffles, found.exceedances, found.by_rule], axis=-1)
+        got = np.stack([found.shuffles, found.exceedances, found.stopped], axis=-1)
         np.testing.assert_array_equal(np.array(expected), got)
 
 
@@ -141,7 +141,7 @@ def test_functions_of_texts_are_called_for_no_more_shuffles_than_are_looked_at(r
     found = Replicates([sample], n_resamples=n, seed=3).run(
         [SequentialTally("two-sided", thresholds, rule.core())], pairs
     )[0]
-    assert expected == list(zip(found.shuffles[0], found.exceedances[0], found.by_rule[0], strict=True))
+    assert expected == list(zip(found.shuffles[0], found.exceedances[0], found.stopped[0], strict=True))
     assert 2 * sum(used for used, _, _ in expected) == sample.evaluations - before
 
 

@@ -266,7 +266,9 @@ def test_strata_of_one_segment_add_nothing() -> None:
     a = as_counts([5, 9, 1, 7, 3])
     alone, fixed = ["x", "y", "z", "z", "z"], as_counts([6, 8, 1, 7, 3])
     assert standard_error(a, MEAN, strata=alone) == pytest.approx(standard_error(fixed, MEAN, strata=alone))
-    draws = Replicates([CountSample.of_arrays(MEAN, a, given=Units(strata=alone))], n_resamples=500, seed=1).draws[0][0]
+    draws = Replicates([CountSample.from_arrays(MEAN, a, units=Units(strata=alone))], n_resamples=500, seed=1).draws[0][
+        0
+    ]
     # 14 of the two that are always drawn, and three draws from 1, 7 and 3.
     assert {round(5 * d) - 14 for d in draws} == {x + y + z for x in (1, 7, 3) for y in (1, 7, 3) for z in (1, 7, 3)}
 
@@ -292,7 +294,7 @@ def test_the_acceleration_of_bca_is_the_skewness_of_a_sum_of_independent_draws(o
     a, b = rng.geometric(0.2, 90) + 30 * np.array(ids), rng.geometric(0.3, 90)
     values = (a - b if of_pair else a).astype(float)
     replicates = Replicates(
-        [CountSample.of_arrays(MEAN, as_counts(a), as_counts(b), Units(strata=ids))], n_resamples=4999, seed=2
+        [CountSample.from_arrays(MEAN, as_counts(a), as_counts(b), Units(strata=ids))], n_resamples=4999, seed=2
     )
     estimate = Estimate(replicates, 0, 0, 1 if of_pair else None)
     # The second and third central moments of a draw's sum are the sums of those of the strata.
@@ -307,7 +309,7 @@ def test_the_acceleration_of_bca_is_the_skewness_of_a_sum_of_independent_draws(o
         z = bias + scipy.stats.norm.ppf(share)
         moved = scipy.stats.norm.cdf(bias + z / (1 - acceleration * z))
         ends.append(np.sort(draws)[int(4999 * moved) if share < 0.5 else 4998 - int(4999 * (1 - moved))])
-    interval = INTERVALS["bca"].of(estimate, 0.9)
+    interval = INTERVALS["bca"].confidence_interval(estimate, 0.9)
     assert (interval.low, interval.high) == tuple(ends)
     pooled = scipy.stats.skew(values) / 90**0.5 / 6
     assert abs(pooled - acceleration) > 0.005, "else the strata would not matter here"
@@ -392,12 +394,12 @@ def test_strata_without_intervals_mean_nothing() -> None:
 
 
 def test_strata_are_numbered_as_they_appear() -> None:
-    strata = Strata.of(["z", "a", "z", "m", "a"], 5)
+    strata = Strata.from_ids(["z", "a", "z", "m", "a"], 5)
     assert (strata.index.tolist(), strata.sizes.tolist(), strata.n_strata) == ([0, 1, 0, 2, 1], [2, 2, 1], 3)
     assert strata.order.tolist() == [0, 2, 1, 4, 3]
     counts = np.arange(5).reshape(1, 5, 1)
-    assert strata.arranged(counts).ravel().tolist() == [0, 2, 1, 4, 3]
-    assert Strata.of([1, 1, 2, 2], 4).arranged(counts) is counts, "nothing is copied that is in order"
+    assert strata.sort_units(counts).ravel().tolist() == [0, 2, 1, 4, 3]
+    assert Strata.from_ids([1, 1, 2, 2], 4).sort_units(counts) is counts, "nothing is copied that is in order"
 
 
 # --- Reports

@@ -361,7 +361,7 @@ def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
 
 def test_paired_differences_are_jackknife_influences() -> None:
     counts = counts_of(7, 40)
-    sample = CountSample.of(BLEU, counts)
+    sample = CountSample.from_counts(BLEU, counts)
     got = paired_influence(sample.scores, sample.leave_one_out, 0, 1)
     np.testing.assert_allclose(influences_by_hand(*counts), got, rtol=0, atol=1e-9)
     ids = [i // 6 for i in range(40)]
@@ -398,7 +398,7 @@ def test_without_documents_nothing_is_said_about_them() -> None:
 
 
 def test_numbering_documents_and_listing_their_segments() -> None:
-    documents = Documents.of(["z", "a", "z", "m", "a"], 5)
+    documents = Documents.from_ids(["z", "a", "z", "m", "a"], 5)
     assert documents.index.tolist() == [0, 1, 0, 2, 1]
     assert documents.sizes.tolist() == [2, 2, 1]
     assert documents.segments(np.array([2, 0, 0])).tolist() == [3, 0, 2, 0, 2]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from .. import _core
 from ..inference.intervals import INTERVALS
 from ..inference.multiplicity import ADJUSTMENTS
-from ..inference.significance import TESTS
+from ..inference.tests import TESTS
 from ..metrics.native import metric
 from ..metrics.registry import OptionSpec, metric_specs, tokenizer_specs
 from ..report import Terminal

@@ -1,4 +1,4 @@
-"""From texts and metrics to samples: what is scored, checked and counted."""
+"""Checks texts and metrics, and counts them: from the arguments of public functions to samples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sample_for(m: object, names: Sequence[str], corpus: Corpus | None, resamplin
 
 @sample_for.register
 def _(m: PrecomputedCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
-    return CountSample.of(m, m.counts_of(names))
+    return CountSample.from_counts(m, m.counts_of(names))
 
 
 @sample_for.register
@@ -42,7 +42,7 @@ def _(m: NativeMetric, names: Sequence[str], corpus: Corpus | None, resampling: 
     texts = _texts(m, corpus)
     outputs = {name: texts.systems[name] for name in names}
     threads, progress = resampling.threads, resampling.progress
-    return CountSample.of(m, m.suff_stats(outputs, texts.references, threads=threads, progress=progress))
+    return CountSample.from_counts(m, m.suff_stats(outputs, texts.references, threads=threads, progress=progress))
 
 
 @sample_for.register
