@@ -32,8 +32,16 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         InputError,
         "replicates: expected at least one, got none",
     ),
-    "spreads of 0": (lambda: calls.shuffle_spreads(OF, PAIR, n=0, seed=1), InputError, "replicates: expected at least one, got none"),
-    "draws of 0": (lambda: calls.draw_sums([COUNTS], n=0, seed=1), InputError, "replicates: expected at least one, got none"),
+    "spreads of 0": (
+        lambda: calls.shuffle_spreads(OF, PAIR, n=0, seed=1),
+        InputError,
+        "replicates: expected at least one, got none",
+    ),
+    "draws of 0": (
+        lambda: calls.draw_sums([COUNTS], n=0, seed=1),
+        InputError,
+        "replicates: expected at least one, got none",
+    ),
     "minP beyond memory": (
         lambda: calls.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=2**60, seed=1),
         MemoryError,
@@ -98,7 +106,11 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         InputError,
         "the first replicate must be at most 18446744073709551605 for 10 replicates, got 18446744073709551611",
     ),
-    "strata": (lambda: calls.draw_sums([COUNTS], n=1, seed=1, strata=[]), InputError, "strata: expected at least one, got none"),
+    "strata": (
+        lambda: calls.draw_sums([COUNTS], n=1, seed=1, strata=[]),
+        InputError,
+        "strata: expected at least one, got none",
+    ),
     "threads": (
         lambda: calls.shuffle_spreads(OF, PAIR, n=1, seed=1, threads=10**9),
         InputError,

@@ -134,7 +134,9 @@ SEEDS = st.integers(0, 2**64 - 1)
 
 @given(SEEDS, SEEDS, st.sampled_from(["shuffle", "draw", "code"]))
 def test_words_are_those_of_philox(seed: int, replicate: int, purpose: str) -> None:
-    np.testing.assert_array_equal(words(seed, replicate, purpose, 99), _core.stream_values(seed, purpose, replicate, 99))
+    np.testing.assert_array_equal(
+        words(seed, replicate, purpose, 99), _core.stream_values(seed, purpose, replicate, 99)
+    )
 
 
 DERIVED = {"test-set": 1, "simulation": 2, "run": 3, "restart": 4}

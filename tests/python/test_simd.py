@@ -99,9 +99,7 @@ except InputError as error:
 def test_a_command_told_to_take_no_path_leaves_with_exit_code_2(texts: Path) -> None:
     done = run("AVX2", "-m", "reshuffle", "compare", "ref", "a", "b", cwd=texts)
     assert (done.returncode, done.stdout) == (2, "")
-    assert 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "AVX2"' in " ".join(
-        done.stderr.split()
-    )
+    assert 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "AVX2"' in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     # What uses no instructions does not mind.
     assert run("AVX2", "-m", "reshuffle", "--version").returncode == 0
