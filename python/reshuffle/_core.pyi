@@ -449,8 +449,8 @@ class Resampler:
     """Counts of k systems under one or several metrics, packed once for any number of runs. Keeps no Python object.
 
     ``samples`` are metrics and their counts; without a metric only :class:`Sums` can be run. ``kind`` is ``shuffles``
-    or ``draws``. ``strata`` are the sizes of consecutive groups of segments; a draw takes as many segments from each group
-    as it has.
+    or ``draws``. ``strata`` are the sizes of consecutive groups of segments; a draw takes as many segments from each
+    group as it has.
     """
 
     def __new__(
