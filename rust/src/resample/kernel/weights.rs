@@ -4,10 +4,10 @@
 //! random bits per unit, and all steps are vectorized:
 //!
 //! 1. Give every unit an independent Poisson(λ) weight, λ a little below 1. A random byte is looked up in the
-//!   distribution function, in steps of 1/256. The few bytes at which the function jumps are refined by further random
-//!   bits.
+//!    distribution function, in steps of 1/256. The few bytes at which the function jumps are refined by further random
+//!    bits.
 //! 2. Conditional on their sum T, independent Poisson weights have the distribution of T uniform draws. If T > S, start
-//!   again with other bytes: this depends on T alone. Otherwise add S − T uniform draws.
+//!    again with other bytes: this depends on T alone. Otherwise add S − T uniform draws.
 //!
 //! The result is exactly multinomial(S; 1/S, …, 1/S), because step 2 does not depend on λ. The Poisson probabilities of
 //! step 1 have the 53 bits of a float; the weights of 18 or more that are left out have a probability below 2^-52. λ is
@@ -29,7 +29,7 @@ const LARGEST: usize = 17;
 /// By how many of its standard deviations E(T) is below S, so that restarts are rare and few draws have to be added.
 const DEVIATIONS: f64 = 1.5;
 
-/// Weights up to this one may be the first of a byte to be refined. Since λ ≤ 1, P(N ≤ 4) > 255/256.
+/// All weights above this one lie in the last byte: λ ≤ 1, so P(N ≤ 4) > 255/256.
 const STEPS: usize = 4;
 
 /// Marks a weight whose byte has to be refined.

@@ -208,24 +208,27 @@ fn reductions_and_plans_of_the_wrong_kind_are_refused() {
     };
     with_samples(Kind::Shuffles, |resampler| {
         let message = refused(resampler, Plan::Seeded(1), &mut Draws::default());
-        assert_eq!("a reduction must be of shuffles, got one of draws", message);
+        assert_eq!("a reduction must be one for shuffles, got one for draws", message);
         let message = refused(resampler, Plan::Indices(&[0; 70]), &mut Sums::default());
-        assert_eq!("a plan must be of shuffles, got indices", message);
+        assert_eq!("the replicates must be shuffles (a seed, masks or codes), got indices", message);
     });
     with_samples(Kind::Draws(&[]), |resampler| {
         let message = refused(resampler, Plan::Seeded(1), &mut Spread::new(vec![]));
-        assert_eq!("a reduction must be of draws, got one of shuffles", message);
+        assert_eq!("a reduction must be one for draws, got one for shuffles", message);
         assert_eq!(
-            "a plan must be of draws, got masks",
+            "the replicates must be draws (a seed or indices), got masks",
             refused(resampler, Plan::Flips(&[0, 0]), &mut Sums::default())
         );
         let codes = Plan::Codes(&[0; 70]);
-        assert_eq!("a plan must be of draws, got codes", refused(resampler, codes, &mut Sums::default()));
+        assert_eq!(
+            "the replicates must be draws (a seed or indices), got codes",
+            refused(resampler, codes, &mut Sums::default())
+        );
     });
     let counts = [1, 2];
     let samples = [Sample::without_formula(SuffStats::new(&counts, 2, 1, 1).unwrap())];
     let resampler = with_run(1, |run| Resampler::prepare(&samples, Kind::Shuffles, run)).unwrap();
     let message = refused(&resampler, Plan::Seeded(1), &mut Spread::new(vec![(0, 1)]));
-    assert_eq!("a reduction must be sums, since there are counts without a metric, got one of scores", message);
+    assert_eq!("a reduction must be Sums, because a sample has no metric, got one that reads scores", message);
     assert_eq!(None, resampler.scores());
 }
