@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
-from . import _core, signature
+from . import _core, signature, types
 from ._core import Progress
 from .errors import InputError, unknown_name
 from .inference.caveats import caveats
@@ -29,7 +29,7 @@ from .results import (
     SystemScore,
     UsedMetric,
 )
-from .settings import Comparing, DocumentIds, Levels, Resampling, StratumIds, Units
+from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
 
 __all__ = ["compare", "score", "segment_scores"]
 
@@ -41,15 +41,15 @@ def compare(
     *,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    test: str = "ar",
-    scheme: str = "auto",
-    stopping: str | AnyRule | None = None,
+    test: types.Test | str = "ar",
+    scheme: types.Scheme | str = "auto",
+    stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int = 10_000,
     baseline: str | None = None,
     all_pairs: bool = False,
-    alternative: str = "two-sided",
-    adjust: str | None = None,
-    interval: str | None = "percentile",
+    alternative: types.Alternative | str = "two-sided",
+    adjust: types.Adjustment | str | None = None,
+    interval: types.Interval | str | None = "percentile",
     confidence_level: float = 0.95,
     alpha: float | None = None,
     seed: int = 12345,
@@ -144,8 +144,8 @@ def compare(
     >>> comparison.unit, comparison.n_units
     ('document', 2)
     """
-    levels = Levels.of(interval, confidence_level, alpha)
-    testing = Comparing(test, scheme, stopping, alternative, adjust, baseline, all_pairs)
+    levels = Levels.for_tests(interval, confidence_level, alpha)
+    testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs)
     resampling = Resampling(n_resamples, seed, threads, progress)
     return compared(
         Data.from_arguments(references, systems, metrics), Units(documents, strata), testing, levels, resampling
@@ -159,7 +159,7 @@ def score(
     *,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    interval: str | None = None,
+    interval: types.Interval | str | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 10_000,
     seed: int = 12345,
@@ -188,7 +188,7 @@ def score(
     >>> round(result.scores[0].score, 2)
     53.73
     """
-    levels = Levels.asked(interval, confidence_level)
+    levels = Levels.for_intervals(interval, confidence_level)
     resampling = Resampling(n_resamples, seed, threads, progress)
     return scored(Data.from_arguments(references, systems, metrics), Units(documents, strata), levels, resampling)
 
@@ -300,7 +300,7 @@ class Inferred(NamedTuple):
         return run._replace(
             interval=None
             if self.interval is None
-            else signature.of_interval(self.interval.name, self.levels.confidence_level),
+            else signature.for_interval(self.interval.name, self.levels.confidence_level),
             strata=None if strata is None else strata.n_strata,
             unit=self.replicates.unit,
             units=self.replicates.n_units,
@@ -317,7 +317,9 @@ class Inferred(NamedTuple):
         return ConfidenceInterval(known(low), known(high), level, self.interval.name)
 
 
-def compared(data: Data, units: Units, testing: Comparing, levels: Levels, resampling: Resampling) -> Comparison:
+def compared(
+    data: Data, units: Units, testing: ComparisonSettings, levels: Levels, resampling: Resampling
+) -> Comparison:
     """Test whether systems differ: see :func:`compare`."""
     plan = Plan.of(testing, *data.metrics, alpha=levels.alpha)
     interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics)
@@ -348,7 +350,7 @@ def compared(data: Data, units: Units, testing: Comparing, levels: Levels, resam
     return _comparison(data, names, replicates.samples, found._replace(comparisons=comparisons))
 
 
-def _in_order(names: tuple[str, ...], testing: Comparing) -> tuple[tuple[str, ...], str | None]:
+def _in_order(names: tuple[str, ...], testing: ComparisonSettings) -> tuple[tuple[str, ...], str | None]:
     """The systems with the baseline first, and the baseline, which is None if every pair is compared."""
     baseline = testing.baseline
     if len(names) < 2:
@@ -379,7 +381,7 @@ def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
     """The schemes of all tests, as a signature names them."""
     schemes = {(test.scheme, test.n_resamples) for test in tests}
     # The size of a subgroup is the same for all tests. The numbers of exact tests differ and would be too many to list.
-    names = {signature.of_scheme(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
+    names = {signature.for_scheme(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
     return "+".join(sorted(names)) if names - {"iid"} else None
 
 

@@ -1,9 +1,9 @@
-"""The exception and the warning that users see, and how their messages are worded.
+"""The package's exception and warning, and how values are quoted in their messages.
 
-An error is raised where something is found to be wrong, and that is often not where its words are known: the core
-numbers systems that a user has named, and a metric's option is a flag on the command line. So a message may be a
-template, and what it is about fields. Whoever catches the error and knows better puts other words in the place of a
-field (:meth:`InputError.worded`); no text is searched for what may stand in it.
+Code that finds an error often does not know the names that the user typed: the Rust core numbers the systems, and an
+option of a metric is a flag on the command line. A message can therefore be a template with named fields, and a caller
+that knows the user's names puts them into the fields (:meth:`InputError.with_names`). No code searches a message for
+text to replace.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class System(int):
-    """The number of a system, from 1, in a message: its name until another is known.
+    """The number of a system in a message, from 1. It prints as ``system 2`` until its name is filled in.
 
     >>> f"{System(2)}"
     'system 2'
@@ -31,34 +31,35 @@ class System(int):
 
 
 class Option(str):
-    """The name of an option of a metric, or of another argument, in a message."""
+    """The name of a metric's option, or of another argument, in a message."""
 
     __slots__ = ()
 
 
 class InputError(ValueError):
-    """Something given to reshuffle cannot be used.
+    """An input or argument cannot be used.
 
-    The message says what is wrong, what came, what was expected and, where it helps, what to do. The command line
-    prints it and exits with code 2.
+    The message says what is wrong, what was found, what was expected and, if possible, how to fix it. The command line
+    prints the message and exits with code 2.
 
     Parameters
     ----------
     message : str
-        With fields, a template in which ``{name}`` stands for the field of that name; else as it is.
+        If there are fields, a template in which ``{name}`` is replaced by the field of that name. Otherwise the message
+        itself.
     **fields
-        What the message is about.
+        Values for the template.
 
     Attributes
     ----------
     fields : mapping of str to object
-        For programs that handle errors: for example ``segment`` and ``system``, numbers from 1, or ``option``, a name.
-        Empty for messages without fields.
+        The values in the message, for programs that handle errors: for example ``segment`` and ``system``, which are
+        numbered from 1, or ``option``, a name. Empty for a message without fields.
 
     Examples
     --------
     >>> error = InputError("segment {segment}, {system}: {problem}", segment=3, system=System(1), problem="too long")
-    >>> print(error, error.fields["segment"], error.worded(System, lambda system: ["Moses"][system - 1]), sep="; ")
+    >>> print(error, error.fields["segment"], error.with_names(System, lambda system: ["Moses"][system - 1]), sep="; ")
     segment 3, system 1: too long; 3; segment 3, Moses: too long
     """
 
@@ -69,28 +70,28 @@ class InputError(ValueError):
         self.fields = fields
         self._template = message
 
-    def worded(self, kind: type[T], words: Callable[[T], str]) -> InputError:
-        """The same with other words for the fields of a kind: :class:`System`, :class:`Option`."""
-        fields = {name: words(value) if isinstance(value, kind) else value for name, value in self.fields.items()}
+    def with_names(self, kind: type[T], name_of: Callable[[T], str]) -> InputError:
+        """A copy in which ``name_of`` has replaced every field of one type, :class:`System` or :class:`Option`."""
+        fields = {name: name_of(value) if isinstance(value, kind) else value for name, value in self.fields.items()}
         return InputError(self._template, **fields)
 
 
-# The message for a value of a segment, from 1: of a system, a column of references, documents …
-IN_SEGMENT = "{what}, segment {segment}: {problem}"
-# For a line of a file, from 1.
-IN_FILE = "{file}, line {line}: {problem}"
+# Template for a bad value in one segment, numbered from 1, of a system, a column of references, a list of ids …
+SEGMENT_MESSAGE = "{what}, segment {segment}: {problem}"
+# Template for a bad line of a file, numbered from 1.
+LINE_MESSAGE = "{file}, line {line}: {problem}"
 
 
 class InputWarning(UserWarning):
-    """The input can be used, but is probably not what was meant.
+    """The input can be used, but is probably a mistake.
 
-    ``warnings.filterwarnings("ignore", category=reshuffle.InputWarning)`` silences it. The command line prints each as
-    one line on standard error.
+    ``warnings.filterwarnings("ignore", category=reshuffle.InputWarning)`` silences these warnings. The command line
+    prints each as one line on standard error.
     """
 
 
 def warn(message: str) -> None:
-    """Issue an :class:`InputWarning` for the line outside this package that made the call."""
+    """Issue an :class:`InputWarning` that points to the caller's line outside this package."""
     frame = sys._getframe(1)
     level = 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "reshuffle":
@@ -99,13 +100,14 @@ def warn(message: str) -> None:
     warnings.warn(message, InputWarning, stacklevel=level)
 
 
-# The most characters of a value and names of a list that a message shows: a line may have megabytes.
+# Limits on what a message quotes, because one line of a file can be megabytes long: characters of a value, and names in
+# a list.
 MAX_QUOTED = 40
 MAX_LISTED = 50
 
 
 def shortened(text: str) -> str:
-    """A text, cut to the length that messages show.
+    """``text``, truncated to ``MAX_QUOTED`` characters.
 
     >>> shortened("short"), shortened("a" * 50) == "a" * 40 + "…"
     ('short', True)
@@ -114,17 +116,17 @@ def shortened(text: str) -> str:
 
 
 def quoted(value: object) -> str:
-    """The repr of a value, cut to the length that messages show; all messages quote values this way.
+    """The repr of ``value``, truncated to ``MAX_QUOTED`` characters. All messages quote values with it.
 
     >>> print(quoted("it's"), quoted("word " * 1000), quoted(list(range(1000))))
     "it's" 'word word word word word word word word …' [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1…
     """
-    # A string is cut before repr, so that the closing quote is kept.
+    # Truncate a string before repr, so that the closing quote is kept.
     return repr(shortened(value)) if isinstance(value, str) else shortened(repr(value))
 
 
 def listed(names: Iterable[str]) -> str:
-    """A list of names, with long names and long lists cut to what messages show.
+    """``names`` separated by commas, with long names and a long list truncated.
 
     >>> listed(["a", "b" * 50]), listed(map(str, range(100)))[-14:]
     ('a, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…', '… (100 in all)')
@@ -135,7 +137,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """The error for a name that no registry holds, with the nearest that one does.
+    """The error for a name that is not in ``known``. It suggests the most similar known name, if there is one.
 
     >>> print(unknown_name("metric", "blue", ["bleu", "ter"]))
     unknown metric 'blue': did you mean 'bleu'? Known: bleu, ter
@@ -146,6 +148,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     folded = {other.casefold(): other for other in known}
     nearest = difflib.get_close_matches(name, known, n=1)
     nearest = nearest or [folded[other] for other in difflib.get_close_matches(name.casefold(), folded, n=1)]
-    hint = f"did you mean {quoted(nearest[0])}? Known:" if nearest else "known are"
+    hint = f": did you mean {quoted(nearest[0])}? Known:" if nearest else "; known:"
     fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
-    return InputError("unknown {kind} {name}: {hint} {known}", **fields)
+    return InputError("unknown {kind} {name}{hint} {known}", **fields)

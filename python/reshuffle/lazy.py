@@ -1,4 +1,4 @@
-"""Attributes that are computed on first access, without a lock."""
+"""``lazy``: a decorator for attributes that are computed on first access, without a lock."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ T = TypeVar("T")
 class lazy(Generic[T]):  # noqa: N801
     """``functools.cached_property`` without its lock.
 
-    Before Python 3.12 the standard library holds one lock for *all* instances while one computes. Long calls run inside
-    these attributes, so a short call in another thread would wait for a long one, and a child made by ``fork`` in the
-    meantime would wait forever. Here two threads that access the attribute at once may both compute it; the value is a
-    pure function of the instance, and both get the one that was stored first.
+    Before Python 3.12, the standard library holds one lock for *all* instances while an attribute is computed. Some of
+    these attributes take long to compute, so a short call in another thread would wait for a long one, and a process
+    that was forked in the meantime would wait forever. Here two threads that access the attribute at the same time may
+    both compute it. The value must be a pure function of the instance; both threads get the one that is stored first.
 
     >>> class Circle:
     ...     def __init__(self, radius):
@@ -43,6 +43,6 @@ class lazy(Generic[T]):  # noqa: N801
     def __get__(self, instance: object | None, owner: type | None = None) -> T | lazy[T]:
         if instance is None:
             return self
-        # Without __set__ this is no data descriptor: from now on the instance's own attribute is found first.
+        # A descriptor without __set__ is looked up after the instance's own attributes, so this runs only once.
         value: T = vars(instance).setdefault(self._name, self.__wrapped__(instance))
         return value

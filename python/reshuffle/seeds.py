@@ -1,60 +1,65 @@
-"""Seeds for parts of a study, derived from one seed."""
+"""Seeds for the parts of a study, derived from the seed of the study."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from . import _core
+from .types import SeedKind
 from .validate import MAX_SEED, check_integer
 
-__all__ = ["DerivedSeed", "derive_seed"]
+__all__ = ["DerivedSeed", "derive_seed", "format_seed"]
 
 
 class DerivedSeed(int):
-    """A seed that knows what it was derived for. It is the integer that it was derived to in all else."""
+    """An integer seed that also records how it was derived, for signatures.
 
-    told: str  # as signatures name it
+    ``derivation`` is the original seed and each step: ``12345>simulation[7]>test-set[0]``.
+    """
 
-    def __new__(cls, value: int, told: str) -> DerivedSeed:
-        """The integer, and how signatures name it."""
-        made = super().__new__(cls, value)
-        made.told = told
-        return made
+    derivation: str
+
+    def __new__(cls, value: int, derivation: str) -> DerivedSeed:
+        """The seed ``value``, shown in signatures as ``derivation``."""
+        seed = super().__new__(cls, value)
+        seed.derivation = derivation
+        return seed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (int(self), self.told)
+        return type(self), (int(self), self.derivation)
 
 
-def derive_seed(seed: int, kind: str, index: int) -> DerivedSeed:
-    """A seed for one of many test sets, simulations, optimizer runs or restarts, from the seed of all of them.
+def derive_seed(seed: int, kind: SeedKind | str, index: int) -> DerivedSeed:
+    """Derive an independent seed for one test set, simulation, optimizer run or restart of a study.
 
-    Replicates of one seed are the same wherever it is used, so parts of a study that are to be independent need seeds
-    of their own. ``seed + index`` would do for one kind of part, but seeds of test sets would meet those of simulations
-    there. Here a block of the generator whose key is ``seed``, at a place given by ``kind`` and ``index``, is the new
-    seed: seeds of different kinds, of different indices and of seeds derived from them have nothing to do with one
-    another. Signatures name what was derived: ``seed:12345>simulation[7]``.
+    The same seed gives the same replicates everywhere, so parts of a study that must be independent need different
+    seeds. ``seed + index`` is not enough: the seeds of test sets would coincide with the seeds of simulations. Here the
+    new seed is the output of the random number generator with key ``seed`` at a counter that encodes ``kind`` and
+    ``index``. Seeds of different kinds or indices, and seeds derived from them in turn, give independent replicates.
+    Signatures show the derivation: ``seed:12345>simulation[7]``.
 
     Parameters
     ----------
     seed : int
-        0 to 2⁶⁴ − 1; a derived one may be derived from again.
+        0 to 2⁶⁴ − 1, or a seed that was itself derived.
     kind : {'test-set', 'simulation', 'run', 'restart'}
     index : int
-        Which of them, 0 to 2⁶⁴ − 1.
+        Number of the test set, simulation …, 0 to 2⁶⁴ − 1.
 
     Returns
     -------
     DerivedSeed
-        An integer, for any ``seed=`` of this package.
+        An integer, accepted by every ``seed=`` argument of this package.
 
     Raises
     ------
     InputError
-        For an unknown kind, or a number out of range.
+        If the kind is unknown or a number is out of range.
 
     Notes
     -----
-    Philox4x32-10 (Salmon et al. 2011, doi:10.1145/2063384.2063405), as all random numbers here. Cost: one block.
+    The generator is Philox4x32-10 (Salmon et al. 2011, doi:10.1145/2063384.2063405), as for all random numbers in this
+    package. Cost: one of its blocks.
 
     Examples
     --------
@@ -66,13 +71,13 @@ def derive_seed(seed: int, kind: str, index: int) -> DerivedSeed:
     """
     seed = check_integer("seed", seed, 0, MAX_SEED)
     value = _core.derive(int(seed), kind, check_integer("index", index, 0, MAX_SEED))
-    return DerivedSeed(value, f"{told(seed)}>{kind}[{int(index)}]")
+    return DerivedSeed(value, f"{format_seed(seed)}>{kind}[{int(index)}]")
 
 
-def told(seed: int) -> str:
-    """A seed as signatures name it.
+def format_seed(seed: int) -> str:
+    """The seed as signatures show it: its derivation, or the number.
 
-    >>> told(7), told(DerivedSeed(99, "7>run[1]"))
+    >>> format_seed(7), format_seed(DerivedSeed(99, "7>run[1]"))
     ('7', '7>run[1]')
     """
-    return seed.told if isinstance(seed, DerivedSeed) else str(seed)
+    return seed.derivation if isinstance(seed, DerivedSeed) else str(seed)

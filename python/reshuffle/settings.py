@@ -1,6 +1,7 @@
-"""What a caller may choose, in frozen records that the public functions and the command line fill.
+"""Settings of a comparison, as frozen records that both the public functions and the command line fill in.
 
-Names are those of the public keywords. This module imports little, so that a mistyped option costs no wait.
+Fields are named like the public keyword arguments. This module imports little, so that the command line can report a
+mistyped option at once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from ._core import Progress
 
-__all__ = ["Comparing", "DocumentIds", "Levels", "Resampling", "StratumIds", "Units", "default_alpha"]
+__all__ = ["ComparisonSettings", "DocumentIds", "Levels", "Resampling", "StratumIds", "Units", "default_alpha"]
 
 DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
 StratumIds: TypeAlias = DocumentIds
@@ -25,7 +26,7 @@ CONFIDENCE_LEVEL = 0.95
 
 
 def default_alpha(confidence_level: float = CONFIDENCE_LEVEL) -> float:
-    """1 − confidence_level, without the rounding error: .05 is .05.
+    """1 − confidence_level, without the rounding error of the subtraction.
 
     >>> 1 - 0.95, default_alpha(0.95)
     (0.050000000000000044, 0.05)
@@ -35,16 +36,19 @@ def default_alpha(confidence_level: float = CONFIDENCE_LEVEL) -> float:
 
 @dataclass(frozen=True)
 class Resampling:
-    """How replicates are made."""
+    """Number of replicates, their seed, and the threads that compute them."""
 
     n_resamples: int = 10_000
-    seed: Any = 12345  # an integer, which is checked where replicates are made
+    seed: Any = 12345  # an integer; checked where replicates are made
     threads: int | None = None
     progress: Progress | None = None
 
-    def check(self, called: Mapping[str, str] | None = None) -> None:
-        """Raise :class:`InputError` for a number out of range; ``called`` tells what the caller calls each."""
-        names = {"n_resamples": "n_resamples", "seed": "seed", "threads": "threads"} | dict(called or {})
+    def check(self, names: Mapping[str, str] | None = None) -> None:
+        """Raise :class:`InputError` for a number out of range.
+
+        ``names`` maps fields to the names that messages use for them, such as ``-n`` for ``n_resamples``.
+        """
+        names = {"n_resamples": "n_resamples", "seed": "seed", "threads": "threads"} | dict(names or {})
         check_integer(names["n_resamples"], self.n_resamples, 1, MAX_RESAMPLES)
         check_integer(names["seed"], self.seed, 0, MAX_SEED)
         if self.threads is not None:
@@ -53,19 +57,22 @@ class Resampling:
 
 @dataclass(frozen=True)
 class Units:
-    """What is swapped and drawn, and within what: an id of a document and of a stratum for each segment."""
+    """The id of each segment's document and stratum, or None.
+
+    With documents the resampling unit is the document, otherwise the segment. Draws are made within strata.
+    """
 
     documents: DocumentIds | None = None
     strata: StratumIds | None = None
 
 
 @dataclass(frozen=True)
-class Comparing:
-    """What is compared with what, and by which test."""
+class ComparisonSettings:
+    """The significance test, its options, and the pairs of systems that are compared."""
 
     test: str = "ar"
     scheme: str = "auto"
-    stopping: Any = None  # a name, or a rule of reshuffle.resampling.stopping
+    stopping: Any = None  # the name of a rule, or a rule from reshuffle.resampling.stopping
     alternative: str = "two-sided"
     adjust: str | None = None
     baseline: str | None = None
@@ -74,33 +81,37 @@ class Comparing:
 
 @dataclass(frozen=True)
 class Levels:
-    """Which interval, its confidence level, and the level of the tests."""
+    """The kind of confidence interval, its level, and the significance level of the tests."""
 
     interval: str | None = "percentile"
     confidence_level: float = CONFIDENCE_LEVEL
     alpha: float = default_alpha()
 
     @classmethod
-    def of(
+    def for_tests(
         cls,
         interval: str | None,
         confidence_level: float,
         alpha: float | None = None,
-        called: Mapping[str, str] | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> Levels:
-        """With levels that lie between 0 and 1, or :class:`InputError`; alpha is 1 − confidence_level unless given."""
-        names: Mapping[str, Any] = {"confidence_level": "confidence_level", "alpha": "alpha"} | dict(called or {})
+        """Checked levels; ``alpha`` is 1 − confidence_level by default.
+
+        Raises :class:`InputError` for a level that is not between 0 and 1. ``names`` is as for
+        :meth:`Resampling.check`.
+        """
+        names = {"confidence_level": "confidence_level", "alpha": "alpha"} | dict(names or {})
         confidence_level = check_level(names["confidence_level"], confidence_level)
         if alpha is None:
             return cls(interval, confidence_level, default_alpha(confidence_level))
         return cls(interval, confidence_level, check_level(names["alpha"], alpha))
 
     @classmethod
-    def asked(
-        cls, interval: str | None, confidence_level: float | None, called: Mapping[str, str] | None = None
+    def for_intervals(
+        cls, interval: str | None, confidence_level: float | None, names: Mapping[str, str] | None = None
     ) -> Levels | None:
-        """Those of intervals without tests; None if neither is given. Of the two, the other one has its default."""
+        """Levels for intervals without tests, with the default for the argument that is None; None if both are None."""
         if interval is None and confidence_level is None:
             return None
         confidence_level = CONFIDENCE_LEVEL if confidence_level is None else confidence_level
-        return cls.of("percentile" if interval is None else interval, confidence_level, called=called)
+        return cls.for_tests("percentile" if interval is None else interval, confidence_level, names=names)

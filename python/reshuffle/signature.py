@@ -1,7 +1,8 @@
-"""Signatures: one line that tells a reader how to repeat a number. Every part of every signature is written here.
+"""Signatures: one line with everything needed to reproduce a number. This module formats every part of them.
 
-A metric's part is its name and what changes a score, ``BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp``. A run's
-part tells what was tested and how replicates were made. What goes without saying is left out.
+The signature of a metric is its name and the options that change a score, such as
+``BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp``. The signature of a run adds the test and how its replicates were
+made. Defaults that everyone would assume, such as segments as the resampling unit, are left out.
 """
 
 from __future__ import annotations
@@ -10,15 +11,26 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from . import _core
-from .seeds import told
+from .seeds import format_seed
 
-__all__ = ["Run", "joined", "of_interval", "of_metric", "of_scheme", "of_stopping", "version"]
+__all__ = [
+    "Run",
+    "for_batch",
+    "for_interval",
+    "for_metric",
+    "for_precomputed_counts",
+    "for_scheme",
+    "for_seeds",
+    "for_stopping",
+    "joined",
+    "version",
+]
 
-GIVEN_COUNTS = "counts:given"
+PRECOMPUTED_COUNTS = "counts:given"
 
 
 def joined(parts: Iterable[str | None]) -> str:
-    """The parts that there are, with bars between them.
+    """The parts that are not None, separated by bars.
 
     >>> joined(["TER", None, "case:lc"])
     'TER|case:lc'
@@ -26,56 +38,56 @@ def joined(parts: Iterable[str | None]) -> str:
     return "|".join([part for part in parts if part is not None])
 
 
-def of_metric(name: str, options: Iterable[tuple[str, str]] = (), n_references: str | None = None) -> str:
-    """A metric, how many references a segment has (a number or ``var``), and the options that change a score.
+def for_metric(name: str, options: Iterable[tuple[str, str]] = (), n_references: str | None = None) -> str:
+    """Name, references per segment (a number, or ``var`` if it varies) and the options that change a score.
 
-    >>> of_metric("TER", [("case", "lc")], "1")
+    >>> for_metric("TER", [("case", "lc")], "1")
     'TER|nrefs:1|case:lc'
     """
     nrefs = None if n_references is None else f"nrefs:{n_references}"
     return joined([name, nrefs, *(f"{option}:{value}" for option, value in options)])
 
 
-def of_given_counts(name: str, formula: str | None) -> str:
-    """A metric whose counts came from elsewhere, and the signature of what scores them if it has one.
+def for_precomputed_counts(name: str, formula: str | None) -> str:
+    """Name of a metric whose counts the user supplied, and the signature of the formula that scores them, if any.
 
-    >>> of_given_counts("mine", "BLEU|case:lc"), of_given_counts("F1", None)
+    >>> for_precomputed_counts("mine", "BLEU|case:lc"), for_precomputed_counts("F1", None)
     ('mine|counts:given|BLEU|case:lc', 'F1|counts:given')
     """
-    return joined([name, GIVEN_COUNTS, formula])
+    return joined([name, PRECOMPUTED_COUNTS, formula])
 
 
-def of_scheme(scheme: str, bits: int | None = None) -> str:
-    """A way to go through shuffles, and the number of these if it is a power of two.
+def for_scheme(scheme: str, bits: int | None = None) -> str:
+    """Scheme of shuffling, and the number of shuffles if it is a power of two, 2^bits.
 
-    >>> of_scheme("exact", 6)
+    >>> for_scheme("exact", 6)
     'exact[2^6]'
     """
     return scheme if bits is None else f"{scheme}[2^{bits}]"
 
 
-def of_stopping(rule: str, *values: object) -> str:
-    """A rule that stops shuffles, and its numbers.
+def for_stopping(rule: str, *values: object) -> str:
+    """Rule for early stopping, and its parameters.
 
-    >>> of_stopping("gandy", 0.05, 0.001)
+    >>> for_stopping("gandy", 0.05, 0.001)
     'gandy[0.05,0.001]'
     """
     return f"{rule}[{','.join(map(str, values))}]"
 
 
-def of_interval(interval: str, confidence_level: float) -> str:
-    """An interval and its level.
+def for_interval(interval: str, confidence_level: float) -> str:
+    """Kind of confidence interval, and its level.
 
-    >>> of_interval("bca", 0.95)
+    >>> for_interval("bca", 0.95)
     'bca[0.95]'
     """
     return f"{interval}[{confidence_level:g}]"
 
 
-def of_seeds(seeds: Iterable[int]) -> str:
-    """Seeds of a batch: how many, and how their SHA-256 begins, as 64-bit numbers with the lowest byte first.
+def for_seeds(seeds: Iterable[int]) -> str:
+    """Number of a batch's seeds, and the first 4 bytes of their SHA-256 as little-endian 64-bit integers.
 
-    >>> of_seeds([1, 2, 3])
+    >>> for_seeds([1, 2, 3])
     '3[sha256:e2e2033a]'
     """
     import hashlib
@@ -90,21 +102,21 @@ def version() -> str:
     return f"version:reshuffle-{_core.VERSION}"
 
 
-def of_batch(n: int) -> str:
-    """Many problems in one call."""
+def for_batch(n: int) -> str:
+    """Number of problems that one call tested."""
     return f"batch:{n}"
 
 
-# The first parts of a run: they are said whenever there are any.
-ALWAYS_SAID = ("interval", "test", "alternative", "adjust", "scheme", "stopping", "strata")
+# The first fields of Run, which are shown unless they are None.
+LEADING_PARTS = ("interval", "test", "alternative", "adjust", "scheme", "stopping", "strata")
 
 
 class Run(NamedTuple):
-    """What was tested, and how replicates were made. None stands for what was not used or goes without saying.
+    """Signature of a run: the test, and how its replicates were made. Parts that are None are left out.
 
-    ``scheme`` and ``stopping`` are as :func:`of_scheme` and :func:`of_stopping` write them, ``strata`` the number of
-    those within which units vary, if anything depends on them, ``units`` how many there are of a ``unit`` other than
-    segments. Replicates that are random have a number and a seed.
+    ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` and :func:`for_stopping`. ``strata`` is the number
+    of strata, if the result depends on them. ``units`` is the number of resampling units, shown only if ``unit`` is not
+    ``segment``. ``n`` and ``seed`` are set only if the replicates are random.
 
     >>> print(Run(test="ar", alternative="two-sided", n=99, seed=1).line.partition("|version")[0])
     test:ar|alternative:two-sided|n:99|seed:1|rng:philox4x32-10
@@ -124,11 +136,11 @@ class Run(NamedTuple):
 
     @property
     def line(self) -> str:
-        """These parts of a signature."""
-        used = [f"{part}:{value}" for part, value in zip(ALWAYS_SAID, self, strict=False) if value is not None]
+        """The run's part of a signature."""
+        used = [f"{part}:{value}" for part, value in zip(LEADING_PARTS, self, strict=False) if value is not None]
         if self.unit is not None and self.unit != "segment":
             used.append(f"unit:{self.unit}[{self.units}]")
         if self.seed is not None:
-            seed = self.seed if isinstance(self.seed, str) else told(self.seed)
+            seed = self.seed if isinstance(self.seed, str) else format_seed(self.seed)
             used += [f"n:{self.n}", f"seed:{seed}", f"rng:{_core.GENERATOR}"]
         return joined([*used, version()])

@@ -1,6 +1,11 @@
-"""Names of tests, intervals, formats and so on, for type checkers and for a command line that imports little.
+"""Every name that users type, as ``Literal`` types: metrics, tokenizers, tests, intervals, formats and so on.
 
-A test compares each with the registry named below it.
+The command line takes its choices from here, so that ``--help`` need not import the registries and numpy. Below each
+type stands the registry that defines what the names do; a test checks that both hold the same names in the same order.
+
+Public functions are annotated with ``Test | str`` and the like. Editors complete the known names, and a name from a
+configuration file, which is a plain ``str``, passes a type checker without a cast. A misspelt name is an
+:class:`~reshuffle.InputError` that suggests the nearest one.
 """
 
 from __future__ import annotations
@@ -10,18 +15,55 @@ from typing import Literal, TypeAlias
 __all__ = [
     "Adjustment",
     "Alternative",
+    "BootstrapMethod",
     "CatalogueFormat",
     "Format",
     "InputFormat",
     "Interval",
+    "MetricName",
     "Scheme",
+    "SeedKind",
     "SegmentFormat",
+    "SentenceSmoothing",
+    "SmoothingMethod",
+    "SmoothingPrior",
+    "StandardError",
     "Stopping",
+    "TerVariant",
     "Test",
+    "Tokenizer",
 ]
+
+MetricName: TypeAlias = Literal[
+    "bleu", "sentbleu", "nist", "chrf", "chrf++", "ter", "wer", "per", "length", "depf"
+]  # fmt: skip
+""":func:`reshuffle.metrics.registry.metric_specs`."""
+
+Tokenizer: TypeAlias = Literal[
+    "13a", "intl", "mteval-intl", "multi-bleu", "zh", "zh-fixed", "char", "none",
+    "ja-mecab", "ko-mecab", "flores101", "flores200", "spBLEU-1K", "spm",
+]  # fmt: skip
+""":func:`reshuffle.metrics.registry.tokenizer_specs`."""
+
+SmoothingMethod: TypeAlias = Literal["none", "floor", "add-k", "exp", "mteval"]
+"""The option ``smooth_method`` of ``bleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+SentenceSmoothing: TypeAlias = Literal[
+    "0", "1", "2", "3", "4", "5", "6", "7", "nltk-4", "nltk-5", "nltk-6", "nltk-7"
+]  # fmt: skip
+"""The option ``smoothing`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+SmoothingPrior: TypeAlias = Literal["smoothed", "raw"]
+"""The option ``smoothing_prior`` of ``sentbleu`` in :func:`reshuffle.metrics.registry.metric_specs`."""
+
+TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
+"""The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 Test: TypeAlias = Literal["ar", "bootstrap", "bootstrap-shift", "paired-bootstrap", "t-test", "wilcoxon", "sign-test"]
 """:data:`reshuffle.inference.significance.TESTS`."""
+
+BootstrapMethod: TypeAlias = Literal["centred", "shift", "paired"]
+""":data:`reshuffle.inference.significance.BOOTSTRAP_METHODS`."""
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 """:data:`reshuffle.inference.significance.ALTERNATIVES`."""
@@ -37,6 +79,12 @@ Adjustment: TypeAlias = Literal["bonferroni", "holm", "maxt", "minp"]
 
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "studentized", "delta", "jackknife", "t"]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
+
+StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
+""":data:`reshuffle.inference.intervals.STANDARD_ERRORS`."""
+
+SeedKind: TypeAlias = Literal["test-set", "simulation", "run", "restart"]
+"""Kinds of :func:`reshuffle.derive_seed`, which the core defines."""
 
 Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "html"]
 """:data:`reshuffle.report.FORMATS`."""

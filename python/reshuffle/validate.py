@@ -1,4 +1,4 @@
-"""Checks of arguments that many functions take. Each raises :class:`InputError`."""
+"""Checks of arguments that many functions share. Each raises :class:`InputError` for a bad value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["MAX_RESAMPLES", "MAX_SEED", "MAX_THREADS", "check_integer", "check_l
 
 MAX_SEED = 2**64 - 1
 MAX_THREADS = 4096
-MAX_RESAMPLES = 2**53  # beyond that (c + 1)/(R + 1) is no longer exact
+MAX_RESAMPLES = 2**53  # beyond this, c + 1 and R + 1 are no longer exact in float64
 
 
 def check_name(kind: str, name: str, known: Collection[str]) -> None:
@@ -20,7 +20,7 @@ def check_name(kind: str, name: str, known: Collection[str]) -> None:
 
 
 def check_integer(what: str, value: object, minimum: int, maximum: int | None = None) -> int:
-    """``value`` as an int, or :class:`InputError` if it is none or lies outside [minimum, maximum].
+    """``value`` as an int, or :class:`InputError` if it is not an integer in [minimum, maximum].
 
     >>> check_integer("threads", 0, 1)
     Traceback (most recent call last):
@@ -32,7 +32,7 @@ def check_integer(what: str, value: object, minimum: int, maximum: int | None = 
         and minimum <= value
         and (maximum is None or value <= maximum)
     ):
-        return value  # itself: a derived seed knows where it comes from
+        return value  # unconverted, because a DerivedSeed carries its derivation
     import numbers
 
     allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
@@ -48,12 +48,12 @@ def check_level(what: str, value: object) -> float:
 
     >>> check_level("confidence_level", 95)
     Traceback (most recent call last):
-    reshuffle.errors.InputError: confidence_level must lie strictly between 0 and 1, got 95; for 95 % write 0.95
+    reshuffle.errors.InputError: confidence_level must lie strictly between 0 and 1, got 95: for 95 % write 0.95
     """
     import numbers
 
     number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else -1.0
     if 0 < number < 1:
         return number
-    hint = f"; for {value} % write {number / 100:g}" if 1 < number < 100 else ""
+    hint = f": for {value} % write {number / 100:g}" if 1 < number < 100 else ""
     raise InputError(f"{what} must lie strictly between 0 and 1, got {quoted(value)}{hint}")

@@ -215,7 +215,10 @@ def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(demo: Path,
 
 
 BAD = {
-    "line counts": (("reference.txt", "baseline.txt", "short.txt"), "reference.txt has 400, short has 1"),
+    "line counts": (
+        ("reference.txt", "baseline.txt", "short.txt"),
+        "reference.txt has 400 segments, short.txt has 1: they must match segment by segment",
+    ),
     "empty file": (("reference.txt", "baseline.txt", "empty.txt"), "empty.txt is empty"),
     "directory": (("reference.txt", "baseline.txt", "folder"), "folder is a directory"),
     "missing file": (("reference.txt", "baseline.txt", "nowhere.txt"), "nowhere.txt: no such file"),
@@ -255,7 +258,7 @@ BAD = {
         "bleu: --smooth-value must be a number from 0 to 1000000, got -1.0",
     ),
     "order": ((*COMPARE[1:], "--max-ngram-order", "999"), "--max-ngram-order must be a whole number from 1 to 100"),
-    "choice": ((*COMPARE[1:], "--smooth-method", "zzz"), "unknown --smooth-method 'zzz': known are none, floor"),
+    "choice": ((*COMPARE[1:], "--smooth-method", "zzz"), "unknown --smooth-method 'zzz'; known: none, floor"),
     "model": ((*COMPARE[1:], "--tokenizer-model", "m"), "--tokenizer-model applies only if --tokenize is flores"),
     "output folder": ((*COMPARE[1:], "-o", "folder"), "folder is a directory"),
     "output nowhere": ((*COMPARE[1:], "-o", "no/where.txt"), "no/where.txt cannot be written: No such file"),
@@ -321,7 +324,7 @@ def test_the_demo_writes_files_once(tmp_path: Path, run: Any, monkeypatch: pytes
     assert by_hand == run("demo").out.split("\nTo repeat")[0]
     again = run("demo", "--write", "deep/demo")
     assert again.code == 2
-    assert "not overwriting" in again.err
+    assert "exists already: choose another directory" in again.err
 
 
 def test_the_demo_shows_a_gain_a_loss_and_a_difference_by_chance(demo: Path) -> None:
@@ -676,7 +679,7 @@ def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any)
         ("--scores x a", "only one system (a): a comparison needs at least two"),
         ("--scores x a c", "c: no such file"),
         ("--scores x a nan", "nan, line 2: expected a finite number"),
-        ("--scores x a short", "numbers of segments differ: a has 3, short has 2"),
+        ("--scores x a short", "x: a has 3 segments, short has 2: all systems must have the same segments"),
         ("reference.txt tuned.txt rules.txt --scores x a b", "x has 3 segments, the texts 400"),
         ("--scores x a b -m bleu", "-m bleu needs texts"),
         ("--scores x a b --lowercase", "--lowercase does not apply to external scores"),
@@ -774,15 +777,15 @@ def test_parses_stand_beside_texts(demo: Path, parses: list[str], run: Any) -> N
         ),
         (
             "-m depf --parses reference.conllu tuned.conllu reference.conllu",
-            "reference.conllu, line 1: segment 1 is not that of r",
+            "reference.conllu, line 1: the parse does not match r",
         ),
         (
             "-m depf --parses reference.conllu tuned.conllu short.conllu",
-            "short.conllu has 1 sentences, rules.txt 400 seg",
+            "short.conllu has 1 sentences, rules.txt has 400 seg",
         ),
         (
             "-m depf --parses reference.conllu tuned.conllu other.conllu",
-            "other.conllu, line 1: segment 1 is not that of r",
+            "other.conllu, line 1: the parse does not match r",
         ),
         ("-m depf", "DepF reads parses in CoNLL-U, but reference.txt contains text"),
     ],

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -76,7 +77,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path, content: bytes, m
 def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="missing: no such file"):
         read_lines(str(tmp_path / "missing"))
-    with pytest.raises(InputError, match="got an empty one"):
+    with pytest.raises(InputError, match="got an empty string"):
         read_lines("")
     with pytest.raises(InputError, match="is a directory"):
         read_lines(str(tmp_path))
@@ -87,12 +88,16 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
 def test_numbers_of_lines_must_agree_and_the_error_names_who_has_how_many(tmp_path: Path) -> None:
     ref = write(tmp_path / "ref.txt", b"a\nb\n")
     good, bad = write(tmp_path / "good.txt", b"a\nb\n"), write(tmp_path / "bad.txt", b"a\n")
-    with pytest.raises(InputError, match=r"ref\.txt has 2, bad has 1"):
+    with pytest.raises(InputError, match=r"ref\.txt has 2 segments, .*bad\.txt has 1"):
         read_corpus([ref], [good, bad])
-    with pytest.raises(InputError, match=r"ref\.txt has 2, .*bad\.txt has 1"):
+    with pytest.raises(InputError, match=r"ref\.txt has 2 segments, .*bad\.txt has 1"):
         read_corpus([ref, bad], [good])
     with pytest.raises(InputError, match="only once"):
         read_corpus(["-"], ["-"])
+    # Other systems than those that were read have no files to be named by.
+    corpus = read_corpus([ref], [good])
+    with pytest.raises(InputError, match=r"^.*ref\.txt has 2 segments, x has 1: they must match segment by segment$"):
+        replace(corpus, systems={**corpus.systems, "x": ["a"]})
 
 
 def test_systems_are_named_by_the_shortest_name_that_tells_them_apart() -> None:
@@ -120,14 +125,14 @@ def test_traps_of_the_real_data(data: Path) -> None:
 
 
 def test_texts_in_memory_are_taken_in_the_shapes_people_have(tmp_path: Path) -> None:
-    assert Corpus.of(np.array(["a", "b"]), (np.array([c, c]) for c in "xy")).n_segments == 2  # type: ignore[arg-type]
-    assert Corpus.of((c for c in "ab"), {"x": ("a", "b")}).n_segments == 2  # type: ignore[arg-type]
+    assert Corpus.from_texts(np.array(["a", "b"]), (np.array([c, c]) for c in "xy")).n_segments == 2  # type: ignore[arg-type]
+    assert Corpus.from_texts((c for c in "ab"), {"x": ("a", "b")}).n_segments == 2  # type: ignore[arg-type]
     (tmp_path / "text").write_text("a\n")
     assert read_lines(tmp_path / "text") == ["a"]
-    assert Corpus.of(["a", None], {"x": ["a", "b"]}).n_references == "var"
-    assert Corpus.of([["a", "b"], ["a", "b"]], [["a", "b"]]).n_references == "2"
-    assert Corpus.of([["a", None], [None, "b"]], [["a", "b"]]).n_references == "1"
-    assert list(Corpus.of(["a"], [["a"], ["b"]]).systems) == ["system 1", "system 2"]
+    assert Corpus.from_texts(["a", None], {"x": ["a", "b"]}).n_references == "var"
+    assert Corpus.from_texts([["a", "b"], ["a", "b"]], [["a", "b"]]).n_references == "2"
+    assert Corpus.from_texts([["a", None], [None, "b"]], [["a", "b"]]).n_references == "1"
+    assert list(Corpus.from_texts(["a"], [["a"], ["b"]]).systems) == ["system 1", "system 2"]
 
 
 @pytest.mark.parametrize(
@@ -140,19 +145,19 @@ def test_texts_in_memory_are_taken_in_the_shapes_people_have(tmp_path: Path) -> 
         ([], [["a"]], "no references"),
         (["a"], {}, "no systems"),
         ([[]], [[]], r"references\[0\] is empty"),
-        (["a"], {"x": ["a", "b"]}, r"references\[0\] has 1, x has 2"),
+        (["a"], {"x": ["a", "b"]}, r"references\[0\] has 1 segment, x has 2: they must match segment by segment"),
     ],
 )
 def test_texts_in_memory_that_do_not_line_up_are_refused(references: Any, systems: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Corpus.of(references, systems)
+        Corpus.from_texts(references, systems)
 
 
 def test_references_without_any_text_are_refused() -> None:
     blank: list[list[str | None]] = [["", " "], [None, "\u3000"]]
     with pytest.raises(InputError, match=r"all references are empty: .* in references\[0\], references\[1\]"):
-        Corpus.of(blank, {"a": ["x", "y"]})
-    assert Corpus.of(["", "a"], {"a": ["x", "y"]}).n_segments == 2
+        Corpus.from_texts(blank, {"a": ["x", "y"]})
+    assert Corpus.from_texts(["", "a"], {"a": ["x", "y"]}).n_segments == 2
 
 
 @pytest.mark.parametrize(

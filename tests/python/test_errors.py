@@ -57,7 +57,7 @@ def test_options_are_fields(options: dict[str, object], message: str, fields: di
     names = {value for value in error.fields.values() if isinstance(value, Option)}
     assert names <= {"smooth_value", "weights", "smooth_method", "max_ngram_order"}
     assert set(options) <= names
-    flagged = str(error.worded(Option, lambda option: f"--{option}"))
+    flagged = str(error.with_names(Option, lambda option: f"--{option}"))
     for name in names:
         message = message.replace(name, f"--{name}", 1)
     assert flagged.startswith(message)
@@ -67,7 +67,7 @@ def test_a_value_named_like_an_option_is_no_flag(tmp_path: Path, capfd: pytest.C
     (tmp_path / "a").write_text("a\n")
     with pytest.raises(SystemExit, match="2"):
         main(["score", str(tmp_path / "a"), str(tmp_path / "a"), "--smooth-method", "lowercase"])
-    assert "unknown --smooth-method 'lowercase': known are" in capfd.readouterr().err
+    assert "unknown --smooth-method 'lowercase'; known:" in capfd.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         main(["score", str(tmp_path / "a"), str(tmp_path / "a"), "-m", "chrf", "--char-order", "0"])
     assert "chrf: --char-order must be at least 1 when --word-order is 0, got 0" in capfd.readouterr().err
@@ -95,5 +95,5 @@ def test_errors_survive_pickling() -> None:
     error = InputError("{system}, {got}", system=System(2), got="{system}")
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.fields) == (str(error), error.fields) == ("system 2, {system}", again.fields)
-    assert str(again.worded(System, lambda system: f"#{system:d}")) == "#2, {system}"
-    assert str(InputError("{nothing}").worded(System, str)) == "{nothing}"
+    assert str(again.with_names(System, lambda system: f"#{system:d}")) == "#2, {system}"
+    assert str(InputError("{nothing}").with_names(System, str)) == "{nothing}"

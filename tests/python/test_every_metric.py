@@ -566,12 +566,12 @@ def test_the_length_ratio_is_that_of_bleu(segments: list[tuple[str, str, str]], 
         ({"a": []}, r"rating, system a: expected a number for every segment, got shape \(0,\)"),
         ({"a": [1, math.nan]}, "rating, system a, segment 2: expected a finite number, got nan"),
         ({"a": [1, 2], "b": [-math.inf, 1]}, "rating, system b, segment 1: expected a finite number, got -inf"),
-        ({"a": [1, 2], "b": [1]}, "rating: numbers of segments differ: a has 2, b has 1"),
+        ({"a": [1, 2], "b": [1]}, "rating: a has 2 segments, b has 1: all systems must have the same segments"),
         ({"a": [1, None]}, "rating, system a"),
         ({"a": ["good", "bad"]}, "rating, system a: expected a number for every segment"),
         ({"a": [10**400, 1]}, "rating, system a: expected a number for every segment: int too large"),
         ({"a": [[1, 2]]}, r"rating, system a: expected a number for every segment, got shape \(1, 2\)"),
-        ([[1, 2], [1]], "rating: numbers of segments differ: system 1 has 2, system 2 has 1"),
+        ([[1, 2], [1]], "rating: system 1 has 2 segments, system 2 has 1: all systems"),
     ],
 )
 def test_scores_that_are_none_are_refused_with_words(scores: Any, message: str) -> None:
@@ -581,7 +581,7 @@ def test_scores_that_are_none_are_refused_with_words(scores: Any, message: str) 
 
 def test_scores_must_fit_the_systems_and_the_texts() -> None:
     rating = SegmentScores("rating", {"a": [1, 2], "b": [2, 3]})
-    with pytest.raises(InputError, match="rating has nothing for system 'c': expected one of a, b"):
+    with pytest.raises(InputError, match="rating has no counts or scores for system 'c', only for a, b"):
         compare(["x", "y"], {"a": ["x", "y"], "c": ["x", "y"]}, rating)
     with pytest.raises(InputError, match="rating has 2 segments, the texts 3: the numbers must be equal"):
         compare(["x"] * 3, {"a": ["x"] * 3, "b": ["y"] * 3}, rating)
@@ -661,10 +661,8 @@ def test_a_score_that_would_swallow_the_others_is_named(outlier: float) -> None:
     scores = {"good": [1 / 3, 2 / 3, 0.7], "odd": [0.5, outlier, 0.3]}
     with pytest.raises(InputError) as raised:
         SegmentScores("COMET", scores)
-    assert f"COMET, system odd, segment 2: {outlier:g} is too large beside the scores of system good" in str(
-        raised.value
-    )
-    assert "at most 0.7 in size" in str(raised.value)
+    assert f"COMET, system odd, segment 2: {outlier:g} is too large. All scores" in str(raised.value)
+    assert "those of system good, at most 0.7 in magnitude, would be rounded too much" in str(raised.value)
 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=20), st.floats(1e-20, 1e20))
@@ -677,12 +675,13 @@ def test_no_system_loses_its_scores_beside_another(pairs: list[tuple[float, floa
         refused = str(error)
     small, large = sorted(max(map(abs, of)) for of in scores.values())
     if refused and large > 1e-280:
-        # Twenty sums fit 55 bits: a unit is at most 2^-50 of the largest score, half of it 10^-9 of one of 2^-21.
+        # The sum of 20 scores fits 55 bits, so the resolution is at most 2^-50 of the largest score. Half of that is
+        # 10^-9 of a score of 2^-21.
         assert small < 2.0**-20 * large
-        assert "is too large beside the scores of system" in refused
+        assert "is too large. All scores" in refused
         return
     if refused:
-        assert "in size are too small: multiply all of them" in refused or "is too large beside" in refused
+        assert "which is too small: multiply all scores" in refused or "is too large. All scores" in refused
         return
     for system, expected in scores.items():
         largest = max(map(abs, expected))
@@ -690,8 +689,10 @@ def test_no_system_loses_its_scores_beside_another(pairs: list[tuple[float, floa
         np.testing.assert_allclose(got, expected, rtol=0, atol=2e-9 * largest)
 
 
-def test_scores_below_what_a_unit_can_be_are_refused() -> None:
-    with pytest.raises(InputError, match="rating, system a: scores of at most 1e-300 in size are too small: multiply"):
+def test_scores_below_the_finest_resolution_are_refused() -> None:
+    with pytest.raises(
+        InputError, match="rating, system a: all scores are at most 1e-300 in magnitude, which is too small"
+    ):
         SegmentScores("rating", {"a": [1e-300, 0]})
 
 
@@ -742,9 +743,9 @@ def test_counts_of_bleu_from_elsewhere_are_bleu() -> None:
             "x, system a: the counts of column 1 are too large: their sum would pass",
         ),
         ({"a": [[1, 2, -(2**63)]]}, f_score, "x, system a: the counts of column 2 are too large: their sum would pass"),
-        ({"a": [[1, 2, 2]], "b": [[1, 2, 2]] * 2}, f_score, "x: numbers of segments differ: a has 1, b has 2"),
-        ({"a": [[1, 2, 2]], "b": [[1, 2]]}, f_score, "x: numbers of counts differ"),
-        ({"a": [[1, 2, 2]]}, "bleu", "x: a row of BLEU holds 10 counts, got 3; expected hyp_len, ref_len, match_1"),
+        ({"a": [[1, 2, 2]], "b": [[1, 2, 2]] * 2}, f_score, "x: a has 1 segment, b has 2: all systems"),
+        ({"a": [[1, 2, 2]], "b": [[1, 2]]}, f_score, "x: numbers of counts per segment differ: a has 3, b has 2"),
+        ({"a": [[1, 2, 2]]}, "bleu", "x: BLEU needs 10 counts per segment, got 3; expected hyp_len, ref_len, match_1"),
         ({"a": [[1, 2, 2]]}, "blue", "unknown metric 'blue': did you mean 'bleu'"),
     ],
 )
@@ -867,7 +868,7 @@ def test_a_function_that_gives_no_number_is_named(value: Any) -> None:
     def broken(hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> Any:
         return value
 
-    with pytest.raises(InputError, match=r"broken: the function gave .*, expected a (finite )?number"):
+    with pytest.raises(InputError, match=r"broken: the function returned .*, expected a (finite )?number"):
         compare(["x", "y"], [["x", "y"], ["y", "x"]], CorpusFunction("broken", broken), n_resamples=9)
 
 
@@ -943,7 +944,7 @@ def test_what_is_changed_after_it_was_given_changes_nothing() -> None:
     before = segment_scores(metrics=rating).scores["rating"].copy()
     values[:] = 0
     np.testing.assert_array_equal(before, segment_scores(metrics=rating).scores["rating"])
-    with pytest.raises(InputError, match="rating has nothing for system 'c'"):
+    with pytest.raises(InputError, match="rating has no counts or scores for system 'c'"):
         segment_scores(["x"] * 50, {"c": ["x"] * 50}, rating)
 
 
@@ -987,7 +988,7 @@ def test_both_arrays_share_one_unit_and_sums_are_exact() -> None:
         (lambda: approximate_randomization([1, 2], [[1], [2]]), r"without a metric b must hold one score .* \(2, 1\)"),
         (lambda: bootstrap_test([1.0, 2.0], [1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
         (lambda: bootstrap_interval([1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
-        (lambda: approximate_randomization([1.0, 2.0], [1.0]), "score: numbers of segments differ: a has 2, b has 1"),
+        (lambda: approximate_randomization([1.0, 2.0], [1.0]), "score: a has 2 segments, b has 1: all systems"),
         (lambda: standard_error([1.0, np.nan]), "score, system a, segment 2: expected a finite number, got nan"),
         (lambda: standard_error(["x", "y"]), "score, system a: expected a number for every segment"),
         (lambda: bootstrap_interval([[1, 2], [3]], "bleu"), "a must be an array of whole numbers: .*inhomogeneous"),
@@ -1005,15 +1006,15 @@ def test_arrays_that_do_not_go_with_their_metric_are_refused(call: Any, message:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (lambda totals: "high", "gave 'high' for totals of shape .*; expected numbers of shape"),
-        (lambda totals: ["0.5"] * len(totals), r"gave \['0.5', .*expected numbers"),
-        (lambda totals: None, "gave None for totals of shape"),
-        (lambda totals: [None] * len(totals), "is not a finite number"),
-        (lambda totals: {"score": 1}, "gave {'score': 1} for totals"),
-        (lambda totals: [[1], [2, 3]], r"gave \[\[1\], \[2, 3\]\] for totals"),
+        (lambda totals: "high", "returned 'high' for totals of shape .*; expected numbers of shape"),
+        (lambda totals: ["0.5"] * len(totals), r"returned \['0.5', .*expected numbers"),
+        (lambda totals: None, "returned None for totals of shape"),
+        (lambda totals: [None] * len(totals), "did not return a finite number"),
+        (lambda totals: {"score": 1}, "returned {'score': 1} for totals"),
+        (lambda totals: [[1], [2, 3]], r"returned \[\[1\], \[2, 3\]\] for totals"),
         (lambda totals: totals[..., 0] * 1j, "expected numbers of shape"),
-        (lambda totals: np.zeros(7), r"the function gave shape \(7,\)"),
-        (lambda totals: 1.0, r"the function gave shape \(\)"),
+        (lambda totals: np.zeros(7), r"the function returned shape \(7,\)"),
+        (lambda totals: 1.0, r"the function returned shape \(\)"),
     ],
 )
 def test_a_formula_that_gives_no_scores_is_named_with_what_it_gave(given: Any, said: str) -> None:
@@ -1030,7 +1031,7 @@ def test_a_formula_that_gives_no_scores_is_named_with_what_it_gave(given: Any, s
 @pytest.mark.parametrize("given", ["0.5", "high", b"1", None, [1.0], np.array([1.0]), 1j, {}])
 def test_a_function_of_texts_that_gives_no_number_is_named_with_what_it_gave(given: Any) -> None:
     function = CorpusFunction("words", lambda hypotheses, references: given)
-    with pytest.raises(InputError, match=f"words: the function gave {re.escape(repr(given))}, expected a number"):
+    with pytest.raises(InputError, match=f"words: the function returned {re.escape(repr(given))}, expected a number"):
         score(["a", "b"], [["a", "b"]], function)
 
 
@@ -1047,7 +1048,7 @@ def test_flat_references_are_one_column_everywhere() -> None:
     np.testing.assert_array_equal(expected, bleu.suff_stats([np.array(hypotheses)], np.array(reference)))  # type: ignore[list-item, arg-type]
     whole, flat = (Corpus({"x": hypotheses}, references) for references in ([reference], reference))
     assert whole == flat
-    assert whole == Corpus.of(reference, {"x": hypotheses})
+    assert whole == Corpus.from_texts(reference, {"x": hypotheses})
     assert (flat.n_segments, flat.n_references) == (3, "1")
     assert score([reference], {"x": hypotheses}) == score(reference, {"x": hypotheses})
     missing = bleu.suff_stats([["a", "b"]], [["a", None], [None, "b"]])

@@ -206,8 +206,8 @@ def test_masked_counts_are_no_counts() -> None:
 def test_texts_may_be_columns_of_a_table(table: Make) -> None:
     systems: dict[str, list[str]] = {"a": ["x y", "z"], "b": ["x", "w"]}
     references: dict[str, list[str | None]] = {"r1": ["x y", None], "r2": ["x", "w"]}
-    corpus = Corpus.of(table(references), table(systems))
-    expected = Corpus.of(list(references.values()), systems)
+    corpus = Corpus.from_texts(table(references), table(systems))
+    expected = Corpus.from_texts(list(references.values()), systems)
     assert corpus == expected
     one, other = (metric("bleu").suff_stats(c.systems, c.references) for c in (corpus, expected))
     np.testing.assert_array_equal(other, one)
@@ -217,19 +217,19 @@ def test_texts_may_be_columns_of_a_table(table: Make) -> None:
 def test_two_columns_cannot_share_a_name() -> None:
     twice = PandasLike({"a": [1.0]})
     twice.columns = ["a", "a"]
-    with pytest.raises(InputError, match="COMET: 2 columns are called 'a': each needs a name of its own"):
+    with pytest.raises(InputError, match="COMET: 2 columns are called 'a': each needs a different name"):
         SegmentScores("COMET", twice)
     frame = pytest.importorskip("pandas").DataFrame([[1, 2]], columns=["a", "a"])
-    with pytest.raises(InputError, match="COMET: 2 columns are called 'a': each needs a name of its own"):
+    with pytest.raises(InputError, match="COMET: 2 columns are called 'a': each needs a different name"):
         SegmentScores("COMET", frame)
 
 
 def test_a_lazy_frame_has_to_be_collected() -> None:
     lazy = type("LazyFrame", (), {"columns": ["a"], "collect": lambda self: None})()
-    with pytest.raises(InputError, match=r"COMET: expected values, got a LazyFrame that has none yet: call collect"):
+    with pytest.raises(InputError, match=r"COMET: expected values, got a LazyFrame, which has none yet: call collect"):
         SegmentScores("COMET", lazy)
     frame = polars_frame({"a": [1.0]}).lazy()
-    with pytest.raises(InputError, match="got a LazyFrame that has none yet"):
+    with pytest.raises(InputError, match="got a LazyFrame, which has none yet"):
         SegmentScores("COMET", frame)
 
 

@@ -17,7 +17,7 @@ from reshuffle.metrics.base import Counts
 from reshuffle.report import render
 from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, SequentialTally, Series, Spread, Tally
 from reshuffle.resampling.stopping import BesagClifford
-from reshuffle.settings import Comparing
+from reshuffle.settings import ComparisonSettings
 
 BLEU = metric("bleu")
 
@@ -44,7 +44,7 @@ def replicates_of(seed: int, n: int = 99) -> Replicates:
     ],
 )
 def test_several_test_sets_are_tested_as_each_alone(test: str, adjust: str | None) -> None:
-    plan = Plan.of(Comparing(test, adjust=adjust), BLEU)
+    plan = Plan.of(ComparisonSettings(test, adjust=adjust), BLEU)
     pairs = [(1, 0), (2, 0), (3, 0)]
     sets = [replicates_of(seed) for seed in (1, 2, 3)]
     hypotheses = Hypotheses.of_pairs(pairs, n_metrics=2, n_sets=3)

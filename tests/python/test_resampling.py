@@ -413,9 +413,9 @@ def test_counts_of_another_width_than_the_metrics_are_refused() -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda totals: totals.sum(), "the function gave shape"),
-        (lambda totals: totals[..., 0] * np.nan, "is not a finite number"),
-        (lambda totals: np.full(totals.shape[:-1], np.inf), "is not a finite number"),
+        (lambda totals: totals.sum(), "the function returned shape"),
+        (lambda totals: totals[..., 0] * np.nan, "did not return a finite number"),
+        (lambda totals: np.full(totals.shape[:-1], np.inf), "did not return a finite number"),
     ],
 )
 def test_a_formula_that_gives_no_score_is_refused(function: Any, message: str) -> None:
@@ -535,7 +535,7 @@ def test_reductions_that_do_not_belong_together_are_refused() -> None:
     min_p = resampler.run([_core.MinP(PAIRS, "less", np.zeros((2, 2)), ranks)], n=64)[0]
     with pytest.raises(InputError, match="run all shuffles at once"):
         min_p.merge(min_p)
-    with pytest.raises(InputError, match="unknown kind 'coins': known are shuffles, draws"):
+    with pytest.raises(InputError, match="unknown kind 'coins'; known: shuffles, draws"):
         calls.resampler([(BLEU.core, random_counts(3, 3, 90))], kind="coins")
     with pytest.raises(InputError, match="strata must be None with shuffles"):
         calls.resampler([(BLEU.core, random_counts(3, 3, 90))], strata=[40, 50])

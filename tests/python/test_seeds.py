@@ -31,7 +31,7 @@ def test_a_derived_seed_is_the_integer_that_it_is_derived_to(seed: int, kind: st
     assert derived == derive_seed(seed, kind, index)
     assert json.dumps(derived) == str(int(derived))
     again = pickle.loads(pickle.dumps(derived))
-    assert (again, again.told) == (derived, f"{seed}>{kind}[{index}]")
+    assert (again, again.derivation) == (derived, f"{seed}>{kind}[{index}]")
 
 
 def test_signatures_name_what_was_derived_and_the_rest_is_that_of_the_integer() -> None:

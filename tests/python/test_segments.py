@@ -73,7 +73,7 @@ def test_the_table_says_what_made_it() -> None:
     assert table.signature == f"{mixed}|{lower}|version:reshuffle-{table.version}"
     assert all(scores.shape == (2, 3) for scores in table.scores.values())
     assert list(segment_scores(REFERENCES, SYSTEMS).scores) == ["BLEU"]
-    with pytest.raises(InputError, match=r"references\[0\] has 3, x has 1"):
+    with pytest.raises(InputError, match=r"references\[0\] has 3 segments, x has 1"):
         segment_scores(REFERENCES, {"x": ["a"]})
 
 
@@ -202,15 +202,15 @@ def test_scores_of_segments_are_read_back_by_system(folder: Path, capfd: pytest.
     assert (code, "--scores x: expected a file for each of 1 systems, got 2" in err) == (2, True)
     # One of several files would interleave what it holds.
     code, _, err = run(capfd, "compare", *scores, f"out.{fmt}#chrF2")
-    assert (code, f"out.{fmt}#BLEU holds the scores of 2 systems (a, b), expected those of one" in err) == (2, True)
+    assert (code, f"out.{fmt}#BLEU has the scores of 2 systems (a, b), expected one system" in err) == (2, True)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("1\ta\t1\n1\ta\t1\n", "x.tsv#segment, line 3: segment 1 of the system 'a' is given twice"),
-        ("1\ta\t1\n2\tb\t1\n", "x.tsv: the system 'b' lacks segment 1, which 'a' has"),
-        ("1\ta\t1\n1\tb\t1\n2\tb\t1\n", "x.tsv: the system 'a' lacks segment 2, which 'b' has"),
+        ("1\ta\t1\n1\ta\t1\n", "x.tsv#segment, line 3: segment 1 of system 'a' occurs twice"),
+        ("1\ta\t1\n2\tb\t1\n", "x.tsv: system 'b' lacks segment 1, which 'a' has"),
+        ("1\ta\t1\n1\tb\t1\n2\tb\t1\n", "x.tsv: system 'a' lacks segment 2, which 'b' has"),
         ("1\ta\tx\n", "x.tsv#M, line 2: expected a finite number, got 'x'"),
         ("1\ta\t1\n", "only one system (a): a comparison needs at least two"),
     ],
@@ -243,7 +243,7 @@ def test_a_metric_cannot_hide_the_columns_of_the_table() -> None:
         (("score", *FILES, "--segments", "-o", "all.tsv"), "all.tsv is also an input"),
         (("score", "all.tsv#rfe", "all.tsv#a"), "all.tsv: unknown column 'rfe': did you mean 'ref'?"),
         (("score", *FILES, "--input-format", "tvs"), "unknown input format 'tvs': did you mean 'tsv'?"),
-        (("score", *FILES, "--input-format", "text"), "all.tsv: plain text has no columns that #ref could choose"),
+        (("score", *FILES, "--input-format", "text"), "all.tsv: plain text has no named columns, got #ref"),
         (("score", "all.tsv", "all.tsv#a"), "all.tsv: expected one column, got 3 (ref, a, b): choose one as in"),
     ],
 )

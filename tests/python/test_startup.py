@@ -15,9 +15,11 @@ import reshuffle
 from reshuffle import _core, types
 from reshuffle.cli.listing import CATALOGUE_FORMATS
 from reshuffle.data.formats import INPUT_FORMATS
-from reshuffle.inference.intervals import INTERVALS
+from reshuffle.errors import InputError
+from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.significance import ALTERNATIVES, TESTS
+from reshuffle.inference.significance import ALTERNATIVES, BOOTSTRAP_METHODS, TESTS
+from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FORMATS, SEGMENT_FORMATS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
@@ -31,7 +33,7 @@ def python(source: str) -> str:
 
 
 def imported_by(*args: str) -> set[str]:
-    """The modules that a command line imports, as the interpreter itself tells."""
+    """The modules that a command line imports, as ``-X importtime`` reports them."""
     command = [sys.executable, "-X", "importtime", "-m", "reshuffle", *args]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout
@@ -111,9 +113,31 @@ def test_there_is_one_version() -> None:
     assert found[1] == reshuffle.__version__ == _core.VERSION
 
 
+def choices(metric: str, option: str) -> list[str]:
+    """The values of an option, from the registry of metrics."""
+    return next(o.choices for m in metric_specs() if m.name == metric for o in m.options if o.name == option)
+
+
+def kinds_of_seeds() -> list[str]:
+    """The kinds that the core lists in the error for an unknown one."""
+    with pytest.raises(InputError) as raised:
+        reshuffle.derive_seed(1, "?", 0)
+    return str(raised.value.fields["known"]).split(", ")
+
+
 @pytest.mark.parametrize(
     ("names", "registry"),
     [
+        (types.MetricName, [spec.name for spec in metric_specs()]),
+        (types.Tokenizer, [spec.name for spec in tokenizer_specs()]),
+        (types.Tokenizer, choices("bleu", "tokenize")),
+        (types.SmoothingMethod, choices("bleu", "smooth_method")),
+        (types.SentenceSmoothing, choices("sentbleu", "smoothing")),
+        (types.SmoothingPrior, choices("sentbleu", "smoothing_prior")),
+        (types.TerVariant, choices("ter", "variant")),
+        (types.BootstrapMethod, BOOTSTRAP_METHODS),
+        (types.StandardError, STANDARD_ERRORS),
+        (types.SeedKind, kinds_of_seeds()),
         (types.Test, TESTS),
         (types.Alternative, ALTERNATIVES),
         (types.Scheme, SCHEMES),
@@ -128,6 +152,11 @@ def test_there_is_one_version() -> None:
 )
 def test_the_names_for_type_checkers_are_those_of_the_registries(names: object, registry: object) -> None:
     assert list(get_args(names)) == list(registry)  # type: ignore[call-overload]
+
+
+def test_every_choice_of_a_metrics_option_has_its_type() -> None:
+    every = {tuple(option.choices) for spec in metric_specs() for option in spec.options if option.choices}
+    assert every <= {get_args(getattr(types, name)) for name in types.__all__}
 
 
 def test_every_name_for_type_checkers_is_compared_with_its_registry() -> None:

@@ -320,7 +320,7 @@ def test_a_tokenizer_named_stays_with_a_warning_where_sacrebleu_warns(
     for warning in caught:
         assert warning.category is InputWarning
         assert warning.filename == __file__
-        assert f"the tokenizer {tokenizer} is not made for " in str(warning.message)
+        assert f"the tokenizer {tokenizer} is not suited to " in str(warning.message)
 
 
 def test_a_multilingual_model_is_for_every_language(spm_model: Path) -> None:
@@ -331,7 +331,7 @@ def test_a_multilingual_model_is_for_every_language(spm_model: Path) -> None:
 
 @pytest.mark.parametrize("code", ["en-zh", "zh-CN", "zh_TW", "", "chinese", 7, ["zh"]])
 def test_what_is_no_code_of_a_language_is_refused(code: Any) -> None:
-    with pytest.raises(InputError, match="trg_lang must be the code of one language, such as de or zh, got "):
+    with pytest.raises(InputError, match="trg_lang must be one language code, such as de or zh, got "):
         metric("bleu", trg_lang=code)
 
 
@@ -348,7 +348,7 @@ def test_sentencepiece_needs_a_model_and_says_where_it_is(tmp_path: Path, monkey
         assert SPM_MODELS[name]["url"] == url + kept
         with pytest.raises(InputError) as caught:
             metric("bleu", tokenize=name)
-        for part in (f"fetch {url}{kept}", "name the file by tokenizer_model", str(tmp_path / "models" / kept)):
+        for part in (f"download {url}{kept}", "name the file with tokenizer_model", str(tmp_path / "models" / kept)):
             assert part in str(caught.value)
 
 
@@ -360,8 +360,8 @@ def test_a_model_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     for path, message in [
         (tmp_path / "none.model", "No such file or directory"),
         (tmp_path, "Is a directory"),
-        (garbage, "is not one of sentencepiece"),
-        (empty, "is not one of sentencepiece"),
+        (garbage, "is not a sentencepiece model"),
+        (empty, "is not a sentencepiece model"),
     ]:
         with pytest.raises(InputError, match=f"{re.escape(str(path))} of the tokenizer flores101.*{message}"):
             metric("bleu", tokenize="flores101", tokenizer_model=path)
@@ -404,9 +404,9 @@ def test_a_missing_package_says_what_to_install(
 @pytest.mark.parametrize(
     ("size", "more", "message"),
     [
-        (7, None, "needs the dictionary of ipadic alone, 392,126 words, got a dictionary of 7 words"),
-        (392_126, object(), "got a user dictionary besides its own"),
-        (None, None, "does not start: no dictionary"),
+        (7, None, r"needs the dictionary of ipadic \(392,126 words\) and no other, got a dictionary of 7 words"),
+        (392_126, object(), "got an additional user dictionary"),
+        (None, None, "cannot be started: no dictionary"),
     ],
 )
 def test_another_dictionary_is_an_error(

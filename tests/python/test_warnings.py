@@ -32,11 +32,11 @@ def said(call: Any, *args: Any, **kwargs: Any) -> list[str]:
 
 
 def test_a_reference_given_as_a_system_gets_a_warning() -> None:
-    message = "the output of the system 'b' is the same as the reference: is the reference given as a system?"
+    message = "the output of system 'b' is identical to the reference: was the reference passed as a system?"
     for call in (compare, score, segment_scores):
         assert said(call, REFERENCE, {"a": OTHER, "b": list(REFERENCE)}) == [message]
     second = said(score, [OTHER, REFERENCE], {"b": list(REFERENCE)})
-    assert second == ["the output of the system 'b' is the same as reference 2: is the reference given as a system?"]
+    assert second == ["the output of system 'b' is identical to reference 2: was the reference passed as a system?"]
     assert said(score, [[None, "x"], ["y", None]], {"b": REFERENCE}) == []
     # A single segment may well be translated as the reference has it.
     assert said(score, REFERENCE[:1], {"a": OTHER[:1], "b": REFERENCE[:1]}) == []
@@ -44,32 +44,35 @@ def test_a_reference_given_as_a_system_gets_a_warning() -> None:
 
 def test_systems_that_are_the_same_get_a_warning() -> None:
     assert said(compare, REFERENCE, {"a": OTHER, "b": list(OTHER)}) == [
-        "the outputs of the systems 'a' and 'b' are the same: is a file given twice?"
+        "the outputs of systems 'a' and 'b' are identical: was a file passed twice?"
     ]
     several = said(score, REFERENCE, {"a": OTHER, "b": ["x", "y"], "c": list(OTHER), "d": ["x", "y"], "e": OTHER[:]})
     assert several == [
-        f"the outputs of the systems {pair} are the same: is a file given twice?"
+        f"the outputs of systems {pair} are identical: was a file passed twice?"
         for pair in ("'a' and 'c'", "'b' and 'd'", "'a' and 'e'")
     ]
 
 
 def test_an_empty_segment_at_the_end_of_one_text_alone_gets_a_warning() -> None:
-    message = "only the system 'b' has an empty last segment: is it aligned with the other texts?"
+    message = "only system 'b' has an empty last segment: is it aligned with the other texts?"
     assert said(score, REFERENCE, {"a": OTHER, "b": ["x", " "]}) == [message]
-    assert said(score, ["x", ""], {"a": OTHER}) == [message.replace("the system 'b'", "the reference")]
+    assert said(score, ["x", ""], {"a": OTHER}) == [message.replace("system 'b'", "the reference")]
     assert said(score, REFERENCE, {"a": ["x", ""], "b": ["y", ""]}) == []
     assert said(score, [["x", None], ["y", "z"]], {"a": OTHER}) == []
+
+
+MUST_MATCH = ": they must match segment by segment"
 
 
 @pytest.mark.parametrize(
     ("lengths", "hint"),
     [
-        (("x\ny\n", "a\nb\n\n"), "; the difference is the empty last line of sys: remove it"),
-        (("x\ny\n\n", "a\nb\n"), "; the difference is the empty last line of ref.txt: remove it"),
-        (("x\ny\n", "a\nb\n\n \n"), "; the difference is the empty lines at the end of sys: remove them"),
-        (("x\ny\n", "a\nb\nc\n"), ""),
-        (("x\ny\n", "a\n\nc\n"), ""),
-        (("x\n", "a\nb\n\n"), ""),
+        (("x\ny\n", "a\nb\n\n"), ": remove the empty last line of sys.txt"),
+        (("x\ny\n\n", "a\nb\n"), ": remove the empty last line of ref.txt"),
+        (("x\ny\n", "a\nb\n\n \n"), ": remove the empty lines at the end of sys.txt"),
+        (("x\ny\n", "a\nb\nc\n"), MUST_MATCH),
+        (("x\ny\n", "a\n\nc\n"), MUST_MATCH),
+        (("x\n", "a\nb\n\n"), MUST_MATCH),
     ],
 )
 def test_an_empty_last_line_that_makes_numbers_differ_is_named(
@@ -81,13 +84,12 @@ def test_an_empty_last_line_that_makes_numbers_differ_is_named(
     with pytest.raises(InputError) as raised:
         read_corpus(["ref.txt"], ["sys.txt"])
     n, m = (text.count("\n") for text in lengths)
-    differ = f"ref.txt has {n}, sys has {m}"
-    assert str(raised.value) == f"numbers of segments differ: {differ}{hint}"
+    assert str(raised.value) == f"ref.txt has {n} segment{'s' * (n != 1)}, sys.txt has {m}{hint}"
 
 
 def test_an_empty_segment_in_memory_is_named_too() -> None:
-    with pytest.raises(InputError, match="a has 2; the difference is the empty last line of a: remove it"):
-        Corpus.of(["x"], {"a": "y\n".split("\n")})
+    with pytest.raises(InputError, match="a has 2: remove the empty last line of a"):
+        Corpus.from_texts(["x"], {"a": "y\n".split("\n")})
 
 
 # Files.
@@ -176,16 +178,16 @@ def test_the_command_line_shows_a_line_for_each_warning_and_goes_on(demo: Path, 
     assert warned.err.splitlines() == [
         "reshuffle: warning: again.txt begins with a byte order mark (U+FEFF), which is counted as part of the first "
         "word, as in sacreBLEU: save the file without it",
-        "reshuffle: warning: the outputs of the systems 'tuned' and 'copy' are the same: is a file given twice?",
+        "reshuffle: warning: the outputs of systems 'tuned' and 'copy' are identical: was a file passed twice?",
     ]
 
 
 @pytest.mark.parametrize(
     ("setting", "code", "err"),
     [
-        ("default", 0, "reshuffle: warning: the output of the system"),
+        ("default", 0, "reshuffle: warning: the output of system"),
         ("ignore", 0, ""),
-        ("error", 2, "reshuffle: error: the output of the system"),
+        ("error", 2, "reshuffle: error: the output of system"),
     ],
 )
 def test_pythonwarnings_says_what_to_do_with_a_warning(demo: Path, setting: str, code: int, err: str) -> None:

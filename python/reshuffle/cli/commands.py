@@ -120,15 +120,15 @@ def compare_command(
     """
     from ..compare import compared
     from ..resampling.counting import Data
-    from ..settings import Comparing, Levels
-    from .job import CALLED, Job
+    from ..settings import ComparisonSettings, Levels
+    from .job import FLAGS, Job
     from .output import destination, progress_bar
 
-    levels = Levels.of(interval, confidence_level, alpha, called=CALLED)
+    levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS)
     job = Job.from_arguments(reference, systems, options, at_least=2)
     with destination(output, job.files) as write:
         given, units = job.read()
-        testing = Comparing(baseline=job.system(baseline), **options)
+        testing = ComparisonSettings(baseline=job.system(baseline), **options)
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress)
             comparison = compared(Data.from_arguments(*given), units, testing, levels, resampling)
@@ -151,10 +151,10 @@ def score_command(
     from ..compare import scored, segment_scores
     from ..resampling.counting import Data
     from ..settings import Levels
-    from .job import CALLED, Job
+    from .job import FLAGS, Job
     from .output import Result, destination, progress_bar
 
-    levels = Levels.asked(interval, confidence_level, called=CALLED)
+    levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
     job = Job.from_arguments(reference, systems, options, at_least=1)
     fmt = _score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):

@@ -14,15 +14,15 @@ from ..data.reading import read_columns, read_documents, read_strata, split_name
 from ..data.scores import read_numbers, read_scores
 from ..errors import InputError, Option
 from ..metrics.native import NativeMetric, metric
-from ..metrics.precomputed import GivenCounts, OwnTexts, SegmentScores
+from ..metrics.precomputed import OwnTexts, PrecomputedCounts, SegmentScores
 from ..settings import Resampling, Units
 from ..validate import check_name
 from .metric_options import MetricChoice, flag, flags
 
-__all__ = ["CALLED", "Job"]
+__all__ = ["FLAGS", "Job"]
 
 # The command-line names of settings, for error messages.
-CALLED = {
+FLAGS = {
     "n_resamples": "-n",
     "seed": "--seed",
     "threads": "--threads",
@@ -113,12 +113,12 @@ class Job:
             return name
         return dict(zip(self.systems, self.names, strict=True)).get(name, name)
 
-    def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | GivenCounts]], Units]:
+    def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | PrecomputedCounts]], Units]:
         """Read all files: references and systems (None without texts) and metrics; ids of documents and strata."""
         if self.files.count(STDIN) > 1:
             raise InputError("standard input (-) can be read only once")
         texts: tuple[Any, Any] = (None, None)
-        metrics: list[NativeMetric | GivenCounts] = list(self.metrics)
+        metrics: list[NativeMetric | PrecomputedCounts] = list(self.metrics)
         if self.reference is not None:
             references = [self.reference, *self.refs]
             corpus = read_corpus(
@@ -184,7 +184,7 @@ class Job:
             raise _wrong_number_of_files(name, files, self.systems)
         return {self.names[0]: by_system[None]}
 
-    def _check_kinds(self, metrics: Sequence[NativeMetric | GivenCounts], columns: Sequence[Column]) -> None:
+    def _check_kinds(self, metrics: Sequence[NativeMetric | PrecomputedCounts], columns: Sequence[Column]) -> None:
         for m in metrics:
             for column in columns:
                 if m.reads_parses is not None and m.reads_parses != (column.format == "conllu"):
@@ -234,13 +234,13 @@ def _metric(name: str, options: dict[str, Any]) -> NativeMetric:
     try:
         return metric(name, **options)
     except InputError as error:
-        raise error.worded(Option, flag) from None
+        raise error.with_names(Option, flag) from None
 
 
 def _resampling(options: dict[str, Any]) -> Resampling:
     """Check the numbers before any file is read, and remove them from ``options``."""
     given = Resampling(*(options.pop(name) for name in ("n_resamples", "seed", "threads")))
-    given.check(CALLED)
+    given.check(FLAGS)
     return given
 
 

@@ -1,1 +1,1 @@
-"""Texts, scores and ids: reading them from files, naming them, and checking that they line up."""
+"""Reading texts, scores and ids from files, naming systems, and checking that all have the same segments."""

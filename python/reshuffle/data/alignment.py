@@ -1,8 +1,8 @@
-"""Checking that columns hold the same segments, and bringing them into the same order."""
+"""Checks that files contain the same segments, and sorting of segments with ids into the same order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from ..errors import InputError, quoted
 from .formats.base import Column
@@ -11,7 +11,7 @@ __all__ = ["aligned", "check_parses"]
 
 
 def check_parses(parses: Column, texts: Column) -> None:
-    """Raise :class:`InputError` unless the words of every parse are those of the text, white space left aside.
+    """Raise :class:`InputError` unless every parse has the words of its text, ignoring white space.
 
     Examples
     --------
@@ -19,12 +19,12 @@ def check_parses(parses: Column, texts: Column) -> None:
     >>> check_parses(parses, Column("a.txt", ["du pain"], [1]))
     >>> check_parses(parses, Column("a.txt", ["du vin"], [1]))
     Traceback (most recent call last):
-    reshuffle.errors.InputError: a.conllu, line 1: segment 1 is not that of a.txt, line 1: expected 'vin', got 'pain'
+    reshuffle.errors.InputError: a.conllu, line 1: the parse does not match a.txt, line 1: expected 'vin', got 'pain'
     """
     if len(parses.lines) != len(texts.lines):
         raise InputError(
-            f"{parses.name} has {len(parses.lines):,} sentences, {texts.name} {len(texts.lines):,} segments: "
-            "every segment needs a sentence, if only a comment"
+            f"{parses.name} has {len(parses.lines):,} sentences, {texts.name} has {len(texts.lines):,} segments: every "
+            "segment needs a sentence; one without words is a comment line"
         )
     for segment, (parse, text) in enumerate(zip(parses.lines, texts.lines, strict=True), 1):
         if text is None:
@@ -34,13 +34,13 @@ def check_parses(parses: Column, texts: Column) -> None:
             same = next(i for i, (a, b) in enumerate(zip(got + "\0", expected + "\1", strict=False)) if a != b)
             shown = [repr(words[same : same + 20]) if words[same:] else "the end" for words in (expected, got)]
             raise InputError(
-                f"{parses.place(segment)}: segment {segment} is not that of {texts.place(segment)}: "
-                f"expected {shown[0]}, got {shown[1]}"
+                f"{parses.place(segment)}: the parse does not match {texts.place(segment)}: expected {shown[0]}, got "
+                f"{shown[1]}"
             )
 
 
 def _text_of(parse: str) -> str:
-    """The text that was parsed, without white space: multiword tokens in the place of their words, no empty nodes."""
+    """The text of a parse without white space: multiword tokens instead of their words, and no empty nodes."""
     forms: list[str] = []
     covered = 0
     for line in parse.split("\n"):
@@ -57,12 +57,12 @@ def _text_of(parse: str) -> str:
 
 
 def aligned(columns: Sequence[Column]) -> list[Column]:
-    """Columns with ids, in the order of the first that has any; others are left as they are.
+    """Sort the columns that have ids into the order of the first of them. Other columns are unchanged.
 
     Raises
     ------
     InputError
-        If a segment of one is missing in another.
+        If a segment of one column is missing in another.
 
     Examples
     --------
@@ -88,16 +88,16 @@ def _aligned(first: Column, column: Column) -> Column:
 
 
 def _check_same(
-    having: Column, lacking: Column, ids: Sequence[tuple[str, str]], known: Iterable[tuple[str, str]]
+    having: Column, lacking: Column, ids: Sequence[tuple[str, str]], known: Collection[tuple[str, str]]
 ) -> None:
-    there = known if isinstance(known, dict | set) else set(known)
-    missing = [(segment, key) for segment, key in enumerate(ids, 1) if key not in there]
+    """Raise :class:`InputError` unless ``known``, the ids of ``lacking``, include all ``ids`` of ``having``."""
+    missing = [(segment, key) for segment, key in enumerate(ids, 1) if key not in known]
     if not missing:
         return
     segment, (document, number) = missing[0]
-    if all(other != document for other, _ in there):
+    if all(other != document for other, _ in known):
         what = f"the document {quoted(document)}"
     else:
         what = f"segment {quoted(number)} of the document {quoted(document)}"
     more = f" ({len(missing):,} segments are missing)" if len(missing) > 1 else ""
-    raise InputError(f"{lacking.name} lacks {what}, which {having.place(segment)} has{more}")
+    raise InputError(f"{lacking.name} lacks {what}, which is in {having.place(segment)}{more}")

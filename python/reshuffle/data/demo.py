@@ -1,8 +1,8 @@
-"""A small made-up corpus to try things on: written for this package, generated the same way every time.
+"""The corpus of ``reshuffle demo``: small, artificial, and the same every time.
 
-The reference tells of an evening at a harbour town, sentence by sentence, from a few dozen templates. The systems
-"translate" it with slips of their own: dropped words, wrong synonyms, swapped neighbours. One slips less often than
-the baseline, one more often, and one exactly as often: its better score is chance, and the demo should show it.
+The reference is generated from templates of sentences about a harbour town. The four systems are copies of it with
+random errors: dropped words, wrong synonyms, swapped neighbours. One system makes fewer errors than the baseline, one
+more, and one makes errors at the same rate, so that its higher score is due to chance.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ N_SEGMENTS = 400
 SEED = 2005
 REFERENCE_FILE = "reference.txt"
 
-# How often each system slips at a word, in 256ths.
-SLIPS = {"baseline": 40, "tuned": 40, "larger": 27, "rules": 72}
+# Probability that a system gets a word wrong, in 256ths.
+ERROR_RATES = {"baseline": 40, "tuned": 40, "larger": 27, "rules": 72}
 
 TEMPLATES = (
     "The {who} {did} the {what} {when}.",
@@ -81,35 +81,40 @@ SYNONYMS = {
 }
 
 
-def _choices(replicate: int) -> Iterator[int]:
-    """Endless random bytes: the package's own stream, so that the corpus never changes."""
-    # numpy's own stream of words, which the corpus keeps whatever becomes of the streams of replicates.
-    key, counter = np.array([SEED, replicate], dtype=np.uint64), np.array([0, 0, 0, 1], dtype=np.uint64)
-    words = np.random.Philox(key=key, counter=counter).random_raw(1 << 15)
-    yield from words.view("uint8").tolist()
+def _random_bytes(stream: int) -> Iterator[int]:
+    """Random bytes for the reference (0) or a system (1, 2 …).
+
+    From numpy's generator, so that the corpus stays the same even if the generator of the replicates changes.
+    """
+    key, counter = np.array([SEED, stream], dtype=np.uint64), np.array([0, 0, 0, 1], dtype=np.uint64)
+    values = np.random.Philox(key=key, counter=counter).random_raw(1 << 15)
+    yield from values.view("uint8").tolist()
 
 
-def _sentence(choices: Iterator[int], number: int) -> str:
+def _sentence(random_bytes: Iterator[int], number: int) -> str:
+    """The reference's sentence of this number."""
+
     def pick(words: Sequence[str]) -> str:
-        return words[next(choices) % len(words)]
+        return words[next(random_bytes) % len(words)]
 
     slots = {name: pick(words) for name, words in WORDS.items()}
     slots |= {f"{name}2": pick(WORDS[name]) for name in ("who", "where", "number")}
     slots["When"] = slots["when"].capitalize()
-    return TEMPLATES[(number * 5 + next(choices) % 3) % len(TEMPLATES)].format_map(slots)
+    return TEMPLATES[(number * 5 + next(random_bytes) % 3) % len(TEMPLATES)].format_map(slots)
 
 
-def _translate(sentence: str, rate: int, choices: Iterator[int]) -> str:
+def _translate(sentence: str, rate: int, random_bytes: Iterator[int]) -> str:
+    """A sentence with errors at ``rate``/256 of its words."""
     words: list[str] = []
     for word in sentence.split():
-        if next(choices) >= rate:
+        if next(random_bytes) >= rate:
             words.append(word)
             continue
-        slip = next(choices) % 4
-        if slip == 0 and len(words) > 1:
+        error = next(random_bytes) % 4
+        if error == 0 and len(words) > 1:
             words.insert(-1, word)
-        elif slip != 1:
-            words.append(SYNONYMS.get(word, word if slip == 3 else word.rstrip("s.,") + "s"))
+        elif error != 1:
+            words.append(SYNONYMS.get(word, word if error == 3 else word.rstrip("s.,") + "s"))
     return " ".join(words) or sentence
 
 
@@ -120,22 +125,22 @@ def demo_corpus() -> Corpus:
     >>> corpus.n_segments, list(corpus.systems)
     (400, ['baseline', 'tuned', 'larger', 'rules'])
     """
-    choices = _choices(0)
-    reference = [_sentence(choices, number) for number in range(N_SEGMENTS)]
+    random_bytes = _random_bytes(0)
+    reference = [_sentence(random_bytes, number) for number in range(N_SEGMENTS)]
     systems = {}
-    for number, (name, rate) in enumerate(SLIPS.items(), 1):
-        choices = _choices(number)
-        systems[name] = [_translate(sentence, rate, choices) for sentence in reference]
+    for number, (name, rate) in enumerate(ERROR_RATES.items(), 1):
+        random_bytes = _random_bytes(number)
+        systems[name] = [_translate(sentence, rate, random_bytes) for sentence in reference]
     return Corpus(systems, [reference], (REFERENCE_FILE,))
 
 
 def write_demo(directory: str) -> list[Path]:
-    """Write the corpus as files, the reference first, and give their paths. Nothing that exists is overwritten.
+    """Write the corpus to files and return their paths, the reference first. Existing files are not overwritten.
 
     Raises
     ------
     InputError
-        If one of the files exists or the directory cannot be written.
+        If one of the files exists, or a file cannot be written.
     """
     corpus = demo_corpus()
     folder = Path(directory)
@@ -143,7 +148,7 @@ def write_demo(directory: str) -> list[Path]:
     contents |= {folder / f"{name}.txt": lines for name, lines in corpus.systems.items()}
     existing = [str(path) for path in contents if path.exists()]
     if existing:
-        raise InputError(f"not overwriting {', '.join(existing)}: choose a directory without these files")
+        raise InputError(f"{', '.join(existing)} exists already: choose another directory")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, lines in contents.items():

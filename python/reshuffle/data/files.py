@@ -1,4 +1,4 @@
-"""Files as bytes, text and lines: compression, UTF-8, what ends a line, and standard input."""
+"""Reading files and standard input: decompression, decoding of UTF-8, and splitting into lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["read_lines"]
 
 STDIN = "-"
 
-# By content rather than by ending, so that standard input may be compressed too.
+# Name, first bytes, extension and opener. Compression is detected by content, so that it also works on standard input.
 COMPRESSIONS: tuple[tuple[str, bytes, str, Callable[[IO[bytes]], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]], ...] = (
     ("gzip", b"\x1f\x8b", ".gz", lambda packed: gzip.GzipFile(fileobj=packed)),
     ("bzip2", b"BZh", ".bz2", bz2.BZ2File),
@@ -29,19 +29,19 @@ COMPRESSIONS: tuple[tuple[str, bytes, str, Callable[[IO[bytes]], gzip.GzipFile |
 )
 
 MAX_INPUT = 4 << 30
-"""Largest size in bytes of a compressed file after decompression, unless the caller says otherwise."""
+"""Default limit on the size in bytes of a compressed file after decompression."""
 
-# Bytes decompressed per call: many enough that the call costs little, few beside the size of a text.
+# Bytes decompressed per call: enough to amortise the call, and little memory compared with a text.
 CHUNK = 1 << 20
 
 
 def display_name(path: str) -> str:
-    """A path as it can be printed, whatever bytes it holds."""
+    """A path in printable form, with bytes that are not UTF-8 replaced."""
     return "standard input" if path == STDIN else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def uncompressed(name: str) -> str:
-    """The name of a file without the ending of a compression.
+    """A file name without the extension of a compression.
 
     >>> uncompressed("a.tsv.gz"), uncompressed("a.tsv")
     ('a.tsv', 'a.tsv')
@@ -50,22 +50,23 @@ def uncompressed(name: str) -> str:
 
 
 def read_lines(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> list[str]:
-    """The lines of a UTF-8 file, without their ends; ``-`` is standard input.
+    """Read the lines of a UTF-8 file, without their line ends; ``-`` is standard input.
 
-    gzip, bzip2 and xz are recognised by their first bytes. A line ends at LF or CRLF and nowhere else: U+2028, U+0085,
-    a lone CR and the like are characters of the line, and so is U+FEFF, wherever it stands.
+    gzip, bzip2 and xz are recognised by their first bytes. Only LF and CRLF end a line: U+2028, U+0085, a lone CR and
+    so on are part of the line. So is a byte order mark (U+FEFF), even at the start of the file.
 
     Parameters
     ----------
     path : str or path
     max_input : int, optional
-        Largest size in bytes of a compressed file after decompression, 4 GiB by default. Other files may have any size.
+        Largest allowed size in bytes of a compressed file after decompression, 4 GiB by default. Files that are not
+        compressed may have any size.
 
     Raises
     ------
     InputError
-        If the file cannot be read or decompressed, grows beyond ``max_input``, is empty, or is not UTF-8; with the line
-        and byte.
+        If the file cannot be read or decompressed, exceeds ``max_input``, is empty, or is not UTF-8, with line and
+        byte.
     """
     path = os.fspath(path)
     name = display_name(path)
@@ -73,7 +74,7 @@ def read_lines(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> l
 
 
 def read_bytes(path: str, expected: str, max_input: int = MAX_INPUT) -> bytes:
-    """A file's content, decompressed to at most ``max_input`` bytes; ``expected`` is for the error if it is empty."""
+    """The decompressed content of a file. ``expected`` describes it in the error for an empty file."""
     name = display_name(path)
     data = _decompressed(_bytes(path), name, check_integer("max_input", max_input, 1))
     if not data:
@@ -82,7 +83,7 @@ def read_bytes(path: str, expected: str, max_input: int = MAX_INPUT) -> bytes:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """UTF-8 as text, or an error that tells the line and the byte."""
+    """Decode UTF-8, or raise :class:`InputError` with line and byte."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -95,7 +96,7 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text, which end at LF or CRLF and nowhere else; the last one may lack its end."""
+    """Split at LF and CRLF and nowhere else. The last line need not have a line end."""
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -105,7 +106,7 @@ def split_lines(text: str) -> list[str]:
 def _bytes(path: str) -> bytes:
     name = display_name(path)
     if not path:
-        raise InputError("expected the name of a file, got an empty one")
+        raise InputError("expected a file name, got an empty string")
     if path == STDIN and sys.stdin is None:
         raise InputError("standard input is closed: there is nothing to read from -")
     try:
@@ -116,25 +117,25 @@ def _bytes(path: str) -> bytes:
         raise InputError(f"{name} is a directory: expected a file") from None
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
-    except ValueError as error:  # a NUL in the name
+    except ValueError as error:  # the name contains a NUL
         raise InputError(f"{quoted(name)} cannot be read: {error}") from None
 
 
 def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
-    for what, magic, _, opened in COMPRESSIONS:
+    for compression, magic, _, opener in COMPRESSIONS:
         if data.startswith(magic):
             try:
-                with opened(io.BytesIO(data)) as stream:
-                    return _limited(stream, name, max_input)
+                with opener(io.BytesIO(data)) as stream:
+                    return _read_limited(stream, name, max_input)
             except InputError:
                 raise
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-                raise InputError(f"{name} looks like {what} but cannot be decompressed: {error}") from None
+                raise InputError(f"{name} looks like {compression} but cannot be decompressed: {error}") from None
     return data
 
 
-def _limited(stream: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile, name: str, max_input: int) -> bytes:
-    """The whole stream, or an error as soon as it passes the limit: a few megabytes may decompress to terabytes."""
+def _read_limited(stream: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile, name: str, max_input: int) -> bytes:
+    """Read the stream, or raise :class:`InputError` at the limit: some megabytes can decompress to terabytes."""
     whole = io.BytesIO()
     while chunk := stream.read(CHUNK):
         if whole.tell() + len(chunk) > max_input:
@@ -150,12 +151,12 @@ UNITS = ("", "K", "M", "G", "T")
 
 
 def parse_size(text: str) -> int:
-    """A number of bytes: K and KiB, M and MiB … are powers of 1024, KB, MB … powers of 1000.
+    """Parse a number of bytes. K and KiB, M and MiB … are powers of 1024; KB, MB … are powers of 1000.
 
     Raises
     ------
     InputError
-        If the text is not a size, or less than a byte.
+        If the text is not a size of at least one byte.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def parse_size(text: str) -> int:
 
 
 def shown_size(size: int) -> str:
-    """A number of bytes in the largest binary unit that divides it.
+    """Format a number of bytes, in KiB, MiB … if it is a multiple of these.
 
     >>> shown_size(4 << 30), shown_size(1_000_000), shown_size(1)
     ('4 GiB', '1,000,000 bytes', '1 byte')

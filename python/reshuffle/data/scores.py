@@ -1,4 +1,4 @@
-"""Reading numbers, such as segment scores that another program wrote."""
+"""Reading columns of numbers, such as segment scores from another program."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import InputError, listed, quoted, shortened
+from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, display_name, read_bytes
 from .formats import INPUT_FORMATS, format_of
@@ -18,16 +19,16 @@ __all__ = ["read_numbers", "read_scores"]
 
 
 def read_numbers(
-    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
 ) -> list[float]:
-    """Read a column of numbers: lines of text, a column of a TSV file, or a key of JSON lines.
+    """Read the numbers of one system: lines of text, a column of a TSV file, or a key of JSON lines.
 
     Parameters
     ----------
     path : str
         ``FILE`` or ``FILE#NAME``, as for :func:`read_columns`.
     input_format : str, optional
-        ``text``, ``tsv`` or ``jsonl``; by default the ending tells.
+        ``text``, ``tsv`` or ``jsonl``. By default the file's extension determines the format.
     max_input : int, optional
         As for :func:`read_columns`.
 
@@ -38,7 +39,7 @@ def read_numbers(
     Raises
     ------
     InputError
-        As :func:`read_columns`, and for what is not a finite number or is of several systems.
+        As :func:`read_columns`; for a value that is not a finite number; if the file has several systems.
 
     Examples
     --------
@@ -51,23 +52,23 @@ def read_numbers(
     by_system = read_scores(path, input_format, max_input=max_input)
     if list(by_system) != [None]:
         raise InputError(
-            f"{display_name(os.fspath(path))} holds the scores of {len(by_system)} systems "
-            f"({listed(map(str, by_system))}), expected those of one; --scores NAME takes such a file alone"
+            f"{display_name(os.fspath(path))} has the scores of {len(by_system)} systems "
+            f"({listed(map(str, by_system))}), expected one system; --scores NAME accepts such a file only on its own"
         )
     return by_system[None]
 
 
 def read_scores(
-    path: str | os.PathLike[str], input_format: str | None = None, *, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
 ) -> dict[str | None, list[float]]:
-    """Numbers by system, if the file has the columns or keys ``segment`` and ``system``; else all of them under None.
+    """Read numbers by system, if the file has columns or keys ``segment`` and ``system``; else all numbers under None.
 
-    That is the layout of ``reshuffle score --segments``.
+    ``reshuffle score --segments`` writes files with these columns.
 
     Raises
     ------
     InputError
-        As :func:`read_columns`; for what is not a finite number; if a segment is missing for a system, or comes twice.
+        As :func:`read_columns`; for a value that is not a finite number; if a system lacks a segment or has it twice.
 
     Examples
     --------
@@ -80,17 +81,18 @@ def read_scores(
     if input_format is not None:
         check_name("input format", input_format, list(INPUT_FORMATS))
     file, name = split_name(os.fspath(path))
-    used = input_format or format_of(file)
-    made = INPUT_FORMATS[used]
-    if made.numbers is None:
-        with_numbers = ", ".join(name for name, made in INPUT_FORMATS.items() if made.numbers is not None)
+    format_name = input_format or format_of(file)
+    file_format = INPUT_FORMATS[format_name]
+    if file_format.numbers is None:
+        with_numbers = ", ".join(name for name, each in INPUT_FORMATS.items() if each.numbers is not None)
         raise InputError(
-            f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: {with_numbers}"
+            f"{display_name(os.fspath(path))}: scores cannot be read from the format {format_name}; these formats have "
+            f"numbers: {with_numbers}"
         )
-    source = Source(file, read_bytes(file, made.about, max_input))
-    by_system = made.names is not None and {"segment", "system"} <= set(made.names(source))
-    column, *keys = made.read(source, [name, "segment", "system"] if by_system else [name])
-    numbers = _finite(column, _parsed if made.numbers is str else _converted)
+    source = Source(file, read_bytes(file, file_format.about, max_input))
+    by_system = file_format.names is not None and {"segment", "system"} <= set(file_format.names(source))
+    column, *keys = file_format.read(source, [name, "segment", "system"] if by_system else [name])
+    numbers = _finite(column, _parse if file_format.numbers is str else _to_float)
     return _by_system(numbers, *keys) if by_system else {None: numbers}
 
 
@@ -99,13 +101,13 @@ def _finite(column: Column, convert: Callable[[Any], float]) -> list[float]:
     for segment, number in enumerate(numbers, 1):
         if not math.isfinite(number):
             value = column.lines[segment - 1]
-            shown = quoted(value) if isinstance(value, str) and convert is _parsed else shown_json(value)
+            shown = quoted(value) if isinstance(value, str) and convert is _parse else shown_json(value)
             raise InputError(f"{column.place(segment)}: expected a finite number, got {shown}")
     return numbers
 
 
 def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> dict[str | None, list[float]]:
-    """Segments are in the order of the first system."""
+    """Scores of each system, with segments in the order of the first system."""
     found: dict[str | None, dict[str, float]] = {}
     for row, (number, segment, system) in enumerate(zip(numbers, segments.lines, systems.lines, strict=True), 1):
         if not isinstance(system, str):
@@ -113,8 +115,7 @@ def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> d
         scores = found.setdefault(system, {})
         if str(segment) in scores:
             raise InputError(
-                f"{segments.place(row)}: segment {shortened(str(segment))} of the system {quoted(system)} "
-                "is given twice"
+                f"{segments.place(row)}: segment {shortened(str(segment))} of system {quoted(system)} occurs twice"
             )
         scores[str(segment)] = number
     first = next(iter(found))
@@ -124,21 +125,21 @@ def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> d
             if missing is not None:
                 place = segments.name.removesuffix("#segment")
                 raise InputError(
-                    f"{place}: the system {quoted(lacking)} lacks segment {shortened(missing)}, which "
-                    f"{quoted(having)} has"
+                    f"{place}: system {quoted(lacking)} lacks segment {shortened(missing)}, which {quoted(having)} has"
                 )
     return {system: [scores[segment] for segment in found[first]] for system, scores in found.items()}
 
 
-def _parsed(text: str) -> float:
-    """NaN for what is no number; float() alone would take 1_000."""
-    try:
+def _parse(text: str) -> float:
+    """A string as a float; NaN if it is not a number."""
+    try:  # float() accepts 1_000, which no other program writes
         return math.nan if "_" in text else float(text)
     except ValueError:
         return math.nan
 
 
-def _converted(value: object) -> float:
+def _to_float(value: object) -> float:
+    """A JSON value as a float; NaN if it is not a number, infinity if it is too large."""
     try:
         return math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
     except OverflowError:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import types
 from .._core import Progress
 from ..errors import InputError
 from ..metrics.base import Metric, MetricLike, Scores
@@ -270,7 +271,7 @@ def bootstrap_interval(
     b: ArrayLike | None = None,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    method: str = "percentile",
+    method: types.Interval | str = "percentile",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     seed: int | ArrayLike = 12345,
@@ -363,7 +364,7 @@ def standard_error(
     b: ArrayLike | None = None,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    method: str = "delta",
+    method: types.StandardError | str = "delta",
     n_resamples: int = 10_000,
     seed: int | ArrayLike = 12345,
     threads: int | None = None,

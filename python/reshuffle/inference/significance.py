@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _core, signature
+from .. import _core, signature, types
 from .._core import Progress
 from ..errors import InputError
 from ..lazy import lazy
@@ -26,7 +26,7 @@ from ..resampling.schemes import NONE, SCHEMES, Shuffled, Shuffling, null_distri
 from ..resampling.stopping import AnyRule
 from ..resampling.stopping import resolve as resolve_stopping
 from ..results import SignificanceResult, UsedTest
-from ..settings import Comparing, DocumentIds, Resampling, StratumIds, Units
+from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 from ..validate import check_name
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, Hypotheses, Outcome
@@ -308,7 +308,7 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
 
 
 def check_shuffling(
-    given: Comparing, test: SignificanceTest, adjustment: Adjustment | None = None, alpha: float | None = None
+    given: ComparisonSettings, test: SignificanceTest, adjustment: Adjustment | None = None, alpha: float | None = None
 ) -> Shuffling:
     """How to go through the shuffles of tests, if alpha is given at this level.
 
@@ -362,7 +362,7 @@ class Plan:
     adjustment: Adjustment | None = None
 
     @classmethod
-    def of(cls, given: Comparing, *metrics: Metric | CorpusFunction, alpha: float | None = None) -> Plan:
+    def of(cls, given: ComparisonSettings, *metrics: Metric | CorpusFunction, alpha: float | None = None) -> Plan:
         """From what a caller chose, for these metrics; :class:`InputError` for what does not go together."""
         test = check_test(given.test, given.alternative, *metrics)
         adjustment = check_adjustment(given.adjust, test.name, test.replicates == "shuffles")
@@ -424,7 +424,7 @@ def records(
         metric = replicates.samples[m].metric
         if (t, scheme, bits) not in runs:
             seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
-            made = None if bits is None or bits == NONE else signature.of_scheme(scheme, bits)
+            made = None if bits is None or bits == NONE else signature.for_scheme(scheme, bits)
             runs[t, scheme, bits] = seed, run_of(plan, replicates, made, seed).line
         seed, line = runs[t, scheme, bits]
         found.append(
@@ -542,7 +542,7 @@ def _record_of_batch(plan: Plan, problems: Problems, resampling: Resampling, out
     run = run_of(plan, replicates, made_of, replicates.seed)
     each_its_own = np.ndim(resampling.seed) > 0
     if each_its_own:
-        run = run._replace(seed=signature.of_seeds(problems.seeds.tolist()))
+        run = run._replace(seed=signature.for_seeds(problems.seeds.tolist()))
     rule = plan.shuffling.stopping
     of_metric = {group.metric.signature() for group in problems.groups}
     return SignificanceResult(
@@ -554,7 +554,7 @@ def _record_of_batch(plan: Plan, problems: Problems, resampling: Resampling, out
         exceedances=outcome.exceedances,
         n_resamples=outcome.n_resamples,
         seed=problems.seeds if each_its_own else int(problems.seeds[0]),
-        signature=signature.joined([*sorted(of_metric), signature.of_batch(len(problems)), run.line]),
+        signature=signature.joined([*sorted(of_metric), signature.for_batch(len(problems)), run.line]),
         wins=outcome.wins,
         ties=outcome.ties,
         scheme=scheme,
@@ -568,10 +568,10 @@ def approximate_randomization(
     metric: MetricLike | None = None,
     *,
     documents: DocumentIds | None = None,
-    scheme: str = "auto",
-    stopping: str | AnyRule | None = None,
+    scheme: types.Scheme | str = "auto",
+    stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int = 10_000,
-    alternative: str = "two-sided",
+    alternative: types.Alternative | str = "two-sided",
     seed: int | ArrayLike = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
@@ -697,7 +697,7 @@ def approximate_randomization(
     >>> round(result.statistic, 3), result.pvalue
     (0.035, 0.25)
     """
-    plan = Plan.of(Comparing("ar", scheme, stopping, alternative))
+    plan = Plan.of(ComparisonSettings("ar", scheme, stopping, alternative))
 
     def null(replicates: Replicates, result: SignificanceResult) -> Null:
         if result.stopping is not None and result.n_resamples is not None:
@@ -713,11 +713,11 @@ def bootstrap_test(
     b: ArrayLike,
     metric: MetricLike | None = None,
     *,
-    method: str = "centred",
+    method: types.BootstrapMethod | str = "centred",
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
     n_resamples: int = 10_000,
-    alternative: str = "two-sided",
+    alternative: types.Alternative | str = "two-sided",
     seed: int | ArrayLike = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
@@ -788,7 +788,7 @@ def bootstrap_test(
         drawn = scores[0] - scores[1]
         return drawn - drawn.mean(), None
 
-    plan = Plan.of(Comparing(BOOTSTRAP_METHODS[method], alternative=alternative))
+    plan = Plan.of(ComparisonSettings(BOOTSTRAP_METHODS[method], alternative=alternative))
     resampling = Resampling(n_resamples, seed, threads, progress)
     return _test(plan, (metric, a, b), Units(documents, strata), resampling, null if keep_null_distribution else None)
 

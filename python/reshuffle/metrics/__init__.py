@@ -1,1 +1,1 @@
-"""Metrics: from texts to counts per segment, and from summed counts to scores."""
+"""Metrics: a metric turns each segment into a row of counts, and summed counts into a score."""

@@ -1,4 +1,4 @@
-"""What every metric is: counts per segment, and a formula from summed counts to a score."""
+"""The interface of a metric, metrics given by a Python function, and checks of arrays of counts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
 from ..errors import InputError, quoted
+from ..types import MetricName
 from ..validate import MAX_THREADS, check_integer
 
 __all__ = [
@@ -30,18 +31,26 @@ __all__ = [
 Counts: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 
-# Sums of counts beyond this are refused, here and in the core, so that nothing ever wraps around in 64 bits.
+# Python and the Rust core both reject counts whose sum could exceed this, so that 64-bit integers never overflow.
 LARGEST_SUM = _core.LARGEST_SUM
-LARGEST_SUM_TOLD = f"2^{LARGEST_SUM.bit_length() - 1}"
+LARGEST_SUM_TEXT = f"2^{LARGEST_SUM.bit_length() - 1}"
 
 
 class Metric(ABC):
-    """A corpus score that is a function of summed integer counts.
+    """A metric whose corpus score is a function of summed integer counts.
 
-    ``core`` is its formula in Rust, if it has one there. ``is_mean`` tells whether the score is the mean of the scores
-    of segments; then a row of counts is a number and 1. ``reads_parses`` tells whether it counts parses (True) or texts
-    (False) itself; None if it counts neither. ``decimals`` is the number of decimals of a score that are
-    known where counts are numbers rounded to a unit, and None where counts are exact.
+    Attributes
+    ----------
+    core : _core.Metric or None
+        The formula in Rust, if there is one.
+    is_mean : bool
+        Whether the corpus score is the mean of segment scores. The counts of a segment are then its score, in
+        fixed point, and 1.
+    is_sum : bool
+        Whether the score is a function of summed counts; False for :class:`~reshuffle.CorpusFunction`.
+    decimals : int or None
+        If segment scores were rounded to a fixed-point resolution, how many decimals of a mean are correct. None if the
+        counts are exact.
     """
 
     name: str
@@ -53,57 +62,60 @@ class Metric(ABC):
 
     @property
     def columns(self) -> list[str] | None:
-        """What each of the K counts of a segment is, if that is known."""
+        """Names of the K counts of a segment, if they are known."""
         return None
 
     @property
     def reads_parses(self) -> bool | None:
-        """See above."""
+        """Whether the metric reads parses (True) or texts (False); None if it reads neither."""
         return None
 
-    def named(self, name: str) -> Metric:
-        """The same as what counts of this name are scored by: a function is called like them."""
+    def renamed(self, name: str) -> Metric:
+        """This metric, for scoring counts called ``name``. A function takes over the name, for its error messages."""
         return self
 
     def formula_signature(self) -> str | None:
-        """What scores counts from elsewhere, in one line; None for a function, which has no options."""
+        """Signature of the formula alone, for precomputed counts; None for a function, which has no options."""
         return self.signature()
 
     @abstractmethod
     def score(self, totals: ArrayLike) -> Scores:
-        """The scores of summed counts: shape (…, K) in, shape (…) out, in the metric's units."""
+        """Scores of summed counts: shape (…, K) in, shape (…) out."""
 
     def segment_scores(self, counts: ArrayLike) -> Scores:
-        """The scores of segments, each by itself: shape (…, K) in, shape (…) out. The corpus formula by default."""
+        """Score of each segment: shape (…, K) in, shape (…) out. By default the corpus formula, segment by segment."""
         return self.score(counts)
 
-    def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
-        """The same of systems of these names, with (k, S, K) counts, to be shown: (k, S)."""
+    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
+        """Segment scores as they are reported to the user: (k, S) for (k, S, K) counts of k systems, by name."""
         scores = self.segment_scores(counts)
         return scores if self.decimals is None else scores.round(self.decimals)
 
     def details(self, totals: Counts) -> Mapping[str, float]:
-        """The parts that make up the score of one (K,) row of summed counts."""
+        """Components of the score of one (K,) row of summed counts, such as BLEU's precisions."""
         return {}
 
     @abstractmethod
     def signature(self, n_references: str | None = None) -> str:
-        """The options that change a score, in one line; ``n_references`` is a number or ``var``."""
+        """Name and options that change a score, in one line.
+
+        ``n_references`` is the number of references per segment, or ``var`` if it varies.
+        """
 
     def segment_signature(self, n_references: str | None = None) -> str:
-        """The same for scores of segments, where it differs."""
+        """The signature of segment scores; by default that of the corpus score."""
         return self.signature(n_references)
 
 
-MetricLike: TypeAlias = "str | Metric | Callable[[Counts], ArrayLike]"
+MetricLike: TypeAlias = "MetricName | str | Metric | Callable[[Counts], ArrayLike]"
 
 
 @dataclass(frozen=True)
 class Formula(Metric):
-    """A metric given by a function over summed counts.
+    """A metric defined by a Python function of summed counts.
 
-    The function takes an integer array of shape (…, K) and returns the scores, shape (…). It is called on thousands of
-    replicates at once, so it should be vectorised.
+    The function takes an integer array of shape (…, K) and returns scores of shape (…). It should be vectorised,
+    because it is called on thousands of replicates at once.
 
     >>> accuracy = Formula("accuracy", lambda totals: totals[..., 0] / totals[..., 1])
     >>> accuracy.score([[3, 4], [1, 4]])
@@ -120,34 +132,34 @@ class Formula(Metric):
         Raises :class:`InputError` if the function does not return finite numbers of the expected shape.
         """
         totals = totals_array(totals)
-        given = self.function(totals)
+        returned = self.function(totals)
         try:
-            array = np.asarray(given)
-            # Conversion alone would accept text, drop the imaginary part of complex numbers and make NaN of None.
-            if array.dtype.kind not in "biufO" or given is None:
+            array = np.asarray(returned)
+            # astype alone would accept strings, drop the imaginary part of complex numbers and turn None into NaN.
+            if array.dtype.kind not in "biufO" or returned is None:
                 raise TypeError
             scores = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             raise InputError(
-                f"{self.name}: the function gave {quoted(given)} for totals of shape {totals.shape}; expected "
+                f"{self.name}: the function returned {quoted(returned)} for totals of shape {totals.shape}; expected "
                 f"numbers of shape {totals.shape[:-1]}, one score for each row of {totals.shape[-1]} counts"
             ) from None
         if scores.shape != totals.shape[:-1]:
             raise InputError(
-                f"{self.name}: the function gave shape {scores.shape} for totals of shape {totals.shape}; "
+                f"{self.name}: the function returned shape {scores.shape} for totals of shape {totals.shape}; "
                 f"expected {totals.shape[:-1]}, one score for each row of {totals.shape[-1]} counts"
             )
         if not np.isfinite(scores).all():
             bad = totals.reshape(-1, totals.shape[-1])[~np.isfinite(scores).ravel()][0]
-            raise InputError(f"{self.name}: the score of the totals {bad.tolist()} is not a finite number")
+            raise InputError(f"{self.name}: the function did not return a finite number for the totals {bad.tolist()}")
         return scores
 
     def signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.signature`; a function has no options that could be told."""
-        return signature.of_metric(self.name, n_references=n_references)
+        """See :meth:`Metric.signature`. A function has no options that the signature could show."""
+        return signature.for_metric(self.name, n_references=n_references)
 
-    def named(self, name: str) -> Formula:
-        """See :meth:`Metric.named`."""
+    def renamed(self, name: str) -> Formula:
+        """See :meth:`Metric.renamed`."""
         return replace(self, name=name)
 
     def formula_signature(self) -> None:
@@ -156,7 +168,10 @@ class Formula(Metric):
 
 
 def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Counts:
-    """``values`` as int64, or :class:`InputError` if that would change them or they have the wrong dimensions."""
+    """``values`` as int64.
+
+    Raises :class:`InputError` if conversion would change a value, or if the number of dimensions is not ``ndim``.
+    """
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -180,26 +195,26 @@ def counts_array(values: ArrayLike, what: str, ndim: int | None = None) -> Count
 
 
 def totals_array(values: ArrayLike) -> Counts:
-    """Summed counts as int64, or :class:`InputError` if they are not whole numbers, or larger than the largest sum."""
+    """Summed counts as int64, or :class:`InputError` if they are not whole numbers or exceed ``LARGEST_SUM``."""
     totals = counts_array(values, "totals")
     for extreme in (int(totals.max()), int(totals.min())):
         if abs(extreme) > LARGEST_SUM:
-            raise InputError(f"totals must be at most {LARGEST_SUM_TOLD} in magnitude, got {extreme}")
+            raise InputError(f"totals must be at most {LARGEST_SUM_TEXT} in magnitude, got {extreme}")
     return totals
 
 
 def check_sums(counts: Counts, place: str = "") -> None:
-    """Raise :class:`InputError`, as the core does, if sums of (k, S, K) counts over segments could be too large.
+    """Raise :class:`InputError` if a sum over the S segments of (k, S, K) counts could exceed ``LARGEST_SUM``.
 
-    ``place``, if there is one, is told before.
+    The core has the same check. ``place`` is put before the message.
     """
     ends = zip(counts.max(axis=(0, 1)).tolist(), counts.min(axis=(0, 1)).tolist(), strict=True)
     for column, (high, low) in enumerate(ends):
         if max(high, -low) * counts.shape[1] > LARGEST_SUM:
             message = "{place}the counts of column {column} are too large: their sum would pass {largest}"
-            raise InputError(message, place=place, column=column, largest=LARGEST_SUM_TOLD)
+            raise InputError(message, place=place, column=column, largest=LARGEST_SUM_TEXT)
 
 
 def thread_count(threads: int | None) -> int:
-    """The core's word for a number of threads: 0 for as many as there are cores."""
+    """The number of threads as the core takes it: 0 means one per processor core."""
     return 0 if threads is None else check_integer("threads", threads, 1, MAX_THREADS)

@@ -1,4 +1,4 @@
-"""Metrics that are functions of whole texts, which cannot be resampled as counts."""
+"""``CorpusFunction``: a metric that is a Python function of whole corpora, so that no counts can be resampled."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ __all__ = ["CorpusFunction"]
 
 @dataclass(frozen=True)
 class CorpusFunction:
-    """A score of a whole corpus from a function that looks at texts: a black box.
+    """A corpus score computed by any Python function of the texts.
 
-    There is nothing to add up, so the function is called again for every replicate: for k systems, R replicates and one
-    baseline 2·(k − 1)·R times for a test by shuffling, and k·R times for the intervals. With a function that takes a
-    second, 10,000 replicates of two systems take eleven hours; counts per segment (:class:`FromCounts`) would take
-    milliseconds. Calls are made one after the other, on one thread: nothing is known about the function.
+    There are no counts to sum, so the function is called again for every replicate. With k systems, R replicates and
+    one baseline, that is 2·(k − 1)·R calls for a test by shuffling and k·R calls for the intervals. A function that
+    takes one second needs eleven hours for 10,000 replicates of two systems, whereas counts per segment
+    (:class:`FromCounts`) need milliseconds. Calls run one after another on one thread, because the function may not be
+    thread-safe.
 
     Parameters
     ----------
     name : str
-        What to call the metric in tables and signatures.
+        Name of the metric in tables and signatures.
     function : callable
-        ``function(hypotheses, references) -> float``: S hypotheses and a list of columns of S references, as
-        sacreBLEU's ``corpus_score`` takes them. It is given new lists, with segments swapped, left out or repeated.
+        ``function(hypotheses, references) -> float`` takes S hypotheses and a list of columns of S references, like
+        sacreBLEU's ``corpus_score``. It receives new lists, in which segments are swapped, left out or repeated.
     higher_is_better : bool
 
     Examples
@@ -58,21 +59,21 @@ class CorpusFunction:
         Raises
         ------
         InputError
-            If it gives anything but a finite number.
+            If it returns anything but a finite number.
         """
         value = self.function(hypotheses, references)
         try:
-            if isinstance(value, str | bytes) or np.ndim(value):  # which float() may accept
+            if isinstance(value, str | bytes) or np.ndim(value):  # float() accepts some of these
                 raise TypeError
             number = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"{self.name}: the function gave {quoted(value)}, expected a number") from None
+            raise InputError(f"{self.name}: the function returned {quoted(value)}, expected a number") from None
         if not math.isfinite(number):
-            raise InputError(f"{self.name}: the function gave {number}, expected a finite number")
+            raise InputError(f"{self.name}: the function returned {number}, expected a finite number")
         return number
 
     def signature(self, n_references: str | None = None) -> str:
-        """The name; a function has no options that could be told."""
-        return signature.of_metric(self.name, n_references=n_references)
+        """The name. A function has no options that the signature could show."""
+        return signature.for_metric(self.name, n_references=n_references)
 
     segment_signature = signature

@@ -1,4 +1,4 @@
-"""Metrics that are counted and scored in Rust, by name; :func:`metric` makes one with options."""
+"""Metrics that are counted and scored in Rust. :func:`metric` creates one from its name and options."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 
 from .. import _core, signature
 from .._core import Progress
-from ..data.corpus import listed_segments, numbered, reference_columns
-from ..data.formats.mteval import SpacedText
-from ..errors import IN_SEGMENT, InputError, Option, System, quoted
+from ..data.corpus import number_systems, reference_columns, segment_list
+from ..data.formats.base import StrippedText
+from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted
 from ..lazy import lazy
+from ..types import MetricName, Tokenizer
 from ..validate import check_name
 from .base import Counts, Formula, Metric, MetricLike, Scores, counts_array, thread_count, totals_array
 from .registry import metric_specs, tokenizer_specs
@@ -27,41 +28,42 @@ __all__ = ["NativeMetric", "metric", "resolve", "tokenize"]
 
 @dataclass(frozen=True)
 class NativeMetric(Metric):
-    """A metric counted and scored in Rust. Made by :func:`metric`."""
+    """A metric that is counted and scored in Rust. Create it with :func:`metric`."""
 
     key: str
     options: Mapping[str, Any]
     core: _core.Metric = field(init=False, repr=False, compare=False)
-    _told: Mapping[str, str] = field(init=False, repr=False, compare=False)
-    _cut: Callable[[str], str] | None = field(init=False, repr=False, compare=False)
+    # Values of the signature's options that the core does not know, because tokens come from another package.
+    _overrides: Mapping[str, str] = field(init=False, repr=False, compare=False)
+    # Tokenizes a line with that package; None if the core tokenizes.
+    _tokenize: Callable[[str], str] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Lists and arrays of numbers become tuples, which can be compared and hashed.
-        object.__setattr__(self, "options", {name: _listed(value) for name, value in self.options.items()})
+        object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
         options = dict(self.options)
-        defaults = _checked_names(self.key, options)
+        defaults = _check_option_names(self.key, options)
         language = options.pop("trg_lang", None)
         tokenize = options.pop("tokenize", None)
         if language is not None:
             tokenize = for_language(language, tokenize)
         if tokenize is not None:
             options["tokenize"] = tokenize
-        tokenizer = _external(options.get("tokenize"), options.pop("tokenizer_model", None))
+        tokenizer = _load_external(options.get("tokenize"), options.pop("tokenizer_model", None))
         if tokenizer is not None:
             options["tokenize"] = "none"
         core = _core.Metric(self.key, options)
-        told: dict[str, str] = {}  # what the signature says that the core does not know
-        cut = None
+        overrides: dict[str, str] = {}
+        tokenize_line = None
         if tokenizer is not None:
-            told["tok"] = tokenizer.signature
+            overrides["tok"] = tokenizer.signature
             lowercase = "lowercase" in defaults and bool(options.get("lowercase", defaults["lowercase"]))
-            cut = partial(_cut, tokenizer, lowercase)
-            if lowercase:  # not again: tokens are compared in the case that the tokenizer gives them
+            tokenize_line = partial(_tokenize_line, tokenizer, lowercase)
+            if lowercase:  # but not the tokens: sacreBLEU compares them as the tokenizer returns them
                 core = _core.Metric(self.key, {**options, "lowercase": False})
-                told["case"] = "lc"
+                overrides["case"] = "lc"
         object.__setattr__(self, "core", core)
-        object.__setattr__(self, "_told", told)
-        object.__setattr__(self, "_cut", cut)
+        object.__setattr__(self, "_overrides", overrides)
+        object.__setattr__(self, "_tokenize", tokenize_line)
         object.__setattr__(self, "name", core.name)
         object.__setattr__(self, "higher_is_better", core.higher_is_better)
         object.__setattr__(self, "decimals", core.decimals)
@@ -78,20 +80,20 @@ class NativeMetric(Metric):
 
     @property
     def tokenizes(self) -> bool:
-        """Does it have a tokenizer other than ``none``?"""
+        """Whether the metric tokenizes, that is, has a tokenizer other than ``none``."""
         spec = next(spec for spec in metric_specs() if spec.name == self.key)
         default = next((option.default for option in spec.options if option.name == "tokenize"), "none")
         return bool(self.options.get("tokenize", default) != "none")
 
     @property
     def columns(self) -> list[str]:
-        """What each of the K counts of a segment is."""
+        """Names of the K counts of a segment."""
         return self.core.columns
 
     @property
     def reads_parses(self) -> bool:
-        """See :class:`Metric`."""
-        return next(spec.of_parses for spec in metric_specs() if spec.name == self.key)
+        """See :attr:`Metric.reads_parses`."""
+        return next(spec.reads_parses for spec in metric_specs() if spec.name == self.key)
 
     def suff_stats(
         self,
@@ -105,14 +107,14 @@ class NativeMetric(Metric):
 
         Parameters
         ----------
-        systems : k sequences of S hypotheses, or mapping of str to these
-            Errors tell the names.
+        systems : k sequences of S hypotheses, or mapping of str to S hypotheses
+            Errors show the names of a mapping.
         references : S references, or columns of S references each
-            None stands for a reference that is missing; every segment needs at least one.
+            None marks a missing reference. Every segment needs at least one.
         threads : int, optional
-            As many as there are cores by default. The counts do not depend on it.
+            One per processor core by default. The counts do not depend on it.
         progress : Progress, optional
-            Tells another thread how far the count has come.
+            Reports the progress of the count to another thread.
 
         Returns
         -------
@@ -121,25 +123,25 @@ class NativeMetric(Metric):
         Raises
         ------
         InputError
-            If lengths differ, nothing is given, or a segment has no reference.
+            If numbers of segments differ, there is nothing to count, or a segment has no reference.
 
         Examples
         --------
         >>> metric("bleu").suff_stats([["a b c"]], [["a b d"]])
         array([[[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]])
         """
-        named = systems if isinstance(systems, Mapping) else numbered(systems)
-        columns = [listed_segments(name, column) for name, column in named.items()], reference_columns(references)
+        named = systems if isinstance(systems, Mapping) else number_systems(systems)
+        columns = [segment_list(name, column) for name, column in named.items()], reference_columns(references)
         if self.options.get("tokenize") == "mteval-intl":
-            columns = _spaced(columns[0]), _spaced(columns[1])
+            columns = _unstripped(columns[0]), _unstripped(columns[1])
         try:
-            tokenized = columns if self._cut is None else _tokenized(self._cut, *columns, progress)
+            tokenized = columns if self._tokenize is None else _tokenized(self._tokenize, *columns, progress)
             return self.core.count(*tokenized, threads=thread_count(threads), progress=progress)
-        except InputError as error:  # of the core, which numbers the systems
+        except InputError as error:  # from the core, which knows systems by number only
             names = list(named)
-            raise error.worded(System, lambda system: names[system - 1]) from None
+            raise error.with_names(System, lambda system: names[system - 1]) from None
         except (TypeError, UnicodeError) as error:
-            raise _explain(list(named), *columns, error) from None
+            raise _find_bad_line(list(named), *columns, error) from None
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`.
@@ -152,7 +154,7 @@ class NativeMetric(Metric):
         return np.asarray(self.core.scores(flat).reshape(totals.shape[:-1]))
 
     def segment_scores(self, counts: ArrayLike) -> Scores:
-        """See :meth:`Metric.segment_scores`. BLEU leaves out the orders for which a hypothesis is too short.
+        """See :meth:`Metric.segment_scores`. BLEU ignores n-gram orders that are longer than the hypothesis.
 
         >>> metric("bleu").segment_scores([[2, 2, 2, 1, 0, 0, 2, 1, 0, 0]])
         array([100.])
@@ -162,7 +164,7 @@ class NativeMetric(Metric):
         return np.asarray(self.core.segment_scores(flat).reshape(counts.shape[:-1]))
 
     def details(self, totals: Counts) -> Mapping[str, float]:
-        """See :meth:`Metric.details`. What is a column of the counts is whole.
+        """See :meth:`Metric.details`. Details that are counts are returned as int.
 
         >>> metric("length").details(np.array([3, 4]))
         {'hyp_len': 3, 'ref_len': 4}
@@ -177,12 +179,12 @@ class NativeMetric(Metric):
         >>> metric("bleu").signature("1")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp'
         """
-        return signature.of_metric(self.name, self._options_told, n_references)
+        return signature.for_metric(self.name, self._signature_options, n_references)
 
     @lazy
-    def _options_told(self) -> list[tuple[str, str]]:
-        """The options that change a score, as signatures name them."""
-        return self._tell(self.core.signature)
+    def _signature_options(self) -> list[tuple[str, str]]:
+        """Options that change a score, by their keys in signatures."""
+        return self._override(self.core.signature)
 
     def segment_signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.segment_signature`.
@@ -190,19 +192,19 @@ class NativeMetric(Metric):
         >>> metric("bleu").segment_signature("1")
         'BLEU|nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp'
         """
-        return signature.of_metric(self.name, self._tell(self.core.segment_signature), n_references)
+        return signature.for_metric(self.name, self._override(self.core.segment_signature), n_references)
 
-    def _tell(self, options: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        return [(name, self._told.get(name, value)) for name, value in options]
+    def _override(self, options: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(name, self._overrides.get(name, value)) for name, value in options]
 
 
-def metric(name: str, **options: Any) -> NativeMetric:
-    """A metric by name; ``reshuffle metrics`` lists the names and the options of each.
+def metric(name: MetricName | str, **options: Any) -> NativeMetric:
+    """Create a metric from its name and options. ``reshuffle metrics`` lists them all.
 
     Raises
     ------
     InputError
-        For a name, option or value that does not exist, with the nearest that does.
+        If the name, an option or its value is unknown. The message suggests the most similar known name.
 
     Examples
     --------
@@ -215,34 +217,34 @@ def metric(name: str, **options: Any) -> NativeMetric:
 
 
 def resolve(like: MetricLike) -> Metric:
-    """A metric from its name, from a function over summed counts, or from itself."""
+    """The metric for a name, a function of summed counts, or a metric."""
     if isinstance(like, Metric):
         return like
     if isinstance(like, str):
         return metric(like)
     if callable(like):
         return Formula(getattr(like, "__name__", "score"), like)
-    raise InputError(f"a metric is a name, a Metric or a function over summed counts, got {quoted(like)}")
+    raise InputError(f"a metric is a name, a Metric or a function of summed counts, got {quoted(like)}")
 
 
 def tokenize(
-    lines: Iterable[str], tokenizer: str = "13a", *, tokenizer_model: str | os.PathLike[str] | None = None
+    lines: Iterable[str], tokenizer: Tokenizer | str = "13a", *, tokenizer_model: str | os.PathLike[str] | None = None
 ) -> list[list[str]]:
-    """The tokens of each line. ``tokenizer_model`` is the model's file, for tokenizers that take one.
+    """Split lines into tokens. ``tokenizer_model`` is the path of a model, for tokenizers that take one.
 
-    :class:`InputError` if ``lines`` is a string, or holds what is none.
+    Raises :class:`InputError` if the tokenizer is unknown, or if ``lines`` is not an iterable of strings.
 
     >>> tokenize(["Hello, world."])
     [['Hello', ',', 'world', '.']]
     """
     check_name("tokenizer", tokenizer, [spec.name for spec in tokenizer_specs()])
-    external = _external(tokenizer, tokenizer_model)
+    external = _load_external(tokenizer, tokenizer_model)
     if isinstance(lines, str) or not isinstance(lines, Iterable):
         what = "a single string" if isinstance(lines, str) else quoted(lines)
         raise InputError(f"expected a sequence of lines, got {what}")
     lines = list(lines)
     for number, line in enumerate(lines, 1):
-        problem = _no_text(line)
+        problem = _string_problem(line)
         if problem is not None:
             raise InputError(f"line {number}: {problem}")
     if external is None:
@@ -250,10 +252,10 @@ def tokenize(
     return [external(line).split() for line in lines]
 
 
-def _checked_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults of a metric's options, once those given are known to exist.
+def _check_option_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of a metric's options. Raises :class:`InputError` for an unknown option or tokenizer.
 
-    The core checks all the rest, and the metric's own name, but does not know of other packages' tokenizers.
+    The core checks the values and the name of the metric, but does not know the tokenizers of other packages.
     """
     known = {option.name: option for spec in metric_specs() if spec.name == key for option in spec.options}
     for option in options if known else ():
@@ -263,15 +265,15 @@ def _checked_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return {option.name: option.default for option in known.values()}
 
 
-def _listed(value: object) -> object:
+def _hashable(value: object) -> object:
     """Lists and one-dimensional arrays as tuples; other values unchanged."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return tuple(value.tolist())
     return tuple(value) if isinstance(value, list) else value
 
 
-def _external(name: object, model: object) -> LoadedTokenizer | None:
-    """The tokenizer of another package, or None for one of the core or none at all."""
+def _load_external(name: object, model: object) -> LoadedTokenizer | None:
+    """The tokenizer of another package, or None if ``name`` is not one of these."""
     tokenizer = EXTERNAL.get(name) if isinstance(name, str) else None
     if model is not None and (tokenizer is None or not tokenizer.takes_model):
         raise InputError(
@@ -283,18 +285,18 @@ def _external(name: object, model: object) -> LoadedTokenizer | None:
     return None if tokenizer is None else load(tokenizer.name, model)
 
 
-def _cut(tokenizer: LoadedTokenizer, lowercase: bool, line: str) -> str:
-    """The tokens of a line. sacreBLEU changes the case first, then drops white space at the end."""
+def _tokenize_line(tokenizer: LoadedTokenizer, lowercase: bool, line: str) -> str:
+    """The tokens of a line. As in sacreBLEU, the line is lowercased first and then loses white space at its end."""
     return tokenizer((line.lower() if lowercase else line).rstrip())
 
 
 def _tokenized(
-    cut: Callable[[str], str],
+    tokenize_line: Callable[[str], str],
     systems: list[list[str]],
     references: list[list[str | None]],
     progress: Progress | None,
 ) -> tuple[list[list[str]], list[list[str | None]]]:
-    """All columns with spaces between tokens; every distinct line is cut once."""
+    """All columns with spaces between tokens. Each distinct line is tokenized once."""
     columns: list[Sequence[str | None]] = [*systems, *references]
     distinct = {line for column in columns for line in column if line is not None}
     tokens: dict[str, str] = {}
@@ -303,11 +305,11 @@ def _tokenized(
     for done, line in enumerate(distinct, 1):
         if not isinstance(line, str):
             raise TypeError(line)
-        line.encode()  # UnicodeError from here and not from within a tokenizer
-        tokens[line] = cut(line)
+        line.encode()  # raises UnicodeError here, before the tokenizer can raise an exception of its own
+        tokens[line] = tokenize_line(line)
         if progress is not None:
             progress.update(done)
-    # What is missing stays so: the core says whether it may.
+    # Missing lines stay missing. The core raises an error where that is not allowed.
     return (
         [[tokens.get(line, line) for line in column] for column in systems],
         [[None if line is None else tokens[line] for line in column] for column in references],
@@ -317,31 +319,31 @@ def _tokenized(
 L = TypeVar("L", str, "str | None")
 
 
-def _spaced(columns: list[list[L]]) -> list[list[L]]:
-    """Lines from mteval files with the white space that the file has at their ends."""
-    return [[line.spaced if isinstance(line, SpacedText) else line for line in column] for column in columns]
+def _unstripped(columns: list[list[L]]) -> list[list[L]]:
+    """Restore white space at the ends of lines from mteval files."""
+    return [[line.unstripped if isinstance(line, StrippedText) else line for line in column] for column in columns]
 
 
-def _explain(
+def _find_bad_line(
     names: Sequence[str], systems: list[list[str]], references: list[list[str | None]], error: Exception
 ) -> InputError:
-    """Find the line that the core could not take. Only called after it failed."""
+    """The error for the line that made the core raise ``error``."""
     columns: list[tuple[str, Sequence[object]]] = list(zip(names, systems, strict=True))
     columns += [(f"reference {number}", column) for number, column in enumerate(references, 1)]
     for index, (what, column) in enumerate(columns):
         for segment, line in enumerate(column, 1):
             if line is None and index >= len(names):
                 continue
-            problem = _no_text(line)
+            problem = _string_problem(line)
             if problem is not None:
-                return InputError(IN_SEGMENT, what=what, segment=segment, problem=problem)
+                return InputError(SEGMENT_MESSAGE, what=what, segment=segment, problem=problem)
     return InputError(str(error))
 
 
-def _no_text(line: object) -> str | None:
-    """What is wrong with a line that the core cannot take, if anything is."""
+def _string_problem(line: object) -> str | None:
+    """Why the core cannot take ``line``, or None if it can."""
     if not isinstance(line, str):
         return f"expected a string, got {quoted(line)}"
     if any("\ud800" <= c <= "\udfff" for c in line):
-        return f"not valid Unicode, it holds a lone surrogate: {quoted(line)}"
+        return f"not valid Unicode, it contains a lone surrogate: {quoted(line)}"
     return None

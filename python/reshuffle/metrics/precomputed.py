@@ -1,8 +1,10 @@
-"""Metrics whose counts or scores were computed elsewhere. They work in every test, interval and report.
+"""Metrics whose counts or scores are computed in advance, often by another tool.
 
 - :class:`SegmentScores`: a score per segment (COMET, BLEURT, human ratings); the corpus score is the mean.
-- :class:`FromCounts`: integers per segment, and a function of their sums.
+- :class:`FromCounts`: integer counts per segment, and a function of their sums.
 - :class:`OwnTexts`: a metric on texts of its own, such as parses of the texts that the other metrics read.
+
+They work in every test, interval and report.
 """
 
 from __future__ import annotations
@@ -16,70 +18,73 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
-from ..data.corpus import Corpus, Lines, missing, named_columns, numbered
-from ..errors import IN_SEGMENT, InputError, listed, quoted
+from ..data.corpus import Corpus, Lines, missing, named_columns, number_systems
+from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
+from ..types import MetricName
 from .base import LARGEST_SUM, Counts, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
 from .native import NativeMetric, metric, resolve
 
-__all__ = ["FromCounts", "GivenCounts", "OwnTexts", "SegmentScores", "f_score"]
+__all__ = ["FromCounts", "OwnTexts", "PrecomputedCounts", "SegmentScores", "f_score"]
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
 
-# Scores may be counted in any unit, and sums of D documents must fit as well: these are refused if D times the largest
-# document could pass the largest sum. Counted so, a document may be this many times the mean size.
-LARGEST_DOCUMENT = 128
-LARGEST_SUM_OF_SCORES = float(LARGEST_SUM // LARGEST_DOCUMENT)
-MOST_DECIMALS = 15
-# What rounding to the unit may change, as a share of a system's largest score.
-COARSEST = 1e-9
+# The resolution of scores is chosen so that their sum is at most MAX_SUM_OF_SCORES. Draws of D documents are rejected
+# if D times the largest document could exceed LARGEST_SUM, so this factor allows a document of 128 times mean size.
+MAX_RELATIVE_DOCUMENT = 128
+MAX_SUM_OF_SCORES = float(LARGEST_SUM // MAX_RELATIVE_DOCUMENT)
+MAX_DECIMALS = 15
+# Largest rounding error of a score, relative to the system's largest score.
+MAX_RELATIVE_ERROR = 1e-9
 
 
-class GivenCounts(Metric):
-    """A metric that brings the counts of its systems along, so that no text is needed."""
+class PrecomputedCounts(Metric):
+    """A metric that already has the counts of its systems, so that it needs no texts."""
 
     counts: Mapping[str, Counts]
 
     def counts_of(self, names: Sequence[str]) -> Counts:
-        """The counts of these systems: (k, S, K). Others that it has counts of are left out."""
-        missing = [name for name in names if name not in self.counts]
-        if missing:
+        """The counts of the systems ``names``, (k, S, K)."""
+        unknown = [name for name in names if name not in self.counts]
+        if unknown:
             raise InputError(
-                f"{self.name} has nothing for system {quoted(missing[0])}: expected one of {listed(self.counts)}"
+                f"{self.name} has no counts or scores for system {quoted(unknown[0])}, only for {listed(self.counts)}"
             )
         return np.stack([self.counts[name] for name in names])
 
-    def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
-        """See :meth:`Metric.segment_scores_of`: in full, as the given counts are."""
+    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
+        """See :meth:`Metric.reported_segment_scores`. They are not rounded, because precomputed counts are exact."""
         return self.segment_scores(counts)
 
 
-@dataclass(frozen=True, eq=False)  # a comparison of arrays is no truth value
-class SegmentScores(GivenCounts):
-    """Scores of segments that came from elsewhere; a system's score is their mean.
+@dataclass(frozen=True, eq=False)  # == of arrays is not a bool
+class SegmentScores(PrecomputedCounts):
+    """Segment scores from another tool or from raters; a system's score is their mean.
 
-    Scores are kept as integers, so that sums are exact and ties are ties. The unit is the largest power of ten of which
-    all scores are whole multiples: ratings from 0 to 100 with two decimals are counted in hundredths. Scores that no
-    unit of at least 10⁻¹⁵ fits, such as single-precision floats, are counted in the smallest power of two whose sums
-    still fit 55 bits, which changes a score by at most half a unit: the largest |score| times S/2⁵⁵. (With documents as
-    unit, sums of large ones drawn again and again then fit 64.) All systems share the unit. :func:`reshuffle.compare`
-    and :func:`reshuffle.score` round a mean to the decimals that such a unit determines;
-    :func:`reshuffle.segment_scores` returns the scores unchanged.
+    Scores are stored as integers, in fixed point, so that sums are exact and equal scores are exact ties. The
+    resolution, which all systems share, is the largest power of ten of which every score is a multiple: ratings from 0
+    to 100 with two decimals have the resolution 0.01.
+
+    Scores for which no power of ten down to 10⁻¹⁵ is fine enough, such as single-precision floats, are rounded to a
+    power of two: the finest for which their sum still fits 55 bits. (The remaining bits are for documents as resampling
+    unit, where the same large document may be drawn many times.) Rounding changes a score by at most half the
+    resolution, that is max |score|·S/2⁵⁵. :func:`reshuffle.compare` and :func:`reshuffle.score` then round means to the
+    decimals that are certain, and :func:`reshuffle.segment_scores` returns the original scores.
 
     Parameters
     ----------
     name : str
-        What to call the metric in tables and signatures.
-    scores : mapping of str to S numbers, sequence of these, or table of S rows
-        By system; a table (pandas, polars, Arrow, a structured array) has a column for each. Without names systems are
-        called ``system 1``, ``system 2`` …
+        Name of the metric in tables and signatures.
+    scores : mapping of str to S numbers, sequence of S numbers for each system, or table of S rows
+        The scores of each system. A table (pandas, polars, Arrow, a structured array) has one column per system.
+        Systems without names are called ``system 1``, ``system 2`` …
     higher_is_better : bool
 
     Raises
     ------
     InputError
         If there are no scores, a score is missing (masked, null, None) or not finite, numbers of segments differ, or
-        scores are so far apart that a unit for the largest would change another system's by more than 10⁻⁹ of its
-        largest.
+        the largest score needs a resolution so coarse that the scores of some system would change by more than 10⁻⁹
+        of that system's largest.
 
     Examples
     --------
@@ -97,30 +102,33 @@ class SegmentScores(GivenCounts):
     core: _core.Metric = field(init=False, repr=False, compare=False)
     counts: Mapping[str, Counts] = field(init=False, repr=False, compare=False)
     decimals: int | None = field(init=False, repr=False, compare=False)
-    _rounded: Mapping[str, Scores] = field(init=False, repr=False, compare=False)  # scores that counts only approximate
+    # The original scores if the counts had to round them, otherwise empty.
+    _unrounded: Mapping[str, Scores] = field(init=False, repr=False, compare=False)
 
     is_mean = True
 
     def __post_init__(self) -> None:
-        arrays = {system: self._checked(system, scores) for system, scores in _by_system(self.name, self.scores)}
+        arrays = {system: self._checked(system, scores) for system, scores in _items_by_system(self.name, self.scores)}
         if not arrays:
             raise InputError(f"{self.name}: no scores, at least one system is needed")
-        _same_length(self.name, arrays)
-        every = np.concatenate(list(arrays.values()))
-        scale = _scale(every, len(next(iter(arrays.values()))))
+        _check_same_length(self.name, arrays)
+        all_scores = np.concatenate(list(arrays.values()))
+        scale = _scale(all_scores, len(next(iter(arrays.values()))))
         counts = {}
-        coarsest = 0.0
+        max_error = 0.0
         for system, scores in arrays.items():
             counts[system] = np.ones((len(scores), 2), dtype=np.int64)
             counts[system][:, 0] = np.rint(scores * scale)
             error = float(np.abs(counts[system][:, 0] / scale - scores).max())
-            if error > COARSEST * np.abs(scores).max():
-                raise self._too_coarse(system, arrays)
-            coarsest = max(coarsest, error)
+            if error > MAX_RELATIVE_ERROR * np.abs(scores).max():
+                raise self._resolution_error(system, arrays)
+            max_error = max(max_error, error)
         object.__setattr__(self, "counts", counts)
-        # With so many decimals a mean is off by at most one in the last: half from the unit, half from the rounding.
-        object.__setattr__(self, "decimals", math.floor(-math.log10(2 * coarsest)) if coarsest else None)
-        object.__setattr__(self, "_rounded", {name: array.copy() for name, array in arrays.items()} if coarsest else {})
+        # A mean with these decimals is off by at most 1 in the last: half from the resolution, half from its rounding.
+        object.__setattr__(self, "decimals", math.floor(-math.log10(2 * max_error)) if max_error else None)
+        object.__setattr__(
+            self, "_unrounded", {name: array.copy() for name, array in arrays.items()} if max_error else {}
+        )
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -140,29 +148,29 @@ class SegmentScores(GivenCounts):
         if bad.size:
             problem = f"expected a finite number, got {array[bad[0]]}"
             what, segment = f"{self.name}, system {system}", int(bad[0]) + 1
-            raise InputError(IN_SEGMENT, what=what, system=system, segment=segment, problem=problem)
+            raise InputError(SEGMENT_MESSAGE, what=what, system=system, segment=segment, problem=problem)
         return array
 
-    def segment_scores_of(self, names: Sequence[str], counts: Counts) -> Scores:
-        """See :meth:`Metric.segment_scores_of`: the scores that the user gave, unchanged."""
-        if not self._rounded:
-            return super().segment_scores_of(names, counts)
-        return np.stack([self._rounded[name] for name in names])
+    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
+        """See :meth:`Metric.reported_segment_scores`. These are the user's scores, unchanged."""
+        if not self._unrounded:
+            return super().reported_segment_scores(names, counts)
+        return np.stack([self._unrounded[name] for name in names])
 
-    def _too_coarse(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
-        """The error for a unit in which a system's scores would be lost."""
+    def _resolution_error(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
+        """The error for a resolution that is too coarse for the scores of ``system``."""
         own = float(np.abs(arrays[system]).max())
         largest = max(arrays, key=lambda name: float(np.abs(arrays[name]).max()))
         if largest == system:
             return InputError(
-                f"{self.name}, system {system}: scores of at most {own:g} in size are too small: multiply all of them"
+                f"{self.name}, system {system}: all scores are at most {own:g} in magnitude, which is too small: "
+                "multiply all scores by a constant"
             )
         segment = int(np.abs(arrays[largest]).argmax())
-        place = f"{self.name}, system {largest}, segment {segment + 1}"
         return InputError(
-            f"{place}: {arrays[largest][segment]:g} is too large beside the scores of system "
-            f"{system}, at most {own:g} in size: all share a unit, and these would be lost in it; "
-            "is it a mistake?"
+            f"{self.name}, system {largest}, segment {segment + 1}: {arrays[largest][segment]:g} is too large. All "
+            f"scores are stored with the same resolution, and those of system {system}, at most {own:g} in magnitude, "
+            "would be rounded too much. Is the large score a mistake?"
         )
 
     def score(self, totals: ArrayLike) -> Scores:
@@ -172,26 +180,26 @@ class SegmentScores(GivenCounts):
         return np.asarray(self.core.scores(flat).reshape(totals.shape[:-1]))
 
     def signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.signature`. References are none of its business."""
-        return signature.of_metric(self.name, self.core.signature)
+        """See :meth:`Metric.signature`. The scores do not depend on references, so none are shown."""
+        return signature.for_metric(self.name, self.core.signature)
 
 
 def _scale(scores: Scores, segments: int) -> float:
-    """How many units make 1."""
+    """The number of steps of the resolution in 1: a power of ten if one is fine enough, else a power of two."""
     largest = float(np.abs(scores).max())
-    for decimals in range(MOST_DECIMALS + 1):
+    for decimals in range(MAX_DECIMALS + 1):
         scale = 10.0**decimals
-        if largest * scale * segments > LARGEST_SUM_OF_SCORES:
+        if largest * scale * segments > MAX_SUM_OF_SCORES:
             break
         if np.array_equal(np.round(scores, decimals), scores):
             return scale
-    # The largest float is 2^1024, so that even its units are a float.
-    exponent = math.floor(math.log2(LARGEST_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 0
+    # At most 2^1000, because floats end at 2^1024.
+    exponent = math.floor(math.log2(MAX_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 0
     return 2.0 ** min(exponent, 1000)
 
 
-class _WithFormula(GivenCounts):
-    """Given counts that are scored as another metric scores its own."""
+class _CountsWithFormula(PrecomputedCounts):
+    """Precomputed counts that the formula of another metric scores."""
 
     formula: Metric
 
@@ -209,25 +217,26 @@ class _WithFormula(GivenCounts):
 
 
 @dataclass(frozen=True, eq=False)
-class FromCounts(_WithFormula):
-    """Integer counts for every segment that came from elsewhere, and what makes a score of their sums.
+class FromCounts(_CountsWithFormula):
+    """User-supplied integer counts for every segment, and the formula that scores their sums.
 
     Parameters
     ----------
     name : str
-        What to call the metric in tables and signatures.
-    counts : mapping of str to (S, K) integers, or sequence of these
-        By system; each may be a table of K columns. Without names systems are called ``system 1``, ``system 2`` …
+        Name of the metric in tables and signatures.
+    counts : mapping of str to (S, K) integers, or sequence of (S, K) integers for each system
+        The counts of each system, as an array or as a table of K columns. Systems without names are called
+        ``system 1``, ``system 2`` …
     scoring : function, str or Metric
-        A function from summed counts, shape (…, K), to scores, shape (…), called on thousands of replicates at once; or
-        a metric whose formula is to be used, such as ``"bleu"``.
+        A function of summed counts, shape (…, K), that returns scores, shape (…), and is called on thousands of
+        replicates at once; or a metric whose formula to use, such as ``"bleu"``.
     higher_is_better : bool, optional
-        By default what the metric says whose formula is used, or True.
+        By default that of the metric in ``scoring``, and True for a function.
 
     Raises
     ------
     InputError
-        If counts are not integers, are missing (masked, null, None), or shapes differ.
+        If counts are not integers or are missing (masked, null, None), or if shapes differ.
 
     Examples
     --------
@@ -247,20 +256,21 @@ class FromCounts(_WithFormula):
     formula: Metric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        counts = {system: self._checked(system, rows) for system, rows in _by_system(self.name, self.counts)}
+        counts = {system: self._checked(system, rows) for system, rows in _items_by_system(self.name, self.counts)}
         if not counts:
             raise InputError(f"{self.name}: no counts, at least one system is needed")
-        _same_length(self.name, counts)
+        _check_same_length(self.name, counts)
         for system, rows in counts.items():
             check_sums(rows[None], f"{self.name}, system {system}: ")
         widths = {system: rows.shape[1] for system, rows in counts.items()}
         if len(set(widths.values())) > 1:
-            raise InputError(f"{self.name}: numbers of counts differ: {widths}")
-        formula = resolve(self.scoring).named(self.name)
+            shown = ", ".join(f"{system} has {width}" for system, width in widths.items())
+            raise InputError(f"{self.name}: numbers of counts per segment differ: {shown}")
+        formula = resolve(self.scoring).renamed(self.name)
         width, columns = next(iter(widths.values())), formula.columns
         if columns is not None and len(columns) != width:
             raise InputError(
-                f"{self.name}: a row of {formula.name} holds {len(columns)} counts, got {width}; "
+                f"{self.name}: {formula.name} needs {len(columns)} counts per segment, got {width}; "
                 f"expected {', '.join(columns)}"
             )
         object.__setattr__(self, "counts", counts)
@@ -282,23 +292,23 @@ class FromCounts(_WithFormula):
         return type(self), (self.name, self.counts, self.scoring, self.higher_is_better)
 
     def signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.signature`: the formula's, if it has one. References were counted elsewhere."""
-        return signature.of_given_counts(self.name, self.formula.formula_signature())
+        """See :meth:`Metric.signature`. It includes the signature of the formula, without a number of references."""
+        return signature.for_precomputed_counts(self.name, self.formula.formula_signature())
 
 
 @dataclass(frozen=True, eq=False)
-class OwnTexts(_WithFormula):
-    """A metric on texts of its own, beside metrics on others: dependency F on parses beside BLEU on texts.
+class OwnTexts(_CountsWithFormula):
+    """A metric on different texts from those of the other metrics: dependency F on parses beside BLEU on texts.
 
-    Segments must be the same and in the same order.
+    Both must have the same segments in the same order.
 
     Parameters
     ----------
     metric : str or NativeMetric
     references, systems
-        As for :func:`reshuffle.compare`, with the same names of systems.
+        As for :func:`reshuffle.compare`. Systems must have the same names as the other texts.
     threads : int, optional
-        As many as there are cores by default.
+        One per processor core by default.
 
     Raises
     ------
@@ -316,7 +326,7 @@ class OwnTexts(_WithFormula):
     [('length', 'a', 1.0), ('length', 'b', 1.0), ('DepF', 'a', 100.0), ('DepF', 'b', 0.0)]
     """
 
-    metric: str | NativeMetric
+    metric: MetricName | str | NativeMetric
     references: Sequence[str | None] | Sequence[Sequence[str | None]] = field(repr=False)
     systems: Mapping[str, Lines] | Sequence[Lines] = field(repr=False)
     threads: int | None = field(default=None, repr=False)
@@ -328,7 +338,7 @@ class OwnTexts(_WithFormula):
         formula = metric(self.metric) if isinstance(self.metric, str) else self.metric
         if not isinstance(formula, NativeMetric):
             raise InputError(f"expected the name of a metric or reshuffle.metric(name), got {quoted(formula)}")
-        corpus = Corpus.of(self.references, self.systems)
+        corpus = Corpus.from_texts(self.references, self.systems)
         counts = formula.suff_stats(corpus.systems, corpus.references, threads=self.threads)
         object.__setattr__(self, "counts", dict(zip(corpus.systems, counts, strict=True)))
         object.__setattr__(self, "formula", formula)
@@ -342,7 +352,7 @@ class OwnTexts(_WithFormula):
         return type(self), (self.metric, self.references, self.systems, self.threads)
 
     def signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.signature`: that of the metric on its own texts."""
+        """See :meth:`Metric.signature`. The number of references is that of these texts."""
         return self.formula.signature(self._n_references)
 
     def segment_signature(self, n_references: str | None = None) -> str:
@@ -351,10 +361,10 @@ class OwnTexts(_WithFormula):
 
 
 def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
-    """F in per cent from summed counts (…, 3): matches, items of the hypothesis, items of the reference.
+    """F-score in per cent from summed counts of shape (…, 3): matches, items in the hypothesis, items in the reference.
 
     F = (1 + β²)·P·R/(β²·P + R) with precision P = matches/hypothesis and recall R = matches/reference (van Rijsbergen
-    1979). 0 where neither side has an item. For another β pass ``functools.partial(f_score, beta=2)``.
+    1979). It is 0 where neither side has an item. For another β pass ``functools.partial(f_score, beta=2)``.
 
     >>> f_score(np.array([[3, 4, 6], [0, 0, 0]]))
     array([60.,  0.])
@@ -364,27 +374,29 @@ def f_score(totals: NDArray[np.int64], beta: float = 1.0) -> Scores:
     return np.asarray(100 * (1 + beta**2) * matches / np.where(items == 0, 1, items))
 
 
-def _by_system(name: str, values: Any) -> list[tuple[str, Any]]:
+def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
     named = named_columns(name, values)
     if named is None:
         try:
-            named = numbered(values)
+            named = number_systems(values)
         except TypeError:
             raise InputError(f"{name}: expected a mapping from systems to values, got {values!r}") from None
     return list(named.items())
 
 
 def _check_present(what: str, values: Any) -> None:
-    """Raise :class:`InputError` for the first missing value, which has no meaningful number."""
-    gone = missing(values)
-    if gone is not None and gone.any():
-        segment = int(np.flatnonzero(gone.reshape(len(gone), -1).any(axis=1))[0]) + 1
+    """Raise :class:`InputError` for the first missing value, which numpy could turn into an arbitrary number."""
+    is_missing = missing(values)
+    if is_missing is not None and is_missing.any():
+        segment = int(np.flatnonzero(is_missing.reshape(len(is_missing), -1).any(axis=1))[0]) + 1
         problem = "the value is missing: expected a number for every segment"
-        raise InputError(IN_SEGMENT, what=what, segment=segment, problem=problem)
+        raise InputError(SEGMENT_MESSAGE, what=what, segment=segment, problem=problem)
 
 
-def _same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+def _check_same_length(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
     lengths = {system: len(array) for system, array in arrays.items()}
     if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{system} has {length:,}" for system, length in lengths.items())
-        raise InputError(f"{name}: numbers of segments differ: {listed}")
+        (first, length), *others = lengths.items()
+        shown = ", ".join(f"{system} has {other:,}" for system, other in others if other != length)
+        segments = f"{length:,} segment{'s' * (length != 1)}"
+        raise InputError(f"{name}: {first} has {segments}, {shown}: all systems must have the same segments")

@@ -1,4 +1,7 @@
-"""Descriptions of metrics, their options and tokenizers, from the engine's registries, without importing numpy."""
+"""Descriptions of the metrics, their options and the tokenizers, for help and for checks of arguments.
+
+They come from the registries of the Rust core and of :mod:`.tokenizers`. This module does not import numpy.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,11 @@ __all__ = ["MetricSpec", "OptionSpec", "TokenizerSpec", "metric_specs", "tokeniz
 
 @dataclass(frozen=True)
 class OptionSpec:
-    """Description of an option.
+    """Description of an option of a metric.
 
     ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``path`` or ``language``. ``minimum`` and
-    ``maximum`` limit numbers, for ``reals`` each of them; ``choices`` are for ``choice``.
+    ``maximum`` are the limits of a number, or of each number if ``kind`` is ``reals``. ``choices`` are the values
+    allowed if ``kind`` is ``choice``.
     """
 
     name: str
@@ -32,13 +36,13 @@ class OptionSpec:
 class MetricSpec:
     """Description of a metric.
 
-    ``source`` is an ACL id or DOI; ``of_parses`` is true if it reads parses in CoNLL-U instead of texts.
+    ``source`` is an ACL id or DOI. ``reads_parses`` is True if the metric reads parses in CoNLL-U instead of texts.
     """
 
     name: str
     about: str
     source: str
-    of_parses: bool
+    reads_parses: bool
     options: list[OptionSpec]
 
 
@@ -51,13 +55,13 @@ class TokenizerSpec:
 
 
 def tokenizer_specs() -> list[TokenizerSpec]:
-    """Every tokenizer there is: the core's, then those of other packages."""
+    """All tokenizers: those of the core, then those of other packages."""
     core = [TokenizerSpec(t.name, t.about) for t in _core.tokenizers()]
     return core + [TokenizerSpec(t.name, t.about) for t in EXTERNAL.values()]
 
 
 def metric_specs() -> list[MetricSpec]:
-    """Every metric of the core. Those that tokenize also take tokenizers of other packages, and their models."""
+    """All metrics of the core. Those with an option ``tokenize`` also take the tokenizers of other packages."""
     return [MetricSpec(m.name, m.about, m.source, m.reads_parses, list(_options(m))) for m in _core.metrics()]
 
 
@@ -66,10 +70,10 @@ def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:
         choices = [*o.choices, *EXTERNAL] if o.name == "tokenize" else o.choices
         yield OptionSpec(o.name, o.about, o.kind, o.minimum, o.maximum, choices, o.default)
         if o.name == "tokenize":
-            about = f"the model's file, for {model_takers()}"
+            about = f"model file, for {model_takers()}"
             yield OptionSpec("tokenizer_model", about, "path", None, None, [], None)
             chosen = ", ".join(
                 f"{language.tokenizer} for {code}" for code, language in LANGUAGES.items() if len(code) == 2
             )
-            about = f"the language of the texts, which chooses a tokenizer if none is named: {chosen}"
+            about = f"language of the texts, which selects the tokenizer unless tokenize does: {chosen}"
             yield OptionSpec("trg_lang", about, "language", None, None, [], None)

@@ -13,16 +13,17 @@ from ..errors import InputError, warn
 from ..lazy import lazy
 from ..metrics.black_box import CorpusFunction
 from ..metrics.native import NativeMetric, metric
-from ..metrics.precomputed import GivenCounts
+from ..metrics.precomputed import PrecomputedCounts
 from ..settings import Resampling
+from ..types import MetricName
 from .samples import CountSample, Sample, TextSample
 
 __all__ = ["AnyMetric", "Data", "Metrics", "References", "Systems"]
 
 References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | None"
 Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | None"
-AnyMetric: TypeAlias = NativeMetric | GivenCounts | CorpusFunction
-Metrics: TypeAlias = "str | AnyMetric | Sequence[str | AnyMetric]"
+AnyMetric: TypeAlias = NativeMetric | PrecomputedCounts | CorpusFunction
+Metrics: TypeAlias = "MetricName | str | AnyMetric | Sequence[MetricName | str | AnyMetric]"
 
 
 @singledispatch
@@ -32,7 +33,7 @@ def sample_for(m: object, names: Sequence[str], corpus: Corpus | None, resamplin
 
 
 @sample_for.register
-def _(m: GivenCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+def _(m: PrecomputedCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
     return CountSample.of(m, m.counts_of(names))
 
 
@@ -81,14 +82,14 @@ class Data:
         """Check the arguments of a public function. :class:`InputError` if they cannot be used together."""
         resolved = _resolved(metrics)
         if references is not None and systems is not None:
-            corpus = Corpus.of(references, systems)
+            corpus = Corpus.from_texts(references, systems)
             corpus.check()
             _check_detokenized(corpus, resolved)
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
             raise InputError(f"{there} without {missing}: pass both, or neither if all scores are precomputed")
-        needy = [m.name for m in resolved if not isinstance(m, GivenCounts)]
+        needy = [m.name for m in resolved if not isinstance(m, PrecomputedCounts)]
         if needy:
             raise _texts_missing(needy)
         counts = resolved[0].counts
@@ -134,7 +135,7 @@ def _resolved(metrics: Metrics) -> list[Any]:
     if not resolved:
         raise InputError("no metrics: expected at least one")
     for m in resolved:
-        if not isinstance(m, NativeMetric | GivenCounts | CorpusFunction):
+        if not isinstance(m, NativeMetric | PrecomputedCounts | CorpusFunction):
             raise _no_metric(m)
     signatures = [m.signature() for m in resolved]
     if len(set(signatures)) < len(signatures):

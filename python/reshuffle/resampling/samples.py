@@ -316,7 +316,7 @@ class CountSample(ABC):
 
     def segment_scores(self, names: Sequence[str]) -> Scores:
         """See :meth:`Sample.segment_scores`."""
-        return self.metric.segment_scores_of(names, self.counts)
+        return self.metric.reported_segment_scores(names, self.counts)
 
     def known(self, value: float) -> float:
         """See :meth:`Sample.known`."""

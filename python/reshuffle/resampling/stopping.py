@@ -57,7 +57,7 @@ class BesagClifford:
     @property
     def signature(self) -> str:
         """As signatures name it."""
-        return signature.of_stopping(self.name, self.exceedances)
+        return signature.for_stopping(self.name, self.exceedances)
 
     def at(self, alpha: float) -> BesagClifford:
         """The rule for tests at this level: it serves all of them."""
@@ -122,7 +122,7 @@ class Gandy:
     @property
     def signature(self) -> str:
         """As signatures name it."""
-        return signature.of_stopping(self.name, self._level, self.risk)
+        return signature.for_stopping(self.name, self._level, self.risk)
 
     def at(self, alpha: float) -> Gandy:
         """The rule for tests at this level."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import IN_SEGMENT, InputError, quoted
+from ..errors import SEGMENT_MESSAGE, InputError, quoted
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores
 from ..settings import DocumentIds, StratumIds
@@ -269,7 +269,7 @@ def _checked(what: str, id_: object, segment: int) -> str:
     is_id = isinstance(id_, str | numbers.Integral) and not isinstance(id_, bool)
     if not is_id or not str(id_).strip():
         problem = f"expected a string or an integer, got {quoted(id_)}"
-        raise InputError(IN_SEGMENT, what=what, segment=segment, problem=problem)
+        raise InputError(SEGMENT_MESSAGE, what=what, segment=segment, problem=problem)
     return str(id_)
 
 
@@ -348,7 +348,7 @@ def _checked_values(values: ArrayLike, documents: DocumentIds) -> tuple[Scores, 
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         problem = f"expected a finite number, got {array[bad[0]]}"
-        raise InputError(IN_SEGMENT, what="values", segment=int(bad[0]) + 1, problem=problem)
+        raise InputError(SEGMENT_MESSAGE, what="values", segment=int(bad[0]) + 1, problem=problem)
     return array, Documents.of(documents, len(array))
 
 

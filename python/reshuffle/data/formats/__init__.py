@@ -1,4 +1,4 @@
-"""Input formats: each turns a file into columns of segments. A new one is a file here and an entry below."""
+"""Input formats, one module each. To add one, write a module with a ``FORMAT`` and list it in ``INPUT_FORMATS``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ INPUT_FORMATS: Mapping[str, FileFormat] = {
 
 
 def format_of(file: str) -> str:
-    """The format that the file's extension stands for, compression aside; ``text`` for any other extension.
+    """The format for the file's extension, ignoring that of a compression; ``text`` if the extension is unknown.
 
     >>> format_of("newstest.SGM.gz"), format_of("out/online-A.0"), format_of("-")
     ('mteval', 'text', 'text')
     """
     ending = Path(uncompressed(file)).suffix.lower()
-    return next((name for name, known in INPUT_FORMATS.items() if ending in known.endings), "text")
+    return next((name for name, file_format in INPUT_FORMATS.items() if ending in file_format.endings), "text")

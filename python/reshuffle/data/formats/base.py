@@ -1,4 +1,4 @@
-"""What every input format is made of: the file it reads, the columns it returns, and its entry in the registry."""
+"""What all input formats share: the file to read, the columns to return, and the entry in the registry."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from ...errors import IN_FILE, InputError, listed, shortened, unknown_name, warn
+from ...errors import LINE_MESSAGE, InputError, listed, shortened, unknown_name, warn
 from ..files import decoded, display_name
 
 
@@ -18,15 +18,15 @@ class Column:
     Attributes
     ----------
     name : str
-        ``FILE`` or ``FILE#NAME``, as the user wrote it.
+        ``FILE`` or ``FILE#NAME``, as the user typed it.
     lines : sequence of S str
-        None for a missing segment, such as null in JSON.
+        The text of each segment; None for a missing segment, such as null in JSON.
     first_lines : sequence of S int
         The line of the file on which each segment begins, from 1.
     ids : sequence of S (str, str), or None
         The document and number of each segment, in formats that have them.
     format : str
-        ``conllu`` for parses, ``text`` for everything else.
+        ``conllu`` for parses, ``text`` for all other formats.
     """
 
     name: str
@@ -36,12 +36,32 @@ class Column:
     format: str = "text"
 
     def place(self, segment: int, line: int = 1) -> str:
-        """The file and line of a line of a segment, both counted from 1, for error messages.
+        """File and line of a segment, for error messages. ``line`` is a line within the segment. All count from 1.
 
         >>> Column("a.conllu", ["1\\tYes…", "# text = No\\n1\\tNo…"], [1, 3]).place(2, 2)
         'a.conllu, line 4'
         """
         return f"{self.name}, line {self.first_lines[segment - 1] + line - 1}"
+
+
+class StrippedText(str):
+    """The text of a segment in an mteval file, without white space at its ends.
+
+    Metrics and callers see a plain string. Only mteval's international tokenization depends on white space at the ends,
+    as it splits ``2014.`` differently if a space follows. It uses ``unstripped``, the text with single spaces there.
+    """
+
+    __slots__ = ("unstripped",)
+    unstripped: str
+
+    def __new__(cls, unstripped: str) -> StrippedText:
+        """``unstripped`` must have no white space but single spaces."""
+        text = super().__new__(cls, unstripped.strip(" "))
+        text.unstripped = unstripped
+        return text
+
+    def __reduce__(self) -> tuple[type[StrippedText], tuple[str]]:
+        return StrippedText, (self.unstripped,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +73,7 @@ class Source:
 
     def __post_init__(self) -> None:
         nul = self.data.find(b"\0")
-        if nul >= 0 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff")):  # XML may be UTF-16
+        if nul >= 0 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff")):  # not UTF-16, which XML allows
             line = self.data.count(b"\n", 0, nul) + 1
             warn(f"{self.name}, line {line} contains a NUL character (U+0000): is the file UTF-8 text?")
 
@@ -67,25 +87,25 @@ class Source:
         return self.name if name is None else display_name(f"{self.name}#{name}")
 
     def text(self) -> str:
-        """The content as text, without a byte order mark: the format defines how the file begins."""
+        """The content as text, without a byte order mark."""
         text = decoded(self.data, self.name).removeprefix("\ufeff")
         if not text:
-            raise InputError(f"{self.name} is empty: expected more than a byte order mark")
+            raise InputError(f"{self.name} is empty: it contains nothing but a byte order mark")
         return text
 
     def fail(self, message: str, line: int | None = None) -> NoReturn:
         """Raise :class:`InputError` for a line of the file."""
         if line is None:
             raise InputError("{file}: {problem}", file=self.name, problem=message)
-        raise InputError(IN_FILE, file=self.name, line=line, problem=message)
+        raise InputError(LINE_MESSAGE, file=self.name, line=line, problem=message)
 
 
-# The columns, keys or systems that were asked for; None stands for the only one.
+# Names of the columns, keys or systems to read. None stands for the only one in the file.
 Names: TypeAlias = Sequence["str | None"]
 
 
 def shown_json(value: object) -> str:
-    """A JSON value as error messages show it: its kind and, shortened, the value."""
+    """A JSON value for error messages: its type and the truncated value."""
     if value is None:
         return "null"
     kinds = {bool: "", str: "the string ", int: "the number ", float: "the number ", list: "a list", dict: "an object"}
@@ -94,7 +114,7 @@ def shown_json(value: object) -> str:
 
 
 def choose(source: Source, kind: str, name: str | None, known: Sequence[str]) -> str:
-    """The name, if it exists; without a name, the only one there is. :class:`InputError` otherwise."""
+    """``name`` if it is known, or the only known name if ``name`` is None; otherwise :class:`InputError`."""
     if name is None:
         if len(known) != 1:
             hint = f": choose one as in '{source.file}#{shortened(known[0])}'" if known else ""
@@ -113,18 +133,17 @@ class FileFormat:
     Attributes
     ----------
     about : str
-        What a file contains, in a few words.
+        Short description of the content of a file.
     endings : tuple of str
         File extensions, in lower case.
     read : function
-        Takes the file and the names of columns; returns a column for each. Values that are not text stay as they are.
+        Takes the file and the names of columns, and returns the columns. Values that are not strings are not converted.
     numbers : type or None
-        The type of the values that numbers are parsed from: str, or float where the format has numbers of its own. None
-        if the format holds no numbers.
+        How the format represents numbers: str if as text, float if as numbers, None if it has no numbers.
     names : function or None
-        The names of all columns, for formats that have several.
+        Returns the names of all columns, for formats with several.
     references : function or None
-        The names of all references, for formats in which a file may hold several.
+        Returns the names of all references, for formats in which one file can contain several.
     """
 
     about: str

@@ -1,4 +1,4 @@
-"""Dependency parses in CoNLL-U: each sentence is a segment."""
+"""Input format CoNLL-U: dependency parses, one sentence per segment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def read(source: Source, names: Names) -> list[Column]:
     """See :class:`FileFormat`."""
     for name in names:
         if name is not None:
-            source.fail(f"CoNLL-U has no columns of segments that #{display_name(name)} could choose from")
+            source.fail(f"CoNLL-U has no named columns, got #{display_name(name)}: leave it out")
     lines = split_lines(source.text())
-    if lines[-1]:  # the last sentence may end with the file
+    if lines[-1]:  # the last sentence need not be followed by an empty line
         lines.append("")
-    while len(lines) > 1 and not lines[-1] and not lines[-2]:  # several empty lines at the end of the file
+    while len(lines) > 1 and not lines[-1] and not lines[-2]:  # ignore further empty lines at the end
         lines.pop()
     blocks: list[str] = []
     first_lines: list[int] = []
@@ -26,7 +26,7 @@ def read(source: Source, names: Names) -> list[Column]:
             continue
         if number == start:
             source.fail(
-                "expected a sentence, got an empty line; a segment without words is a comment alone", number + 1
+                "expected a sentence, got an empty line; a segment without words needs a comment line", number + 1
             )
         blocks.append("\n".join(lines[start:number]))
         first_lines.append(start + 1)

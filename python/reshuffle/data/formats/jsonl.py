@@ -1,4 +1,4 @@
-"""JSON lines: an object, or a bare value, for each segment."""
+"""Input format JSON lines: an object, or a bare value, for each segment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def read(source: Source, names: Names) -> list[Column]:
     """See :class:`FileFormat`."""
     lines = split_lines(source.text())
     first = _json(source, lines[0], 1)
-    # Without a key, lines may be bare values instead of objects.
+    # If no key is named, lines may be bare values instead of objects.
     bare = not isinstance(first, dict)
     keys = [None if bare and name is None else _key(source, name, first) for name in names]
     columns: list[list[Any]] = [[] for _ in names]
@@ -36,7 +36,7 @@ def read(source: Source, names: Names) -> list[Column]:
 
 
 def names_of(source: Source) -> list[str]:
-    """The keys of the first line."""
+    """Keys of the object on the first line."""
     first = _json(source, split_lines(source.text())[0], 1)
     return list(first) if isinstance(first, dict) else []
 
@@ -54,7 +54,7 @@ def _json(source: Source, line: str, number: int) -> Any:
         got = f"{quoted(line)} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
         source.fail(f"expected a JSON value, got {got}", number)
     except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of nested brackets
-        source.fail(f"expected a JSON value, got one that cannot be read: {error}", number)
+        source.fail(f"the JSON value cannot be read: {error}", number)
 
 
 FORMAT = FileFormat("one JSON value per line", (".jsonl", ".ndjson"), read, numbers=float, names=names_of)

@@ -1,4 +1,4 @@
-"""Plain text, one segment per line."""
+"""Input format plain text, one segment per line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def read(source: Source, names: Names) -> list[Column]:
     """See :class:`FileFormat`."""
     for name in names:
         if name is not None:
-            source.fail(f"plain text has no columns that #{display_name(name)} could choose from")
+            source.fail(f"plain text has no named columns, got #{display_name(name)}: leave it out")
     text = decoded(source.data, source.name)
     if text.startswith("\ufeff"):
         warn(

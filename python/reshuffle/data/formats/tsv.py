@@ -1,4 +1,4 @@
-"""Tab-separated values with a header line, without quoting."""
+"""Input format TSV: tab-separated values with a header line, without quoting."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def read(source: Source, names: Names) -> list[Column]:
     chosen = [choose(source, "column", name, header) for name in names]
     for name in chosen:
         if header.count(name) > 1:
-            source.fail(f"the header names the column {quoted(name)} {header.count(name)} times")
-    # With one column more than asked for, itemgetter always returns a tuple.
+            source.fail(f"{header.count(name)} columns in the header are called {quoted(name)}: expected one")
+    # itemgetter returns a tuple only for two or more items, so pick one more and drop it.
     pick = itemgetter(0, *map(header.index, chosen))
     columns = list(zip(*(pick(row.split("\t")) for row in rows), strict=True))[1:]
     return [
@@ -34,7 +34,7 @@ def read(source: Source, names: Names) -> list[Column]:
 
 
 def names_of(source: Source) -> list[str]:
-    """The names in the header."""
+    """Names of the columns, from the header."""
     return split_lines(source.text())[0].split("\t")
 
 
