@@ -191,8 +191,8 @@ class Job:
                     wanted, came = ("parses in CoNLL-U", "text") if m.reads_parses else ("text", "parses in CoNLL-U")
                     hint = "; --parses adds parses to texts" if m.reads_parses else ""
                     raise InputError(
-                        f"{m.name} reads {wanted}, but {column.name} contains {came}; the format follows from the extension "
-                        f"or --input-format{hint}"
+                        f"{m.name} reads {wanted}, but {column.name} contains {came}; the extension or --input-format "
+                        f"gives the format{hint}"
                     )
 
 

@@ -94,10 +94,9 @@ METRICS = (
         multiple=True,
         type=Metric(),
         metavar="NAME...",
-        help="bleu, sentbleu, nist, chrf, chrf++, ter, wer, per, length or depf; several after one -m or after "
-        "several. The list ends at the first word that is no metric (a file called ter is ./ter). Options follow a "
-        "name, as in bleu:tokenize=intl,lowercase, or are flags for all metrics that have them, as in --lowercase; "
-        "'reshuffle metrics NAME' lists them.  [default: bleu]",
+        help=f"{_any_of(types.MetricName)}. One -m takes several names, up to the first word that is not a metric (write "
+        "./ter for a file called ter). Options follow a name, as in bleu:tokenize=intl,lowercase, or are flags for all "
+        "metrics that have them, as in --lowercase; 'reshuffle metrics NAME' lists them.  [default: bleu]",
     ),
 )
 
