@@ -21,7 +21,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "smooth_method",
             kind: Kind::Choice(|| SMOOTHINGS.iter().map(|(name, _)| *name).collect()),
             default: || Value::Name("exp".into()),
-            about: "what an order without a match counts as",
+            about: "how to smooth an order without a match",
         },
         OptionSpec {
             name: "smooth_value",

@@ -52,7 +52,7 @@ const fn options(word_order: fn() -> Value) -> [OptionSpec; 6] {
             name: "beta",
             kind: Kind::Real(0.0, 1e6),
             default: || Value::Real(2.0),
-            about: "how many times recall weighs as much as precision",
+            about: "how many times as important recall is as precision",
         },
         LOWERCASE,
         OptionSpec {
@@ -65,7 +65,7 @@ const fn options(word_order: fn() -> Value) -> [OptionSpec; 6] {
             name: "eps_smoothing",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "average F over all orders, as chrF++.py, Moses and NLTK's score of a sentence do",
+            about: "average F over all orders, as chrF++.py, Moses and NLTK's sentence_chrf do",
         },
     ]
 }

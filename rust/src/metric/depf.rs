@@ -16,7 +16,7 @@ use crate::text::conllu;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "depf",
-    about: "F-score over dependency relations (parses in CoNLL-U in the place of texts)",
+    about: "F-score over dependency relations, from parses in CoNLL-U instead of texts",
     source: "W05-0908",
     reads_parses: true,
     options: &[
@@ -30,7 +30,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "lemma",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "compare lemmas in the place of forms",
+            about: "compare lemmas instead of word forms",
         },
         LOWERCASE,
         OptionSpec {

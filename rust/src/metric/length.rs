@@ -8,7 +8,7 @@ use crate::text::ngram::{Ngrams, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "length",
-    about: "length of the hypotheses over that of the closest references, in tokens",
+    about: "length of the hypotheses divided by that of the closest references, in tokens",
     source: "P02-1040",
     reads_parses: false,
     options: &[TOKENIZE],

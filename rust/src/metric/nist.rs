@@ -20,7 +20,7 @@ use crate::text::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "nist",
-    about: "information of the n-grams that match, per n-gram, times a length penalty",
+    about: "information of the matching n-grams, per n-gram, times a length penalty",
     source: "doi:10.5555/1289189.1289273",
     reads_parses: false,
     options: &[
@@ -36,7 +36,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "mteval_quirks",
             kind: Kind::Flag,
             default: || Value::Flag(false),
-            about: "with the slips of mteval-v13a.pl: pairs after the word 0, lower case of ASCII only",
+            about: "as mteval-v13a.pl: its mistake with word pairs that begin with 0, and lower-case ASCII only",
         },
         OptionSpec {
             name: "nltk_quirks",

@@ -37,13 +37,13 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "smoothing",
             kind: Kind::Choice(|| SMOOTHINGS.iter().map(|(name, _)| *name).collect()),
             default: || Value::Name("7".into()),
-            about: "Chen & Cherry's smoothing, or NLTK's reading of it",
+            about: "Chen & Cherry's smoothing, or NLTK's version of it",
         },
         OptionSpec {
             name: "smoothing_epsilon",
             kind: Kind::Real(0.0, 1e6),
             default: || Value::Real(0.1),
-            about: "what smoothing 1 puts in the place of no match",
+            about: "the count that smoothing 1 uses for an order without a match",
         },
         OptionSpec {
             name: "smoothing_k",
@@ -61,7 +61,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             name: "smoothing_prior",
             kind: Kind::Choice(|| PRIORS.to_vec()),
             default: || Value::Name(PRIORS[0].into()),
-            about: "which precisions make the prior of smoothing 6",
+            about: "which precisions the prior of smoothing 6 is made of",
         },
         OptionSpec {
             name: "smoothing_extra",

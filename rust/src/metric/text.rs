@@ -9,7 +9,7 @@ pub(super) const TOKENIZE: OptionSpec = OptionSpec {
     name: "tokenize",
     kind: Kind::Choice(|| TOKENIZERS.iter().map(|t| t.name()).collect()),
     default: || Value::Name("13a".into()),
-    about: "how lines are cut into tokens",
+    about: "how lines are split into tokens",
 };
 
 /// The option `lowercase`.

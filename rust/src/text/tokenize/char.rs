@@ -9,7 +9,7 @@ impl Tokenizer for Char {
     }
 
     fn about(&self) -> &'static str {
-        "every character by itself, white space dropped, as sacreBLEU has it"
+        "every character by itself, white space dropped, as in sacreBLEU"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {

@@ -22,7 +22,7 @@ impl Tokenizer for Intl {
     }
 
     fn about(&self) -> &'static str {
-        "mteval-v14's rules over Unicode's punctuation, symbols and numbers, as sacreBLEU has them"
+        "mteval-v14's rules over Unicode's punctuation, symbols and numbers, as in sacreBLEU"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {

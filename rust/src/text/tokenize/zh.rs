@@ -19,7 +19,7 @@ impl Tokenizer for Zh {
     }
 
     fn about(&self) -> &'static str {
-        "Chinese characters by themselves, the rest by 13a's rules; with sacreBLEU's two mistyped ranges"
+        "every Chinese character by itself, the rest by 13a's rules; two ranges are mistyped, as in sacreBLEU"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
@@ -33,7 +33,7 @@ impl Tokenizer for ZhFixed {
     }
 
     fn about(&self) -> &'static str {
-        "zh with the ranges that were meant: U+20000 to U+2A6D6 and U+2F800 to U+2FA1D are Chinese"
+        "zh with the intended ranges: U+20000 to U+2A6D6 and U+2F800 to U+2FA1D are Chinese"
     }
 
     fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
