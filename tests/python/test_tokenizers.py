@@ -360,8 +360,8 @@ def test_a_model_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     for path, message in [
         (tmp_path / "none.model", "No such file or directory"),
         (tmp_path, "Is a directory"),
-        (garbage, "is not one of sentencepiece"),
-        (empty, "is not one of sentencepiece"),
+        (garbage, "is not a sentencepiece model"),
+        (empty, "is not a sentencepiece model"),
     ]:
         with pytest.raises(InputError, match=f"{re.escape(str(path))} of the tokenizer flores101.*{message}"):
             metric("bleu", tokenize="flores101", tokenizer_model=path)
@@ -534,7 +534,7 @@ def test_unknown_names_are_refused_with_the_nearest_of_all() -> None:
         metric("bleu", tokenize="ja_mecab")
     with pytest.raises(InputError, match=r"unknown tokenizer 'flores': did you mean 'flores200'.*mteval-intl"):
         tokenize(["a"], "flores")
-    with pytest.raises(InputError, match="unknown option of bleu 'tokeniser_model': did you mean 'tokenizer_model'"):
+    with pytest.raises(InputError, match="unknown bleu option 'tokeniser_model': did you mean 'tokenizer_model'"):
         metric("bleu", tokeniser_model="x")
 
 

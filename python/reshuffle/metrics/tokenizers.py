@@ -117,13 +117,14 @@ def _pieces(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise InputError(f"the model {path} of the tokenizer {name}: {error.strerror or error}") from None
+            problem = error.strerror or error
+            raise InputError(f"the model {path} of the tokenizer {name} cannot be read: {problem}") from None
         processor = sentencepiece.SentencePieceProcessor()
         try:
             processor.LoadFromSerializedProto(content)
         except RuntimeError:
             raise InputError(
-                f"the model {path} of the tokenizer {name} is not one of sentencepiece: fetch {url} again"
+                f"the model {path} of the tokenizer {name} is not a sentencepiece model: fetch {url} again"
             ) from None
         # sacreBLEU's name is for the model it keeps; of another the signature has to tell which.
         signature = name if model is None else f"{name}[{hashlib.sha256(content).hexdigest()[:8]}]"
