@@ -834,7 +834,7 @@ def test_any_numbers_come_back(numbers: list[float]) -> None:
         ("x.jsonl", "1\ntrue\n", "x.jsonl, line 2: expected a finite number, got true"),
         ("x.jsonl", "1\nnull\n", "x.jsonl, line 2: expected a finite number, got null"),
         ("x.jsonl", "1\n[1]\n", "x.jsonl, line 2: expected a finite number, got a list"),
-        ("x.sgm", "1\n", "x.sgm: files of the format mteval hold no numbers; these do: text, tsv, jsonl"),
+        ("x.sgm", "1\n", "x.sgm: expected a format that holds numbers (text, tsv, jsonl), got mteval"),
     ],
 )
 def test_what_is_no_finite_number_is_refused(file: str, content: str, message: str) -> None:
@@ -892,7 +892,7 @@ def test_standard_input_is_read_once_for_all_its_columns(monkeypatch: pytest.Mon
     corpus = read_corpus(["-#r"], ["-#a", "-#b"], "tsv")
     assert (corpus.references, corpus.systems) == ([["1"]], {"a": ["2"], "b": ["3"]})
     assert list(corpus.reference_names) == ["standard input#r"]
-    with pytest.raises(InputError, match="only once"):
+    with pytest.raises(InputError, match="only one text"):
         read_corpus(["-"], ["-"], "tsv")
 
 
@@ -1049,5 +1049,5 @@ def test_sizes_are_read_in_all_the_ways_people_write_them(number: int, unit: str
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "0.1", "many", "4 G i B", "1e9", "5iB", "4PiB", "nan", "1_000", "٣"])
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="expected a number of bytes of at least 1 such as 500M, 4GiB or 100000, got"):
+    with pytest.raises(InputError, match="expected a size of at least 1 byte, such as 500M, 4GiB or 100000, got"):
         parse_size(text)

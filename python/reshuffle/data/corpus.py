@@ -417,8 +417,8 @@ def read_corpus(
     for of, column in ids.items():
         if len(column.lines) != len(columns[0].lines):
             raise InputError(
-                f"{column.name} has the {PLURALS[of]} of {len(column.lines):,} segments, {columns[0].name} has "
-                f"{len(columns[0].lines):,}: expected an id for each segment"
+                f"{column.name} has {of} ids for {len(column.lines):,} segments, but {columns[0].name} has "
+                f"{len(columns[0].lines):,} segments: expected an id for each"
             )
     of_references, of_systems = columns[:n], columns[n:]
     for column in of_systems:

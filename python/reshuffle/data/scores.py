@@ -85,7 +85,7 @@ def read_scores(
     if made.numbers is None:
         with_numbers = ", ".join(name for name, made in INPUT_FORMATS.items() if made.numbers is not None)
         raise InputError(
-            f"{display_name(os.fspath(path))}: files of the format {used} hold no numbers; these do: {with_numbers}"
+            f"{display_name(os.fspath(path))}: expected a format that holds numbers ({with_numbers}), got {used}"
         )
     source = Source(file, read_bytes(file, made.about, max_input))
     by_system = made.names is not None and {"segment", "system"} <= set(made.names(source))
