@@ -245,9 +245,9 @@ def exact_tests(replicates: Replicates, metric: int, pairs: Pairs, scheme: str, 
             found.append(Patterns.of(replicates, sample, pair))
         else:
             raise InputError(
-                f"{sample.metric.name}: two systems differ in {units:,} {sample.unit}s, too many for an exact test of "
-                f"2^{units} patterns of swaps (at most 2^{MOST_PATTERNS}, unless they differ in one column of small "
-                "counts): choose the scheme 'auto', 'iid' or 'subgroup'"
+                f"{sample.metric.name}: two systems differ in {units:,} {sample.unit}s, too many for an exact test, "
+                f"which enumerates 2^{units} patterns of swaps (at most 2^{MOST_PATTERNS}, unless the systems differ "
+                "in only one column of small counts): choose the scheme 'auto', 'iid' or 'subgroup'"
             )
     return found
 
