@@ -199,7 +199,7 @@ def test_some_intervals_are_for_some_metrics_only() -> None:
 
 @pytest.mark.parametrize(("name", "interval"), REFUSED)
 def test_intervals_are_refused_to_metrics_that_they_are_not_for(name: str, interval: str) -> None:
-    said = f"interval '{interval}' is for .*, and {re.escape(made(name).name)} is .*: use percentile or bca"
+    said = f"interval '{interval}' is for .*, but {re.escape(made(name).name)} is .*: use percentile, bca or"
     with pytest.raises(InputError, match=said):
         comparison(name, "ar", interval)
     with pytest.raises(InputError, match=said):
