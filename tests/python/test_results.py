@@ -94,8 +94,8 @@ def test_exact_tests_say_how_they_were_made() -> None:
         assert methods == [pair["exact_by"] for pair in json.loads(found["json"])["comparisons"]]
         for fmt in ("text", "markdown", "latex"):
             assert words in " ".join(found[fmt].split()), fmt
-    mixed = compare(REFERENCES, TWO, ["bleu", "ter"], n_resamples=999)
-    assert "999 shuffles (1 of 2 p exact, by convolution), two-sided" in render(mixed)
+    mixed = compare(REFERENCES, TWO, ["bleu", "ter"], n_resamples=3999)
+    assert "3,999 shuffles (1 of 2 p exact, by convolution), two-sided" in render(mixed)
     assert [pair.test.exact_by for pair in mixed.comparisons] == [None, "convolution"]
 
 
