@@ -1,7 +1,7 @@
 //! The kernels alone, without Python: `cargo bench`. Times are per call on one thread.
 //!
-//! Texts are made up, of the size of a news test set (3,004 segments of some twenty words), so that the benchmark
-//! needs no data. `benches/tools.py` measures on real systems beside other tools.
+//! Texts are synthetic, of the size of a news test set (3,004 segments of about twenty words), so that the benchmark
+//! needs no data. `benches/tools.py` measures real systems and other tools.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use reshuffle::text::tokenize;
 
 const SEGMENTS: usize = 3004;
 
-/// Words of a made-up language, the frequent ones short and frequent.
+/// Words of an invented language, in which frequent words are short.
 fn text(system: u64) -> Vec<String> {
     let mut words = Stream::new(1, Purpose::Draw, 0).values();
     let mut noise = Stream::new(2, Purpose::Draw, system).values();
@@ -30,7 +30,7 @@ fn text(system: u64) -> Vec<String> {
             line.push_str(&format!("w{rank}{} ", if noise % 9 == 0 { "," } else { "" }));
         }
         line.push('.');
-        // A phrase that moved, for TER to find.
+        // A moved phrase, for TER to find.
         if system > 0 && length.is_multiple_of(4) {
             let third = line.match_indices(' ').nth(2).map_or(0, |(i, _)| i + 1);
             line = format!("{} {}", &line[third..], line[..third].trim_end());
@@ -54,7 +54,7 @@ fn bench(c: &mut Criterion) {
     let systems: Vec<_> = (1..=16).map(text).collect();
     let bytes: usize = systems[0].iter().map(String::len).sum();
 
-    // Tokenizing bounds the counting: how much of it is the tokenizer's?
+    // Tokenization limits the speed of counting.
     let mut group = c.benchmark_group("text, one system");
     group.throughput(Throughput::Bytes(bytes as u64));
     group.bench_function("tokenize 13a", |b| {
@@ -69,8 +69,8 @@ fn bench(c: &mut Criterion) {
     });
     group.finish();
 
-    // One system pays for the references by itself; of sixteen in one call each pays a sixteenth. TER searches, WER is
-    // the distance alone: the difference is what the shifts cost.
+    // A single system bears the cost of its references alone; each of sixteen systems in one call bears a sixteenth.
+    // WER computes the distance only, so the difference to TER is the cost of its shifts.
     for k in [1, systems.len()] {
         let mut group = c.benchmark_group(format!("count, {k} of 16 systems"));
         group.sample_size(10).throughput(Throughput::Elements((k * SEGMENTS) as u64));
@@ -82,7 +82,7 @@ fn bench(c: &mut Criterion) {
         group.finish();
     }
 
-    // Random words bound both kernels from below.
+    // Generating random numbers is a lower bound for both kernels.
     let mut group = c.benchmark_group("stream");
     group.throughput(Throughput::Elements(SEGMENTS as u64));
     group.bench_function("3,004 flips", |b| {

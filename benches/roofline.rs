@@ -1,8 +1,8 @@
-//! What the machine can do, and how near the kernels come: `cargo bench --bench roofline`. One thread.
+//! The limits of the machine, and how close the kernels come to them: `cargo bench --bench roofline`. One thread.
 //!
-//! Measured first, with code of the same make: bytes added per second in registers, bytes read per second from the
-//! first-level cache, random words per second. From these follows the least time that a kernel's additions, reads and
-//! words take; the kernel's own time beside it says how much it spends on anything else.
+//! First measures, with similar code, the bytes added per second in registers, the bytes read per second from the L1
+//! cache, and the random numbers per second. They give a lower bound for the time of a kernel's additions, reads and
+//! random numbers; comparing it with the kernel's own time shows the overhead of everything else.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,12 +17,12 @@ use reshuffle::stream::{Purpose, Stream, fill_by_replicate};
 
 const SEGMENTS: usize = 3004;
 const REPLICATES: usize = 20_000;
-/// The columns of BLEU that say something new, in a shuffle of two systems and in a draw: hyp_len and four matches of
-/// the difference; the same of each system and the reference length.
+/// The columns of BLEU that are added up: in a shuffle of two systems hyp_len and four matches, as differences; in a
+/// draw the same of each system, and the reference length.
 const SHUFFLED_COLUMNS: usize = 5;
 const DRAWN_COLUMNS: usize = 11;
 
-/// The shortest of some runs, in seconds.
+/// The shortest of several runs, in seconds.
 fn best(mut body: impl FnMut()) -> f64 {
     let run = |_| {
         let start = Instant::now();
@@ -32,7 +32,7 @@ fn best(mut body: impl FnMut()) -> f64 {
     (0..15).map(run).fold(f64::INFINITY, f64::min)
 }
 
-const ROWS: usize = 256; // 16 KiB: half a first-level cache
+const ROWS: usize = 256; // 16 KiB: half an L1 cache
 type Row = [u8; 64];
 
 dispatch! {
@@ -62,7 +62,7 @@ fn add_registers_inline(row: &Row, times: usize) -> Row {
     for _ in 0..times {
         for _ in 0..ROWS / 8 {
             for sum in &mut sums {
-                // Not a doubling that could be foreseen: each depends on the one before.
+                // Each addition depends on the one before, and the compiler cannot turn the loop into a product.
                 sum.iter_mut().zip(row).for_each(|(sum, byte)| *sum = (*sum ^ *byte).wrapping_add(1));
             }
         }
@@ -118,7 +118,7 @@ fn main() {
     let columns = bleu.columns().len();
     let sample = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, SEGMENTS, columns).unwrap()).unwrap()];
     let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-    // As a user has it: prepared, and run once.
+    // As in use: prepared, and run once.
     let mut per_replicate = |kind: Kind<'_>, reduction: &mut dyn Reduction| {
         let seconds = best(|| {
             let resampler = Resampler::prepare(&sample, kind, &mut run).unwrap();
@@ -129,14 +129,14 @@ fn main() {
     let shuffled = per_replicate(Kind::Shuffles, &mut Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![0.5]));
     let drawn_scores = per_replicate(Kind::Draws(&[]), &mut Draws::default());
 
-    // A byte of table per six or four segments and column, looked up and added; a table is read once for two registers.
-    // Portable: a row of sixteen columns of two bytes per eight segments, read and added.
+    // Per six or four segments and column, a byte is looked up and added; a table is read once for two registers.
+    // Portable: per eight segments, a row of sixteen columns of two bytes is read and added.
     let lookups = match simd.name() {
         "avx512" => SEGMENTS.div_ceil(64) * 11 * SHUFFLED_COLUMNS,
         "avx2" => SEGMENTS.div_ceil(64) * 16 * SHUFFLED_COLUMNS,
         _ => SEGMENTS.div_ceil(8) * 32,
     } as f64;
-    // A byte times a byte for each segment and column, in tiles of sixteen columns.
+    // Per segment and column, a product of two bytes, in tiles of sixteen columns.
     let products = (SEGMENTS * DRAWN_COLUMNS.next_multiple_of(16)) as f64;
     let ns = |bytes: f64, rate: f64| 1e9 * bytes / rate;
     println!(
@@ -159,7 +159,7 @@ fn main() {
             drawn_scores,
         ),
     ] {
-        // Reads overlap with additions; words are made before.
+        // Reads overlap with additions; random numbers are generated before.
         let bound = words + f64::max(additions, reads);
         println!(
             "{name:<28} {words:>9.1} {additions:>9.1} {reads:>9.1} {measured:>9.1} {:>7.0}%",

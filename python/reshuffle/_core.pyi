@@ -353,8 +353,8 @@ class MaxT(Reduction):
 class MinP(Reduction):
     """Step-down minP: shuffles in which the pair, or a less significant one of its metric, has its rank or better.
 
-    All arrays have shape (metrics, pairs). The rank of the observed statistic is c + 1. Ranks are among all shuffles, so
-    this takes separate passes and cannot be merged; merge :class:`Series` instead.
+    All arrays have shape (metrics, pairs). The rank of the observed statistic is c + 1. Ranks are among all shuffles,
+    so this takes separate passes and cannot be merged; merge :class:`Series` instead.
     """
 
     def __new__(
@@ -424,8 +424,8 @@ class Sums(Reduction):
 class Counts:
     """Counts of systems, checked once. Keeps a reference to the arrays, which must not be changed.
 
-    For n problems of k systems each, ``arrays`` are k arrays of shape (n, S, K), one for each system. The k systems of a
-    single problem may also be one array of shape (k, S, K). Systems are numbered problem by problem.
+    For n problems of k systems each, ``arrays`` are k arrays of shape (n, S, K), one for each system. The k systems of
+    a single problem may also be one array of shape (k, S, K). Systems are numbered problem by problem.
     """
 
     def __new__(cls, arrays: Sequence[NDArray[np.int64]]) -> Counts: ...
@@ -448,9 +448,9 @@ class Counts:
 class Resampler:
     """Counts of k systems under one or several metrics, packed once for any number of runs. Keeps no Python object.
 
-    ``samples`` are metrics and their counts; without a metric only :class:`Sums` can be run. ``kind`` is ``shuffles`` or
-    ``draws``. ``strata`` are the sizes of consecutive groups of segments; a draw takes as many segments from each group
-    as it has.
+    ``samples`` are metrics and their counts; without a metric only :class:`Sums` can be run. ``kind`` is ``shuffles``
+    or ``draws``. ``strata`` are the sizes of consecutive groups of segments; a draw takes as many segments from each
+    group as it has.
     """
 
     def __new__(

@@ -333,7 +333,7 @@ def test_counts_of_any_integer_size_are_exact() -> None:
     ("a", "b", "options", "message"),
     [
         ([[1], [2]], [[1], [2], [3]], {}, r"same shape \(segments, counts\), got \(2, 1\) and \(3, 1\)"),
-        ([[1]], [[2]], {}, "one segment only"),
+        ([[1]], [[2]], {}, "there is only one segment"),
         ([1, 2], [1, 2], {}, r"a must have 2 dimensions, got shape \(2,\)"),
         ([[1.5], [2]], [[1], [2]], {}, "a must be whole numbers, got 1.5"),
         ([[float("nan")], [2]], [[1], [2]], {}, "a must be whole numbers, got nan"),
@@ -525,11 +525,11 @@ def test_reductions_that_do_not_belong_together_are_refused() -> None:
     (first,) = resampler.run([tally], n=64, seed=1)
     with pytest.raises(InputError, match="must be 64, where this one ends, got 128"):
         first.merge(resampler.run([tally], n=64, first=128, seed=1)[0])
-    with pytest.raises(InputError, match="must be of the same class"):
+    with pytest.raises(InputError, match="must be one of the same class"):
         first.merge(resampler.run([_core.Spread(PAIRS)], n=64, first=64, seed=1)[0])  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"must be one that Resampler\.run returned, got one that has not been run"):
         _ = tally.counts
-    with pytest.raises(InputError, match="must be of shuffles, got one of draws"):
+    with pytest.raises(InputError, match="must be one for shuffles, got one for draws"):
         resampler.run([_core.Draws()], n=1)
     ranks = np.ones((2, 2), dtype=np.uint64)
     min_p = resampler.run([_core.MinP(PAIRS, "less", np.zeros((2, 2)), ranks)], n=64)[0]

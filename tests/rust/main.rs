@@ -1,4 +1,4 @@
-//! The crate as its users see it: texts in, exceedance counts out, through the public API only.
+//! Tests of the public API of the crate: texts in, exceedance counts out.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ fn from_texts_to_a_p_value() -> Result<()> {
     let scores: Vec<f64> = stats.totals().chunks(bleu.columns().len()).map(|totals| bleu.score(totals)).collect();
     assert!(scores[0] > scores[1]);
 
-    // All sixteen shuffles of four segments, each once: the p-value without chance.
+    // Each of the sixteen shuffles of four segments once: the exact p-value.
     let masks: Vec<u64> = (0..16).collect();
     let resampler = with_run(|run| Resampler::prepare(&[Sample::new(bleu, stats)?], Kind::Shuffles, run))?;
     let tally = |plan: Plan<'_>, replicates: Range<u64>| {
@@ -42,7 +42,7 @@ fn from_texts_to_a_p_value() -> Result<()> {
         Ok::<_, Error>(tally.counts()[0])
     };
     let exact = tally(Plan::Flips(&masks), 0..16)?;
-    // The same patterns by codes of one bit each; then a group of as many replicates by random codes.
+    // The same patterns by codes of one bit each; then as many shuffles of a random group.
     assert_eq!(exact, tally(Plan::Codes(&[1, 2, 4, 8]), 0..16)?);
     assert!(tally(Plan::Codes(&random_codes(1, 4)), 0..16)? >= 1, "what was observed is one of the group");
     let sampled = tally(Plan::Seeded(1), 0..100_000)?;
@@ -60,7 +60,7 @@ fn a_watcher_stops_a_long_call_between_blocks() -> Result<()> {
     let mut watch = |_| Err(Error::Interrupted);
     let mut run = Run { threads: 2, watch: &mut watch };
     let begun = std::time::Instant::now();
-    // 2^40 shuffles would take days; and counts of them would still take no memory.
+    // 2^40 shuffles would take days, but counting them takes no memory.
     let mut tally = Tally::new(vec![(0, 1)], Alternative::Less, vec![0.0]);
     let outcome = resampler.run((Plan::Seeded(1), 0..1 << 40), &mut [&mut tally], &mut run);
     assert_eq!(Err(Error::Interrupted), outcome);

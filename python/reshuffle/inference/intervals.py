@@ -214,8 +214,7 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "jackknife",
             "normal, with the standard error of the jackknife",
-            "the observed score ± a normal quantile times the standard error from leaving out one segment at a time; "
-            "no draws",
+            "the observed score ± a normal quantile times the standard error from leaving out segments; no draws",
             "doi:10.1214/aos/1176345462",
             _normal("jackknife"),
             draws=False,

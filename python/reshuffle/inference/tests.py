@@ -170,7 +170,7 @@ def _check_shuffling(
     if test.replicates != "shuffles":
         if rule is not None:
             raise InputError(
-                f"a stopping rule is for the test 'ar', not for {test.name!r}: leave it out, or use the test 'ar'"
+                f"a stopping rule is for the test 'ar', not for {test.name!r}: leave it out, or use 'ar'"
             )
         if scheme != "auto":
             raise InputError(

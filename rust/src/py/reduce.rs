@@ -1,4 +1,4 @@
-//! Reductions as classes, and what runs them.
+//! The classes of reductions, and the resampler that runs them.
 
 use numpy::ndarray::{ArrayView, Dimension, IntoDimension};
 use numpy::{
@@ -71,14 +71,14 @@ impl Any {
             (Any::Ranks(these), Any::Ranks(later)) => these.merge(later),
             (Any::Sums(these), Any::Sums(later)) => these.merge(later, stop),
             (_, _) => Err(Error::InvalidOption {
-                option: "a reduction that is merged with another".into(),
-                expected: "of the same class".into(),
-                got: "one of another".into(),
+                option: "a reduction to merge".into(),
+                expected: "one of the same class".into(),
+                got: "one of another class".into(),
             }),
         }
     }
 
-    /// What is made in one pass with others; None for what takes passes of its own.
+    /// The reduction, if it can share a pass with others; None if it needs passes of its own.
     fn as_single_pass(&mut self) -> Option<&mut dyn core::Reduction> {
         match self {
             Any::Tally(reduction) => Some(reduction),
@@ -115,7 +115,7 @@ impl Any {
     }
 }
 
-/// What is kept of replicates: a specification, and what a run made of it.
+/// A reduction: a specification or, after a run, the result.
 #[pyclass(frozen, subclass, module = "reshuffle._core")]
 pub struct Reduction(Any);
 
@@ -138,7 +138,7 @@ impl Reduction {
     }
 }
 
-/// The classes of reductions: how they are made of what the core has, and give it back.
+/// Defines the classes of reductions, and their conversion to and from those of the core.
 macro_rules! reductions {
     ($($(#[$about:meta])* $class:ident),*) => {$(
         $(#[$about])*
@@ -150,8 +150,8 @@ macro_rules! reductions {
                 PyClassInitializer::from(Reduction(Any::$class(reduction))).add_subclass($class)
             }
 
-            /// What a run has made.
-            fn made<'a>(this: &'a Bound<'_, Self>) -> PyResult<&'a core::$class> {
+            /// The result of a run.
+            fn result<'a>(this: &'a Bound<'_, Self>) -> PyResult<&'a core::$class> {
                 let Any::$class(reduction) = &this.as_super().get().0 else { unreachable!("a class has its own kind") };
                 reduction.replicates().map_err(|e| raise(this.py(), e))?;
                 Ok(reduction)
@@ -161,11 +161,11 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// How many shuffles reach each threshold.
+    /// Counts of shuffles that reach each threshold.
     Tally,
-    /// How far tests come until a rule stops them.
+    /// Tests that end when a rule stops them.
     SequentialTally,
-    /// The root mean squares of statistics.
+    /// Root mean squares of statistics.
     Spread,
     /// Step-down maxT.
     MaxT,
@@ -177,15 +177,15 @@ reductions! {
     Draws,
     /// Means and standard deviations of scores.
     Moments,
-    /// How often systems have each rank.
+    /// Counts of each rank for each system.
     Ranks,
-    /// The sums of all replicates.
+    /// The sums of counts of all replicates.
     Sums
 }
 
 type Matrix<'py, T> = PyReadonlyArray2<'py, T>;
 
-/// A copy of an array, row by row: a specification keeps its own.
+/// A copy of an array, for a specification.
 fn owned<T: numpy::Element + Copy>(array: &Matrix<'_, T>) -> PyResult<Vec<T>> {
     let values = in_order(array)?;
     let mut out = resample::reserved(values.len()).map_err(|e| raise(array.py(), e))?;
@@ -193,7 +193,7 @@ fn owned<T: numpy::Element + Copy>(array: &Matrix<'_, T>) -> PyResult<Vec<T>> {
     Ok(out)
 }
 
-/// The same for what is handed out.
+/// A copy of a result, as an array.
 fn copied<'py, T: numpy::Element + Copy>(
     py: Python<'py>,
     values: &[T],
@@ -218,7 +218,7 @@ impl Tally {
 
     #[getter]
     fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let tally = Self::made(this)?;
+        let tally = Self::result(this)?;
         copied(this.py(), tally.counts(), tally.shape())
     }
 }
@@ -240,27 +240,27 @@ impl SequentialTally {
 
     #[getter]
     fn shuffles<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        Self::of_each(this, |outcome| outcome.shuffles)
+        Self::field(this, |outcome| outcome.shuffles)
     }
 
     #[getter]
     fn exceedances<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        Self::of_each(this, |outcome| outcome.exceedances)
+        Self::field(this, |outcome| outcome.exceedances)
     }
 
     #[getter]
     fn stopped<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<bool>>> {
-        Self::of_each(this, |outcome| outcome.stopped)
+        Self::field(this, |outcome| outcome.stopped)
     }
 }
 
 impl SequentialTally {
-    /// Something of every test's outcome.
-    fn of_each<'py, T: numpy::Element>(
+    /// One field of the outcomes of all tests.
+    fn field<'py, T: numpy::Element>(
         this: &Bound<'py, Self>,
         get: impl Fn(&core::Outcome) -> T,
     ) -> PyResult<Bound<'py, PyArray2<T>>> {
-        let tally = Self::made(this)?;
+        let tally = Self::result(this)?;
         let outcomes = tally.outcomes().map_err(|e| raise(this.py(), e))?;
         let mut out = resample::reserved(outcomes.len()).map_err(|e| raise(this.py(), e))?;
         out.extend(outcomes.iter().map(get));
@@ -277,7 +277,7 @@ impl Spread {
 
     #[getter]
     fn values<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let spread = Self::made(this)?;
+        let spread = Self::result(this)?;
         shaped(this.py(), spread.values(), spread.shape())
     }
 }
@@ -298,7 +298,7 @@ impl MaxT {
 
     #[getter]
     fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let max_t = Self::made(this)?;
+        let max_t = Self::result(this)?;
         copied(this.py(), max_t.counts(), max_t.shape())
     }
 }
@@ -319,29 +319,29 @@ impl MinP {
 
     #[getter]
     fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        let min_p = Self::made(this)?;
+        let min_p = Self::result(this)?;
         copied(this.py(), min_p.counts(), min_p.shape())
     }
 }
 
-/// An array of numbers that `owner` has and keeps: may be gigabytes, and is not copied. It is not writeable.
+/// A read-only array that borrows from `owner`, because a copy might take gigabytes.
 #[allow(unsafe_code)]
 fn lent<'py, T: numpy::Element, D: Dimension>(
     owner: Bound<'py, PyAny>,
     view: &ArrayView<'_, T, D>,
 ) -> PyResult<Bound<'py, PyArray<T, D>>> {
-    // SAFETY: the numbers belong to a frozen object, which never changes them, and which the array keeps alive.
+    // SAFETY: the elements belong to a frozen object, which never changes them, and which the array keeps alive.
     let array = unsafe { PyArray::borrow_from_array(view, owner) };
     array.try_readwrite()?.make_nonwriteable();
     Ok(array)
 }
 
-/// Numbers in rows.
+/// A view with this shape.
 fn view<T, D: IntoDimension>(numbers: &[T], shape: D) -> ArrayView<'_, T, D::Dim> {
     ArrayView::from_shape(shape, numbers).expect("as many numbers as the shape says")
 }
 
-/// How many replicates a reduction was made of.
+/// The number of replicates of a result.
 fn length(range: Result<std::ops::Range<u64>>) -> usize {
     range.map_or(0, |range| (range.end - range.start) as usize)
 }
@@ -355,7 +355,7 @@ impl Series {
 
     #[getter]
     fn statistics<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray3<f64>>> {
-        let series = Self::made(this)?;
+        let series = Self::result(this)?;
         let ([metrics, pairs], n) = (series.shape(), length(series.replicates()));
         lent(this.clone().into_any(), &view(series.statistics(), [metrics, pairs, n]))
     }
@@ -370,7 +370,7 @@ impl Draws {
 
     #[getter]
     fn scores<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let draws = Self::made(this)?;
+        let draws = Self::result(this)?;
         let n = length(draws.replicates());
         lent(this.clone().into_any(), &view(draws.scores(), [draws.systems(), n]))
     }
@@ -385,14 +385,14 @@ impl Moments {
 
     #[getter]
     fn means<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let means = Self::made(this)?.means();
+        let means = Self::result(this)?.means();
         let systems = means.len();
         shaped(this.py(), means, [systems])
     }
 
     #[getter]
     fn deviations<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let deviations = Self::made(this)?.deviations();
+        let deviations = Self::result(this)?.deviations();
         let systems = deviations.len();
         shaped(this.py(), deviations, [systems])
     }
@@ -407,14 +407,14 @@ impl Ranks {
 
     #[getter]
     fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyArray2<u64>>>> {
-        let ranks = Self::made(this)?;
+        let ranks = Self::result(this)?;
         let mut rest = ranks.counts();
-        let of_metric = |&k: &usize| {
+        let to_array = |&k: &usize| {
             let (counts, behind) = rest.split_at(k * k);
             rest = behind;
             copied(this.py(), counts, [k, k])
         };
-        ranks.systems().iter().map(of_metric).collect()
+        ranks.systems().iter().map(to_array).collect()
     }
 }
 
@@ -427,7 +427,7 @@ impl Sums {
 
     #[getter]
     fn sums<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let sums = Self::made(this)?;
+        let sums = Self::result(this)?;
         let n = length(sums.replicates());
         lent(this.clone().into_any(), &view(sums.sums(), [n, sums.cells()]))
     }
@@ -443,7 +443,7 @@ fn sample<'a>(py: Python<'_>, metric: Option<&Metric>, stats: SuffStats<'a>) -> 
     }
 }
 
-/// Counts of systems under some metrics, prepared to be shuffled or drawn from.
+/// Counts of systems under one or several metrics, prepared for shuffles or draws.
 #[pyclass(frozen, module = "reshuffle._core")]
 pub struct Resampler(resample::Resampler);
 
@@ -464,7 +464,8 @@ impl Resampler {
             "shuffles" if strata.is_empty() => (Kind::Shuffles, "shuffling"),
             "draws" => (Kind::Draws(&strata), "drawing"),
             "shuffles" => {
-                let (option, expected) = ("strata".into(), "None with shuffles, which swap within a segment".into());
+                let (option, expected) =
+                    ("strata".into(), "None for shuffles, which swap systems within a segment".into());
                 return Err(raise(py, Error::InvalidOption { option, expected, got: format!("{strata:?}") }));
             }
             _ => {
@@ -473,9 +474,10 @@ impl Resampler {
             }
         };
         let arrays: Vec<_> = samples.iter().map(|(_, counts)| counts.arrays(py)).collect::<PyResult<_>>()?;
-        let of = samples.iter().zip(&arrays);
-        let of = of.map(|((metric, counts), arrays)| sample(py, metric.as_deref(), counts.stats(py, arrays)?));
-        let samples: Vec<_> = of.collect::<PyResult<_>>()?;
+        let samples = samples.iter().zip(&arrays);
+        let samples =
+            samples.map(|((metric, counts), arrays)| sample(py, metric.as_deref(), counts.stats(py, arrays)?));
+        let samples: Vec<_> = samples.collect::<PyResult<_>>()?;
         let prepare = |run: &mut Run<'_>| run.without_progress(|run| resample::Resampler::prepare(&samples, kind, run));
         run_long(py, threads, progress, (stage, 0), prepare).map(Resampler)
     }
@@ -495,18 +497,19 @@ impl Resampler {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Vec<Py<PyAny>>> {
-        let given = [("masks", masks.is_some()), ("indices", indices.is_some()), ("codes", codes.is_some())];
-        if let [(first, _), (second, _), ..] = given.into_iter().filter(|(_, given)| *given).collect::<Vec<_>>()[..] {
-            let (option, expected) = (second.into(), format!("None beside {first}, which say all"));
+        let sources = [("masks", masks.is_some()), ("indices", indices.is_some()), ("codes", codes.is_some())];
+        if let [(first, _), (second, _), ..] = sources.into_iter().filter(|(_, passed)| *passed).collect::<Vec<_>>()[..]
+        {
+            let (option, expected) = (second.into(), format!("None when {first} are passed"));
             return Err(raise(py, Error::InvalidOption { option, expected, got: "both".into() }));
         }
         let units = Some(self.0.units());
-        let words;
+        let packed_masks;
         let (plan, n) = if let Some(masks) = &masks {
             check_units(py, "masks", masks.shape()[1], units)?;
             let (made, n) = flips(py, masks)?;
-            words = made;
-            (Plan::Flips(&words), n)
+            packed_masks = made;
+            (Plan::Flips(&packed_masks), n)
         } else if let Some(indices) = &indices {
             check_units(py, "indices", indices.shape()[1], units)?;
             (Plan::Indices(in_order(indices)?), indices.shape()[0])
@@ -533,8 +536,8 @@ impl Resampler {
 
     #[getter]
     fn totals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<i64>>>> {
-        let of = |(totals, &systems): (&[i64], &usize)| copied(py, totals, [systems, totals.len() / systems]);
-        self.0.totals().zip(&self.0.shape().systems).map(of).collect()
+        let to_array = |(totals, &systems): (&[i64], &usize)| copied(py, totals, [systems, totals.len() / systems]);
+        self.0.totals().zip(&self.0.shape().systems).map(to_array).collect()
     }
 
     #[getter]
@@ -547,7 +550,7 @@ impl Resampler {
     }
 }
 
-/// Problems of one shape, and their seeds.
+/// Problems of equal shape with their seeds.
 fn problems<'a>(
     py: Python<'_>,
     (metric, counts): (&Metric, &Counts),

@@ -1,4 +1,4 @@
-//! Replicates as arrays.
+//! Stopping rules, random streams and weights.
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use crate::resample::reduce::{self, Outcome, Rule};
 use crate::resample::{self, exact, zeros};
 use crate::stream::{self, Purpose, Stream};
 
-/// When to stop shuffling.
+/// A rule for when a test needs no more shuffles.
 #[pyclass(frozen, module = "reshuffle._core")]
 pub struct StoppingRule(pub(super) Rule);
 
@@ -41,7 +41,7 @@ impl StoppingRule {
     }
 }
 
-/// Shuffles, exceedances, and whether the rule stopped them, each of one shape.
+/// Shuffles, exceedances, and whether the rule stopped the test: arrays of one shape.
 type Outcomes<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<bool>>);
 
 fn outcomes<'py>(py: Python<'py>, outcomes: &[Outcome], shape: [usize; 2]) -> PyResult<Outcomes<'py>> {
@@ -52,7 +52,7 @@ fn outcomes<'py>(py: Python<'py>, outcomes: &[Outcome], shape: [usize; 2]) -> Py
     ))
 }
 
-/// Exceedances that are counted until a rule stops them.
+/// Exceedances of tests on the same shuffles, counted until a rule stops each test.
 #[pyclass(module = "reshuffle._core")]
 pub struct Sequential(reduce::Sequential);
 
@@ -70,15 +70,15 @@ impl Sequential {
         if tests != expected {
             return Err(raise(py, Error::LengthMismatch { what: "tests".into(), expected, got: tests }));
         }
-        let (words, _) = flips(py, &reached)?;
+        let (bits, _) = flips(py, &reached)?;
         run_serial(py, |stop| {
-            // In whole words of shuffles.
+            // Pieces are whole multiples of 64 shuffles.
             for first in (0..n).step_by(PIECE) {
                 if stop.requested() {
                     return Err(Error::Interrupted);
                 }
-                let of = |test: usize, word: usize| words[test * n.div_ceil(64) + first / 64 + word];
-                self.0.update(PIECE.min(n - first), of);
+                let reached = |test: usize, i: usize| bits[test * n.div_ceil(64) + first / 64 + i];
+                self.0.update(PIECE.min(n - first), reached);
             }
             Ok(())
         })
@@ -109,7 +109,7 @@ pub fn subset_sum_distribution<'py>(
     shaped(py, distribution, [length])
 }
 
-/// Sizes of strata for the core, for which an empty list means no strata.
+/// Sizes of strata for the core, where an empty list means no strata.
 pub(super) fn sizes(py: Python<'_>, strata: Option<Vec<usize>>) -> PyResult<Vec<usize>> {
     match strata {
         Some(sizes) if sizes.is_empty() => Err(raise(py, Error::Empty { what: "strata".into() })),
@@ -133,14 +133,14 @@ pub fn derive(py: Python<'_>, seed: u64, kind: &str, index: u64) -> PyResult<u64
     stream::derive(seed, kind, index).map_err(|e| raise(py, e))
 }
 
-/// The length of a stream in words, after which it repeats.
-const WORDS: u64 = 1 << 33;
+/// The number of 64-bit values after which a stream repeats.
+const STREAM_LENGTH: u64 = 1 << 33;
 
-fn check_words(py: Python<'_>, n: usize) -> PyResult<()> {
-    if n as u64 <= WORDS {
+fn check_length(py: Python<'_>, n: usize) -> PyResult<()> {
+    if n as u64 <= STREAM_LENGTH {
         return Ok(());
     }
-    let expected = format!("at most {WORDS}, after which a stream repeats");
+    let expected = format!("at most {STREAM_LENGTH}, after which a stream repeats");
     Err(raise(py, Error::InvalidOption { option: "n".into(), expected, got: n.to_string() }))
 }
 
@@ -153,7 +153,7 @@ pub fn stream_values<'py>(
     n: usize,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
     let stream = named(purpose, seed, replicate, py)?;
-    check_words(py, n)?;
+    check_length(py, n)?;
     let words = run_serial(py, |stop| {
         let mut words = zeros(&[n])?;
         let mut meter = WorkMeter::default();
@@ -175,9 +175,9 @@ pub fn stream_indices<'py>(
     n: usize,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
     if bound == 0 {
-        return Err(raise(py, Error::Empty { what: "units to draw from".into() }));
+        return Err(raise(py, Error::Empty { what: "segments to draw from".into() }));
     }
-    check_words(py, n)?;
+    check_length(py, n)?;
     let indices = run_serial(py, |stop| {
         let mut out = zeros(&[n])?;
         let mut indices = Stream::new(seed, Purpose::Draw, replicate).indices(bound);

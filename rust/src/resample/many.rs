@@ -1,4 +1,4 @@
-//! Many small problems in one call: each is what a [`Resampler`] of its own makes of it, and they share the threads.
+//! Many small problems in one call. Each has the result of a separate [`Resampler`]; they share the threads.
 
 use super::reduce::{Draws, Pair, Reduction, Tally};
 use super::resampler::Workers;
@@ -6,20 +6,20 @@ use super::{Alternative, Kind, Plan, Resampler, Sample, replicates, zeros};
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run};
 
-/// Problems of the same size under one metric.
+/// Problems of equal shape under one metric.
 #[derive(Clone)]
 pub struct Problems<'a> {
-    /// Of all systems, problem by problem.
+    /// The counts of all systems, problem by problem.
     sample: Sample<'a>,
     systems: usize,
     seeds: &'a [u64],
 }
 
 impl<'a> Problems<'a> {
-    /// Counts of so many systems for each problem, problem by problem, and a seed for each problem.
+    /// Problems of `systems` systems each, whose counts are problem by problem, with a seed for each problem.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there are not as many systems.
+    /// [`Error::LengthMismatch`] if the number of systems does not match.
     pub fn new(sample: Sample<'a>, systems: usize, seeds: &'a [u64]) -> Result<Self> {
         let (expected, got) = (systems.saturating_mul(seeds.len()), sample.stats.systems());
         if expected != got {
@@ -28,7 +28,7 @@ impl<'a> Problems<'a> {
         Ok(Problems { sample, systems, seeds })
     }
 
-    /// Runs a reduction on each problem; `keep` gets them in order.
+    /// Runs a reduction on each problem, and passes the results to `keep` in order.
     fn each<R: Reduction + Send>(
         &self,
         (kind, n): (Kind<'_>, usize),
@@ -38,9 +38,9 @@ impl<'a> Problems<'a> {
     ) -> Result<()> {
         let range = replicates(0, n)?;
         let Sample { formula, stats } = &self.sample;
-        let of_one = self.systems * stats.segments() * stats.columns();
-        // To prepare a problem costs some operations for each count; to run it some for each replicate.
-        let cost = 8 * of_one as u64 + n as u64 * (of_one as u64 / 16 + 40);
+        let size = self.systems * stats.segments() * stats.columns();
+        // Preparing a problem costs several operations per count; running it costs some per replicate.
+        let cost = 8 * size as u64 + n as u64 * (size as u64 / 16 + 40);
         let (mut failed, workers) = (None, Workers::default());
         pool::run(
             Blocks { items: self.seeds.len(), size: 1, cost, lead: 0 },
@@ -51,8 +51,8 @@ impl<'a> Problems<'a> {
                 let mut watch = |_| if stop.requested() { Err(Error::Interrupted) } else { Ok(()) };
                 let mut serial_run = Run { threads: 1, watch: &mut watch };
                 let mut solve = || {
-                    let of_problem = problem * self.systems..(problem + 1) * self.systems;
-                    let sample = Sample { formula: formula.clone(), stats: stats.of_systems(of_problem) };
+                    let systems = problem * self.systems..(problem + 1) * self.systems;
+                    let sample = Sample { formula: formula.clone(), stats: stats.of_systems(systems) };
                     let resampler = Resampler::prepare(&[sample], kind, &mut serial_run)?;
                     let mut reduction = reduction(problem);
                     let plan = (Plan::Seeded(self.seeds[problem]), range.clone());
@@ -73,10 +73,10 @@ impl<'a> Problems<'a> {
     }
 }
 
-/// How many of the first `n` shuffles of two systems reach the threshold, for each problem.
+/// The number of the first `n` shuffles of two systems that reach the threshold, for each problem.
 ///
 /// # Errors
-/// As [`Resampler::prepare`] and [`Resampler::run`]: those of the first problem that has any.
+/// As [`Resampler::prepare`] and [`Resampler::run`]: the error of the first problem that fails.
 pub fn shuffles(
     problems: &Problems<'_>,
     (alternative, thresholds): (Alternative, &[f64]),
@@ -97,7 +97,7 @@ pub fn shuffles(
 /// The scores of all systems on the first `n` draws: problem by problem, system by system.
 ///
 /// # Errors
-/// As [`Resampler::prepare`] and [`Resampler::run`]: those of the first problem that has any.
+/// As [`Resampler::prepare`] and [`Resampler::run`]: the error of the first problem that fails.
 pub fn draws(problems: &Problems<'_>, strata: &[usize], n: usize, run: &mut Run<'_>) -> Result<Vec<f64>> {
     let systems = problems.systems;
     let mut scores = zeros(&[problems.seeds.len(), systems, n])?;

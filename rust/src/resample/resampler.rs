@@ -1,4 +1,4 @@
-//! What is prepared once and run for any replicates.
+//! The resampler: prepared once, then run for any ranges of replicates.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,19 +14,19 @@ use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, STRIDE, Scratch};
 use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
 use super::score::Scoring;
-use super::{Sample, resize};
+use super::{Sample, length, resize};
 use crate::error::{Error, Result};
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::simd::Simd;
 
-/// What replicates are.
+/// The kind of replicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind<'a> {
     /// Shuffles: units are swapped between systems.
     Shuffles,
-    /// Draws of units with replacement, of each of the strata as many as it has: groups of units that lie one after the
-    /// other, of these sizes. Without any, all units are one.
+    /// Draws: units are drawn with replacement, from each stratum as many as it has. Strata are consecutive groups of
+    /// units of these sizes; without sizes, all units are one stratum.
     Draws(&'a [usize]),
 }
 
@@ -35,20 +35,20 @@ pub enum Kind<'a> {
 pub enum Plan<'a> {
     /// The streams of a seed.
     Seeded(u64),
-    /// Flips of shuffles, replicate by replicate: bit u % 64 of word u / 64 swaps unit u.
+    /// Flip masks, replicate by replicate: bit u % 64 of mask u / 64 swaps unit u.
     Flips(&'a [u64]),
-    /// Shuffle g flips the units whose code, of which there is one for each, has an odd number of bits in common with g:
-    /// they are a group. With [random codes](super::random_codes) its flips are pairwise independent, with codes of one
-    /// bit each they are all that there are.
+    /// A code for each unit: shuffle g flips the units whose code has an odd number of bits in common with g, so the
+    /// shuffles form a group. With [random codes](super::random_codes) the flips are pairwise independent; with codes
+    /// of one bit each, the group contains all patterns.
     Codes(&'a [u64]),
-    /// Indices of drawn units, replicate by replicate. Strata have no say.
+    /// Indices of drawn units, replicate by replicate. Strata do not apply.
     Indices(&'a [u32]),
 }
 
-/// The numbers of `n` replicates from `first` on.
+/// The range of `n` replicates that begins at `first`.
 ///
 /// # Errors
-/// [`Error::Empty`] without replicates, [`Error::InvalidOption`] if the last one's number exceeds 64 bits.
+/// [`Error::Empty`] without replicates, [`Error::InvalidOption`] if a replicate's number exceeds 64 bits.
 pub fn replicates(first: u64, n: usize) -> Result<Range<u64>> {
     if n == 0 {
         return Err(Error::Empty { what: "replicates".into() });
@@ -59,20 +59,19 @@ pub fn replicates(first: u64, n: usize) -> Result<Range<u64>> {
     })
 }
 
-/// Counts of systems under some metrics, checked, packed and tabulated. It owns what it needs: counts and masks of callers
-/// are not kept.
+/// Counts of systems under some metrics, checked, packed and tabulated. It borrows nothing from the caller.
 pub struct Resampler {
     design: Design,
-    /// Of each sample; none if one of them has none.
+    /// The formula of each sample, or None if a sample has none.
     formulas: Option<Vec<Arc<dyn Formula>>>,
     shape: Shape,
     sampler: Sampler,
     simd: Simd,
 }
 
-/// What kernels are made of.
+/// What kernels need besides the design.
 enum Sampler {
-    /// Tables for coins, made when they are first tossed: codes need none.
+    /// Tables for flips, made on first use: plans with codes need none.
     Shuffles(OnceLock<Adder>),
     Draws {
         strata: Strata,
@@ -80,7 +79,7 @@ enum Sampler {
     },
 }
 
-/// The work of a thread, and what it scribbles in.
+/// The buffers of a thread.
 #[derive(Default)]
 struct Worker {
     scratch: Scratch,
@@ -88,7 +87,7 @@ struct Worker {
     scoring: Scoring,
 }
 
-/// Workers that have nothing to do: to make room for a block takes as long as a small problem does.
+/// Idle workers, kept because allocating the buffers of a block takes as long as a small problem.
 #[derive(Default)]
 pub(super) struct Workers(Mutex<Vec<Worker>>);
 
@@ -97,20 +96,20 @@ impl Workers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One of them, or a new one.
-    fn any(&self) -> AtWork<'_> {
+    /// An idle worker, or a new one.
+    fn any(&self) -> BusyWorker<'_> {
         let worker = self.idle().pop();
-        AtWork { worker: worker.unwrap_or_default(), from: self }
+        BusyWorker { worker: worker.unwrap_or_default(), from: self }
     }
 }
 
-/// A worker that goes back when it is dropped.
-struct AtWork<'a> {
+/// A worker that becomes idle again when it is dropped.
+struct BusyWorker<'a> {
     worker: Worker,
     from: &'a Workers,
 }
 
-impl Drop for AtWork<'_> {
+impl Drop for BusyWorker<'_> {
     fn drop(&mut self) {
         self.from.idle().push(std::mem::take(&mut self.worker));
     }
@@ -120,14 +119,14 @@ impl Resampler {
     /// Checks, packs and tabulates counts.
     ///
     /// # Errors
-    /// [`Error::Empty`] without samples, [`Error::LengthMismatch`] if they differ in segments, or strata do not make up
-    /// all units, as [`draw_weights`](super::draw_weights) if strata cannot be used, [`Error::Memory`], and what the pool
-    /// returns.
+    /// [`Error::Empty`] without samples, [`Error::LengthMismatch`] if samples differ in their number of segments or
+    /// strata do not add up to it, otherwise as [`draw_weights`](super::draw_weights) for invalid strata,
+    /// [`Error::Memory`], and whatever the pool returned.
     pub fn prepare(samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
         Self::prepare_on(Simd::best(), samples, kind, run)
     }
 
-    /// The same for a path of instructions.
+    /// As [`Resampler::prepare`], on a code path.
     pub(super) fn prepare_on(simd: Simd, samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
         let design = Design::new(samples, kind == Kind::Shuffles, run)?;
         let formulas: Option<Vec<_>> = samples.iter().map(|sample| sample.formula.clone()).collect();
@@ -141,8 +140,9 @@ impl Resampler {
             Kind::Shuffles => Sampler::Shuffles(OnceLock::new()),
             Kind::Draws(strata) => {
                 if u32::try_from(design.units).is_err() {
-                    let (what, len) = ("unit".into(), u32::MAX as usize);
-                    return Err(Error::OutOfRange { what, index: design.units, len });
+                    let (option, expected) = ("the number of segments to draw from", format!("at most {}", u32::MAX));
+                    let got = design.units.to_string();
+                    return Err(Error::InvalidOption { option: option.into(), expected, got });
                 }
                 let strata = Strata::new(design.units, strata, simd)?;
                 Sampler::Draws { strata, digits: run.serial(|stop, _| Digits::new(&design.packed, simd, stop))? }
@@ -151,7 +151,7 @@ impl Resampler {
         Ok(Resampler { design, formulas, shape, sampler, simd })
     }
 
-    /// What reductions have to know of the samples.
+    /// The shape of the samples, for reductions.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -168,27 +168,27 @@ impl Resampler {
 
     /// The sums over all units: k × K for each sample.
     pub fn totals(&self) -> impl Iterator<Item = &[i64]> {
-        let of = |place: &super::design::Place| &self.design.totals[place.cell..][..place.systems * place.columns];
-        self.design.places.iter().map(of)
+        let sample_totals =
+            |place: &super::design::Place| &self.design.totals[place.cell..][..place.systems * place.columns];
+        self.design.places.iter().map(sample_totals)
     }
 
-    /// The scores of all systems: metric by metric. None if a sample has no formula.
+    /// The scores of all systems, metric by metric, or None if a sample has no formula.
     pub fn scores(&self) -> Option<Vec<Vec<f64>>> {
-        let of = |(formula, totals): (&Arc<dyn Formula>, &[i64])| {
+        let sample_scores = |(formula, totals): (&Arc<dyn Formula>, &[i64])| {
             let columns = formula.columns().len();
             totals.chunks_exact(columns).map(|totals| formula.score(totals)).collect()
         };
-        self.formulas.as_ref().map(|formulas| formulas.iter().zip(self.totals()).map(of).collect())
+        self.formulas.as_ref().map(|formulas| formulas.iter().zip(self.totals()).map(sample_scores).collect())
     }
 
-    /// Makes replicates, and of each of them what the reductions keep, all in one pass.
+    /// Runs replicates and computes all reductions in one pass.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if plan or reductions are of another kind than this, or a threshold is NaN,
-    /// [`Error::LengthMismatch`] if a plan or thresholds do not fit, [`Error::OutOfRange`] for a pair of systems that are
-    /// not there or an index that is no unit's, [`Error::Empty`] without replicates or, if scores are asked for, a
-    /// formula, [`Error::Overflow`] if flips come as codes and the differences between systems would sum up to 2^62,
-    /// [`Error::Memory`], and what the pool returns.
+    /// [`Error::InvalidOption`] if the plan or a reduction is for the other kind of replicates, or a threshold is NaN,
+    /// [`Error::LengthMismatch`] if a plan or thresholds have the wrong length, [`Error::OutOfRange`] for a system or a
+    /// unit that does not exist, [`Error::Empty`] without replicates, [`Error::Overflow`] if the plan has codes and the
+    /// differences between systems add up to 2^62, [`Error::Memory`], and whatever the pool returned.
     pub fn run(
         &self,
         plan: (Plan<'_>, Range<u64>),
@@ -198,7 +198,7 @@ impl Resampler {
         self.run_with(&Workers::default(), plan, reductions, run)
     }
 
-    /// The same with workers that are used again.
+    /// As [`Resampler::run`], with workers that are reused.
     pub(super) fn run_with(
         &self,
         workers: &Workers,
@@ -210,32 +210,31 @@ impl Resampler {
         for reduction in &mut *reductions {
             reduction.begin(&self.shape, range.clone())?;
         }
-        let n = (range.end - range.start) as usize;
+        let n = length(&range);
         let kernel = run.serial(|stop, _| self.kernel(plan, range.clone(), stop))?;
         let (accumulators, mut combiners): (Vec<_>, Vec<_>) =
             reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
-        // A block begins at a multiple of its size, and that is a multiple of what reductions add up in.
+        // Blocks begin at multiples of their size, which is a multiple of the batches of reductions.
         let size = n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(STRIDE).clamp(STRIDE, kernel.block());
         let lead = (range.start % size as u64) as usize;
         let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * inputs.series(&self.shape) as u64, lead };
         let (failed, finished) = (OnceLock::new(), AtomicBool::new(false));
-        // Parts that have been added up are used again.
+        // Partial results are reused once they have been combined.
         let spare: Mutex<Vec<Vec<Partial>>> = Mutex::new(Vec::new());
         let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
         pool::run(
             blocks,
             run,
             || workers.any(),
-            |AtWork { worker, .. }, block, stop| {
+            |BusyWorker { worker, .. }, block, stop| {
                 if finished.load(Ordering::Relaxed) {
                     return None;
                 }
-                let of_before = spare().pop();
-                let mut partials =
-                    of_before.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
+                let used = spare().pop();
+                let mut partials = used.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
                 let block = range.start + block.start as u64..range.start + block.end as u64;
                 match self.block((kernel.as_ref(), block), (&inputs, &accumulators), &mut partials, worker, stop) {
-                    // After a failure the other workers stop.
+                    // After a failure the other workers stop, too.
                     Ok(()) => failed.get().is_none().then_some(partials),
                     Err(Error::Interrupted) => None,
                     Err(error) => {
@@ -266,7 +265,7 @@ impl Resampler {
     /// Makes the kernel of a plan.
     fn kernel<'a>(&'a self, plan: Plan<'a>, range: Range<u64>, stop: &Stop<'_>) -> Result<Box<dyn Kernel + 'a>> {
         let design = &self.design;
-        let n = (range.end - range.start) as usize;
+        let n = length(&range);
         if n == 0 {
             return Err(Error::Empty { what: "replicates".into() });
         }
@@ -289,17 +288,17 @@ impl Resampler {
                 let indices = Supplied::new("indices", indices, design.units, &range)?;
                 Box::new(Draws::new(design, (strata, digits), Source::Supplied(indices), stop)?)
             }
-            (Sampler::Shuffles(_), Plan::Indices(_)) => return Err(other_kind("a plan", "of shuffles", "indices")),
-            (Sampler::Draws { .. }, Plan::Flips(_)) => return Err(other_kind("a plan", "of draws", "masks")),
-            (Sampler::Draws { .. }, Plan::Codes(_)) => return Err(other_kind("a plan", "of draws", "codes")),
+            (Sampler::Shuffles(_), Plan::Indices(_)) => return Err(other_kind("the replicates", SHUFFLES, "indices")),
+            (Sampler::Draws { .. }, Plan::Flips(_)) => return Err(other_kind("the replicates", DRAWS, "masks")),
+            (Sampler::Draws { .. }, Plan::Codes(_)) => return Err(other_kind("the replicates", DRAWS, "codes")),
         })
     }
 
-    /// The tables for coins.
+    /// The tables for flips.
     fn adder<'a>(&self, adder: &'a OnceLock<Adder>, stop: &Stop<'_>) -> Result<&'a Adder> {
         match adder.get() {
             Some(adder) => Ok(adder),
-            // Of two threads that come at once, both make them, and one's are kept.
+            // Two threads may both make the tables; one result is kept.
             None => {
                 let made = Adder::new(&self.design.packed, self.simd, stop)?;
                 Ok(adder.get_or_init(|| made))
@@ -307,7 +306,7 @@ impl Resampler {
         }
     }
 
-    /// Makes a block of replicates, and what is kept of it.
+    /// Runs a block of replicates and computes its partial results.
     fn block<'k>(
         &self,
         (kernel, replicates): (&dyn Kernel, Range<u64>),
@@ -316,7 +315,7 @@ impl Resampler {
         Worker { scratch, columns, scoring }: &mut Worker,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let n = (replicates.end - replicates.start) as usize;
+        let n = length(&replicates);
         let stride = n.next_multiple_of(STRIDE);
         columns.clear();
         resize(columns, self.design.width() * stride)?;
@@ -327,8 +326,8 @@ impl Resampler {
             accumulate.start(partial)?;
         }
         let formulas = self.formulas.as_deref().unwrap_or_default();
-        for (input, of) in &inputs.0 {
-            let wanting = accumulators.iter().zip(&mut *partials).enumerate().filter(|(i, _)| of.contains(i));
+        for (input, readers) in &inputs.0 {
+            let wanting = accumulators.iter().zip(&mut *partials).enumerate().filter(|(i, _)| readers.contains(i));
             let mut accumulators: Vec<_> =
                 wanting.map(|(_, (accumulate, partial))| (accumulate.as_ref(), partial)).collect();
             match input {
@@ -347,12 +346,18 @@ impl Resampler {
     }
 }
 
-/// What does not belong to the kind of replicates.
+/// The plans of a resampler of shuffles, in words.
+const SHUFFLES: &str = "shuffles (a seed, masks or codes)";
+
+/// The plans of a resampler of draws, in words.
+const DRAWS: &str = "draws (a seed or indices)";
+
+/// The error for a plan or reduction of the wrong kind.
 fn other_kind(what: &str, expected: &str, got: &str) -> Error {
     Error::InvalidOption { option: what.into(), expected: expected.into(), got: got.into() }
 }
 
-/// As [`Input`].
+/// An owned [`Input`].
 #[derive(PartialEq)]
 enum OwnedInput {
     Pairs(Vec<Pair>),
@@ -360,7 +365,7 @@ enum OwnedInput {
     Sums,
 }
 
-/// What reductions are made of, and which of them of the same.
+/// The inputs of the reductions, each with the reductions that read it.
 struct Inputs(Vec<(OwnedInput, Vec<usize>)>);
 
 impl Inputs {
@@ -371,28 +376,28 @@ impl Inputs {
                 (Input::Pairs(pairs), false) => OwnedInput::Pairs(pairs.to_vec()),
                 (Input::Systems, true) => OwnedInput::Systems,
                 (Input::Sums, _) => OwnedInput::Sums,
-                (Input::Pairs(_), true) => return Err(other_kind("a reduction", "of draws", "one of shuffles")),
-                (Input::Systems, false) => return Err(other_kind("a reduction", "of shuffles", "one of draws")),
+                (Input::Pairs(_), true) => return Err(other_kind("a reduction", "one for draws", "one for shuffles")),
+                (Input::Systems, false) => return Err(other_kind("a reduction", "one for shuffles", "one for draws")),
             };
             if input != OwnedInput::Sums && resampler.formulas.is_none() {
-                let expected = "sums, since there are counts without a metric";
-                return Err(other_kind("a reduction", expected, "one of scores"));
+                let expected = "Sums, because a sample has no metric";
+                return Err(other_kind("a reduction", expected, "one that reads scores"));
             }
             match inputs.iter_mut().find(|(known, _)| *known == input) {
-                Some((_, of)) => of.push(i),
+                Some((_, readers)) => readers.push(i),
                 None => inputs.push((input, vec![i])),
             }
         }
         Ok(Inputs(inputs))
     }
 
-    /// How many statistics and scores they are.
+    /// The number of statistics and scores.
     fn series(&self, shape: &Shape) -> usize {
-        let of = |input: &OwnedInput| match input {
+        let count = |input: &OwnedInput| match input {
             OwnedInput::Pairs(pairs) => shape.systems.len() * pairs.len(),
             OwnedInput::Systems => shape.systems.iter().sum(),
             OwnedInput::Sums => 0,
         };
-        self.0.iter().map(|(input, _)| of(input)).sum()
+        self.0.iter().map(|(input, _)| count(input)).sum()
     }
 }

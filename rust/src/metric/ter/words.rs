@@ -43,7 +43,7 @@ impl TerWords {
 
 impl Splitter for TerWords {
     fn words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
-        if self.tercom { self.tercoms(line, emit) } else { self.sacrebleus(line, emit) }
+        if self.tercom { self.tercom_words(line, emit) } else { self.sacrebleu_words(line, emit) }
     }
 
     fn reference_words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
@@ -62,7 +62,7 @@ impl Splitter for TerWords {
 impl TerWords {
     // The closures are defined from the last step to the first, because each step passes its words to the next.
 
-    fn sacrebleus(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
+    fn sacrebleu_words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
         let line = cased(line, !*case_sensitive, lower);
         let mut finish = |word: &str| {
@@ -74,17 +74,17 @@ impl TerWords {
         if !*normalized {
             return split(line, &mut finish);
         }
-        let mut cut = |word: &str| {
+        let mut split_word = |word: &str| {
             if *asian_support && !word.is_ascii() {
                 split_asian(word, |_| Kana::None, &mut finish);
             } else {
                 finish(word);
             }
         };
-        normalize::<V13a>(line.trim_end_matches(is_space), &[("\n-", ""), ("\n", " ")], &mut cut);
+        normalize::<V13a>(line.trim_end_matches(is_space), &[("\n-", ""), ("\n", " ")], &mut split_word);
     }
 
-    fn tercoms(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
+    fn tercom_words(&mut self, line: &str, emit: &mut dyn FnMut(&str)) {
         let TerWords { normalized, no_punct, asian_support, case_sensitive, line: lower, word: rest, .. } = self;
         // Tercom's reader trims segments with `String.trim`.
         let line = cased(line.trim_matches(|c| c <= ' '), !*case_sensitive, lower);
@@ -105,16 +105,16 @@ impl TerWords {
             emit(word);
         };
         if *normalized {
-            let mut cut = |word: &str| {
+            let mut split_word = |word: &str| {
                 if *asian_support && !word.is_ascii() {
                     split_asian(word, kana, &mut finish);
                 } else {
                     finish(word);
                 }
             };
-            normalize::<Tercom>(line, &[("<skipped>", ""), ("-\n", ""), ("\n", " ")], &mut cut);
+            normalize::<Tercom>(line, &[("<skipped>", ""), ("-\n", ""), ("\n", " ")], &mut split_word);
         } else {
-            line.split(is_javas_space).filter(|word| !word.is_empty()).for_each(&mut finish);
+            line.split(is_java_space).filter(|word| !word.is_empty()).for_each(&mut finish);
         }
         // Java's `split` returns one empty string for an empty line, and nothing for white space only.
         if n_words == 0 || n_words == 1 && first_is_empty {
@@ -132,7 +132,7 @@ impl Script for Tercom {
         let mut classes = v13a::ASCII;
         let mut byte = 0;
         while byte < 256 {
-            if matches!(classes[byte], Class::Space | Class::Lead) && !is_javas_space(byte as u8 as char) {
+            if matches!(classes[byte], Class::Space | Class::Lead) && !is_java_space(byte as u8 as char) {
                 classes[byte] = Class::Plain;
             }
             byte += 1;
@@ -146,7 +146,7 @@ impl Script for Tercom {
 }
 
 /// White space as in Java's `\s`.
-const fn is_javas_space(c: char) -> bool {
+const fn is_java_space(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ')
 }
 
@@ -251,7 +251,7 @@ mod tests {
     }
 
     /// Java's `split("\\s+")`.
-    fn javas_split(line: &str) -> Vec<String> {
+    fn java_split(line: &str) -> Vec<String> {
         let spaces = Regex::new(r"[\t-\r ]+").unwrap();
         let mut parts: Vec<String> = spaces.split(line).map(str::to_owned).collect();
         while spaces.is_match(line) && parts.last().is_some_and(String::is_empty) {
@@ -326,7 +326,7 @@ mod tests {
             }
         }
         if tercom {
-            return javas_split(&line);
+            return java_split(&line);
         }
         line.split(is_space).filter(|word| !word.is_empty()).map(str::to_owned).collect()
     }
@@ -366,7 +366,7 @@ mod tests {
 
     /// The output of `Normalizer.tokenize` of Tercom 0.10.0 under OpenJDK 17, after `trim` and `toLowerCase`.
     #[test]
-    fn tercoms_own() {
+    fn words_are_those_of_tercom() {
         let cases: [([bool; 4], &str, &[&str]); 14] = [
             (
                 [false; 4],

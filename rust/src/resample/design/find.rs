@@ -118,8 +118,8 @@ fn system_cells<T: Integer>(
         if found.is_some() {
             columns[column] = Vec::new();
         }
-        let itself = Cell { total, base: Base::Stored, constant: 0, exceptions: Vec::new() };
-        cells.push(found.unwrap_or(itself));
+        let stored = Cell { total, base: Base::Stored, constant: 0, exceptions: Vec::new() };
+        cells.push(found.unwrap_or(stored));
     }
     Ok(Found { cells, values: columns })
 }
@@ -219,8 +219,8 @@ fn count_others_inline<T: Integer>(values: &[T], other: &[T], constant: T) -> u8
     pairs.fold(0, |count, (value, other)| count + u8::from(value.minus(*other) != constant))
 }
 
-/// The median of nine units spread over all. It is the constant if all but a few units have it; otherwise a column may be
-/// added up unnecessarily, which is harmless.
+/// The median of nine units that are spread over all units. If nearly all units share one value, this is it; if it is not,
+/// a column is added up unnecessarily, which is harmless.
 fn common<T: Integer>(value: impl Fn(usize) -> T, units: usize) -> T {
     let mut seen: [T; 9] = std::array::from_fn(|i| value(i * (units - 1) / 8));
     seen.sort_unstable();

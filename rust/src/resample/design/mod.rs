@@ -20,7 +20,7 @@ pub(super) struct Rule {
     pub dense: Option<usize>,
     /// What every unit adds to the column.
     pub constant: i64,
-    /// The index of the units that add something else, or None.
+    /// The index of its exceptions in [`Design::exceptions`], or None.
     pub exceptions: Option<usize>,
 }
 
@@ -59,6 +59,7 @@ pub(super) struct Design {
     pub packed: Packed,
     /// The column within its metric of each packed column, for errors.
     pub columns: Vec<usize>,
+    /// The exceptions of the rules that have any.
     pub exceptions: Vec<Exceptions>,
 }
 
@@ -93,7 +94,7 @@ impl Design {
         for sample in samples {
             let first = design.rules.len();
             for found in find::cells_of(&sample.stats, relative, run)? {
-                design.keep(found, first);
+                design.append(found, first);
             }
         }
         Ok(design)
@@ -110,7 +111,7 @@ impl Design {
     }
 
     /// Appends the cells of a system whose sample begins at cell `first`.
-    fn keep(&mut self, found: Found<Column>, first: usize) {
+    fn append(&mut self, found: Found<Column>, first: usize) {
         let own = self.rules.len();
         for (column, (cell, values)) in found.cells.into_iter().zip(found.values).enumerate() {
             self.totals.push(cell.total);

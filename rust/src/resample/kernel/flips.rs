@@ -73,9 +73,9 @@ impl Adder {
         match self {
             Adder::Tiles(_) => 22,
             #[cfg(target_arch = "x86_64")]
-            Adder::Fours(..) => Tables::<4>::WORDS,
+            Adder::Fours(..) => Tables::<4>::MASKS,
             #[cfg(target_arch = "x86_64")]
-            Adder::Sixes(..) => Tables::<6>::WORDS,
+            Adder::Sixes(..) => Tables::<6>::MASKS,
         }
     }
 }

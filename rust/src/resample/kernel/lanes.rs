@@ -1,9 +1,9 @@
-//! Sums over flipped units with replicates side by side, for processors that look bytes up in a register.
+//! Sums over flipped units with replicates side by side, by instructions that look up bytes in a register.
 //!
-//! The sums of all subsets of a few units are a table. If they fit bytes, and the table a register, one instruction looks
-//! up the flips of as many replicates as a register has bytes: AVX-512 VBMI those of 64 in a table of six units, AVX2
-//! those of 32 in one of four. Sums that do not fit are cut into digits of eight bits, a table for each. Bytes are added
-//! up as long as they cannot overflow, then 16-bit numbers are.
+//! The sums of all subsets of a few units form a table. If the sums fit in bytes and the table fits in a register, one
+//! instruction looks up the flips of as many replicates as a register has bytes: 64 in a table of six units with
+//! AVX-512 VBMI, 32 in a table of four units with AVX2. Sums that do not fit are split into 8-bit digits with a table
+//! each. Looked-up bytes are added as bytes as long as they cannot overflow, then as 16-bit numbers.
 
 mod avx2;
 mod avx512;
@@ -15,30 +15,30 @@ use crate::resample::design::packed::Packed;
 use crate::resample::reserved;
 use crate::simd::{Simd, dispatch};
 
-/// Columns whose sums are made together, of so many times [`LANES`] replicates.
+/// Columns that are summed together, and registers of [`LANES`] replicates that are processed together.
 const COLUMNS: usize = 4;
 const REGISTERS: usize = 2;
 
 /// The sums of each column in each replicate.
 type Sums = [[[u16; LANES]; REGISTERS]; COLUMNS];
 
-/// Some tables, one after the other, in a line of the cache: loads that cross lines take twice as long.
+/// Consecutive tables that fill a cache line: loads that cross cache lines take twice as long.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(in crate::resample) struct Line([u8; 64]);
 
-/// Instructions that look bytes up in the tables of so many units.
+/// Instructions that look up bytes in tables of `UNITS` units.
 pub(in crate::resample) trait LookUp<const UNITS: usize>: Copy {
-    /// Cuts words into codes of `UNITS` bits: of each word as many rows of codes as it has tables, `lanes` codes to a row.
-    fn codes(self, words: &[u64], lanes: usize, codes: &mut [u8]);
+    /// Splits masks into codes of `UNITS` bits: a row of codes for each table of a mask, with `lanes` codes per row.
+    fn codes(self, masks: &[u64], lanes: usize, codes: &mut [u8]);
 
-    /// The sums of what the codes of some replicates point at in each column's tables. The tables are taken in runs, in
-    /// which bytes hold the sums. `place` is the length of a row of codes, and which [`LANES`] of it the replicates begin
-    /// at. Of replicates beyond its end there may be anything.
+    /// Adds up the entries of each column's tables that the codes select, run by run, so that bytes hold the sums.
+    /// `place` is the length of a row of codes, and the register of [`LANES`] codes to begin at. Sums beyond the end
+    /// are garbage.
     fn sums(self, tables: &[&[Line]; COLUMNS], runs: &Runs, codes: &[u8], place: (usize, usize), sums: &mut Sums);
 }
 
-/// A digit of a column.
+/// One digit of a column.
 struct Digit {
     column: usize,
     shift: u32,
@@ -64,25 +64,25 @@ impl Digit {
     }
 }
 
-/// The tables of all columns, each of so many units, one at the end of a word perhaps of fewer.
+/// The tables of all columns, with `UNITS` units each; the last table of a mask may have fewer.
 pub(in crate::resample) struct Tables<const UNITS: usize> {
     digits: Vec<Digit>,
-    /// What tables leave out, so that their entries are not negative: for each chunk of words and column.
+    /// What to add to the sums of entries, which are shifted to be non-negative: for each chunk of masks and column.
     below: Vec<Vec<i64>>,
-    /// In what runs the tables of up to [`COLUMNS`] digits are added up: for each chunk of words, and these digits.
+    /// The runs in which the tables of up to [`COLUMNS`] digits are added up: for each chunk of masks and these digits.
     runs: Vec<Vec<Runs>>,
 }
 
-/// Tables that are not zero, in runs whose bytes hold the sums of their entries.
+/// The tables that are not all zeros, in runs whose sums fit in bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::resample) struct Runs {
     tables: Vec<usize>,
-    /// Where each run ends among the tables.
+    /// The end of each run.
     ends: Vec<usize>,
 }
 
 impl Runs {
-    /// From the largest entry of each table.
+    /// Divides tables into runs by their largest entries.
     ///
     /// # Errors
     /// [`crate::Error::Memory`].
@@ -108,104 +108,105 @@ impl Runs {
 }
 
 impl<const UNITS: usize> Tables<UNITS> {
-    /// The bytes of a table.
+    /// The size of a table in bytes.
     const SIZE: usize = 1 << UNITS;
 
-    /// Tables for the units of a word.
-    const OF_WORD: usize = 64_usize.div_ceil(UNITS);
+    /// Tables per mask.
+    const PER_MASK: usize = 64_usize.div_ceil(UNITS);
 
-    /// The lines that they fill.
-    const LINES: usize = Self::OF_WORD * Self::SIZE / 64;
+    /// Cache lines per mask.
+    const LINES: usize = Self::PER_MASK * Self::SIZE / 64;
 
-    /// Words of flips looked at together, an even number: so many tables that their bytes fit 16 bits.
-    pub const WORDS: usize = u16::MAX as usize / u8::MAX as usize / Self::OF_WORD / 2 * 2;
+    /// The number of masks per replicate that are processed together, an even number: sums of their bytes fit in 16
+    /// bits.
+    pub const MASKS: usize = u16::MAX as usize / u8::MAX as usize / Self::PER_MASK / 2 * 2;
 
     /// # Errors
     /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(columns: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
-        const { assert!(LANES.is_multiple_of(Self::SIZE) && (Self::OF_WORD * Self::SIZE).is_multiple_of(64)) };
+        const { assert!(LANES.is_multiple_of(Self::SIZE) && (Self::PER_MASK * Self::SIZE).is_multiple_of(64)) };
         let mut meter = WorkMeter::default();
-        let words = columns.units().div_ceil(64);
-        let (groups, lines) = (words * Self::OF_WORD, words * Self::LINES);
-        let mut below = vec![vec![0i64; columns.len()]; words.div_ceil(Self::WORDS)];
+        let masks = columns.units().div_ceil(64);
+        let (groups, lines) = (masks * Self::PER_MASK, masks * Self::LINES);
+        let mut below = vec![vec![0i64; columns.len()]; masks.div_ceil(Self::MASKS)];
         let mut digits: Vec<Digit> = Vec::new();
         for (index, column) in columns.iter().enumerate() {
             let first_digit = digits.len();
-            for (word, units) in columns.pieces(64).enumerate() {
-                meter.charge(Self::OF_WORD * Self::SIZE / 8, stop)?;
-                // Behind the last ones a table may ask for a few more.
+            for (mask, units) in columns.pieces(64).enumerate() {
+                meter.charge(Self::PER_MASK * Self::SIZE / 8, stop)?;
+                // The last table of a mask may reach beyond its end.
                 let mut values = [0; 64 + 8];
                 column.copy(units.start, &mut values[..units.len()]);
-                let of_chunk = &mut below[word / Self::WORDS][index];
-                let (values, _) = values[..Self::OF_WORD * UNITS].as_chunks::<UNITS>();
+                let offset = &mut below[mask / Self::MASKS][index];
+                let (values, _) = values[..Self::PER_MASK * UNITS].as_chunks::<UNITS>();
                 if digits.len() == first_digit {
                     digits.push(Digit::zeros(index, 0, lines, groups)?);
                 }
                 let Digit { tables, largest, .. } = &mut digits[first_digit];
-                let tables = &mut tables[word * Self::LINES..][..Self::LINES];
-                let largest = &mut largest[word * Self::OF_WORD..][..Self::OF_WORD];
+                let tables = &mut tables[mask * Self::LINES..][..Self::LINES];
+                let largest = &mut largest[mask * Self::PER_MASK..][..Self::PER_MASK];
                 if let Some(negative) = fill_bytes(simd, values, tables, largest) {
-                    *of_chunk = of_chunk.wrapping_add(negative);
+                    *offset = offset.wrapping_add(negative);
                     continue;
                 }
-                for (of_word, values) in values.iter().enumerate() {
-                    let group = word * Self::OF_WORD + of_word;
+                for (table_of_mask, values) in values.iter().enumerate() {
+                    let group = mask * Self::PER_MASK + table_of_mask;
                     let (negative, range) = spread(values);
-                    *of_chunk = of_chunk.wrapping_add(negative);
+                    *offset = offset.wrapping_add(negative);
                     let used = (u64::BITS - range.leading_zeros()).div_ceil(8).max(1) as usize;
                     for digit in digits.len()..first_digit + used {
-                        // Zeros stay for the groups before, and for those that will not have this digit.
+                        // Filled with zeros, for the groups before and for those that do not have this digit.
                         digits.push(Digit::zeros(index, 8 * (digit - first_digit) as u32, lines, groups)?);
                     }
                     let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values.map(i64::cast_unsigned));
-                    for (digit, of_digit) in digits[first_digit..first_digit + used].iter_mut().enumerate() {
-                        let table = of_digit.table::<UNITS>(group);
+                    for (digit, digit_tables) in digits[first_digit..first_digit + used].iter_mut().enumerate() {
+                        let table = digit_tables.table::<UNITS>(group);
                         table.iter_mut().zip(sums).for_each(|(entry, sum)| *entry = (sum >> (8 * digit)) as u8);
-                        of_digit.largest[group] = table.iter().copied().max().unwrap_or(0);
+                        digit_tables.largest[group] = table.iter().copied().max().unwrap_or(0);
                     }
                 }
             }
         }
-        // High digits are zero nearly everywhere; among themselves they keep nobody waiting.
+        // High digits are zero nearly everywhere; sorted together they form few runs.
         digits.sort_by_key(|digit| digit.shift);
         let mut all_runs = reserved(below.len())?;
-        for first in (0..groups).step_by(Self::WORDS * Self::OF_WORD) {
-            let of_chunk = first..groups.min(first + Self::WORDS * Self::OF_WORD);
-            meter.charge(of_chunk.len() * digits.len(), stop)?;
+        for first in (0..groups).step_by(Self::MASKS * Self::PER_MASK) {
+            let chunk = first..groups.min(first + Self::MASKS * Self::PER_MASK);
+            meter.charge(chunk.len() * digits.len(), stop)?;
             let largest = |digits: &[Digit], group: usize| digits.iter().map(|d| d.largest[group]).max().unwrap_or(0);
-            let of_digits = |digits: &[Digit]| Runs::new(of_chunk.clone().map(|group| largest(digits, group)));
-            all_runs.push(digits.chunks(COLUMNS).map(of_digits).collect::<Result<_>>()?);
+            let to_runs = |digits: &[Digit]| Runs::new(chunk.clone().map(|group| largest(digits, group)));
+            all_runs.push(digits.chunks(COLUMNS).map(to_runs).collect::<Result<_>>()?);
         }
         Ok(Tables { digits, below, runs: all_runs })
     }
 
-    /// Adds the flipped units of up to [`Tables::WORDS`] words, the `chunk`-th, to each column's sums: of each column the
-    /// front of its `stride` places in `out`. `words` are word by word, the replicates' side by side, in whole
-    /// registers. `codes` is for scribbling.
+    /// Adds the units that the masks of a chunk, up to [`Tables::MASKS`] of them, flip to the sums of each column in
+    /// `out`, where columns are `stride` apart. Masks are one after another, each with whole registers of replicates
+    /// side by side. `codes` is a buffer.
     pub fn add(
         &self,
         (look_up, simd): (impl LookUp<UNITS>, Simd),
         chunk: usize,
-        words: &[u64],
+        masks: &[u64],
         registers: usize,
         codes: &mut Vec<u8>,
         (out, stride): (&mut [i64], usize),
     ) {
         let lanes = registers * LANES;
-        let words_here = words.len() / lanes;
-        codes.resize(words_here * Self::OF_WORD * lanes, 0);
-        look_up.codes(words, lanes, codes);
+        let masks_here = masks.len() / lanes;
+        codes.resize(masks_here * Self::PER_MASK * lanes, 0);
+        look_up.codes(masks, lanes, codes);
         for (out, &below) in out.chunks_exact_mut(stride).zip(&self.below[chunk]) {
             out[..lanes].iter_mut().for_each(|out| *out = out.wrapping_add(below));
         }
-        let first = chunk * Self::WORDS * Self::OF_WORD;
-        let groups = first..first + words_here * Self::OF_WORD;
+        let first = chunk * Self::MASKS * Self::PER_MASK;
+        let groups = first..first + masks_here * Self::PER_MASK;
         let lines = groups.start * Self::SIZE / 64..groups.end * Self::SIZE / 64;
         let mut sums = [[[0; LANES]; REGISTERS]; COLUMNS];
         for (digits, runs) in self.digits.chunks(COLUMNS).zip(&self.runs[chunk]) {
-            // Fewer than four: the first once more, for nothing.
-            let of = |i: usize| digits.get(i).unwrap_or(&digits[0]);
-            let tables: [&[Line]; COLUMNS] = std::array::from_fn(|i| &of(i).tables[lines.clone()]);
+            // Fewer than four digits: repeats the first one, whose sums are dropped.
+            let digit = |i: usize| digits.get(i).unwrap_or(&digits[0]);
+            let tables: [&[Line]; COLUMNS] = std::array::from_fn(|i| &digit(i).tables[lines.clone()]);
             for register in (0..registers).step_by(REGISTERS) {
                 look_up.sums(&tables, runs, codes, (lanes, register), &mut sums);
                 for (Digit { column, shift, .. }, sums) in digits.iter().zip(&sums) {
@@ -218,7 +219,7 @@ impl<const UNITS: usize> Tables<UNITS> {
 }
 
 dispatch! {
-    /// Adds the sums of a digit to those of its column, as many as there are places for.
+    /// Adds the sums of a digit to those of its column.
     fn widen(sums: &[u16], shift: u32, out: &mut [i64]) = widen_inline;
 }
 
@@ -230,7 +231,7 @@ fn widen_inline(sums: &[u16], shift: u32, out: &mut [i64]) {
 }
 
 dispatch! {
-    /// Fills the tables of a word if the sums of each fit bytes, as they nearly always do, and tells what they leave out.
+    /// Fills the tables of a mask if all sums fit in bytes, as they nearly always do, and returns their offset.
     fn fill_bytes[const UNITS: usize](values: &[[i64; UNITS]], tables: &mut [Line], largest: &mut [u8]) -> Option<i64>
         = fill_bytes_inline;
 }
@@ -253,14 +254,14 @@ fn fill_bytes_inline<const UNITS: usize>(
     Some(below)
 }
 
-/// The sum of the negative values, and that of all magnitudes.
+/// The sum of the negative values, and the sum of all magnitudes.
 #[inline(always)]
 fn spread(values: &[i64]) -> (i64, u64) {
     let negative = values.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value.min(&0)));
     (negative, values.iter().fold(0, |sum: u64, value| sum.wrapping_add(value.unsigned_abs())))
 }
 
-/// The sums of all subsets of the values, and `base` on top of each; then nothing of use.
+/// The sums of `base` and every subset of the values, followed by garbage.
 #[inline(always)]
 fn subset_sums<T: Wrapping, const UNITS: usize>(base: T, values: [T; UNITS]) -> [T; 64] {
     let mut sums = [base; 64];
@@ -271,7 +272,7 @@ fn subset_sums<T: Wrapping, const UNITS: usize>(base: T, values: [T; UNITS]) -> 
     sums
 }
 
-/// An integer of which only the lowest bits of a sum are wanted.
+/// An integer whose sums are truncated to their lowest bits.
 trait Wrapping: Copy {
     fn plus(self, other: Self) -> Self;
 }
@@ -290,7 +291,7 @@ impl Wrapping for u64 {
     }
 }
 
-/// For the instructions: is there what [`LookUp::sums`] reads, with tables of `SIZE` bytes?
+/// Checks what [`LookUp::sums`] requires, for tables of `SIZE` bytes.
 fn fit<const SIZE: usize>(
     tables: &[&[Line]; COLUMNS],
     runs: &Runs,
@@ -309,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_become_wider_before_they_overflow() {
+    fn bytes_are_widened_before_they_overflow() {
         let runs = |largest: &[u8]| {
             let runs = Runs::new(largest.iter().copied()).unwrap();
             runs.iter().map(<[usize]>::to_vec).collect::<Vec<_>>()
@@ -321,8 +322,8 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_bits_hold_the_bytes_of_a_chunk() {
-        assert_eq!((11, 22), (Tables::<6>::OF_WORD, Tables::<6>::WORDS));
-        assert_eq!((16, 16), (Tables::<4>::OF_WORD, Tables::<4>::WORDS));
+    fn sixteen_bits_hold_the_sums_of_a_chunk() {
+        assert_eq!((11, 22), (Tables::<6>::PER_MASK, Tables::<6>::MASKS));
+        assert_eq!((16, 16), (Tables::<4>::PER_MASK, Tables::<4>::MASKS));
     }
 }

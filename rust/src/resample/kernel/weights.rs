@@ -4,10 +4,10 @@
 //! random bits per unit, and all steps are vectorized:
 //!
 //! 1. Give every unit an independent Poisson(λ) weight, λ a little below 1. A random byte is looked up in the
-//!   distribution function, in steps of 1/256. The few bytes at which the function jumps are refined by further random
-//!   bits.
+//!    distribution function, in steps of 1/256. The few bytes at which the function jumps are refined by further random
+//!    bits.
 //! 2. Conditional on their sum T, independent Poisson weights have the distribution of T uniform draws. If T > S, start
-//!   again with other bytes: this depends on T alone. Otherwise add S − T uniform draws.
+//!    again with other bytes: this depends on T alone. Otherwise add S − T uniform draws.
 //!
 //! The result is exactly multinomial(S; 1/S, …, 1/S), because step 2 does not depend on λ. The Poisson probabilities of
 //! step 1 have the 53 bits of a float; the weights of 18 or more that are left out have a probability below 2^-52. λ is
@@ -29,7 +29,7 @@ const LARGEST: usize = 17;
 /// By how many of its standard deviations E(T) is below S, so that restarts are rare and few draws have to be added.
 const DEVIATIONS: f64 = 1.5;
 
-/// Weights up to this one may be the first of a byte to be refined. Since λ ≤ 1, P(N ≤ 4) > 255/256.
+/// All weights above this one lie in the last byte: λ ≤ 1, so P(N ≤ 4) > 255/256.
 const STEPS: usize = 4;
 
 /// Marks a weight whose byte has to be refined.
@@ -504,12 +504,12 @@ mod tests {
         let mut random =
             stream.for_purpose(Purpose::DrawResidual).values().flat_map(|word| [word as u32, (word >> 32) as u32]);
         let bytes: Vec<u8> = words.by_ref().take(distribution.units.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
-        let of = |&byte: &u8| {
+        let computed = |&byte: &u8| {
             let low = u64::from(byte) << 32;
             let at = if distribution.undecided.contains(&byte) { low + u64::from(random.next().unwrap()) } else { low };
             distribution.steps.iter().take_while(|(whole, _)| *whole <= at).count() as u8
         };
-        bytes[..distribution.units].iter().map(of).collect()
+        bytes[..distribution.units].iter().map(computed).collect()
     }
 
     #[test]
@@ -708,14 +708,14 @@ mod tests {
 
     #[test]
     fn sizes_must_add_up_to_the_number_of_units() {
-        let of = |units, sizes: &[usize]| draw_weights(1, 0, units, sizes).map(|weights| weights.len());
+        let computed = |units, sizes: &[usize]| draw_weights(1, 0, units, sizes).map(|weights| weights.len());
         let apart = |got| Err(Error::LengthMismatch { what: "segments of all strata".into(), expected: 5, got });
-        assert_eq!([apart(4), apart(usize::MAX)], [of(5, &[2, 2]), of(5, &[usize::MAX, 6])]);
-        assert_eq!(Err(Error::Empty { what: "segments of stratum 2".into() }), of(5, &[5, 0]));
-        assert_eq!(Ok(MOST_STRATA), of(MOST_STRATA as u32, &vec![1; MOST_STRATA]));
+        assert_eq!([apart(4), apart(usize::MAX)], [computed(5, &[2, 2]), computed(5, &[usize::MAX, 6])]);
+        assert_eq!(Err(Error::Empty { what: "segments of stratum 2".into() }), computed(5, &[5, 0]));
+        assert_eq!(Ok(MOST_STRATA), computed(MOST_STRATA as u32, &vec![1; MOST_STRATA]));
         let (expected, got) = ("at most 65536".into(), "65537".into());
         let too_many = Error::InvalidOption { option: "the number of strata".into(), expected, got };
-        assert_eq!(Err(too_many), of(65_537, &vec![1; 65_537]));
+        assert_eq!(Err(too_many), computed(65_537, &vec![1; 65_537]));
     }
 
     #[test]

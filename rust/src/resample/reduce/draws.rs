@@ -22,7 +22,7 @@ impl Draws {
         &self.all.values
     }
 
-    /// The same, without a copy.
+    /// The scores, without a copy.
     pub fn into_scores(self) -> Vec<f64> {
         self.all.values
     }

@@ -226,7 +226,7 @@ impl MinP {
     pub fn merge(&mut self, _later: &Self) -> Result<()> {
         Err(Error::InvalidOption {
             option: "a reduction to merge".into(),
-            expected: "one that can be computed in partials (merge Series, or run all shuffles at once)".into(),
+            expected: "one that can be computed in parts (merge Series, or run all shuffles at once)".into(),
             got: "MinP, which ranks each shuffle among all".into(),
         })
     }

@@ -100,7 +100,7 @@ impl Series {
         &self.all.values
     }
 
-    /// The same, without a copy.
+    /// The statistics, without a copy.
     pub fn into_statistics(self) -> Vec<f64> {
         self.all.values
     }

@@ -253,7 +253,7 @@ enum State {
 }
 
 impl SequentialTally {
-    /// Of these pairs, with a threshold for every metric and pair.
+    /// Tests of these pairs, with a threshold for every metric and pair.
     ///
     /// # Errors
     /// As [`Rule::checked`].

@@ -22,7 +22,7 @@ impl Sums {
         &self.sums
     }
 
-    /// The same, without a copy.
+    /// The sums, without a copy.
     pub fn into_sums(self) -> Vec<i64> {
         self.sums
     }

@@ -7,7 +7,7 @@ use super::unicode::{BYTES, Class, class};
 /// The rules are three successive substitutions, then a split at white space:
 ///
 /// 1. `(\P{N})(\p{P})` → `$1 $2 `: separates punctuation that follows anything but a number (both characters are
-///   consumed, so punctuation directly after punctuation that was separated here is not considered);
+///    consumed, so punctuation directly after punctuation that was separated here is not considered);
 /// 2. `(\p{P})(\P{N})` → ` $1 $2`: separates punctuation that precedes anything but a number;
 /// 3. `(\p{S})` → ` $1 `: separates symbols.
 ///

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 ///
 /// 1. every ASCII punctuation mark except `'`, `,`, `-` and `.` gets a space on both sides;
 /// 2. a period or comma after a non-digit gets a space on both sides (both characters are consumed, so in `..` only the
-///   first is considered here);
+///    first is considered here);
 /// 3. so does a period or comma before a non-digit;
 /// 4. so does a dash after a digit.
 ///

@@ -8,7 +8,7 @@ use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Runs, Sums, fit};
 use crate::simd::Avx2;
 
 /// Tables per mask.
-const OF_WORD: usize = 16;
+const PER_MASK: usize = 16;
 
 /// The size of a table in bytes.
 const SIZE: usize = 16;
@@ -18,12 +18,12 @@ const HALF: usize = 32;
 const HALVES: usize = LANES / HALF;
 
 impl LookUp<4> for Avx2 {
-    fn codes(self, words: &[u64], lanes: usize, codes: &mut [u8]) {
-        assert!(lanes.is_multiple_of(HALF) && words.len() * OF_WORD == codes.len());
-        for (words, codes) in words.chunks_exact(lanes).zip(codes.chunks_exact_mut(OF_WORD * lanes)) {
-            for (half, words) in words.as_chunks::<HALF>().0.iter().enumerate() {
+    fn codes(self, masks: &[u64], lanes: usize, codes: &mut [u8]) {
+        assert!(lanes.is_multiple_of(HALF) && masks.len() * PER_MASK == codes.len());
+        for (masks, codes) in masks.chunks_exact(lanes).zip(codes.chunks_exact_mut(PER_MASK * lanes)) {
+            for (half, masks) in masks.as_chunks::<HALF>().0.iter().enumerate() {
                 // SAFETY: the processor has the instructions.
-                let rows = unsafe { rows_of_codes(words) };
+                let rows = unsafe { rows_of_codes(masks) };
                 for (row, codes) in rows.iter().zip(codes.chunks_exact_mut(lanes)) {
                     codes[half * HALF..][..HALF].copy_from_slice(row);
                 }
@@ -50,24 +50,24 @@ impl LookUp<4> for Avx2 {
 
 /// The sixteen 4-bit codes of each mask.
 #[target_feature(enable = "avx2")]
-fn rows_of_codes(words: &[u64; HALF]) -> [[u8; HALF]; OF_WORD] {
+fn rows_of_codes(masks: &[u64; HALF]) -> [[u8; HALF]; PER_MASK] {
     // Interleaves the bytes of two masks.
     let turns = _mm256_setr_epi8(
         0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
     );
     // Masks 2i and 2i + 1 fill one half of a register, and those sixteen further on fill the other. Each half then
     // consists of eight pairs of bytes, and eight registers are transposed.
-    let (first, second) = words.split_at(HALF / 2);
+    let (first, second) = masks.split_at(HALF / 2);
     let pairs: [__m256i; 8] = std::array::from_fn(|i| {
-        let pair = |words: &[u64]| {
-            let pair: &[u64; 2] = &[words[2 * i], words[2 * i + 1]];
+        let pair = |masks: &[u64]| {
+            let pair: &[u64; 2] = &[masks[2 * i], masks[2 * i + 1]];
             // SAFETY: two masks are as long as half a register, and need no alignment here.
             unsafe { _mm_loadu_si128(pair.as_ptr().cast()) }
         };
         _mm256_shuffle_epi8(_mm256_set_m128i(pair(second), pair(first)), turns)
     });
     let four = _mm256_set1_epi8(15);
-    let mut rows = [[0; HALF]; OF_WORD];
+    let mut rows = [[0; HALF]; PER_MASK];
     for (rows, bytes) in rows.as_chunks_mut::<2>().0.iter_mut().zip(transposed(pairs)) {
         let codes = [_mm256_and_si256(bytes, four), _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), four)];
         for (row, codes) in rows.iter_mut().zip(codes) {

@@ -8,15 +8,15 @@ use super::{COLUMNS, LANES, Line, LookUp, REGISTERS, Runs, Sums, fit};
 use crate::simd::Avx512;
 
 /// Tables per mask: ten of six units, and one of the remaining four.
-const OF_WORD: usize = 11;
+const PER_MASK: usize = 11;
 
 impl LookUp<6> for Avx512 {
-    fn codes(self, words: &[u64], lanes: usize, codes: &mut [u8]) {
-        assert!(lanes.is_multiple_of(LANES) && words.len() * OF_WORD == codes.len());
-        for (words, codes) in words.chunks_exact(lanes).zip(codes.chunks_exact_mut(OF_WORD * lanes)) {
-            for (register, words) in words.as_chunks::<LANES>().0.iter().enumerate() {
+    fn codes(self, masks: &[u64], lanes: usize, codes: &mut [u8]) {
+        assert!(lanes.is_multiple_of(LANES) && masks.len() * PER_MASK == codes.len());
+        for (masks, codes) in masks.chunks_exact(lanes).zip(codes.chunks_exact_mut(PER_MASK * lanes)) {
+            for (register, masks) in masks.as_chunks::<LANES>().0.iter().enumerate() {
                 // SAFETY: the processor has the instructions.
-                let (first, second) = unsafe { (rows_of_codes(words, 0), rows_of_codes(words, 48)) };
+                let (first, second) = unsafe { (rows_of_codes(masks, 0), rows_of_codes(masks, 48)) };
                 let rows = first.iter().chain(&second);
                 for (row, codes) in rows.zip(codes.chunks_exact_mut(lanes)) {
                     codes[register * LANES..][..LANES].copy_from_slice(row);
@@ -43,19 +43,19 @@ impl LookUp<6> for Avx512 {
 
 /// Eight 6-bit codes of each mask, from bit `from` on. Codes beyond the end of the mask are garbage.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn rows_of_codes(words: &[u64; LANES], from: u8) -> [[u8; LANES]; 8] {
+fn rows_of_codes(masks: &[u64; LANES], from: u8) -> [[u8; LANES]; 8] {
     let starts: [u8; 8] = std::array::from_fn(|i| (from + 6 * i as u8).min(60));
     let starts = _mm512_set1_epi64(i64::from_le_bytes(starts));
     let six = _mm512_set1_epi8(63);
-    // Moves byte j of mask i to place 8·j + i, so that equal codes of the eight masks are side by side.
+    // Moves byte j of mask i to place 8·j + i: the first codes of the eight masks side by side, then the second ones …
     let order: [u8; LANES] = std::array::from_fn(|place| (place % 8 * 8 + place / 8) as u8);
     // SAFETY: an array of 64 bytes is as long as a register, and needs no alignment here.
     let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };
     let mut eights = [_mm512_setzero_si512(); 8];
-    for (codes, words) in eights.iter_mut().zip(words.as_chunks::<8>().0) {
+    for (codes, masks) in eights.iter_mut().zip(masks.as_chunks::<8>().0) {
         // SAFETY: as above; eight masks have 64 bytes.
-        let words = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
-        *codes = _mm512_permutexvar_epi8(order, _mm512_and_si512(_mm512_multishift_epi64_epi8(starts, words), six));
+        let masks = unsafe { _mm512_loadu_si512(masks.as_ptr().cast()) };
+        *codes = _mm512_permutexvar_epi8(order, _mm512_and_si512(_mm512_multishift_epi64_epi8(starts, masks), six));
     }
     let mut rows = [[0; LANES]; 8];
     for (row, register) in rows.iter_mut().zip(transposed(eights)) {
