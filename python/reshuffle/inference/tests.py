@@ -169,9 +169,7 @@ def _check_shuffling(
     rule = resolve_stopping(settings.stopping)
     if test.replicates != "shuffles":
         if rule is not None:
-            raise InputError(
-                f"a stopping rule is for the test 'ar', not for {test.name!r}: leave it out, or use 'ar'"
-            )
+            raise InputError(f"a stopping rule is for the test 'ar', not for {test.name!r}: leave it out, or use 'ar'")
         if scheme != "auto":
             raise InputError(
                 f"test {test.name!r} has no shuffles: leave out the scheme {scheme!r}, or use the test 'ar'"
