@@ -127,7 +127,7 @@ def test_gandy_decides_at_alpha() -> None:
     assert "|stopping:gandy[0.2,0.001]|" in comparison.signature
     assert {c.test.stopping.level for c in comparison.comparisons} == {0.2}
     assert compared(stopping=Gandy(0.2), alpha=0.2).signature == comparison.signature
-    with pytest.raises(InputError, match=r"Gandy decides at level 0\.3, the comparison at alpha = 0\.2"):
+    with pytest.raises(InputError, match=r"Gandy has level 0\.3, but the comparison has alpha = 0\.2"):
         compared(stopping=Gandy(0.3), alpha=0.2)
 
 

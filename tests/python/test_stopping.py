@@ -293,7 +293,7 @@ def test_identical_systems_stop_at_once_with_p_1() -> None:
         ({"stopping": "besag-clifford", "test": "t-test"}, "a stopping rule is for the test 'ar', not for 't-test'"),
         (
             {"stopping": Gandy(0.01)},
-            r"at level 0.01, the comparison at alpha = 0.05, by default 1 - confidence_level: leave it out",
+            r"Gandy has level 0.01, but the comparison has alpha = 0.05 .*: leave out Gandy's level",
         ),
         *(
             (

@@ -360,8 +360,8 @@ class CountSample(ABC):
         if self.unit != "segment" or self.strata is not None:
             units = "strata" if self.strata is not None else f"{self.unit}s"
             raise InputError(
-                f"{self.metric.name}: the t interval and the t, Wilcoxon and sign tests assume independent segments; "
-                f"with {units} use the test 'ar' or 'bootstrap', and an interval from draws"
+                f"{self.metric.name}: t intervals and t, Wilcoxon and sign tests treat segments as independent; with "
+                f"{units} use 'ar' or 'bootstrap', and an interval from draws"
             )
         rows = self.rows(a)
         if b is not None:
