@@ -99,6 +99,7 @@ def test_nothing_but_input_errors_comes_of_nonsense(text: str, start: str) -> No
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("bleu,chrf", "-m bleu,chrf: separate metrics by spaces: -m bleu chrf"),
         ("bleu:tokenise=intl", "unknown bleu option 'tokenise': did you mean 'tokenize'"),
         ("bleu:", "-m bleu: ends with a colon: expected options after it, such as -m bleu:tokenize=VALUE"),
         ("bleu:tokenize", "-m bleu: tokenize must be one of 13a, intl"),

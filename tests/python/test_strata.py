@@ -502,7 +502,7 @@ def test_strata_of_scores_from_elsewhere(demo: Path, run: Any) -> None:
         (["--strata", "null.jsonl#s"], "null.jsonl#s, line 2: expected the id of a stratum, got null"),
         (["--strata", "ids.tsv#stratums"], "ids.tsv: unknown column 'stratums': did you mean 'stratum'?"),
         (["--strata", "nowhere.txt"], "nowhere.txt: no such file"),
-        (["--strata", "p.conllu"], "p.conllu: CoNLL-U holds no ids of strata; give them as text, TSV"),
+        (["--strata", "p.conllu"], "p.conllu: CoNLL-U has no ids of strata: use a text, TSV"),
         (["--strata", "strata.txt", "--docs", "ids.tsv#n"], "segments 1 and 51 belong to one document, but to"),
         (["--strata", "alone.txt"], "strata: each of 400 strata has only one segment"),
         (["--strata", "-", "--docs", "-"], "standard input (-) can supply only one text"),

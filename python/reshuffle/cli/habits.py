@@ -66,7 +66,7 @@ OPTIONS = {
 
 _SPBLEU = "spBLEU is BLEU with a SentencePiece tokenizer: use -m bleu:tokenize=flores200,tokenizer-model=FILE"
 _SCORES = "its scores per segment can be read from files: --scores {name} FILE FILE"
-NEURAL = ("bertscore", "bleurt", "comet", "cometkiwi", "metricx", "xcomet")
+EXTERNAL = ("bertscore", "bleurt", "comet", "cometkiwi", "meteor", "metricx", "xcomet")
 
 # Names that other tools use, by what they name here.
 NAMES: Mapping[str, Mapping[str, str]] = {
@@ -77,7 +77,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "chrfpp": "use -m chrf++",
         "chrf2++": "use -m chrf++",
         "sentence-bleu": "use -m sentbleu",
-        **{name: _SCORES.format(name=name) for name in NEURAL},
+        **{name: _SCORES.format(name=name) for name in EXTERNAL},
     },
     "--tokenize": {
         "mecab": "use ja-mecab for Japanese, ko-mecab for Korean",

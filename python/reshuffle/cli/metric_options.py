@@ -103,6 +103,8 @@ def parse_metric(text: str) -> MetricChoice:
     {'tokenize': 'intl', 'lowercase': True, 'weights': [0.5, 0.5]}
     """
     name, colon, rest = text.partition(":")
+    if all(map(is_metric, name.split(","))) and "," in name:
+        raise InputError(f"-m {name}: separate metrics by spaces: -m {name.replace(',', ' ')}")
     name = known_case(name, metric_names())
     check_name("metric", name, metric_names())
     specs = {option.name: option for spec in metric_specs() if spec.name == name for option in spec.options}

@@ -106,8 +106,8 @@ METRICS = (
         type=Metric(),
         metavar="NAME...",
         help=f"{_any_of(types.MetricName)}. Several names may follow one -m, up to the first word that is not a metric "
-        "(write ./ter for a file called ter). Options follow a name, as in bleu:tokenize=intl,lowercase, or are flags for all "
-        "metrics that have them, as in --lowercase; 'reshuffle metrics NAME' lists them.  [default: bleu]",
+        "(write ./ter for a file called ter). Options follow a name, as in bleu:tokenize=intl,lowercase, or are flags "
+        "for all metrics that have them, as in --lowercase; 'reshuffle metrics NAME' lists them.  [default: bleu]",
     ),
 )
 
