@@ -984,8 +984,8 @@ def test_both_arrays_share_one_unit_and_sums_are_exact() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: approximate_randomization([[1, 2], [3, 4]], [[1, 2], [3, 4]]), r"without a metric a must .* \(2, 2\)"),
-        (lambda: approximate_randomization([1, 2], [[1], [2]]), r"without a metric b must hold one score .* \(2, 1\)"),
+        (lambda: approximate_randomization([[1, 2], [3, 4]], [[1, 2], [3, 4]]), r"without a metric, a must .* \(2, 2\)"),
+        (lambda: approximate_randomization([1, 2], [[1], [2]]), r"without a metric, b must hold one score .* \(2, 1\)"),
         (lambda: bootstrap_test([1.0, 2.0], [1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
         (lambda: bootstrap_interval([1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
         (lambda: approximate_randomization([1.0, 2.0], [1.0]), "score: a has 2 segments, b has 1: all systems"),

@@ -148,8 +148,8 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
     if alternative not in test.alternatives:
         supported = " or ".join(map(repr, test.alternatives))
         raise InputError(
-            f"test {name!r} takes absolute values, so its alternative must be {supported}, got {alternative!r}: use 'ar' "
-            "or 'bootstrap' for a one-sided test"
+            f"test {name!r} takes absolute values, so its alternative must be {supported}, got {alternative!r}: use "
+            "'ar' or 'bootstrap' for a one-sided test"
         )
     check_kind(f"test {name!r}", test.kind, metrics, ["ar", "bootstrap"])
     return test
