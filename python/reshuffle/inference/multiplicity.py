@@ -91,8 +91,8 @@ def max_t(tests: Unadjusted) -> Scores:
     """Step-down maxT, with each statistic divided by its standard deviation over the shuffles: (H,).
 
     p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
-    maximum. Westfall & Young 1993, algorithm 4.1. It takes the dependence between the tests into account, so it is more
-    powerful than Bonferroni and Holm.
+    maximum. Westfall & Young 1993, algorithm 4.1. It takes the dependence between the tests into account, so it usually
+    has more power than Bonferroni and Holm.
     """
     (spreads,) = tests.outcome.extra
     # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
