@@ -537,5 +537,5 @@ def test_reductions_that_do_not_belong_together_are_refused() -> None:
         min_p.merge(min_p)
     with pytest.raises(InputError, match="unknown kind 'coins'; known: shuffles, draws"):
         calls.resampler([(BLEU.core, random_counts(3, 3, 90))], kind="coins")
-    with pytest.raises(InputError, match="strata must be None with shuffles"):
+    with pytest.raises(InputError, match="strata must be None for shuffles"):
         calls.resampler([(BLEU.core, random_counts(3, 3, 90))], strata=[40, 50])
