@@ -384,7 +384,7 @@ def test_scores_of_no_words_follow_sacrebleu() -> None:
             assert float(metric(name).score(row)) == expected
 
 
-def test_signatures_are_sacrebleus() -> None:
+def test_signatures_equal_sacrebleus() -> None:
     for options in OPTIONS:
         ter = SacreTER(**options)
         sentence = ter.corpus_score(["a"], [["a"]])
