@@ -70,9 +70,9 @@ indices = (
 codes = st.none() | arrays(np.uint64, shape=(70,)) | arrays(np.uint64, shape=(0,)) | arrays(np.uint64, shape=(71,))
 
 
-def per_test(data: st.DataObject, of: Any, by: Any, dtype: type) -> Any:
+def per_test(data: st.DataObject, metrics: Any, by: Any, dtype: type) -> Any:
     """An array of shape (metrics, pairs), or sometimes of another shape."""
-    shape = (len(of), len(by)) if data.draw(st.integers(0, 9)) else (data.draw(lengths), data.draw(lengths))
+    shape = (len(metrics), len(by)) if data.draw(st.integers(0, 9)) else (data.draw(lengths), data.draw(lengths))
     return data.draw(arrays(dtype, shape=shape)) if 0 not in shape else np.zeros(shape, dtype=dtype)
 
 
@@ -131,8 +131,8 @@ def shuffles(data: st.DataObject) -> Call:
 
 def draws(data: st.DataObject) -> Call:
     """Calls that draw or sum."""
-    of, counts = data.draw(families), data.draw(stacks)
-    samples = of if data.draw(st.booleans()) else [(None, stack) for stack in counts]
+    scored, counts = data.draw(families), data.draw(stacks)
+    samples = scored if data.draw(st.booleans()) else [(None, stack) for stack in counts]
     makers: list[Call] = [_core.Draws, _core.Moments, _core.Ranks, _core.Sums, lambda: _core.Spread([(0, 1)])]
     wanted = data.draw(st.lists(st.sampled_from(makers), max_size=3))
     kind = data.draw(st.sampled_from(["draws", "draws", "draws", "shuffles", "other"]))

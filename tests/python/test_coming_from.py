@@ -81,8 +81,8 @@ def output_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str
     return list(csv.DictReader(io.StringIO(out), delimiter="\t" if "--segments" in command else ","))
 
 
-# Where mteval differs from sacreBLEU: Ü is not lower-cased, pairs after the word 0, spaces (a carriage return is one) at
-# the ends of segments, segments of fewer than four words.
+# Where mteval differs from sacreBLEU: Ü is not lower-cased, pairs after the word 0, spaces (a carriage return is one)
+# at the ends of segments, segments of fewer than four words.
 MTEVAL = {
     "ref": [
         ["Ü b c d zero", "age 0 to 14 b", " in the year 2008 . "],
