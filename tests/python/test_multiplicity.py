@@ -191,7 +191,7 @@ def test_adjustments_from_shuffles_need_a_test_with_shuffles() -> None:
     assert compared("holm", test="bootstrap").comparisons[0].test.adjusted_pvalue is not None
 
 
-def test_results_are_the_same_bytes_for_any_number_of_threads() -> None:
+def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
     counts = counts_of(9, 6, 2000)
     pairs = list(combinations(range(6), 2))
 

@@ -55,7 +55,7 @@ def test_the_p_value_counts_the_observed_arrangement() -> None:
     assert less.pvalue == 1
 
 
-def test_swapping_the_systems_changes_the_sign_and_nothing_else() -> None:
+def test_swapping_the_systems_changes_only_the_sign() -> None:
     rng = np.random.default_rng(1)
     a, b = as_counts(rng.integers(0, 9, 80)), as_counts(rng.integers(0, 9, 80))
     for function in (approximate_randomization, bootstrap_test):
