@@ -285,7 +285,7 @@ def test_nltk_agrees_on_real_systems(data: Path) -> None:
 
 def test_nltk_differs_because_it_picks_one_reference_for_each_order() -> None:
     # The example of nltk 3.10.4's sentence_nist. For each order, NLTK picks the reference with the highest gain and
-    # uses its length as the reference length. mteval-v13a clips by the largest count in any one reference, so n-grams of
+    # uses its length as the reference length. mteval-v13a clips by the largest count in any reference, so n-grams of
     # all references match, and takes their mean length.
     hypothesis = "It is a guide to action which ensures that the military always obeys the commands of the party"
     references = [

@@ -230,7 +230,7 @@ def test_scores_that_fill_their_bits_have_room_for_large_documents() -> None:
         (7, "documents: expected an id for each segment, got 7"),
     ],
 )
-def test_ids_that_cannot_be_used_are_refused_with_words(ids: Any, message: str) -> None:
+def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
     a, b = counts_of(1, 3)
     texts: dict[str, Any] = {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
     calls = (
@@ -472,7 +472,7 @@ COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")
 FILES = ["docs.txt", "docs.tsv#doc", "docs.jsonl#doc", "bare.jsonl", "docs.sgm"]
 
 
-def test_every_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
+def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
     ids = [i * i % 23 for i in range(400)]
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
     expected = render(compare(corpus.references, corpus.systems, documents=ids, n_resamples=200), "json")
