@@ -217,7 +217,7 @@ def test_options_that_do_not_exist_are_refused_with_the_nearest(
         metric(name, **options)
 
 
-def test_counts_are_the_same_for_any_number_of_threads(wmt17: Any) -> None:
+def test_counts_are_equal_for_any_number_of_threads(wmt17: Any) -> None:
     bleu = metric("bleu")
     outputs = list(wmt17.systems.values())[:4]
     expected = bleu.suff_stats(outputs, wmt17.references, threads=1)
