@@ -597,7 +597,7 @@ def test_scores_must_fit_the_systems_and_the_texts() -> None:
 def test_what_is_given_cannot_take_the_name_of_another_metric() -> None:
     for rival in (SegmentScores("BLEU", {"a": [1]}), CorpusFunction("BLEU", ratio_of_words)):
         with pytest.raises(
-            InputError, match="two metrics are called BLEU: give the one that is not counted here another"
+            InputError, match="two metrics are called BLEU: rename the one whose counts are precomputed"
         ):
             score(["x"], {"a": ["x"]}, ["bleu", rival])
     assert len(score(["x"], {"a": ["x"]}, ["bleu", metric("bleu", lowercase=True)]).metrics) == 2

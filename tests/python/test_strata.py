@@ -500,11 +500,11 @@ def test_strata_of_scores_from_elsewhere(demo: Path, run: Any) -> None:
         (["--strata", "null.jsonl#s"], "null.jsonl#s, line 2: expected the id of a stratum, got null"),
         (["--strata", "ids.tsv#stratums"], "ids.tsv: unknown column 'stratums': did you mean 'stratum'?"),
         (["--strata", "nowhere.txt"], "nowhere.txt: no such file"),
-        (["--strata", "p.conllu"], "p.conllu: CoNLL-U holds no ids of strata; give them as text, TSV"),
+        (["--strata", "p.conllu"], "p.conllu: CoNLL-U has no ids of strata: use a text, TSV"),
         (["--strata", "strata.txt", "--docs", "ids.tsv#n"], "segments 1 and 51 are of one document, but of the strata"),
         (["--strata", "alone.txt"], "strata: each of 400 strata has one segment only"),
         (["--strata", "-", "--docs", "-"], "standard input (-) can be read only once"),
-        (["--strata", "strata.txt", "-o", "./strata.txt"], "./strata.txt is one of the inputs"),
+        (["--strata", "strata.txt", "-o", "./strata.txt"], "./strata.txt is also an input"),
         (["--strata", "strata.txt", "--interval", "studentized"], "the studentized interval is not for strata"),
     ],
 )

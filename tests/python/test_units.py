@@ -524,7 +524,7 @@ def test_documents_of_an_mteval_file_are_found_in_any_order(demo: Path, run: Any
     outcome = run("compare", *files, "--docs", "fewer.sgm")
     assert outcome.code == 2
     assert (
-        f"fewer.sgm lacks segment '399' of the document '{ids[-1]}', which reference.sgm, line 400 has" in outcome.err
+        f"fewer.sgm lacks segment '399' of the document '{ids[-1]}', which is in reference.sgm, line 400" in outcome.err
     )
 
 
@@ -561,8 +561,8 @@ BAD = {
     "no column chosen": ("docs.tsv", "docs.tsv: expected one column, got 2 (id, doc): choose one as in 'docs.tsv#id'"),
     "no such file": ("nowhere.txt", "nowhere.txt: no such file"),
     "empty file": ("empty.txt", "empty.txt is empty: expected one segment per line"),
-    "parses": ("p.conllu", "p.conllu: CoNLL-U holds no ids of documents; give them as text, TSV"),
-    "no name": ("", "expected the name of a file, got an empty one"),
+    "parses": ("p.conllu", "p.conllu: CoNLL-U has no ids of documents: use a text, TSV"),
+    "no name": ("", "expected a file name, got an empty string"),
 }
 
 
@@ -592,7 +592,7 @@ def test_ids_in_files_that_cannot_be_used_are_refused_with_file_and_line(
 
 def test_ids_are_an_input_like_others(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "--docs", "docs.txt", "-o", "./docs.txt")
-    assert (outcome.code, "./docs.txt is one of the inputs" in outcome.err) == (2, True)
+    assert (outcome.code, "./docs.txt is also an input" in outcome.err) == (2, True)
     outcome = run("compare", "reference.txt", "-", "tuned.txt", "--docs", "-")
     assert (outcome.code, "standard input (-) can be read only once" in outcome.err) == (2, True)
     outcome = run("score", "reference.txt", "tuned.txt", "--docs", "docs.txt")
