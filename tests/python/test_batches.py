@@ -158,7 +158,7 @@ def test_what_a_batch_cannot_be_is_refused() -> None:
         ((a, b, BLEU), {"seed": [1, 2, 3, 4, -5]}, "seed must be a whole number from 0"),
         ((a[:0], b[:0], BLEU), {}, r"at least one problem, got shape \(0, 40, 10\)"),
         ((a, b, BLEU), {"keep_null_distribution": True}, "null distributions of a batch are not kept"),
-        ((a[:, :1], b[:, :1], BLEU), {}, "one segment only"),
+        ((a[:, :1], b[:, :1], BLEU), {}, "there is only one segment"),
         ((a * 2.0**58, b, BLEU), {}, "too large"),
         ((a[0].astype(int), b[0].astype(int)), {}, "for .S, K. counts give the metric"),
         (([[1.0, np.nan]], [[1.0, 2.0]]), {}, "problem 0 of the batch: .*expected a finite number"),

@@ -99,10 +99,10 @@ def test_nothing_but_input_errors_comes_of_nonsense(text: str, start: str) -> No
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("bleu:tokenise=intl", "unknown option of bleu 'tokenise': did you mean 'tokenize'"),
+        ("bleu:tokenise=intl", "unknown bleu option 'tokenise': did you mean 'tokenize'"),
         ("bleu:", "-m bleu: ends with a colon: expected options after it, such as -m bleu:tokenize=VALUE"),
         ("bleu:tokenize", "-m bleu: tokenize must be one of 13a, intl"),
-        ("bleu:tokenize=13", "unknown tokenize of bleu '13': did you mean '13a'"),
+        ("bleu:tokenize=13", "unknown value of bleu:tokenize '13': did you mean '13a'"),
         ("bleu:lowercase=maybe", "-m bleu: lowercase must be yes or no, got 'maybe'"),
         ("bleu:lowercase,lowercase", "-m bleu:lowercase,lowercase: the option lowercase is set twice"),
         ("nist:max-ngram-order=two", "-m nist: max-ngram-order must be a whole number, got 'two'"),

@@ -92,7 +92,7 @@ def test_numbers_of_lines_must_agree_and_the_error_names_who_has_how_many(tmp_pa
         read_corpus([ref], [good, bad])
     with pytest.raises(InputError, match=r"ref\.txt has 2 segments, .*bad\.txt has 1"):
         read_corpus([ref, bad], [good])
-    with pytest.raises(InputError, match="only once"):
+    with pytest.raises(InputError, match="can supply only one text"):
         read_corpus(["-"], ["-"])
     # Other systems than those that were read have no files to be named by.
     corpus = read_corpus([ref], [good])

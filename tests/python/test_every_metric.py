@@ -199,7 +199,7 @@ def test_some_intervals_are_for_some_metrics_only() -> None:
 
 @pytest.mark.parametrize(("name", "interval"), REFUSED)
 def test_intervals_are_refused_to_metrics_that_they_are_not_for(name: str, interval: str) -> None:
-    said = f"interval '{interval}' is for .*, and {re.escape(made(name).name)} is .*: use percentile or bca"
+    said = f"interval '{interval}' is for .*, but {re.escape(made(name).name)} is .*: use percentile, bca or"
     with pytest.raises(InputError, match=said):
         comparison(name, "ar", interval)
     with pytest.raises(InputError, match=said):
@@ -209,7 +209,7 @@ def test_intervals_are_refused_to_metrics_that_they_are_not_for(name: str, inter
 @pytest.mark.parametrize("test", [name for name in TESTS if name not in RESAMPLING])
 @pytest.mark.parametrize("name", [*NATIVE, *GIVEN[1:]])
 def test_tests_of_means_are_refused_to_other_metrics(name: str, test: str) -> None:
-    said = f"test '{test}' is for means of segment scores, and {re.escape(made(name).name)} is no such mean: use ar or"
+    said = f"test '{test}' is for means of segment scores, but {re.escape(made(name).name)} is not one: use ar or"
     with pytest.raises(InputError, match=said):
         comparison(name, test)
 
@@ -458,7 +458,7 @@ def test_names_describe_every_count_and_no_name_comes_twice(name: str) -> None:
 def test_unknown_options_are_refused_with_the_nearest(name: str) -> None:
     spec = next(spec for spec in metric_specs() if spec.name == name)
     for option in spec.options:
-        with pytest.raises(InputError, match=f"unknown option of {re.escape(name)} '{option.name}x': did you mean"):
+        with pytest.raises(InputError, match=f"unknown {re.escape(name)} option '{option.name}x': did you mean"):
             metric(name, **{f"{option.name}x": True})
         if option.kind == "choice":
             nearest = option.choices[-1]

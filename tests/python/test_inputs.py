@@ -896,7 +896,7 @@ def test_standard_input_is_read_once_for_all_its_columns(monkeypatch: pytest.Mon
     corpus = read_corpus(["-#r"], ["-#a", "-#b"], "tsv")
     assert (corpus.references, corpus.systems) == ([["1"]], {"a": ["2"], "b": ["3"]})
     assert list(corpus.reference_names) == ["standard input#r"]
-    with pytest.raises(InputError, match="only once"):
+    with pytest.raises(InputError, match="only one text"):
         read_corpus(["-"], ["-"], "tsv")
 
 
@@ -1055,5 +1055,5 @@ def test_sizes_are_read_in_all_the_ways_people_write_them(number: int, unit: str
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "0.1", "many", "4 G i B", "1e9", "5iB", "4PiB", "nan", "1_000", "٣"])
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="expected a number of bytes of at least 1 such as 500M, 4GiB or 100000, got"):
+    with pytest.raises(InputError, match="expected a size of at least 1 byte, such as 500M, 4GiB or 100000, got"):
         parse_size(text)

@@ -183,7 +183,7 @@ def test_functions_of_texts_are_adjusted_too() -> None:
 
 def test_what_is_made_from_shuffles_needs_a_test_that_makes_some() -> None:
     with pytest.raises(
-        InputError, match="made from shuffles, and the test 'bootstrap' has none: use the test 'ar', or"
+        InputError, match="computed from shuffles, but the test 'bootstrap' has none: use the test 'ar', or"
     ):
         compared("maxt", test="bootstrap")
     with pytest.raises(InputError, match="unknown adjustment 'tukey'"):

@@ -333,7 +333,7 @@ def test_counts_of_any_integer_size_are_exact() -> None:
     ("a", "b", "options", "message"),
     [
         ([[1], [2]], [[1], [2], [3]], {}, r"same shape \(segments, counts\), got \(2, 1\) and \(3, 1\)"),
-        ([[1]], [[2]], {}, "one segment only"),
+        ([[1]], [[2]], {}, "there is only one segment"),
         ([1, 2], [1, 2], {}, r"a must have 2 dimensions, got shape \(2,\)"),
         ([[1.5], [2]], [[1], [2]], {}, "a must be whole numbers, got 1.5"),
         ([[float("nan")], [2]], [[1], [2]], {}, "a must be whole numbers, got nan"),

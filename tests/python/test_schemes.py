@@ -345,7 +345,7 @@ def test_adjustments_that_are_made_from_shuffles_go_through_them_by_coins() -> N
     assert all(pair.test.adjusted_pvalue >= pair.test.pvalue for pair in result.comparisons)
     holm = mixed(adjust="holm")
     assert {"iid", "exact"} == {pair.test.scheme for pair in holm.comparisons}
-    with pytest.raises(InputError, match="adjustment 'maxt' goes through shuffles by 'iid' only, not by 'exact'"):
+    with pytest.raises(InputError, match="adjustment 'maxt' needs the scheme 'iid', got 'exact'"):
         mixed(adjust="maxt", scheme="exact")
 
 

@@ -289,8 +289,8 @@ def test_identical_systems_stop_at_once_with_p_1() -> None:
     ("options", "message"),
     [
         ({"stopping": "gandi"}, "unknown stopping rule 'gandi': did you mean 'gandy'"),
-        ({"stopping": "gandy", "test": "bootstrap"}, "stopping is for test 'ar', not for 'bootstrap': leave it out"),
-        ({"stopping": "besag-clifford", "test": "t-test"}, "stopping is for test 'ar', not for 't-test'"),
+        ({"stopping": "gandy", "test": "bootstrap"}, "a stopping rule is for the test 'ar', not for 'bootstrap'"),
+        ({"stopping": "besag-clifford", "test": "t-test"}, "a stopping rule is for the test 'ar', not for 't-test'"),
         (
             {"stopping": Gandy(0.01)},
             r"at level 0.01, the comparison at alpha = 0.05, by default 1 - confidence_level: leave it out",
@@ -298,7 +298,7 @@ def test_identical_systems_stop_at_once_with_p_1() -> None:
         *(
             (
                 {"stopping": rule, "scheme": scheme},
-                f"goes with the scheme 'iid', not with '{scheme}': leave out the scheme or the stopping",
+                f"as the scheme 'iid' makes them, not those of '{scheme}': leave out the scheme or the rule",
             )
             for rule in STOPPING
             for scheme in ("subgroup", "exact")
@@ -306,7 +306,7 @@ def test_identical_systems_stop_at_once_with_p_1() -> None:
         *(
             (
                 {"stopping": rule, "adjust": adjust},
-                f"adjustment '{adjust}' takes all pairs through the same shuffles to the end",
+                f"adjustment '{adjust}' needs all shuffles of every pair",
             )
             for rule in STOPPING
             for adjust in ("maxt", "minp")
@@ -314,7 +314,7 @@ def test_identical_systems_stop_at_once_with_p_1() -> None:
         *(
             (
                 {"stopping": "gandy", "adjust": adjust},
-                f"stopping by 'gandy' decides at one level, .* adjustment '{adjust}' .* stop by 'besag-clifford'",
+                f"the stopping rule 'gandy' decides at one level .* adjustment '{adjust}' .* the rule 'besag-clifford'",
             )
             for adjust in ("holm", "bonferroni")
         ),
@@ -331,7 +331,7 @@ def test_stopping_that_cannot_be_had_is_refused(options: dict[str, Any], message
     [
         (lambda: BesagClifford(0), "exceedances must be a whole number from 1 to 9007199254740992, got 0"),
         (lambda: BesagClifford(2.5), "exceedances must be a whole number"),  # type: ignore[arg-type]
-        (lambda: Gandy(5), "level must lie strictly between 0 and 1, got 5: for 5 % write 0.05"),
+        (lambda: Gandy(5), "level must lie strictly between 0 and 1, got 5: for 5% write 0.05"),
         (lambda: Gandy(risk=0), "risk must lie strictly between 0 and 1, got 0"),
         (lambda: Gandy(risk=0.5), r"risk must be at most 0.25, got 0.5"),
     ],

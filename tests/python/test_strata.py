@@ -330,7 +330,7 @@ def texts() -> dict[str, Any]:
         (7, "strata: expected an id for each segment, got 7"),
         (
             [1, 2, 3],
-            "strata: each of 3 strata has one segment only: nothing varies within them, at least one stratum needs 2 "
+            "strata: each of 3 strata has only one segment, so there is nothing to draw: at least one stratum needs 2 "
             "segments",
         ),
     ],
@@ -355,10 +355,10 @@ def test_a_document_lies_in_one_stratum() -> None:
     with pytest.raises(InputError) as refused:
         standard_error(a, BLEU, documents=["u", "v", "v", "u", "w"], strata=["n", "t", "t", "t", "n"])
     assert str(refused.value) == (
-        "strata: segments 1 and 4 are of one document, but of the strata 'n' and 't': a document must lie in one "
+        "strata: segments 1 and 4 belong to one document, but to the strata 'n' and 't': a document must lie in one "
         "stratum"
     )
-    with pytest.raises(InputError, match=r"each of 2 strata has one document only: .* needs 2 documents"):
+    with pytest.raises(InputError, match=r"each of 2 strata has only one document, .* needs 2 documents"):
         standard_error(a, BLEU, documents=["u", "u", "v", "v", "v"], strata=["n", "n", "t", "t", "t"])
 
 
@@ -367,7 +367,7 @@ def test_tests_and_intervals_without_strata_refuse_them(test: str) -> None:
     rating = SegmentScores("rating", {"a": [1, 2, 4, 5], "b": [2, 2, 3, 3]})
     strata = [1, 1, 2, 2]
     refused = (
-        "rating: t intervals and t, Wilcoxon and sign tests take segments for independent; with strata use 'ar' or "
+        "rating: t intervals and t, Wilcoxon and sign tests treat segments as independent; with strata use 'ar' or "
         "'bootstrap', and an interval from draws"
     )
     with pytest.raises(InputError) as error:
@@ -376,7 +376,7 @@ def test_tests_and_intervals_without_strata_refuse_them(test: str) -> None:
     with pytest.raises(InputError) as error:
         score(metrics=rating, interval="t", strata=strata)
     assert str(error.value) == refused
-    with pytest.raises(InputError, match="the studentized interval is not for strata: use bca or percentile, or delta"):
+    with pytest.raises(InputError, match="the studentized interval does not support strata: use bca or percentile"):
         score(metrics=rating, interval="studentized", strata=strata)
 
 
@@ -495,17 +495,17 @@ def test_strata_of_scores_from_elsewhere(demo: Path, run: Any) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--strata", "short.txt"], "short.txt has the strata of 3 segments, reference.txt has 400"),
+        (["--strata", "short.txt"], "short.txt has stratum ids for 3 segments, but reference.txt has 400"),
         (["--strata", "gap.txt"], "gap.txt, line 7: expected the id of a stratum, got ''"),
         (["--strata", "null.jsonl#s"], "null.jsonl#s, line 2: expected the id of a stratum, got null"),
         (["--strata", "ids.tsv#stratums"], "ids.tsv: unknown column 'stratums': did you mean 'stratum'?"),
         (["--strata", "nowhere.txt"], "nowhere.txt: no such file"),
         (["--strata", "p.conllu"], "p.conllu: CoNLL-U has no ids of strata: use a text, TSV"),
-        (["--strata", "strata.txt", "--docs", "ids.tsv#n"], "segments 1 and 51 are of one document, but of the strata"),
-        (["--strata", "alone.txt"], "strata: each of 400 strata has one segment only"),
-        (["--strata", "-", "--docs", "-"], "standard input (-) can be read only once"),
+        (["--strata", "strata.txt", "--docs", "ids.tsv#n"], "segments 1 and 51 belong to one document, but to"),
+        (["--strata", "alone.txt"], "strata: each of 400 strata has only one segment"),
+        (["--strata", "-", "--docs", "-"], "standard input (-) can supply only one text"),
         (["--strata", "strata.txt", "-o", "./strata.txt"], "./strata.txt is also an input"),
-        (["--strata", "strata.txt", "--interval", "studentized"], "the studentized interval is not for strata"),
+        (["--strata", "strata.txt", "--interval", "studentized"], "the studentized interval does not support strata"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_file_and_line(demo: Path, run: Any, args: list[str], message: str) -> None:

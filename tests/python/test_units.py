@@ -220,7 +220,7 @@ def test_scores_that_fill_their_bits_have_room_for_large_documents() -> None:
     [
         ([1, 2], "documents: expected an id for each of 3 segments, got 2"),
         ([1, 2, 2, 3], "documents: expected an id for each of 3 segments, got 4"),
-        (["x"] * 3, "documents: all 3 segments are of one document, 'x': at least 2 documents are needed"),
+        (["x"] * 3, "documents: all 3 segments belong to one document, 'x': at least 2 documents are needed"),
         (["x", "", "y"], "documents, segment 2: expected a string or an integer, got ''"),
         (["x", " ", "y"], "documents, segment 2: expected a string or an integer, got ' '"),
         (["x", "y", None], "documents, segment 3: expected a string or an integer, got None"),
@@ -550,8 +550,8 @@ def test_documents_of_scores_from_elsewhere(demo: Path, run: Any) -> None:
 
 
 BAD = {
-    "too few": ("short.txt", "short.txt has the documents of 3 segments, reference.txt has 400"),
-    "one document": ("one.txt", "documents: all 400 segments are of one document, 'x': at least 2"),
+    "too few": ("short.txt", "short.txt has document ids for 3 segments, but reference.txt has 400"),
+    "one document": ("one.txt", "documents: all 400 segments belong to one document, 'x': at least 2"),
     "empty line": ("gap.txt", "gap.txt, line 7: expected the id of a document, got ''"),
     "empty field": ("gap.tsv#doc", "gap.tsv#doc, line 3: expected the id of a document, got ' '"),
     "null": ("null.jsonl#doc", "null.jsonl#doc, line 2: expected the id of a document, got null"),
@@ -594,7 +594,7 @@ def test_ids_are_an_input_like_others(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "--docs", "docs.txt", "-o", "./docs.txt")
     assert (outcome.code, "./docs.txt is also an input" in outcome.err) == (2, True)
     outcome = run("compare", "reference.txt", "-", "tuned.txt", "--docs", "-")
-    assert (outcome.code, "standard input (-) can be read only once" in outcome.err) == (2, True)
+    assert (outcome.code, "standard input (-) can supply only one text" in outcome.err) == (2, True)
     outcome = run("score", "reference.txt", "tuned.txt", "--docs", "docs.txt")
     assert (outcome.code, "--docs without --confidence" in outcome.err) == (2, True)
     outcome = run("score", "reference.txt", "tuned.txt", "--docs", "docs.txt", "--segments")

@@ -8,7 +8,7 @@ from ..errors import InputError, quoted, shortened
 
 __all__ = ["check_habits", "name_advice"]
 
-_NO_DOWNLOADS = "reshuffle downloads no test sets: write 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
+_NO_DOWNLOADS = "test sets are not downloaded; run 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
 _ALREADY_TESTED = "'reshuffle compare' always tests"
 
 # Options of sacreBLEU and MultEval that have another name here. None of the keys is an option of reshuffle.
@@ -25,13 +25,13 @@ OPTIONS: Mapping[str, str] = {
     "--num-refs": "write each reference to a file of its own and use --refs FILE FILE",
     "--test-set": _NO_DOWNLOADS,
     "-t": _NO_DOWNLOADS,
-    "--language-pair": "the language of tokenizers and the like is --trg-lang",
-    "-l": "the language of tokenizers and the like is --trg-lang",
+    "--language-pair": "use --trg-lang, for the language of the texts",
+    "-l": "use --trg-lang, for the language of the texts",
     "-tok": "use --tokenize",
     "-lc": "use --lowercase",
     "-s": "use --smooth-method",
     "-sv": "use --smooth-value",
-    "--force": "detokenized text is expected; a warning never stops reshuffle, so leave --force out",
+    "--force": "tokenized text gives only a warning, so leave --force out",
     "-sl": "use 'reshuffle score --segments'",
     "--sentence-level": "use 'reshuffle score --segments'",
     "-b": "use 'reshuffle score --format csv'",

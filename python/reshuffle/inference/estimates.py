@@ -37,12 +37,13 @@ def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction],
     """Raise :class:`InputError` if some metric does not offer what a method needs; ``instead`` names others that do."""
     for m in metrics:
         if kind == MEANS and not m.is_mean:
-            needs, has = "is for means of segment scores", "is no such mean"
+            needs, has = "is for means of segment scores", "is not one"
         elif kind == SUMS and not m.is_sum:
             needs, has = "is for metrics of summed counts", "is a function of texts"
         else:
             continue
-        raise InputError(f"{what} {needs}, and {m.name} {has}: use {' or '.join(instead)}")
+        *others, last = instead
+        raise InputError(f"{what} {needs}, but {m.name} {has}: use {', '.join(others)} or {last}")
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,8 @@ class Estimate:
         """
         if self._family.strata is not None:
             raise InputError(
-                "the studentized interval is not for strata: use bca or percentile, or delta, which needs no draws"
+                "the studentized interval does not support strata: use bca or percentile, or delta, which needs no "
+                "draws"
             )
         rows, units = _small(rows_of(self._counts), self.n_units)
         i, j = np.triu_indices(rows.shape[1])

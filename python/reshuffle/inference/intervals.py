@@ -159,21 +159,21 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "percentile",
             "percentile",
-            "what is left when the same number of draws is dropped at each end",
+            "the range of the draws after the same number is dropped at each end",
             "W04-3250, section 5",
             percentile,
         ),
         Interval(
             "basic",
             "basic",
-            "the percentile interval turned about the observed score",
+            "the percentile interval reflected about the observed score",
             "doi:10.1017/CBO9780511802843, 5.2",
             basic,
         ),
         Interval(
             "normal",
             "normal, with the standard deviation",
-            "normal quantiles times the standard deviation of the draws",
+            "the observed score ± a normal quantile times the standard deviation of the draws",
             "doi:10.1201/9780429246593, 13.2",
             _normal("bootstrap"),
         ),
@@ -187,7 +187,7 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "studentized",
             "studentized",
-            "bootstrap-t: each draw is measured in its own standard error",
+            "bootstrap-t: the deviation of each draw is divided by the standard error of that draw",
             "doi:10.1214/aos/1176350933",
             studentized,
             kind=SUMS,
@@ -195,7 +195,7 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "delta",
             "normal, with the standard error of the delta method",
-            "normal quantiles times the standard error of the linearised metric; no draws",
+            "the observed score ± a normal quantile times the standard error of the linearised metric; no draws",
             "doi:10.1093/biomet/68.3.589",
             _normal("delta"),
             kind=SUMS,
@@ -204,7 +204,7 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "jackknife",
             "normal, with the standard error of the jackknife",
-            "normal quantiles times the standard error from leaving segments out; no draws",
+            "the observed score ± a normal quantile times the standard error from leaving out segments; no draws",
             "doi:10.1214/aos/1176345462",
             _normal("jackknife"),
             draws=False,

@@ -156,14 +156,14 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "holm",
             "Holm",
-            "Bonferroni, stepping down from the smallest p: never worse",
+            "Bonferroni in steps from the smallest p; rejects whatever Bonferroni rejects, and sometimes more",
             "Holm 1979, Scandinavian Journal of Statistics 6",
             _each(holm),
         ),
         Adjustment(
             "maxt",
             "step-down maxT",
-            "by the largest of all differences in each shuffle; knows how the tests depend on one another",
+            "compares with the largest difference of each shuffle; accounts for the dependence between tests",
             "Westfall & Young 1993",
             max_t,
             of_shuffles=True,
@@ -172,7 +172,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "minp",
             "step-down minP",
-            "by the smallest of all p in each shuffle; wants many shuffles",
+            "compares with the smallest p of each shuffle; needs many shuffles",
             "Westfall & Young 1993; doi:10.1007/BF02595811",
             min_p,
             of_shuffles=True,
@@ -190,7 +190,7 @@ def check_adjustment(name: str | None, test: str, of_shuffles: bool) -> Adjustme
     if adjustment.of_shuffles and not of_shuffles:
         others = [other.name for other in ADJUSTMENTS.values() if not other.of_shuffles]
         raise InputError(
-            f"adjustment {name!r} is made from shuffles, and the test {test!r} has none: use the test 'ar', or "
+            f"adjustment {name!r} is computed from shuffles, but the test {test!r} has none: use the test 'ar', or "
             f"{' or '.join(others)}"
         )
     return adjustment

@@ -233,14 +233,14 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "ar",
             "approximate randomization",
-            "swap the two outputs of random segments; exact under exchangeability",
+            "swap the two systems' outputs of random segments; exact under exchangeability",
             "W05-0908, Fig. 1",
             _approximate_randomization,
         ),
         SignificanceTest(
             "bootstrap",
             "centred bootstrap",
-            "draw segments, centre the differences on 0; close to its nominal level",
+            "draw segments with replacement, centre the differences on 0; stays close to its nominal level",
             "doi:10.2307/2532163",
             _on_draws(_centred),
             replicates="draws",
@@ -248,7 +248,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-shift",
             "bootstrap with shift",
-            "as published, absolute value before centring; rejects twice as often as it should",
+            "as published, absolute value before centring; rejects about twice as often as it should",
             "W05-0908, Fig. 2",
             _on_draws(_shift),
             alternatives=("two-sided",),
@@ -257,7 +257,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "paired-bootstrap",
             "paired bootstrap",
-            "the share of draws that the better system does not win; one-sided in the direction observed",
+            "the share of draws that the better system does not win; one-sided in the observed direction",
             "W04-3250, section 6",
             _on_draws(_paired),
             replicates="draws",
@@ -274,7 +274,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "wilcoxon",
             "Wilcoxon signed-rank test",
-            "for means of segment scores; are their differences symmetric about 0?",
+            "for means of segment scores; tests whether their differences are symmetric about 0",
             "doi:10.2307/3001968",
             _on_segments(_wilcoxon),
             replicates=None,
@@ -283,7 +283,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "sign-test",
             "sign test",
-            "for means of segment scores; does each system win as many segments?",
+            "for means of segment scores; tests whether both systems win equally many segments",
             "doi:10.1080/01621459.1946.10501898",
             _on_segments(_sign_test),
             replicates=None,
@@ -320,7 +320,7 @@ def check_shuffling(
     rule = resolve_stopping(given.stopping)
     if test.replicates != "shuffles":
         if rule is not None:
-            raise InputError(f"stopping is for test 'ar', not for {test.name!r}: leave it out, or test by 'ar'")
+            raise InputError(f"a stopping rule is for the test 'ar', not for {test.name!r}: leave it out, or use 'ar'")
         if scheme != "auto":
             raise InputError(
                 f"test {test.name!r} has no shuffles: leave out the scheme {scheme!r}, or use the test 'ar'"
@@ -331,23 +331,25 @@ def check_shuffling(
         # All pairs have to go through the same shuffles, and p through those that it is adjusted by.
         if rule is not None:
             raise InputError(
-                f"adjustment {adjustment.name!r} takes all pairs through the same shuffles to the end, and stopping "
-                "ends each pair at its own: leave out the stopping, or adjust by 'holm' and stop by 'besag-clifford'"
+                f"adjustment {adjustment.name!r} needs all shuffles of every pair, but a stopping rule ends those of "
+                "each pair early: leave out the rule, or use 'holm' with the rule 'besag-clifford'"
             )
         if not by_coins:
-            raise InputError(f"adjustment {adjustment.name!r} goes through shuffles by 'iid' only, not by {scheme!r}")
+            raise InputError(
+                f"adjustment {adjustment.name!r} needs the scheme 'iid', got {scheme!r}: leave out the scheme"
+            )
         return Shuffling()
     if rule is None:
         return Shuffling(scheme)
     if not by_coins:
         raise InputError(
-            f"stopping looks at independent shuffles, one after the other, so it goes with the scheme 'iid', not with "
-            f"{scheme!r}: leave out the scheme or the stopping"
+            f"a stopping rule needs independent shuffles, as the scheme 'iid' makes them, not those of {scheme!r}: "
+            "leave out the scheme or the rule"
         )
     if adjustment is not None and not rule.valid_at_all_levels:
         raise InputError(
-            f"stopping by {rule.name!r} decides at one level, and its p is an estimate that adjustment "
-            f"{adjustment.name!r} cannot build on: stop by 'besag-clifford', or leave out one of the two"
+            f"the stopping rule {rule.name!r} decides at one level and only estimates p, so adjustment "
+            f"{adjustment.name!r} cannot use it: use the rule 'besag-clifford', or leave out the rule or the adjustment"
         )
     return Shuffling("iid", rule if alpha is None else rule.at(alpha))
 

@@ -139,11 +139,11 @@ def _resolved(metrics: Metrics) -> list[Any]:
             raise _no_metric(m)
     signatures = [m.signature() for m in resolved]
     if len(set(signatures)) < len(signatures):
-        raise InputError(f"the same metric twice: {', '.join(signatures)}")
+        raise InputError(f"the same metric is chosen twice, with the same options: {', '.join(signatures)}")
     for m in resolved:
         # Native metrics of the same name differ in their options.
         if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
-            raise InputError(f"two metrics are called {m.name}: rename the one whose counts are precomputed")
+            raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
     return resolved
 
 

@@ -59,7 +59,7 @@ class Replicates:
         self._codes: Codes | None = None
         self._prepared: dict[str, _core.Resampler] = {}
         if self.n_units < 2:
-            raise InputError("one segment only: there is nothing to shuffle or draw, at least 2 segments are needed")
+            raise InputError("there is only one segment: tests and intervals need at least 2")
 
     @classmethod
     def of(cls, samples: Sequence[Sample], given: Resampling) -> Replicates:

@@ -346,7 +346,7 @@ class CountSample(ABC):
         if self.unit != "segment" or self.strata is not None:
             units = "strata" if self.strata is not None else f"{self.unit}s"
             raise InputError(
-                f"{self.metric.name}: t intervals and t, Wilcoxon and sign tests take segments for independent; with "
+                f"{self.metric.name}: t intervals and t, Wilcoxon and sign tests treat segments as independent; with "
                 f"{units} use 'ar' or 'bootstrap', and an interval from draws"
             )
         rows = self.rows(a)

@@ -259,9 +259,9 @@ def _exact_tests_of(
             yield p, Patterns.of(replicates, sample, pairs[p])
         else:
             raise InputError(
-                f"{sample.metric.name}: two systems differ in {units:,} {sample.unit}s, too many for an exact test of "
-                f"2^{units} patterns of swaps (at most 2^{MOST_PATTERNS}, unless they differ in one column of small "
-                "counts): choose the scheme 'auto', 'iid' or 'subgroup'"
+                f"{sample.metric.name}: two systems differ in {units:,} {sample.unit}s, too many for an exact test, "
+                f"which enumerates 2^{units} patterns of swaps (at most 2^{MOST_PATTERNS}, unless the systems differ "
+                "in only one column of small counts): choose the scheme 'auto', 'iid' or 'subgroup'"
             )
 
 

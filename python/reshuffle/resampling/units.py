@@ -44,7 +44,7 @@ class Documents:
         index, names = _numbered("documents", ids, n_segments)
         if len(names) < 2:
             raise InputError(
-                f"documents: all {n_segments:,} segments are of one document, {quoted(''.join(names))}: "
+                f"documents: all {n_segments:,} segments belong to one document, {quoted(''.join(names))}: "
                 "at least 2 documents are needed"
             )
         return cls(index)
@@ -132,7 +132,7 @@ class Strata:
             if strays.size:
                 stray, begin = strays[0], first[documents.index[strays[0]]]
                 raise InputError(
-                    f"strata: segments {begin + 1} and {stray + 1} are of one document, but of the strata "
+                    f"strata: segments {begin + 1} and {stray + 1} belong to one document, but to the strata "
                     f"{quoted(names[index[begin]])} and {quoted(names[index[stray]])}: "
                     "a document must lie in one stratum"
                 )
@@ -140,8 +140,8 @@ class Strata:
         strata = cls(index)
         if (strata.sizes < 2).all():
             raise InputError(
-                f"strata: each of {len(names):,} strata has one {unit} only: nothing varies within them, at least one "
-                f"stratum needs 2 {unit}s"
+                f"strata: each of {len(names):,} strata has only one {unit}, so there is nothing to draw: at least "
+                f"one stratum needs 2 {unit}s"
             )
         return strata
 
