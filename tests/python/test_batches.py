@@ -174,7 +174,7 @@ def test_invalid_batches_are_refused() -> None:
         _ = whole.pvalue_interval
     with pytest.raises(InputError, match="number must be a whole number from 0 to 4, got 5"):
         whole.problem(5)
-    with pytest.raises(InputError, match="of one test, not of a batch"):
+    with pytest.raises(InputError, match="result of a single test: problem"):
         whole.problem(0).problem(0)
     assert whole.problem(4).pvalue_interval is not None
 
