@@ -1,6 +1,6 @@
-"""Calls of the core with arguments of all kinds, for :mod:`test_border`, in a process of its own with little memory.
+"""Calls of the core with arbitrary arguments, in a process with limited memory; run by :mod:`test_border`.
 
-Whatever comes, a call returns or raises one of the exceptions that callers expect. A panic is none of them, and an
+Whatever the arguments, a call must return or raise one of the expected exceptions. A panic is not one of them, and an
 abort ends the process.
 """
 
@@ -57,7 +57,7 @@ strata = st.none() | st.lists(st.sampled_from([0, 1, 35, 70, 2**32, 2**63, 2**64
 
 @st.composite
 def arrays(draw: st.DrawFn, dtype: type, *, shape: tuple[int, ...] | None = None) -> Any:
-    """An array of some shape, of zeros, ones or, if they are floats, what is not finite."""
+    """An array of some shape: zeros, ones or, for floats, also non-finite values."""
     shape = shape or (draw(lengths), draw(lengths))
     fill: Any = draw(reals) if dtype is float else draw(st.sampled_from([0, 1]))
     return np.full(shape, fill, dtype=dtype)
@@ -70,46 +70,50 @@ indices = (
 codes = st.none() | arrays(np.uint64, shape=(70,)) | arrays(np.uint64, shape=(0,)) | arrays(np.uint64, shape=(71,))
 
 
-def per_test(data: st.DataObject, of: Any, by: Any, dtype: type) -> Any:
-    """A number for every metric and pair, mostly."""
-    shape = (len(of), len(by)) if data.draw(st.integers(0, 9)) else (data.draw(lengths), data.draw(lengths))
+def per_test(data: st.DataObject, metrics: Any, by: Any, dtype: type) -> Any:
+    """An array of shape (metrics, pairs), or sometimes of another shape."""
+    shape = (len(metrics), len(by)) if data.draw(st.integers(0, 9)) else (data.draw(lengths), data.draw(lengths))
     return data.draw(arrays(dtype, shape=shape)) if 0 not in shape else np.zeros(shape, dtype=dtype)
 
 
 def run(data: st.DataObject, samples: Any, reductions: list[Any], kind: str) -> Call:
-    """Reductions by a resampler, once, and merged with those of what follows."""
+    """Run the reductions, run them again on the replicates that follow, and merge the two."""
     how: dict[str, Any] = data.draw(replicates)
     first, strata_ = data.draw(numbers), data.draw(st.none() | strata)
-    given_: dict[str, Any] = {"masks": data.draw(masks), "codes": data.draw(codes), "indices": data.draw(indices)}
+    replicate_options: dict[str, Any] = {
+        "masks": data.draw(masks),
+        "codes": data.draw(codes),
+        "indices": data.draw(indices),
+    }
     if data.draw(st.booleans()):
-        given_ = {}
+        replicate_options = {}
 
     def call() -> None:
         resampler = calls.resampler(samples, kind=kind, strata=strata_, threads=how["threads"])
         assert len(resampler.totals) == len(samples)
         assert resampler.scores is None or len(resampler.scores) == len(samples)
-        made = resampler.run(reductions, first=first, **how, **given_)
-        later = resampler.run(reductions, first=made[0].replicates[1], **how, **given_) if made else []
-        for these, more in zip(made, later, strict=True):
-            look_at(these)
-            look_at(these.merge(more))
+        results = resampler.run(reductions, first=first, **how, **replicate_options)
+        later = resampler.run(reductions, first=results[0].replicates[1], **how, **replicate_options) if results else []
+        for these, more in zip(results, later, strict=True):
+            read_attributes(these)
+            read_attributes(these.merge(more))
 
     return call
 
 
-def look_at(reduction: Any) -> None:
-    """Ask for all that was made."""
+def read_attributes(reduction: Any) -> None:
+    """Read every attribute of a reduction."""
     for name in dir(reduction):
         if not name.startswith("_") and name != "merge":
-            with contextlib.suppress(InputError):  # a sequential tally that begins later
+            with contextlib.suppress(InputError):  # a sequential tally that does not begin at replicate 0
                 getattr(reduction, name)
 
 
 def shuffles(data: st.DataObject) -> Call:
-    """Everything that shuffles."""
-    of, by = data.draw(families), data.draw(pairs)
-    side, limits = data.draw(alternatives), per_test(data, of, by, float)
-    ranks, scales = per_test(data, of, by, np.uint64), per_test(data, of, by, float)
+    """Calls that shuffle."""
+    samples, by = data.draw(families), data.draw(pairs)
+    side, limits = data.draw(alternatives), per_test(data, samples, by, float)
+    ranks, scales = per_test(data, samples, by, np.uint64), per_test(data, samples, by, float)
     rule = _core.StoppingRule.besag_clifford(data.draw(st.sampled_from([1, 20, 2**64 - 1])))
     makers: list[Call] = [
         lambda: _core.Tally(by, side, limits),
@@ -122,13 +126,13 @@ def shuffles(data: st.DataObject) -> Call:
         _core.Draws,
     ]
     wanted = data.draw(st.lists(st.sampled_from(makers), max_size=3))
-    return lambda: run(data, of, [make() for make in wanted], "shuffles")()
+    return lambda: run(data, samples, [make() for make in wanted], "shuffles")()
 
 
 def draws(data: st.DataObject) -> Call:
-    """Everything that draws or adds up."""
-    of, counts = data.draw(families), data.draw(stacks)
-    samples = of if data.draw(st.booleans()) else [(None, stack) for stack in counts]
+    """Calls that draw or sum."""
+    scored, counts = data.draw(families), data.draw(stacks)
+    samples = scored if data.draw(st.booleans()) else [(None, stack) for stack in counts]
     makers: list[Call] = [_core.Draws, _core.Moments, _core.Ranks, _core.Sums, lambda: _core.Spread([(0, 1)])]
     wanted = data.draw(st.lists(st.sampled_from(makers), max_size=3))
     kind = data.draw(st.sampled_from(["draws", "draws", "draws", "shuffles", "other"]))
@@ -136,7 +140,7 @@ def draws(data: st.DataObject) -> Call:
 
 
 def many(data: st.DataObject) -> Call:
-    """Everything that takes batches."""
+    """Calls that take a batch of problems."""
     shape = data.draw(st.tuples(*[st.sampled_from([0, 1, 2, 70])] * 3))
     columns = data.draw(st.sampled_from([0, 1, 10, 10, 10]))
     counts = [np.ones((shape[0], *shape[2:], columns), dtype=np.int64)] * shape[1]
@@ -152,8 +156,8 @@ def many(data: st.DataObject) -> Call:
     return data.draw(st.sampled_from(calls))
 
 
-def words(data: st.DataObject) -> Call:
-    """Everything that is a function of a seed alone."""
+def streams(data: st.DataObject) -> Call:
+    """Calls that depend on a seed only."""
     seed, strata_ = data.draw(seeds), data.draw(strata)
     replicate, n, bound = data.draw(numbers), data.draw(numbers), data.draw(numbers)
     purpose = data.draw(st.sampled_from(["shuffle", "draw", "code", "other"]))
@@ -168,7 +172,7 @@ def words(data: st.DataObject) -> Call:
 
 
 def rules(data: st.DataObject) -> Call:
-    """Everything about stopping."""
+    """Calls of the stopping rules."""
     exceedances, n, tests = data.draw(numbers), data.draw(numbers), data.draw(numbers | few)
     level, risk, reached = data.draw(reals | st.just(0.05)), data.draw(reals | st.just(0.001)), data.draw(arrays(bool))
     besag_clifford = data.draw(st.booleans())
@@ -188,7 +192,7 @@ def rules(data: st.DataObject) -> Call:
 
 
 def others(data: st.DataObject) -> Call:
-    """Everything else."""
+    """All remaining calls."""
     line = st.sampled_from(["", "a b", "a " * 5000, "\x00", "日本 &amp; x.", "1\ta\ta\t_\t_\t_\t0\troot\t_\t_", "1-\t"])
     column = data.draw(st.lists(line, max_size=3))
     references = data.draw(st.lists(st.lists(st.none() | line, max_size=3), max_size=3))
@@ -223,22 +227,22 @@ def others(data: st.DataObject) -> Call:
 
 
 def give_up(_number: int, _frame: object) -> None:
-    """End what would take for ever."""
+    """Interrupt a call that takes too long."""
     raise TimeoutError
 
 
 def main(examples: int) -> None:
-    """Make calls."""
+    """Make calls with generated arguments."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + ROOM
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     signal.signal(signal.SIGALRM, give_up)
-    gc.disable()  # an exception that a signal raises in a callback of the collector is lost
+    gc.disable()  # an exception raised by a signal handler during garbage collection is lost
 
     @settings(
         max_examples=examples, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
-    @given(st.sampled_from([shuffles, draws, many, words, rules, others]), st.data())
+    @given(st.sampled_from([shuffles, draws, many, streams, rules, others]), st.data())
     def every_call_returns_or_raises(some: Any, data: st.DataObject) -> None:
         call = some(data)
         with contextlib.suppress(*EXPECTED):

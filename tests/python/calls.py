@@ -1,4 +1,4 @@
-"""Calls of the core as functions: prepares counts and runs one reduction, for tests that look at one."""
+"""Calls of the core as functions: each prepares counts and runs one reduction, for tests of that reduction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reshuffle import _core
 
 
 def resampler(samples: Any, **how: Any) -> _core.Resampler:
-    """Of metrics and (k, S, K) counts."""
+    """A resampler of metrics and (k, S, K) counts."""
     return _core.Resampler([(metric, _core.Counts([counts])) for metric, counts in samples], **how)
 
 
@@ -16,44 +16,44 @@ def _run(samples: Any, reduction: Any, kind: str = "shuffles", strata: Any = Non
     return resampler(samples, kind=kind, strata=strata).run([reduction], **how)[0]
 
 
-def shuffle_tally(of: Any, pairs: Any, alternative: Any, thresholds: Any, **how: Any) -> Any:
-    return _run(of, _core.Tally(pairs, alternative, thresholds), **how).counts
+def shuffle_tally(samples: Any, pairs: Any, alternative: Any, thresholds: Any, **how: Any) -> Any:
+    return _run(samples, _core.Tally(pairs, alternative, thresholds), **how).counts
 
 
-def shuffle_until(of: Any, pairs: Any, alternative: Any, thresholds: Any, rule: Any, **how: Any) -> Any:
-    made = _run(of, _core.SequentialTally(pairs, alternative, thresholds, rule), **how)
-    return made.shuffles, made.exceedances, made.stopped
+def shuffle_until(samples: Any, pairs: Any, alternative: Any, thresholds: Any, rule: Any, **how: Any) -> Any:
+    tally = _run(samples, _core.SequentialTally(pairs, alternative, thresholds, rule), **how)
+    return tally.shuffles, tally.exceedances, tally.stopped
 
 
-def shuffle_statistics(of: Any, pairs: Any, **how: Any) -> Any:
-    return _run(of, _core.Series(pairs), **how).statistics
+def shuffle_statistics(samples: Any, pairs: Any, **how: Any) -> Any:
+    return _run(samples, _core.Series(pairs), **how).statistics
 
 
-def shuffle_spreads(of: Any, pairs: Any, **how: Any) -> Any:
-    return _run(of, _core.Spread(pairs), **how).values
+def shuffle_spreads(samples: Any, pairs: Any, **how: Any) -> Any:
+    return _run(samples, _core.Spread(pairs), **how).values
 
 
-def shuffle_max_t(of: Any, pairs: Any, alternative: Any, scales: Any, thresholds: Any, **how: Any) -> Any:
-    return _run(of, _core.MaxT(pairs, alternative, scales, thresholds), **how).counts
+def shuffle_max_t(samples: Any, pairs: Any, alternative: Any, scales: Any, thresholds: Any, **how: Any) -> Any:
+    return _run(samples, _core.MaxT(pairs, alternative, scales, thresholds), **how).counts
 
 
-def shuffle_min_p(of: Any, pairs: Any, alternative: Any, thresholds: Any, ranks: Any, **how: Any) -> Any:
-    return _run(of, _core.MinP(pairs, alternative, thresholds, ranks), **how).counts
+def shuffle_min_p(samples: Any, pairs: Any, alternative: Any, thresholds: Any, ranks: Any, **how: Any) -> Any:
+    return _run(samples, _core.MinP(pairs, alternative, thresholds, ranks), **how).counts
 
 
 def shuffle_sums(counts: Any, **how: Any) -> Any:
-    return _run([(None, of) for of in counts], _core.Sums(), **how).sums
+    return _run([(None, rows) for rows in counts], _core.Sums(), **how).sums
 
 
-def draw_scores(of: Any, *, strata: Any = None, **how: Any) -> Any:
-    return _run(of, _core.Draws(), "draws", strata, **how).scores
+def draw_scores(samples: Any, *, strata: Any = None, **how: Any) -> Any:
+    return _run(samples, _core.Draws(), "draws", strata, **how).scores
 
 
-def draw_summary(of: Any, **how: Any) -> Any:
+def draw_summary(samples: Any, **how: Any) -> Any:
     reductions: list[Any] = [_core.Moments(), _core.Ranks()]
-    moments, ranks = resampler(of, kind="draws").run(reductions, **how)
+    moments, ranks = resampler(samples, kind="draws").run(reductions, **how)
     return moments.means, moments.deviations, ranks.counts
 
 
 def draw_sums(counts: Any, *, strata: Any = None, **how: Any) -> Any:
-    return _run([(None, of) for of in counts], _core.Sums(), "draws", strata, **how).sums
+    return _run([(None, rows) for rows in counts], _core.Sums(), "draws", strata, **how).sums

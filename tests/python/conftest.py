@@ -1,4 +1,4 @@
-"""What the tests share: where the real data lies, and a profile for property-based tests."""
+"""Shared fixtures: where the real data is, the demo's files, a command line; and a profile for hypothesis."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ settings.load_profile("default")
 
 
 def data_dir() -> Path | None:
-    """Where real outputs of real systems lie, if they do: ``RESHUFFLE_DATA`` or ../shared/data."""
+    """The folder with outputs of real systems, if it exists: ``RESHUFFLE_DATA`` or ../shared/data."""
     path = Path(os.environ.get("RESHUFFLE_DATA", ROOT.parent / "shared" / "data"))
     return path if path.is_dir() else None
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real data; the tests that need it are skipped without it, or fail where it is demanded."""
+    """The folder of real data. Without it, tests that use it are skipped, or fail if the data is required."""
     path = data_dir()
     if path is None:
         reason = "no real data: set RESHUFFLE_DATA to a folder with wmt17-en-de and the other sets"
@@ -41,7 +41,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def golden(data: Path) -> Path:
-    """Numbers that other tools printed, beside the data."""
+    """Numbers printed by other tools, stored beside the data."""
     path = data.parent / "golden"
     if not path.is_dir():
         reason = f"no numbers of other tools: {path} is not there"
@@ -53,7 +53,7 @@ def golden(data: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def wmt17(data: Path) -> Corpus:
-    """The main set: sixteen systems, 3,004 segments, one reference."""
+    """The main test set: sixteen systems, 3,004 segments, one reference."""
     return read_corpus([str(data / "wmt17-en-de/ref.txt")], sorted(map(str, (data / "wmt17-en-de/sys").iterdir())))
 
 
@@ -66,7 +66,7 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Outcome(NamedTuple):
-    """What a command line did."""
+    """Exit code and output of a command line."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""Many problems in one call give what each of them gives alone."""
+"""A batch of problems in one call gives the same results as one call per problem."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SAME = Formula("the same", lambda totals: BLEU.score(totals))
 
 
 def bleu_counts(rng: np.random.Generator, batch: int, segments: int) -> Counts:
-    """Counts as BLEU has them, of outputs that differ in some segments only: (batch, S, 10)."""
+    """BLEU counts of a batch, (batch, S, 10)."""
     matches = np.sort(rng.integers(0, 9, (batch, segments, 4)))[..., ::-1]
     totals = np.array([9, 8, 7, 6]) + np.zeros_like(matches)
     return np.concatenate([np.full((batch, segments, 2), 9), np.minimum(matches, totals), totals], axis=-1)
 
 
 def problems(seed: int, batch: int = 5, segments: int = 40) -> tuple[Counts, Counts]:
-    """From one in which nothing differs to one in which all does."""
+    """Problems from identical systems to systems that differ in every segment."""
     rng = np.random.default_rng(seed)
     a, b = bleu_counts(rng, batch, segments), bleu_counts(rng, batch, segments)
     for problem in range(batch):
@@ -48,12 +48,12 @@ SINGLE = ("statistic", "pvalue", "exceedances", "n_resamples", "seed", "wins", "
 
 
 def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
-    """Every number of every problem is that of the problem alone."""
+    """Every number of every problem in the batch equals that of the problem alone."""
     assert whole.pvalue.shape == (len(alone),)
     for number, one in enumerate(alone):
         of_batch = whole.problem(number)
         for name in SINGLE:
-            if name != "seed" or one.seed is not None:  # which an exact test has not
+            if name != "seed" or one.seed is not None:  # an exact test has no seed
                 assert getattr(of_batch, name) == getattr(one, name), name
 
 
@@ -65,7 +65,7 @@ def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
     st.booleans(),
     st.sampled_from([BLEU, SAME]),
 )
-def test_shuffles_of_a_batch_are_those_of_each_problem(
+def test_shuffling_a_batch_equals_shuffling_each_problem(
     seed: int, scheme: str, alternative: str, stopping: str | None, own_seeds: bool, m: MetricLike
 ) -> None:
     a, b = problems(seed)
@@ -77,14 +77,14 @@ def test_shuffles_of_a_batch_are_those_of_each_problem(
     check(whole, [approximate_randomization(x, y, m, seed=s, **options) for x, y, s in zip(a, b, each, strict=True)])
 
 
-def test_a_batch_of_exact_tests() -> None:
+def test_a_batch_of_exact_tests_equals_one_call_per_problem() -> None:
     a, b = problems(1, batch=3, segments=8)
     whole = approximate_randomization(a, b, BLEU, scheme="exact")
     check(whole, [approximate_randomization(x, y, BLEU, scheme="exact") for x, y in zip(a, b, strict=True)])
     assert set(whole.scheme) == {"exact"}
 
 
-def test_some_problems_of_a_batch_are_tested_exactly_and_the_signature_says_so() -> None:
+def test_a_batch_may_mix_exact_and_monte_carlo_tests_and_its_signature_names_both() -> None:
     a, b = problems(3)
     whole = approximate_randomization(a, b, BLEU, n_resamples=999)
     assert set(whole.scheme) == {"exact", "iid"}
@@ -94,7 +94,7 @@ def test_some_problems_of_a_batch_are_tested_exactly_and_the_signature_says_so()
 
 @pytest.mark.parametrize("method", ["centred", "shift", "paired"])
 @pytest.mark.parametrize("m", [BLEU, SAME])
-def test_draws_of_a_batch_are_those_of_each_problem(method: str, m: MetricLike) -> None:
+def test_bootstrapping_a_batch_equals_bootstrapping_each_problem(method: str, m: MetricLike) -> None:
     a, b = problems(4)
     seeds = [3, 1, 4, 1, 5]
     for documents in (None, np.arange(40) // 4):
@@ -105,7 +105,7 @@ def test_draws_of_a_batch_are_those_of_each_problem(method: str, m: MetricLike) 
 
 
 @pytest.mark.parametrize("documents", [None, np.arange(40) // 4])
-def test_documents_are_those_of_every_problem(documents: NDArray[np.int64] | None) -> None:
+def test_document_ids_apply_to_every_problem(documents: NDArray[np.int64] | None) -> None:
     a, b = problems(5)
     whole = approximate_randomization(a, b, BLEU, documents=documents, n_resamples=99)
     check(
@@ -115,10 +115,10 @@ def test_documents_are_those_of_every_problem(documents: NDArray[np.int64] | Non
     assert ("unit:document[10]" in whole.signature) == (documents is not None)
 
 
-def test_scores_of_segments_have_a_unit_in_each_problem() -> None:
+def test_each_problem_has_its_own_score_resolution() -> None:
     rng = np.random.default_rng(6)
     a, b = rng.normal(size=(2, 6, 30))
-    a[:3], b[:3] = a[:3].round(1), b[:3].round(2)  # three share hundredths, three are in powers of two
+    a[:3], b[:3] = a[:3].round(1), b[:3].round(2)  # these three have a resolution of 0.01, the others a power of two
     a[4] *= 1000
     check(
         approximate_randomization(a, b, n_resamples=99, seed=range(6)),
@@ -131,7 +131,7 @@ def test_scores_of_segments_have_a_unit_in_each_problem() -> None:
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "normal", "bca", "studentized", "delta", "jackknife"])
 @pytest.mark.parametrize("m", [BLEU, TER, SAME])
-def test_intervals_of_a_batch_are_those_of_each_problem(method: str, m: Any) -> None:
+def test_intervals_of_a_batch_equal_those_of_each_problem(method: str, m: Any) -> None:
     a, b = problems(7, batch=3) if m is not TER else np.random.default_rng(8).integers(1, 9, (2, 3, 40, 2))
     seeds = [5, 6, 7]
     for other in (None, b):
@@ -143,14 +143,14 @@ def test_intervals_of_a_batch_are_those_of_each_problem(method: str, m: Any) -> 
 
 
 @pytest.mark.parametrize("method", ["delta", "jackknife", "bootstrap"])
-def test_standard_errors_of_a_batch_are_those_of_each_problem(method: str) -> None:
+def test_standard_errors_of_a_batch_equal_those_of_each_problem(method: str) -> None:
     a, b = problems(9)
     whole = standard_error(a, BLEU, b=b, method=method, n_resamples=50)
     expected = [standard_error(x, BLEU, b=y, method=method, n_resamples=50) for x, y in zip(a, b, strict=True)]
     assert whole.tolist() == expected
 
 
-def test_what_a_batch_cannot_be_is_refused() -> None:
+def test_invalid_batches_are_refused() -> None:
     a, b = problems(10)
     refused: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
         ((a, b[:4], BLEU), {}, r"a and b must have the same shape, got \(5, 40, 10\) and \(4, 40, 10\)"),
@@ -174,14 +174,15 @@ def test_what_a_batch_cannot_be_is_refused() -> None:
         _ = whole.pvalue_interval
     with pytest.raises(InputError, match="number must be a whole number from 0 to 4, got 5"):
         whole.problem(5)
-    with pytest.raises(InputError, match="the result of a single test: problem"):
+    with pytest.raises(InputError, match="result of a single test: problem"):
         whole.problem(0).problem(0)
     assert whole.problem(4).pvalue_interval is not None
 
 
-def test_what_is_tested_exactly_does_not_depend_on_the_rest_of_the_batch() -> None:
+def test_the_choice_of_exact_tests_does_not_depend_on_the_rest_of_the_batch() -> None:
     rng = np.random.default_rng(11)
-    # In one column of ever more segments, so that the law of its sum costs from less to more than shuffles do.
+    # The systems differ in one column, in more segments from problem to problem: the exact distribution of its sum
+    # costs less than the shuffles in the first problems, and more in the last.
     a = rng.integers(1, 4, (24, 1000, 2))
     a[..., 1] = 9
     b = a.copy()

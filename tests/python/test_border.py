@@ -1,4 +1,4 @@
-"""Arguments that the core cannot use are exceptions, whatever they are: never a panic, never a dead process."""
+"""The core raises exceptions for arguments that it cannot use; it never panics or aborts the process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reshuffle import InputError, _core
 
 BLEU = _core.Metric("bleu", {})
 COUNTS = np.random.default_rng(0).integers(1, 30, size=(2, 70, 10))
-OF, PAIR, LIMIT = [(BLEU, COUNTS)], [(0, 1)], np.zeros((1, 1))
+SAMPLES, PAIR, LIMIT = [(BLEU, COUNTS)], [(0, 1)], np.zeros((1, 1))
 RANKS = np.ones((1, 1), dtype=np.uint64)
 RULE = _core.StoppingRule.besag_clifford(10)
 CODES = np.zeros(70, dtype=np.uint64)
@@ -28,12 +28,12 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "n must be at most 8589934592, after which",
     ),
     "minP of 0": (
-        lambda: calls.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=0, seed=1),
+        lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", LIMIT, RANKS, n=0, seed=1),
         InputError,
         "replicates: expected at least one, got none",
     ),
     "spreads of 0": (
-        lambda: calls.shuffle_spreads(OF, PAIR, n=0, seed=1),
+        lambda: calls.shuffle_spreads(SAMPLES, PAIR, n=0, seed=1),
         InputError,
         "replicates: expected at least one, got none",
     ),
@@ -43,12 +43,12 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "replicates: expected at least one, got none",
     ),
     "minP beyond memory": (
-        lambda: calls.shuffle_min_p(OF, PAIR, "two-sided", LIMIT, RANKS, n=2**60, seed=1),
+        lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", LIMIT, RANKS, n=2**60, seed=1),
         MemoryError,
         "cannot allocate 1152921504606846976 numbers",
     ),
     "statistics beyond memory": (
-        lambda: calls.shuffle_statistics(OF, PAIR, n=2**60, seed=1),
+        lambda: calls.shuffle_statistics(SAMPLES, PAIR, n=2**60, seed=1),
         MemoryError,
         "cannot allocate 1152921504606846976 numbers",
     ),
@@ -60,12 +60,12 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "cannot allocate 1152921504606846977 numbers",
     ),
     "NaN": (
-        lambda: calls.shuffle_tally(OF, PAIR, "two-sided", LIMIT * np.nan, n=10, seed=1),
+        lambda: calls.shuffle_tally(SAMPLES, PAIR, "two-sided", LIMIT * np.nan, n=10, seed=1),
         InputError,
         "thresholds must be numbers, got NaN",
     ),
     "NaN scale": (
-        lambda: calls.shuffle_max_t(OF, PAIR, "two-sided", LIMIT * np.nan, LIMIT, n=10, seed=1),
+        lambda: calls.shuffle_max_t(SAMPLES, PAIR, "two-sided", LIMIT * np.nan, LIMIT, n=10, seed=1),
         InputError,
         "scales must be numbers, got NaN",
     ),
@@ -75,11 +75,11 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "metrics: expected at least one, got none",
     ),
     "pair": (
-        lambda: calls.shuffle_spreads(OF, [(0, 2)], n=1, seed=1),
+        lambda: calls.shuffle_spreads(SAMPLES, [(0, 2)], n=1, seed=1),
         InputError,
         "system 2 is out of range: there are 2",
     ),
-    # As many words of 64 flips as 70 segments need.
+    # 70 segments need two 64-bit values of flips.
     "masks": (
         lambda: calls.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 65), dtype=bool)),
         InputError,
@@ -100,7 +100,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         InputError,
         "segments of indices: expected 70, got 69",
     ),
-    # Past the last number there were zeros in the place of sums.
+    # Replicates past the last number once gave zeros instead of sums.
     "first": (
         lambda: calls.shuffle_sums([COUNTS], n=10, seed=1, first=2**64 - 5, codes=CODES),
         InputError,
@@ -112,7 +112,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "strata: expected at least one, got none",
     ),
     "threads": (
-        lambda: calls.shuffle_spreads(OF, PAIR, n=1, seed=1, threads=10**9),
+        lambda: calls.shuffle_spreads(SAMPLES, PAIR, n=1, seed=1, threads=10**9),
         InputError,
         "threads must be at most 4096, got 1000000000",
     ),
@@ -128,14 +128,16 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize(("call", "kind", "message"), CALLS.values(), ids=CALLS.keys())
-def test_what_cannot_be_used_is_said(call: Callable[[], object], kind: type[Exception], message: str) -> None:
+def test_unusable_arguments_raise_an_error_that_explains_them(
+    call: Callable[[], object], kind: type[Exception], message: str
+) -> None:
     with pytest.raises(kind) as caught:
         call()
     assert str(caught.value).startswith(message) or message in str(caught.value)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does")
-def test_no_argument_ends_the_process_or_panics() -> None:
+def test_no_arguments_cause_a_panic_or_an_abort() -> None:
     script = Path(__file__).parent / "border.py"
     done = subprocess.run([sys.executable, str(script), "400"], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, "all calls returned or raised\n"), done.stderr[-3000:]

@@ -1,6 +1,6 @@
-"""Do the tests reject as often as they say? Minutes of simulation on real outputs: ``python -m pytest -m slow -s``.
+"""Type-I error and coverage, by minutes of simulation on real outputs: ``python -m pytest -m slow -s``.
 
-The figures printed here are those of docs/statistics.md.
+docs/statistics.md quotes the figures printed here.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def pair(wmt17: Corpus) -> Counts:
 
 
 def null_pvalues(pair: Counts, test: Callable[[Counts, Counts, int], float]) -> NDArray[np.float64]:
-    """p-values where the null is true: a random subset of segments, the outputs of each swapped at random."""
+    """p-values under the null hypothesis: a random subset of segments, the two outputs of each swapped at random."""
     rng = np.random.default_rng(2005)
     pvalues = []
     for simulation in range(SIMULATIONS):
@@ -74,18 +74,18 @@ def report(name: str, pvalues: NDArray[np.float64]) -> list[float]:
     return rates
 
 
-def test_approximate_randomization_rejects_as_often_as_it_says(pair: Counts) -> None:
+def test_approximate_randomization_has_its_nominal_type_i_error(pair: Counts) -> None:
     pvalues = null_pvalues(
         pair, lambda a, b, seed: approximate_randomization(a, b, BLEU, n_resamples=999, seed=seed).pvalue
     )
     for level, rate in zip(LEVELS, report("ar", pvalues), strict=True):
         assert abs(rate - level) < 4 * (level * (1 - level) / SIMULATIONS) ** 0.5
-    # Uniform throughout, not only in the tail: Kolmogorov-Smirnov at about 1e-4.
+    # p-values are uniform throughout, not only in the tail: Kolmogorov-Smirnov at about 1e-4.
     grid = (np.arange(SIMULATIONS) + 1) / SIMULATIONS
     assert np.abs(np.sort(pvalues) - grid).max() < 2.2 / SIMULATIONS**0.5
 
 
-def test_besag_and_clifford_reject_as_often_as_they_say(pair: Counts) -> None:
+def test_besag_clifford_stopping_keeps_the_nominal_type_i_error(pair: Counts) -> None:
     used: list[int] = []
 
     def pvalue(a: Counts, b: Counts, seed: int) -> float:
@@ -98,7 +98,7 @@ def test_besag_and_clifford_reject_as_often_as_they_say(pair: Counts) -> None:
     print(f"shuffles used of 9,999: median {np.median(used):.0f}, mean {np.mean(used):.0f}")
 
 
-def test_gandy_rejects_as_often_as_all_shuffles_do(pair: Counts) -> None:
+def test_gandy_stopping_rejects_as_often_as_all_shuffles_do(pair: Counts) -> None:
     used: list[int] = []
     undecided = 0
 
@@ -116,7 +116,7 @@ def test_gandy_rejects_as_often_as_all_shuffles_do(pair: Counts) -> None:
 
 
 @pytest.mark.parametrize("p", [0.03, 0.04, 0.045, 0.05, 0.055, 0.06, 0.08])
-def test_gandy_decides_for_the_wrong_side_with_no_more_than_the_risk(p: float) -> None:
+def test_gandy_stopping_decides_wrongly_with_at_most_the_stated_risk(p: float) -> None:
     rng = np.random.default_rng(2009)
     tests, cap, risk = 20_000, 20_480, 0.001
     sequential = _core.Sequential(Gandy(0.05, risk).core(), tests)
@@ -131,12 +131,12 @@ def test_gandy_decides_for_the_wrong_side_with_no_more_than_the_risk(p: float) -
     assert wrong <= scipy.stats.binom.ppf(0.9999, tests, risk)
 
 
-# Where the rejection rate at .05 has to lie, with room for the simulation's own error.
+# Expected range of the rejection rate at .05, with room for the simulation's own error.
 BOUNDS = {"centred": (0.035, 0.065), "shift": (0.09, 0.13), "paired": (0.085, 0.125)}
 
 
 @pytest.mark.parametrize("method", BOUNDS)
-def test_bootstrap_tests_reject_as_often_as_the_docs_say(pair: Counts, method: str) -> None:
+def test_bootstrap_tests_have_the_documented_type_i_error(pair: Counts, method: str) -> None:
     pvalues = null_pvalues(
         pair, lambda a, b, seed: bootstrap_test(a, b, BLEU, method=method, n_resamples=999, seed=seed).pvalue
     )
@@ -149,7 +149,7 @@ def test_bootstrap_tests_reject_as_often_as_the_docs_say(pair: Counts, method: s
 
 
 @pytest.mark.parametrize("test", ["t-test", "wilcoxon", "sign-test"])
-def test_tests_of_means_reject_as_often_as_they_say(pair: Counts, test: str) -> None:
+def test_tests_of_means_have_their_nominal_type_i_error(pair: Counts, test: str) -> None:
     def pvalue(a: Counts, b: Counts, seed: int) -> float:
         scores = SegmentScores("BLEU of segments", {"b": BLEU.segment_scores(b), "a": BLEU.segment_scores(a)})
         return float(compare(metrics=scores, test=test, interval="t").comparisons[0].test.pvalue)
@@ -159,17 +159,17 @@ def test_tests_of_means_reject_as_often_as_they_say(pair: Counts, test: str) -> 
 
 
 @pytest.mark.parametrize("segments", [100, 500])
-@pytest.mark.parametrize("of", ["corpus", "mean"])
-def test_intervals_cover_as_often_as_the_docs_say(pair: Counts, of: str, segments: int) -> None:
-    """95 % intervals for BLEU, and for the mean of the BLEU of segments, on draws from a set whose score is known."""
+@pytest.mark.parametrize("statistic", ["corpus", "mean"])
+def test_intervals_have_the_documented_coverage(pair: Counts, statistic: str, segments: int) -> None:
+    """95% intervals for BLEU, and for the mean of sentence BLEU, on samples from a set whose score is known."""
     rng = np.random.default_rng(2004)
     m: Metric = BLEU
-    if of == "mean":
+    if statistic == "mean":
         m = SegmentScores("BLEU of segments", list(BLEU.segment_scores(pair)))
         pair = m.counts_of(list(m.counts))
     scores = m.score(pair.sum(axis=1))
     truth = scores[0], scores[0] - scores[1]
-    covered = {name: np.zeros(2) for name in INTERVALS if of == "mean" or INTERVALS[name].kind != MEANS}
+    covered = {name: np.zeros(2) for name in INTERVALS if statistic == "mean" or INTERVALS[name].kind != MEANS}
     for simulation in range(SIMULATIONS_OF_INTERVALS):
         drawn = pair[:, rng.integers(pair.shape[1], size=segments)]
         replicates = Replicates([CountSample.from_counts(m, drawn)], n_resamples=999, seed=simulation)
@@ -179,19 +179,19 @@ def test_intervals_cover_as_often_as_the_docs_say(pair: Counts, of: str, segment
             counts += [i.low <= true <= i.high for i, true in zip(ends, truth, strict=True)]
     rates = {name: counts / SIMULATIONS_OF_INTERVALS for name, counts in covered.items()}
     for name, (score, difference) in rates.items():
-        print(f"coverage, {of}, {segments} segments, {name}: score {score:.3f}, difference {difference:.3f}")
+        print(f"coverage, {statistic}, {segments} segments, {name}: score {score:.3f}, difference {difference:.3f}")
     low = 0.92 if segments == 100 else 0.935
     assert all(low < rate < 0.97 for both in rates.values() for rate in both)
 
 
 SEGMENTS_OF_A_DOCUMENT = 15
-# Where the rejection rates at .05 have to lie with 40 documents: of `ar` on segments, of `ar` on documents.
-OF_SEGMENTS = {0.0: (0.035, 0.065), 0.02: (0.065, 0.11), 0.05: (0.105, 0.155), 0.1: (0.18, 0.235), 0.2: (0.27, 0.34)}
-OF_DOCUMENTS = (0.037, 0.064)
+# Expected ranges of the rejection rates at .05 with 40 documents: ``ar`` on segments, and ``ar`` on documents.
+SEGMENT_RATES = {0.0: (0.035, 0.065), 0.02: (0.065, 0.11), 0.05: (0.105, 0.155), 0.1: (0.18, 0.235), 0.2: (0.27, 0.34)}
+DOCUMENT_RATES = (0.037, 0.064)
 
 
 def null_pvalues_of_documents(icc: float, documents: int, method: str, by_document: bool) -> NDArray[np.float64]:
-    """p-values where paired differences are normal around 0 and correlate by ``icc`` within documents."""
+    """p-values for normal paired differences with mean 0 and correlation ``icc`` within documents."""
     rng = np.random.default_rng(2012)
     ids = np.repeat(np.arange(documents), SEGMENTS_OF_A_DOCUMENT)
     pvalues = []
@@ -199,7 +199,7 @@ def null_pvalues_of_documents(icc: float, documents: int, method: str, by_docume
         of_documents, of_segments = rng.normal(size=documents), rng.normal(size=len(ids))
         differences = icc**0.5 * of_documents[ids] + (1 - icc) ** 0.5 * of_segments
         scores = SegmentScores("difference", {"a": np.round(differences, 3), "b": np.zeros(len(ids))})
-        # What is calibrated is the shuffles; some of these would be exact.
+        # These simulations measure Monte Carlo shuffles; the default scheme would test some samples exactly.
         test = partial(approximate_randomization, scheme="iid") if method == "ar" else bootstrap_test
         result = test(
             scores.counts["a"],
@@ -213,22 +213,22 @@ def null_pvalues_of_documents(icc: float, documents: int, method: str, by_docume
     return np.array(pvalues)
 
 
-@pytest.mark.parametrize("icc", OF_SEGMENTS)
-def test_segments_of_documents_are_not_independent_but_documents_are(icc: float) -> None:
+@pytest.mark.parametrize("icc", SEGMENT_RATES)
+def test_type_i_error_is_nominal_for_documents_and_too_high_for_correlated_segments(icc: float) -> None:
     _, of_segments, _ = report(f"ar, segments, ICC {icc}", null_pvalues_of_documents(icc, 40, "ar", False))
     _, of_documents, _ = report(f"ar, documents, ICC {icc}", null_pvalues_of_documents(icc, 40, "ar", True))
-    assert OF_SEGMENTS[icc][0] < of_segments < OF_SEGMENTS[icc][1]
-    assert OF_DOCUMENTS[0] < of_documents < OF_DOCUMENTS[1]
+    assert SEGMENT_RATES[icc][0] < of_segments < SEGMENT_RATES[icc][1]
+    assert DOCUMENT_RATES[0] < of_documents < DOCUMENT_RATES[1]
 
 
 @pytest.mark.parametrize("documents", [10, 20, 40, 80])
-def test_draws_want_more_documents_than_shuffles(documents: int) -> None:
+def test_bootstrap_tests_need_more_documents_than_approximate_randomization(documents: int) -> None:
     rates = {
         m: report(f"{m}, {documents} documents", null_pvalues_of_documents(0.1, documents, m, True))[1]
         for m in ("ar", "centred")
     }
-    assert OF_DOCUMENTS[0] < rates["ar"] < OF_DOCUMENTS[1]
-    assert OF_DOCUMENTS[0] < rates["centred"] < 0.12
+    assert DOCUMENT_RATES[0] < rates["ar"] < DOCUMENT_RATES[1]
+    assert DOCUMENT_RATES[0] < rates["centred"] < 0.12
 
 
 FAMILY = ("KIT.4950", "RWTH-nmt-ensemble.4921", "C-3MA.4959", "LMU-nmt-single.4893", "FBK.4870")
@@ -236,13 +236,13 @@ SIMULATIONS_OF_FAMILIES = 2000
 
 
 @pytest.mark.parametrize("truth", ["all alike", "one worse"])
-def test_adjusted_p_values_keep_the_error_of_the_family(wmt17: Corpus, truth: str) -> None:
+def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, truth: str) -> None:
     """Five systems, ten pairs: how often at least one true null hypothesis is rejected at .05."""
     rng = np.random.default_rng(1993)
     counts = BLEU.suff_stats([wmt17.systems[name] for name in FAMILY], wmt17.references)
     alike = 5 if truth == "all alike" else 4
     if truth == "one worse":
-        counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches gone
+        counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches removed
     pairs = [(a, b) for b in range(5) for a in range(b)]
     true_nulls = [index for index, (a, b) in enumerate(pairs) if max(a, b) < alike]
     wrong: dict[str, int] = dict.fromkeys(["none", *ADJUSTMENTS], 0)
@@ -264,7 +264,7 @@ def test_adjusted_p_values_keep_the_error_of_the_family(wmt17: Corpus, truth: st
     assert all(rate < 0.07 for name, rate in rates.items() if name != "none")
 
 
-def test_a_subgroup_rejects_as_often_as_it_says(pair: Counts) -> None:
+def test_a_random_subgroup_has_its_nominal_type_i_error(pair: Counts) -> None:
     pvalues = null_pvalues(
         pair,
         lambda a, b, seed: approximate_randomization(a, b, BLEU, scheme="subgroup", n_resamples=1024, seed=seed).pvalue,
@@ -280,8 +280,8 @@ SIMULATIONS_OF_STRATA = 1500
 
 
 @pytest.mark.parametrize("size", [30, 10, 2])
-def test_intervals_within_strata_are_narrower_and_cover_if_strata_are_not_small(size: int) -> None:
-    """95 % intervals of a mean where strata differ as much as segments within one, with strata given and without."""
+def test_intervals_within_strata_are_narrower_and_cover_unless_strata_are_small(size: int) -> None:
+    """95% intervals of a mean where strata differ as much as the segments within one, with and without strata."""
     rng = np.random.default_rng(1997)
     n_strata = SEGMENTS_OF_ALL_STRATA // size
     ids = np.repeat(np.arange(n_strata), size)
@@ -289,7 +289,7 @@ def test_intervals_within_strata_are_narrower_and_cover_if_strata_are_not_small(
     means /= means.std()
     found: dict[tuple[str, bool], list[tuple[bool, float]]] = {}
     for simulation in range(SIMULATIONS_OF_STRATA):
-        # A little skewed, as scores are: a gamma law with a variance of 1.
+        # Somewhat skewed, as scores are: a gamma distribution with a variance of 1.
         values = means + (rng.gamma(16, size=len(ids)) - 16) / 4
         scores = SegmentScores("score", {"a": np.round(values, 3)})
         for strata in (None, ids):
@@ -311,7 +311,7 @@ def test_intervals_within_strata_are_narrower_and_cover_if_strata_are_not_small(
             assert 0.93 < within < 0.965
             assert narrow / wide == pytest.approx(0.5**0.5, rel=0.02)
         else:
-            # Draws of S_h units have (S_h - 1)/S_h of the variance, and intervals cover as much less.
+            # The draws' variance is (S_h - 1)/S_h of the true one, and coverage falls accordingly.
             shorter = ((size - 1) / size) ** 0.5
             assert narrow / wide == pytest.approx(0.5**0.5 * shorter, rel=0.02)
             assert within == pytest.approx(math.erf(1.96 * shorter / 2**0.5), abs=0.025)

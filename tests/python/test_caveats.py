@@ -1,4 +1,4 @@
-"""Caveats: inference finds kinds and values, reports have words for each."""
+"""Caveats: inference finds their kinds and values, reports put them into words."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def ratings(n: int = SEGMENTS, k: int = 2, apart: float = 0.0) -> SegmentScores:
     return SegmentScores("rating", {f"s{i}": np.round(rng.normal(50 + i * apart, 10, n), 3) for i in range(k)})
 
 
-def compared(given: SegmentScores, **options: Any) -> Comparison:
-    return compare(metrics=given, interval=None, **{"scheme": "iid", "n_resamples": 999, **options})
+def compared(ratings_: SegmentScores, **options: Any) -> Comparison:
+    return compare(metrics=ratings_, interval=None, **{"scheme": "iid", "n_resamples": 999, **options})
 
 
 CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
@@ -42,37 +42,37 @@ CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_each_kind_is_found_with_its_values_and_worded(kind: str) -> None:
+def test_each_kind_of_caveat_is_found_with_its_values_and_shown(kind: str) -> None:
     comparison, values = CASES[kind]
     (caveat,) = (caveat for caveat in comparison.caveats if caveat.kind == kind)
     for name, value in values.items():
         assert caveat.values[name] == (pytest.approx(value) if isinstance(value, float) else value)
     for fmt in ("text", "markdown", "latex"):
-        told = " ".join(render(comparison, fmt).replace("% ", "").split())
-        assert worded(caveat).replace("% ", "") in told
+        report = " ".join(render(comparison, fmt).replace("% ", "").split())
+        assert worded(caveat).replace("% ", "") in report
     assert worded(caveat).endswith(".")
 
 
-def test_all_kinds_have_words_and_a_description() -> None:
+def test_all_kinds_of_caveats_are_tested_and_documented() -> None:
     assert set(CASES) == set(CAVEATS)
     assert all(f"``{kind}``" in (Caveat.__doc__ or "") for kind in CAVEATS)
 
 
-def test_where_nothing_is_doubtful_nothing_is_said() -> None:
+def test_an_unproblematic_comparison_has_no_caveats() -> None:
     assert compared(ratings(apart=30.0)).caveats == ()
     assert score(metrics=ratings(), interval="t").caveats == ()
     assert compared(ratings(4), scheme="exact", test="ar").caveats[0].kind == "few-units"
     assert compared(ratings(), test="t-test", scheme="auto").caveats == ()
-    # An adjustment answers for many tests.
+    # An adjustment accounts for the number of tests.
     assert compared(ratings(k=3, apart=30.0), all_pairs=True, adjust="holm").caveats == ()
 
 
-def test_they_are_found_in_the_results_alone() -> None:
+def test_caveats_depend_on_the_results_only() -> None:
     for comparison, _ in CASES.values():
         assert caveats(replace(comparison, caveats=())) == comparison.caveats
 
 
-def test_ranges_are_of_all_pairs_under_a_metric() -> None:
+def test_ranges_cover_all_pairs_under_a_metric() -> None:
     comparison = compared(ratings(k=4), all_pairs=True, documents=[i // 6 for i in range(SEGMENTS)])
     (caveat,) = (caveat for caveat in comparison.caveats if caveat.kind == "dependence")
     correlations = [pair.intraclass_correlation for pair in comparison.comparisons if pair.intraclass_correlation]

@@ -26,7 +26,7 @@ OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     },
 )
 
-# Words with punctuation at either end, which chrF++ takes off.
+# Words with punctuation at either end, which chrF++ splits off.
 PUNCTUATED = lines_of(st.sampled_from(["(hi)", "hi", "hi!", '"', '""', "a,b", "...", "'s", "hi.", "¿hi", "(", "-a-"]))
 
 
@@ -50,20 +50,24 @@ def assert_equal_to_sacrebleu(
 
 @settings(max_examples=300)
 @given(corpora(LINES | PUNCTUATED, max_segments=4, max_references=1), OPTIONS)
-def test_any_text_gives_sacrebleus_counts_and_score(corpus: tuple[list[str], Columns], options: dict[str, Any]) -> None:
+def test_counts_and_score_of_any_text_equal_sacrebleu(
+    corpus: tuple[list[str], Columns], options: dict[str, Any]
+) -> None:
     assert_equal_to_sacrebleu(*corpus, **options)
 
 
 @settings(max_examples=300)
 @given(corpora(LINES | PUNCTUATED), OPTIONS)
-def test_any_references_give_sacrebleus_counts_and_score(
+def test_counts_and_score_with_any_references_equal_sacrebleu(
     corpus: tuple[list[str], Columns], options: dict[str, Any]
 ) -> None:
     assert_equal_to_sacrebleu(*corpus, **options)
 
 
 @given(corpora(PUNCTUATED, max_references=2), OPTIONS)
-def test_segments_score_as_sacrebleus_sentences(corpus: tuple[list[str], Columns], options: dict[str, Any]) -> None:
+def test_segment_scores_equal_sacrebleus_sentence_scores(
+    corpus: tuple[list[str], Columns], options: dict[str, Any]
+) -> None:
     hypotheses, columns = corpus
     chrf = CHRF(**options)
     expected = [
@@ -76,9 +80,9 @@ def test_segments_score_as_sacrebleus_sentences(corpus: tuple[list[str], Columns
 
 
 @given(st.data(), OPTIONS)
-def test_any_sums_give_sacrebleus_score(data: st.DataObject, options: dict[str, Any]) -> None:
+def test_scores_of_any_sums_equal_sacrebleu(data: st.DataObject, options: dict[str, Any]) -> None:
     ours = metric("chrf", **options)
-    # Of each order the hypothesis, the reference and what they share; both may lack an order.
+    # For each order: n-grams of the hypothesis, of the reference, and shared. Both texts may lack an order.
     total = st.integers(0, 40) | st.just(0) | st.integers(0, 10**9)
     sums: list[int] = []
     for _ in range(len(ours.columns) // 3):
@@ -89,13 +93,13 @@ def test_any_sums_give_sacrebleus_score(data: st.DataObject, options: dict[str, 
 
 
 @given(OPTIONS)
-def test_signatures_are_sacrebleus(options: dict[str, Any]) -> None:
+def test_signatures_equal_sacrebleus(options: dict[str, Any]) -> None:
     chrf = CHRF(**options)
     score = chrf.corpus_score(["a"], [["a"], ["b"]])
     ours = metric("chrf", **options)
     name, *parts = ours.signature("2").split("|")
     assert name == score.name == ours.name
-    # The last part is the version, which reports give once for all metrics.
+    # The last part is the version, which reports show once for all metrics.
     assert "|".join(parts) == chrf.get_signature().format().rsplit("|", 1)[0]
 
 
@@ -106,28 +110,28 @@ def test_chrf_plus_plus_is_chrf_with_words_and_word_pairs() -> None:
     np.testing.assert_array_equal(plus.suff_stats([texts[0]], texts[1]), plain.suff_stats([texts[0]], texts[1]))
 
 
-def test_one_punctuation_mark_goes_from_a_word_and_the_last_before_the_first() -> None:
+def test_one_punctuation_mark_is_split_off_a_word_preferably_the_last() -> None:
     assert CHRF(word_order=1)._remove_punctuation("(hi) ( !!") == ["(hi", ")", "(", "!", "!"]
     words = metric("chrf", char_order=0, word_order=1)
     assert words.suff_stats([["(hi) ( !!"]], [["(hi) ! ( !"]])[0, 0].tolist() == [5, 5, 5]
     assert words.suff_stats([["(hi)"]], [["( hi )"]])[0, 0].tolist() == [2, 3, 1]
 
 
-def test_white_space_is_what_python_splits_at() -> None:
+def test_white_space_is_whatever_python_splits_at() -> None:
     every = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
     rows = metric("chrf", char_order=1).suff_stats([[f"a{c}" for c in every]], [["a"] * len(every)])[0]
     assert [len("".join(f"a{c}".split())) for c in every] == rows[:, 0].tolist()
 
 
-def test_of_equally_good_references_the_first_counts() -> None:
+def test_among_equally_good_references_the_first_is_used() -> None:
     chrf = metric("chrf", char_order=1, beta=1)
-    # 1 of 1 and 1 of 2 either way round: F is 2/3 of both.
+    # 1 of 1 and 1 of 2, or the reverse: F is 2/3 for both.
     rows = chrf.suff_stats([["ab"]], [["a"], ["b"]])[0]
     assert rows.tolist() == [[2, 1, 1]]
     assert_equal_to_sacrebleu(["ab"], [["a"], ["ba"], ["ab"]], char_order=1)
 
 
-def test_an_order_that_the_reference_lacks_counts_nothing() -> None:
+def test_an_order_that_the_reference_lacks_has_no_counts() -> None:
     row = metric("chrf", char_order=3).suff_stats([["abc"]], [["ab"]])[0, 0].reshape(3, 3)
     assert row.tolist() == [[3, 2, 2], [2, 1, 1], [0, 0, 0]]
 
@@ -141,15 +145,15 @@ def test_an_order_that_the_reference_lacks_counts_nothing() -> None:
         ({"tokenize": "13a"}, "unknown chrf option 'tokenize'"),
     ],
 )
-def test_options_that_chrf_has_not_are_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         metric("chrf", **options)
 
 
 @pytest.mark.parametrize("order", [1, 2, 5, 6, 7, 11, 16])
 @pytest.mark.parametrize("alphabet", [1, 2, 15, 16, 17, 63, 64, 255, 1023, 1024, 1100, 5000])
-def test_any_number_of_different_characters_gives_sacrebleus_counts(alphabet: int, order: int) -> None:
-    # As many bits as a reference's characters need, times the order, pass 64 somewhere.
+def test_counts_equal_sacrebleu_for_any_number_of_distinct_characters(alphabet: int, order: int) -> None:
+    # The bits for a reference's characters, times the order, pass 64 within these sizes.
     rng = np.random.default_rng(alphabet)
 
     def line(length: int) -> str:

@@ -1,4 +1,4 @@
-"""The command line as people and programs meet it."""
+"""The command line as used from a shell and by programs: reports, options, errors, streams and files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 COMPARE = ("compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "-n", "500")
 
 
-def test_the_table_shows_scores_intervals_differences_p_and_signature(demo: Path, run: Any) -> None:
+def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE)
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
@@ -101,18 +101,18 @@ def test_latex_has_no_hyphen_for_a_minus(demo: Path, run: Any) -> None:
     assert "en-2 &" in latex
 
 
-def test_names_of_metrics_are_known_in_any_case(demo: Path, run: Any) -> None:
+def test_names_of_metrics_are_case_insensitive(demo: Path, run: Any) -> None:
     assert run(*COMPARE, "-m", "BLEU", "-m", "TER").out == run(*COMPARE, "-m", "bleu", "-m", "ter").out
     assert run("metrics", "chrF++").out == run("metrics", "chrf++").out
 
 
-def test_help_names_options_as_they_are_written(run: Any) -> None:
+def test_help_shows_options_as_they_are_typed(run: Any) -> None:
     text = run("metrics", "ter").out
     assert "with --no-punct" in " ".join(text.split())
     assert "no_punct" not in text
 
 
-def test_two_metrics_that_are_one_are_refused(demo: Path, run: Any) -> None:
+def test_the_same_metric_twice_is_refused(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
     assert outcome.code == 2
     assert "the same metric is chosen twice" in outcome.err
@@ -125,7 +125,7 @@ def test_a_baseline_is_named_by_system_or_by_file_and_comes_first(demo: Path, ru
         assert {row["baseline"] for row in rows[1:]} == {"larger"}
 
 
-def test_refs_takes_every_file_up_to_the_next_option(demo: Path, run: Any) -> None:
+def test_refs_takes_all_files_up_to_the_next_option(demo: Path, run: Any) -> None:
     for name in ("ref2", "ref3"):
         (demo / f"{name}.txt").write_text((demo / "tuned.txt").read_text())
     expected = "nrefs:3"
@@ -140,7 +140,7 @@ def test_refs_takes_every_file_up_to_the_next_option(demo: Path, run: Any) -> No
     assert "put it last" in outcome.err
 
 
-def test_options_of_the_metric_reach_it(demo: Path, run: Any) -> None:
+def test_metric_options_reach_the_metric(demo: Path, run: Any) -> None:
     options = ("--lowercase", "--tokenize", "none", "--smooth-method", "floor", "--smooth-value", "0.2")
     out = run("score", "reference.txt", "baseline.txt", *options, "--max-ngram-order", "2", "--effective-order").out
     assert "BLEU|nrefs:1|case:lc|eff:yes|tok:none|smooth:floor[0.20]|order:2|version:" in out
@@ -230,7 +230,10 @@ BAD = {
     "unknown format": ((*COMPARE[1:], "--format", "jsno"), "unknown format 'jsno': did you mean 'json'"),
     "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown --tokenize '13': did you mean '13a'"),
     "unknown alternative": ((*COMPARE[1:], "--alternative", "more"), "unknown alternative 'more'"),
-    "unknown option": ((*COMPARE[1:], "--tokenise", "13a"), "--tokenise"),  # click's words differ by release
+    "unknown option": (
+        (*COMPARE[1:], "--tokenise", "13a"),
+        "--tokenise",
+    ),  # the wording of click's message depends on its version
     "unknown interval": ((*COMPARE[1:], "--interval", "BCa"), "unknown interval 'BCa': did you mean 'bca'"),
     "interval of means": (
         (*COMPARE[1:], "--interval", "t"),
@@ -271,7 +274,9 @@ BAD = {
 
 
 @pytest.mark.parametrize(("args", "message"), BAD.values(), ids=BAD.keys())
-def test_bad_input_gets_one_sentence_and_code_2(demo: Path, run: Any, args: tuple[str, ...], message: str) -> None:
+def test_bad_input_gives_one_sentence_and_exit_code_2(
+    demo: Path, run: Any, args: tuple[str, ...], message: str
+) -> None:
     (demo / "short.txt").write_text("one line\n")
     (demo / "empty.txt").touch()
     (demo / "folder").mkdir()
@@ -285,13 +290,13 @@ def test_bad_input_gets_one_sentence_and_code_2(demo: Path, run: Any, args: tupl
     assert before == {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()}
 
 
-def test_more_replicates_than_memory_holds_get_one_sentence_and_code_3(demo: Path, run: Any) -> None:
+def test_more_replicates_than_fit_in_memory_give_one_sentence_and_exit_code_3(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE[:5], "-n", "9" * 15)
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (3, "", 1)
     assert outcome.err.startswith("reshuffle: error: not enough memory: cannot allocate ")
 
 
-def test_a_report_is_written_whole_and_keeps_the_files_permissions(demo: Path, run: Any) -> None:
+def test_a_report_is_written_atomically_and_keeps_the_files_permissions(demo: Path, run: Any) -> None:
     report = demo / "report.md"
     report.write_text("old")
     report.chmod(0o640)
@@ -304,13 +309,13 @@ def test_a_report_is_written_whole_and_keeps_the_files_permissions(demo: Path, r
     assert not list(demo.glob(".*"))
 
 
-def test_what_is_no_file_is_written_to_directly(demo: Path, run: Any) -> None:
+def test_devices_and_pipes_are_written_to_directly(demo: Path, run: Any) -> None:
     assert run(*COMPARE, "-o", "/dev/null").code == 0
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anything")
-def test_a_file_that_may_not_be_written_is_refused(demo: Path, run: Any) -> None:
+def test_a_read_only_file_is_refused(demo: Path, run: Any) -> None:
     report = demo / "report"
     report.write_text("old")
     report.chmod(0o400)
@@ -318,7 +323,7 @@ def test_a_file_that_may_not_be_written_is_refused(demo: Path, run: Any) -> None
     assert report.read_text() == "old"
 
 
-def test_the_demo_writes_files_once(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_does_not_overwrite_its_files(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     outcome = run("demo", "--write", "deep/demo")
     assert outcome.code == 0
@@ -330,7 +335,7 @@ def test_the_demo_writes_files_once(tmp_path: Path, run: Any, monkeypatch: pytes
     assert "exists already: choose another directory" in again.err
 
 
-def test_the_demo_shows_a_gain_a_loss_and_a_difference_by_chance(demo: Path) -> None:
+def test_the_demo_shows_a_gain_a_loss_and_an_insignificant_difference(demo: Path) -> None:
     corpus = read_corpus(["reference.txt"], [f"{name}.txt" for name in SYSTEMS])
     tuned, larger, rules = compare(corpus.references, corpus.systems).comparisons
     assert tuned.test.pvalue > 0.1
@@ -340,7 +345,7 @@ def test_the_demo_shows_a_gain_a_loss_and_a_difference_by_chance(demo: Path) -> 
     assert rules.test.pvalue < 0.001
 
 
-def test_metrics_lists_what_the_registries_hold(run: Any) -> None:
+def test_metrics_lists_the_registries(run: Any) -> None:
     text = run("metrics").out
     document = json.loads(run("metrics", "--format", "json").out)
     assert document["unicode"] in text
@@ -362,7 +367,7 @@ def test_metrics_lists_what_the_registries_hold(run: Any) -> None:
     ]
 
 
-def test_metrics_lists_the_options_of_those_that_are_named(run: Any) -> None:
+def test_metrics_lists_the_options_of_named_metrics(run: Any) -> None:
     text = run("metrics", "ter", "chrf++").out
     assert "--variant" in text
     assert "--word-order" in text
@@ -375,22 +380,22 @@ def test_metrics_lists_the_options_of_those_that_are_named(run: Any) -> None:
 
 
 @pytest.mark.parametrize("command", ["compare", "score", "metrics", "demo"])
-def test_help_is_there_and_has_examples(run: Any, command: str) -> None:
+def test_every_command_has_help_with_examples(run: Any, command: str) -> None:
     out = run(command, "--help").out
     assert f"Usage: reshuffle {command}" in out
     if command in ("compare", "score"):
         assert "Examples:" in out
 
 
-def test_version_and_no_arguments(run: Any) -> None:
+def test_version_is_printed_and_no_arguments_print_help(run: Any) -> None:
     assert run("--version").out.startswith("reshuffle 0.")
     outcome = run()
     assert outcome.code == 2
     assert "Usage: reshuffle" in outcome.out + outcome.err
 
 
-def test_a_p_of_exactly_the_level_is_significant(demo: Path, run: Any) -> None:
-    # 1 - 0.95 is not 0.05 in floating point: 1/20 at .95 and 1/10 at .9 must be treated alike.
+def test_a_p_value_equal_to_the_level_is_significant(demo: Path, run: Any) -> None:
+    # 1 - 0.95 is not 0.05 in floating point, but p = 1/20 at .95 and p = 1/10 at .9 must both be significant.
     for n, confidence, p in (("19", "0.95", "0.0500*"), ("9", "0.9", "0.1000*"), ("99", "0.99", "0.0100*")):
         out = run(*COMPARE[:-2], "-n", n, "--confidence", confidence).out
         assert p in out
@@ -418,7 +423,7 @@ def test_the_table_of_the_main_set_fits_80_columns(data: Path, run: Any) -> None
         ("-o /dev/fd/77", "/dev/fd/77 cannot be written: Bad file descriptor"),
     ],
 )
-def test_the_ends_of_the_pipes_may_be_full_or_closed(demo: Path, redirection: str, blamed: str) -> None:
+def test_an_error_names_the_output_that_is_full_or_closed(demo: Path, redirection: str, blamed: str) -> None:
     last = "-" if redirection == "<&-" else "tuned.txt"
     command = f"{sys.executable} -m reshuffle compare reference.txt baseline.txt {last} -n 9 {redirection}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=demo)
@@ -428,7 +433,7 @@ def test_the_ends_of_the_pipes_may_be_full_or_closed(demo: Path, redirection: st
 
 
 @pytest.mark.parametrize("command", ["--version", "--help", "compare --help", "metrics", "demo", "demo --write new"])
-def test_nothing_is_written_in_vain_to_a_standard_output_that_is_closed(tmp_path: Path, command: str) -> None:
+def test_a_closed_standard_output_is_an_error_that_suggests_o(tmp_path: Path, command: str) -> None:
     shell = f"exec {sys.executable} -m reshuffle {command} >&-"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
@@ -438,14 +443,14 @@ def test_nothing_is_written_in_vain_to_a_standard_output_that_is_closed(tmp_path
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "0<&- 2>&-"])
-def test_without_standard_error_the_report_is_the_same(demo: Path, closed: str) -> None:
+def test_the_report_does_not_depend_on_standard_error(demo: Path, closed: str) -> None:
     command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)}"
     expected, got = (
         subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, cwd=demo).stdout
         for line in (command, f"{command} {closed}")
     )
     assert expected == got != ""
-    # No file gets the number of a stream that is closed, and with it what is written there.
+    # No file may get the descriptor of a closed stream: what is written to that stream would end up in the file.
     command = f"{sys.executable} -m reshuffle score reference.txt tuned.txt --segments -o segments.tsv {closed} 1>&-"
     assert subprocess.run(["bash", "-c", command], check=False, cwd=demo).returncode == 0
     assert (demo / "segments.tsv").read_text().startswith("segment\tsystem\tBLEU\n1\ttuned\t")
@@ -467,7 +472,7 @@ def test_without_standard_error_the_report_is_the_same(demo: Path, closed: str) 
         "metrics --format markdown | head -n 1",
     ],
 )
-def test_a_reader_that_stops_reading_is_no_error(demo: Path, command: str) -> None:
+def test_a_reader_that_closes_the_pipe_is_not_an_error(demo: Path, command: str) -> None:
     shell = ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m reshuffle {command}"]
     done = subprocess.run(shell, capture_output=True, text=True, check=False, cwd=demo)
     assert done.returncode == 0
@@ -475,20 +480,20 @@ def test_a_reader_that_stops_reading_is_no_error(demo: Path, command: str) -> No
     assert done.stdout.count("\n") <= 1
 
 
-def test_bad_input_sets_the_exit_code_even_if_nobody_reads_the_message(demo: Path) -> None:
+def test_bad_input_sets_the_exit_code_even_if_the_message_cannot_be_written(demo: Path) -> None:
     command = f"{{ sleep 0.5; {sys.executable} -m reshuffle score reference.txt nowhere.txt; }} 2>&1 | true"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=False, cwd=demo)
     assert done.returncode == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="/dev/stdout is POSIX")
-def test_o_writes_to_streams_by_their_names(demo: Path) -> None:
+def test_o_accepts_names_of_streams(demo: Path) -> None:
     expected = subprocess.run([sys.executable, "-m", "reshuffle", *COMPARE], capture_output=True, check=True, cwd=demo)
     for redirection in ("-o /dev/stdout | cat", "-o /dev/fd/1 | cat", "-o /proc/self/fd/1 | cat", "-o >(cat)"):
         command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)} {redirection}; wait"
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=True, cwd=demo)
         assert done.stdout == expected.stdout, redirection
-    # What stands in a file before is kept, as with any other command that writes there.
+    # The previous content of the file is kept, as with any other command that appends to it.
     (demo / "log").write_text("before\n")
     command = f"{sys.executable} -m reshuffle {' '.join(COMPARE)} -o /dev/stdout >> log"
     subprocess.run(["bash", "-c", command], check=True, cwd=demo)
@@ -499,8 +504,8 @@ def test_o_writes_to_streams_by_their_names(demo: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["exists", "access", "open", "write", "close", "unlink", "replace", "chmod"])
-def test_a_file_that_cannot_be_written_is_named(demo: Path, run: Any, monkeypatch: Any, call: str) -> None:
-    # As root, for whom permissions mean nothing, and on any file system: what the system would refuse is refused here.
+def test_the_error_names_the_file_that_cannot_be_written(demo: Path, run: Any, monkeypatch: Any, call: str) -> None:
+    # root is subject to no permissions, and file systems differ, so the system's refusal is simulated.
     target = demo / "report"
     target.write_text("old")
 
@@ -520,10 +525,10 @@ def test_a_file_that_cannot_be_written_is_named(demo: Path, run: Any, monkeypatc
         monkeypatch.setattr("os.access", lambda *args: False)
     elif call in ("open", "write", "close"):
         monkeypatch.setattr("reshuffle.cli.output.open", opened, raising=False)
-    elif call == "unlink":  # what a read-only file system says of a file that is not there
+    elif call == "unlink":  # the error of a read-only file system for a missing file
         monkeypatch.setattr("pathlib.Path.unlink", refuse)
         monkeypatch.setattr("reshuffle.cli.output.open", refuse, raising=False)
-    elif call == "exists":  # a folder that must not be entered
+    elif call == "exists":  # a folder without search permission
         monkeypatch.setattr("pathlib.Path.is_dir", refuse)
     else:
         monkeypatch.setattr(f"pathlib.Path.{call}", refuse)
@@ -535,7 +540,7 @@ def test_a_file_that_cannot_be_written_is_named(demo: Path, run: Any, monkeypatc
     assert not list(demo.glob(".*"))
 
 
-def test_what_follows_a_file_after_an_equals_sign_is_refused(demo: Path, run: Any) -> None:
+def test_several_files_after_an_option_with_an_equals_sign_are_refused(demo: Path, run: Any) -> None:
     texts = ("reference.txt", "baseline.txt")
     assert "nrefs:2|" in run("score", *texts, "--refs=tuned.txt").out
     assert "nrefs:3|" in run("score", *texts, "--refs=tuned.txt", "--refs=rules.txt", "-n", "9").out
@@ -550,7 +555,7 @@ def test_what_follows_a_file_after_an_equals_sign_is_refused(demo: Path, run: An
         assert f"{option} tuned.txt rules.txt;" in outcome.err
 
 
-def test_max_input_limits_what_a_compressed_file_grows_to(demo: Path, run: Any) -> None:
+def test_max_input_limits_the_decompressed_size(demo: Path, run: Any) -> None:
     import gzip
 
     (demo / "tuned.gz").write_bytes(gzip.compress((demo / "tuned.txt").read_bytes()))
@@ -580,7 +585,7 @@ def test_ref_takes_one_file_and_may_be_repeated(demo: Path, run: Any) -> None:
     assert run("score", *texts, "--ref").code == 2
 
 
-def test_output_is_utf_8_whatever_the_locale(demo: Path) -> None:
+def test_output_is_utf_8_in_any_locale(demo: Path) -> None:
     (demo / "tuned.txt").rename(demo / "größer.txt")
     done = subprocess.run(
         [sys.executable, "-m", "reshuffle", "score", "reference.txt", "größer.txt"],
@@ -592,7 +597,7 @@ def test_output_is_utf_8_whatever_the_locale(demo: Path) -> None:
     assert "\ngrößer " in done.stdout.decode("utf-8")
 
 
-def test_scores_of_the_main_set_are_those_of_sacrebleu(data: Path, run: Any) -> None:
+def test_scores_of_the_main_set_equal_sacrebleu(data: Path, run: Any) -> None:
     # sacrebleu 2.6.0: sacrebleu ref.txt -i sys/uedin-nmt.4722.txt -m bleu -w 4 --format text
     # BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 28.3012
     folder = data / "wmt17-en-de"
@@ -609,10 +614,10 @@ def _totals(data: Path) -> list[int]:
     return [int(total) for total in counts[0].sum(axis=0)]
 
 
-def test_columns_of_standard_input_are_taken_for_files_not_options(demo: Path) -> None:
+def test_columns_of_standard_input_are_files_and_not_options(demo: Path) -> None:
     names = ["reference", "baseline", "tuned"]
     columns = [(demo / f"{name}.txt").read_text("utf-8").splitlines() for name in names]
-    # -#n: click would see the option -n.
+    # click would take -#n for the option -n.
     table = "\n".join("\t".join(row) for row in [("ref", "n", "tuned"), *zip(*columns, strict=True)]) + "\n"
     for args, nrefs in (
         (("-#ref", "-#n", "-#tuned", "-n", "9", "--baseline", "-#tuned"), 1),
@@ -627,7 +632,7 @@ def test_columns_of_standard_input_are_taken_for_files_not_options(demo: Path) -
         assert f"nrefs:{nrefs}|" in done.stdout.decode()
 
 
-def test_every_format_of_files_gives_the_same_comparison(demo: Path, run: Any) -> None:
+def test_every_file_format_gives_the_same_comparison(demo: Path, run: Any) -> None:
     columns = {name: (demo / f"{name}.txt").read_text("utf-8").splitlines() for name in ["reference", *SYSTEMS]}
     rows = list(zip(*columns.values(), strict=True))
     (demo / "all.tsv").write_text("".join("\t".join(row) + "\n" for row in [tuple(columns), *rows]), "utf-8")
@@ -647,7 +652,7 @@ def write_numbers(path: Path, numbers: list[float]) -> str:
     return str(path)
 
 
-def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any) -> None:
+def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: Any) -> None:
     n = len((demo / "reference.txt").read_text().splitlines())
     write_numbers(demo / "a.comet", [i % 7 / 10 for i in range(n)])
     write_numbers(demo / "b.comet", [i % 5 / 10 for i in range(n)])
@@ -695,7 +700,7 @@ def test_scores_from_elsewhere_stand_beside_texts_or_alone(demo: Path, run: Any)
         ("reference.txt tuned.txt rules.txt --variant tercom", "--variant does not apply to bleu"),
     ],
 )
-def test_what_cannot_be_scored_is_refused(demo: Path, run: Any, arguments: str, message: str) -> None:
+def test_invalid_inputs_of_metrics_are_refused(demo: Path, run: Any, arguments: str, message: str) -> None:
     for name, content in {
         "a": "1\n2\n3\n",
         "b": "1\n2\n4\n",
@@ -710,7 +715,7 @@ def test_what_cannot_be_scored_is_refused(demo: Path, run: Any, arguments: str, 
     assert message in outcome.err
 
 
-def test_a_flag_goes_to_the_metrics_that_have_it(demo: Path, run: Any) -> None:
+def test_a_flag_applies_to_every_metric_that_has_it(demo: Path, run: Any) -> None:
     texts = ("reference.txt", "baseline.txt", "-m", "bleu", "-m", "chrf", "-m", "ter", "-m", "nist")
     out = run("score", *texts, "--lowercase", "--variant", "tercom", "--max-ngram-order", "3").out
     for part in (
@@ -723,7 +728,7 @@ def test_a_flag_goes_to_the_metrics_that_have_it(demo: Path, run: Any) -> None:
 
 
 def parse(line: str) -> str:
-    """A flat parse of a line; hyphens make words of their own, as multiword tokens do."""
+    """A flat parse of a line; the parts of hyphenated words are words, as in multiword tokens."""
     rows = [f"# text = {line}"]
     number = 1
     for token in line.split():
@@ -738,14 +743,14 @@ def parse(line: str) -> str:
 
 @pytest.fixture
 def parses(demo: Path) -> list[str]:
-    """Parses beside the demo's texts, and options that name them."""
+    """Parses of the demo's texts, and the options that name them."""
     for name in ("reference", "tuned", "rules"):
         lines = (demo / f"{name}.txt").read_text("utf-8").splitlines()
         (demo / f"{name}.conllu").write_text("".join(map(parse, lines)), "utf-8")
     return ["reference.conllu", "tuned.conllu", "rules.conllu"]
 
 
-def test_parses_stand_beside_texts(demo: Path, parses: list[str], run: Any) -> None:
+def test_parses_can_be_given_beside_texts(demo: Path, parses: list[str], run: Any) -> None:
     texts = [name.replace(".conllu", ".txt") for name in parses]
     options = ("-n", "99", "--format", "json")
     both = run("compare", *texts, *options, "-m", "bleu", "-m", "depf", "--lowercase", "--parses", *parses)
@@ -757,7 +762,7 @@ def test_parses_stand_beside_texts(demo: Path, parses: list[str], run: Any) -> N
         (used,) = alone["metrics"]
         assert used in document["metrics"]
         assert alone["comparisons"] == [c for c in document["comparisons"] if c["metric"] == used["name"]]
-    # With further references, and in score, too.
+    # Also with a second reference, and in ``score``.
     many = ("-m", "bleu", "-m", "depf", "--refs", texts[2], "--parses", parses[0], parses[2], parses[1])
     assert "DepF|nrefs:2|" in run("score", *texts[:2], *many).out
     assert run("score", *texts[:2], "-m", "depf", "--segments", "--parses", *parses[:2]).out.startswith(

@@ -1,4 +1,4 @@
-"""Metrics on the command line, the help, and the hints for arguments of other tools."""
+"""Metrics on the command line, the help, and hints for arguments of other tools."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def compared(run: Any, *args: str) -> Any:
 def test_several_metrics_follow_one_option_as_in_sacrebleu(demo: Path, run: Any) -> None:
     expected = run("compare", *TEXTS, "-m", "bleu", "-m", "chrf", "-m", "ter", *FEW).out
     assert run("compare", *TEXTS, "-m", "bleu", "chrf", "ter", *FEW).out == expected
-    # The list ends at the first word that is no metric.
+    # The list ends at the first word that is not the name of a metric.
     assert run("compare", "-m", "bleu", "chrf", "TER", *TEXTS, *FEW).out == expected
     assert run("compare", "--metrics", "bleu", "chrf", "-m", "ter", *TEXTS, *FEW).out == expected
 
 
-def test_a_file_with_the_name_of_a_metric_is_written_with_its_directory(demo: Path, run: Any) -> None:
+def test_a_file_named_like_a_metric_needs_its_directory(demo: Path, run: Any) -> None:
     (demo / "ter").write_text((demo / "tuned.txt").read_text())
     outcome = run("compare", "-m", "bleu", "ter", *TEXTS, *FEW)
     assert "'ter' after -m is read as a metric" in outcome.err
@@ -61,7 +61,7 @@ def test_options_of_a_metric_take_precedence_over_flags(demo: Path, run: Any) ->
     ]
 
 
-def test_one_metric_may_be_used_with_different_options(demo: Path, run: Any) -> None:
+def test_one_metric_can_be_used_several_times_with_different_options(demo: Path, run: Any) -> None:
     found = compared(run, *TEXTS, "-m", "bleu:tokenize=char", "bleu")
     assert len({m["signature"] for m in found["metrics"]}) == 2
 
@@ -81,7 +81,7 @@ def test_every_option_can_follow_the_name_of_its_metric(spec: Any) -> None:
         written, expected = values[option.kind]
         name = option.name.replace("_", "-")
         assert parse_metric(f"{spec.name}:{name}={written}") == MetricChoice(spec.name, {option.name: expected})
-        # Another option may follow, and underscores are as good as hyphens.
+        # Another option may follow, and underscores and hyphens are interchangeable.
         other = next((o for o in spec.options if o.kind == "flag" and o is not option), None)
         if other is not None:
             both = parse_metric(f"{spec.name.upper()}:{option.name}={written},{other.name}")
@@ -111,7 +111,7 @@ def test_nothing_but_input_errors_comes_of_nonsense(text: str, start: str) -> No
         ("bleu:weights=a,b", "-m bleu: weights must be numbers separated by commas, got 'a,b'"),
     ],
 )
-def test_wrong_options_of_a_metric_are_explained(text: str, message: str) -> None:
+def test_invalid_options_of_a_metric_are_explained(text: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         parse_metric(text)
 
@@ -140,7 +140,7 @@ def test_options_of_other_tools_get_a_hint(run: Any, option: str) -> None:
     assert outcome.err == f"reshuffle: error: there is no option {option}: {OPTIONS[option]}\n"
 
 
-def test_no_option_of_reshuffle_is_taken_for_one_of_another_tool() -> None:
+def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
     from reshuffle.cli.commands import cli
 
     own = {name for command in cli.commands.values() for param in command.params for name in param.opts}

@@ -1,4 +1,4 @@
-"""docs/coming-from.md: every command in it runs, and what it says of other tools is so."""
+"""docs/coming-from.md: every command in it runs, and its statements about other tools are true."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_command_runs(files: None, command: str, capsys: pytest.CaptureFix
     assert stopped.value.code == 0, capsys.readouterr().err
 
 
-def test_every_flag_of_sacrebleu_is_one() -> None:
+def test_every_flag_named_for_sacrebleu_exists() -> None:
     section = PAGE.read_text("utf-8").split("## sacreBLEU")[1].split("\n## ")[0]
     source = (Path(sacrebleu.__file__).parent / "sacrebleu.py").read_text("utf-8")
     theirs = [
@@ -67,7 +67,7 @@ def test_every_flag_of_sacrebleu_is_one() -> None:
 
 
 def row_of(section: str, theirs: str) -> str:
-    """The first command in the row that begins with what the other tool is given."""
+    """The first command in the row that begins with these arguments of the other tool."""
     rows = PAGE.read_text("utf-8").split(f"## {section}")[1].split("\n## ")[0].splitlines()
     (row,) = (row for row in rows if row.startswith(f"| {theirs}"))
     return str(re.findall(r"`(reshuffle [^`]+)`", row)[0])
@@ -81,8 +81,8 @@ def output_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str
     return list(csv.DictReader(io.StringIO(out), delimiter="\t" if "--segments" in command else ","))
 
 
-# What mteval does otherwise than sacreBLEU: Ü stays as it is, pairs after the word 0, spaces at the ends of segments (a
-# carriage return is one), segments of fewer than four words.
+# Where mteval differs from sacreBLEU: Ü is not lower-cased, pairs after the word 0, spaces (a carriage return is one)
+# at the ends of segments, segments of fewer than four words.
 MTEVAL = {
     "ref": [
         ["Ü b c d zero", "age 0 to 14 b", " in the year 2008 . "],
@@ -95,7 +95,7 @@ MTEVAL = {
 }
 
 # perl mteval-v13a.pl -r ref.sgm -s src.sgm -t sys.sgm -d 2 [options] (mosesdecoder, scripts/generic; perl 5.36): NIST
-# and BLEU of the system, of documents, of segments.
+# and BLEU of the system, of documents and of segments.
 Printed = list[tuple[float, float]]
 PRINTED: dict[str, tuple[Printed, Printed, Printed]] = {
     "`-r ref.sgm -s src.sgm -t sys.sgm -c`": (
@@ -140,7 +140,9 @@ def mteval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("run", PRINTED)
-def test_scores_of_mteval_are_those_of_the_commands(mteval: None, capsys: pytest.CaptureFixture[str], run: str) -> None:
+def test_the_commands_reproduce_the_scores_of_mteval(
+    mteval: None, capsys: pytest.CaptureFixture[str], run: str
+) -> None:
     row, *more = run.split(" --lowercase")
     command = row_of("mteval-v13a.pl", row) + " --lowercase" * len(more)
     of_system, of_documents, of_segments = PRINTED[run]
@@ -157,7 +159,7 @@ def test_scores_of_mteval_are_those_of_the_commands(mteval: None, capsys: pytest
 
 
 @pytest.mark.parametrize("theirs", ["`-c -d 1`", "`-c -d 2`"])
-def test_the_rows_of_documents_and_segments_are_their_scores(
+def test_the_rows_of_documents_and_segments_equal_those_of_mteval(
     mteval: None, capsys: pytest.CaptureFixture[str], theirs: str
 ) -> None:
     _, of_documents, of_segments = PRINTED["`-r ref.sgm -s src.sgm -t sys.sgm -c`"]
@@ -177,14 +179,14 @@ MOSES = {
 @pytest.mark.parametrize(
     ("theirs", "more", "expected"),
     [
-        # perl multi-bleu.perl [-lc] ref.txt < a.txt (mosesdecoder, scripts/generic; perl 5.36), or with two.
+        # perl multi-bleu.perl [-lc] ref.txt < a.txt (mosesdecoder, scripts/generic; perl 5.36), or with two references.
         ("`multi-bleu.perl ref.txt < a.txt`", "", 24.78),
         ("`multi-bleu.perl -lc ref.txt < a.txt`", "", 47.72),
         ("`ref.txt0`, `ref.txt1`", "", 38.88),
         ("`ref.txt0`, `ref.txt1`", " --lowercase", 65.54),
     ],
 )
-def test_scores_of_multi_bleu_are_those_of_the_commands(
+def test_the_commands_reproduce_the_scores_of_multi_bleu(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -197,14 +199,14 @@ def test_scores_of_multi_bleu_are_those_of_the_commands(
         Path(f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="")
     (line,) = output_of(row_of("Moses", theirs) + more + " --format csv", capsys)
     assert float(line["score"]) == pytest.approx(expected, abs=0.50001e-2)
-    # sacreBLEU's tokens are others.
+    # sacreBLEU tokenizes differently.
     (line,) = output_of("reshuffle score ref.txt a.txt --tokenize none --smooth-method none --format csv", capsys)
     assert float(line["score"]) == pytest.approx(66.71, abs=0.50001e-2)
 
 
-def test_scores_of_nltk_are_those_the_page_says() -> None:
+def test_the_options_for_nltk_reproduce_its_scores() -> None:
     hypotheses, references = TOKENS
-    # Two references, and a sentence that is too short for four-grams.
+    # Two references, and a sentence too short for 4-grams.
     of_columns = {"references": [[*REFERENCE, "a b c"], [*OTHER, "a"]], "systems": [[*HYPOTHESES, "a b c"]]}
     names = {"score": score, "segment_scores": segment_scores, "metric": metric, **of_columns}
     by_segment = [[line.split() for line in of] for of in zip(*of_columns["references"], strict=True)]

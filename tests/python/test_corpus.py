@@ -1,4 +1,4 @@
-"""Reading: what ends a line, what names a system, and what is refused."""
+"""Reading texts: ends of lines, names of systems, and what is refused."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ def test_lines_end_at_lf_or_crlf_and_nowhere_else(tmp_path: Path) -> None:
         assert read_lines(path) == [odd, "", "second"]
 
 
-def test_the_last_line_may_lack_its_end(tmp_path: Path) -> None:
+def test_the_last_line_needs_no_line_feed(tmp_path: Path) -> None:
     assert read_lines(write(tmp_path / "a", b"one\ntwo")) == ["one", "two"]
     assert read_lines(write(tmp_path / "b", b"one\n\n")) == ["one", ""]
     assert read_lines(write(tmp_path / "c", b"\n")) == [""]
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])), min_size=1))
-def test_any_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+def test_any_lines_survive_writing_and_reading(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("any") / "text"
     assert read_lines(write(path, "".join(f"{line}\n" for line in lines).encode())) == lines
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-def test_compressed_files_are_known_by_their_content(tmp_path: Path, compress: Any) -> None:
+def test_compressed_files_are_recognized_by_their_content(tmp_path: Path, compress: Any) -> None:
     assert read_lines(write(tmp_path / "no-ending", compress(b"one\ntwo\n"))) == ["one", "two"]
 
 
-def test_standard_input_is_read_as_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read_like_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.BytesIO(gzip.compress("eins\r\nzwei\u2028\r\n".encode()))
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
     assert read_lines("-") == ["eins", "zwei\u2028"]
@@ -74,7 +74,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path, content: bytes, m
         read_lines(write(tmp_path / "text", content))
 
 
-def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
+def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="missing: no such file"):
         read_lines(str(tmp_path / "missing"))
     with pytest.raises(InputError, match="got an empty string"):
@@ -85,22 +85,22 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
         read_lines("a\0b")
 
 
-def test_numbers_of_lines_must_agree_and_the_error_names_who_has_how_many(tmp_path: Path) -> None:
+def test_files_of_different_lengths_are_refused_with_their_numbers_of_lines(tmp_path: Path) -> None:
     ref = write(tmp_path / "ref.txt", b"a\nb\n")
     good, bad = write(tmp_path / "good.txt", b"a\nb\n"), write(tmp_path / "bad.txt", b"a\n")
     with pytest.raises(InputError, match=r"ref\.txt has 2 segments, .*bad\.txt has 1"):
         read_corpus([ref], [good, bad])
     with pytest.raises(InputError, match=r"ref\.txt has 2 segments, .*bad\.txt has 1"):
         read_corpus([ref, bad], [good])
-    with pytest.raises(InputError, match="only one text"):
+    with pytest.raises(InputError, match="can supply only one text"):
         read_corpus(["-"], ["-"])
-    # Other systems than those that were read have no files to be named by.
+    # These systems were not read from files, so their own names are used.
     corpus = read_corpus([ref], [good])
     with pytest.raises(InputError, match=r"^.*ref\.txt has 2 segments, x has 1: they must match segment by segment$"):
         replace(corpus, systems={**corpus.systems, "x": ["a"]})
 
 
-def test_systems_are_named_by_the_shortest_name_that_tells_them_apart() -> None:
+def test_systems_are_named_by_the_shortest_unambiguous_part_of_their_paths() -> None:
     assert system_names(["x/online-A.0.txt", "x/KIT.4950.txt"]) == ["online-A.0", "KIT.4950"]
     assert system_names(["run1/out.txt", "run2/out.txt"]) == ["run1/out.txt", "run2/out.txt"]
     assert system_names(["a/b/out", "c/b/out", "d"]) == ["a/b/out", "c/b/out", "d"]
@@ -116,7 +116,7 @@ def test_names_of_systems_are_unique(paths: list[str]) -> None:
     assert len(set(system_names(paths))) == len(paths)
 
 
-def test_traps_of_the_real_data(data: Path) -> None:
+def test_unusual_lines_of_the_real_data_are_read_correctly(data: Path) -> None:
     assert read_lines(str(data / "wmt17-en-de/sys/online-A.0.txt"))[0].startswith("\ufeff")
     for name in ("hqr", "hqp", "hqall"):
         lines = read_lines(str(data / f"wmt19-en-de/ref-{name}.txt"))
@@ -124,7 +124,7 @@ def test_traps_of_the_real_data(data: Path) -> None:
         assert not any("\r" in line for line in lines)
 
 
-def test_texts_in_memory_are_taken_in_the_shapes_people_have(tmp_path: Path) -> None:
+def test_texts_in_memory_may_be_any_sequences_or_iterators(tmp_path: Path) -> None:
     assert Corpus.from_texts(np.array(["a", "b"]), (np.array([c, c]) for c in "xy")).n_segments == 2  # type: ignore[arg-type]
     assert Corpus.from_texts((c for c in "ab"), {"x": ("a", "b")}).n_segments == 2  # type: ignore[arg-type]
     (tmp_path / "text").write_text("a\n")
@@ -148,7 +148,9 @@ def test_texts_in_memory_are_taken_in_the_shapes_people_have(tmp_path: Path) -> 
         (["a"], {"x": ["a", "b"]}, r"references\[0\] has 1 segment, x has 2: they must match segment by segment"),
     ],
 )
-def test_texts_in_memory_that_do_not_line_up_are_refused(references: Any, systems: Any, message: str) -> None:
+def test_texts_in_memory_that_do_not_match_segment_by_segment_are_refused(
+    references: Any, systems: Any, message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         Corpus.from_texts(references, systems)
 
@@ -181,7 +183,7 @@ def test_references_without_any_text_are_refused() -> None:
         ("s.tsv#b s.tsv#a", "all.tsv#a all.tsv#b", "s.tsv#b is in the position of all.tsv#a but named like all.tsv#b"),
         ("b.comet.gz a.comet", "x/a.out y/b.out", "b.comet.gz is in the position of x/a.out but named like y/b.out"),
         ("a.v2.da a.v1.da", "a.v1.txt a.v2.txt", "a.v2.da is in the position of a.v1.txt but named like a.v2.txt"),
-        # Some of three, and one that is named like a text while another has an unrelated name.
+        # One of three files, and a file named like a text whose other file has an unrelated name.
         (
             "a.da c.da b.da",
             "a.txt b.txt c.txt",
@@ -194,10 +196,10 @@ def test_references_without_any_text_are_refused() -> None:
         ),
     ],
 )
-def test_files_called_like_systems_in_another_order_are_refused(files: str, texts: str, message: str) -> None:
+def test_files_named_like_the_systems_but_in_another_order_are_refused(files: str, texts: str, message: str) -> None:
     with pytest.raises(InputError, match=f"^--scores x: {message}"):
         check_order("--scores x", files.split(), texts.split())
-    # In the order of the systems, and with names that say nothing, they are taken.
+    # Files in the order of the systems, and files with unrelated names, are accepted.
     ordered = sorted(files.split(), key=lambda name: name.split("#")[-1] if "tsv#" in name else name)
     check_order("--scores x", ordered if "other" not in files else ["other.da", "b.da"], texts.split())
     check_order("--scores x", [f"{i}.da" for i in range(len(texts.split()))], texts.split())
@@ -208,18 +210,18 @@ def test_files_called_like_systems_in_another_order_are_refused(files: str, text
     [
         ("comet.tsv#x comet.tsv#y", "a.txt b.txt"),
         ("1.da 2.da", "a.txt b.txt"),
-        ("a/da.txt b/da.txt", "a/mt.txt b/mt.txt"),  # folders are not looked at
+        ("a/da.txt b/da.txt", "a/mt.txt b/mt.txt"),  # folders are ignored
         ("a.da a.da", "a.txt b.txt"),
         ("- b.da", "a.txt b.txt"),
         ("all.tsv#a_da all.tsv#b_da", "all.tsv#a all.tsv#b"),
         ("en-de.a.da en-de.b.da", "en-de.a.txt en-de.b.txt"),
     ],
 )
-def test_files_with_names_of_their_own_are_taken_by_place(files: str, texts: str) -> None:
+def test_files_with_unrelated_names_are_matched_by_position(files: str, texts: str) -> None:
     check_order("--scores x", files.split(), texts.split())
 
 
-def test_scores_given_in_another_order_are_refused_on_the_command_line(demo: Path, run: Any) -> None:
+def test_the_command_line_refuses_scores_in_another_order_than_the_systems(demo: Path, run: Any) -> None:
     for name in ("tuned", "rules"):
         write(demo / f"{name}.da", b"1\n" * 400)
     files = ("compare", "reference.txt", "tuned.txt", "rules.txt", "-n", "99", "--scores", "DA")

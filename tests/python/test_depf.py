@@ -1,4 +1,4 @@
-"""F over dependency relations: against a slow twin on real parses, CoNLL 2018's examples, and what is not CoNLL-U."""
+"""DepF: against a slow twin on real parses, against CoNLL 2018's examples, and on malformed CoNLL-U."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def relations(
 
 
 def row(hypothesis: str, references: Sequence[str], **options: bool) -> list[int]:
-    """Of the reference with the best F, of equally good ones the first."""
+    """Counts against the reference with the best F; among equally good ones, the first."""
     ours = relations(hypothesis, **options)
     rows = [
         [(ours & theirs).total(), ours.total(), theirs.total()]
@@ -56,7 +56,7 @@ def row(hypothesis: str, references: Sequence[str], **options: bool) -> list[int
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
-def test_real_parses_give_the_twins_counts_under_every_option(data: Path, options: dict[str, bool]) -> None:
+def test_counts_of_real_parses_equal_the_slow_twin_under_every_option(data: Path, options: dict[str, bool]) -> None:
     reference = read_conllu(data / PARSED / "ref.conllu")
     systems = [read_conllu(path) for path in sorted((data / PARSED / "sys").glob("*.conllu"))]
     assert (len(systems), len(reference)) == (6, 500)
@@ -74,11 +74,11 @@ FORMS = st.sampled_from(["a", "A", "b", "Ä", "ä"])
 
 @st.composite
 def blocks(draw: st.DrawFn) -> str:
-    """One sentence or two, of few words so that relations match, with comments, multiword tokens and empty nodes."""
+    """One or two sentences of few different words, with comments, multiword tokens and empty nodes."""
     lines: list[str] = []
     for _ in range(draw(st.integers(1, 2))):
         n = draw(st.integers(0, 4))
-        order = draw(st.permutations(range(1, n + 1)))  # heads come before their dependents in it: no circles
+        order = draw(st.permutations(range(1, n + 1)))  # in this order heads precede their dependents: no cycles
         lines += ["# text = 1-2"] * draw(st.booleans())
         for i in range(1, n + 1):
             if i < n and draw(st.integers(0, 5)) == 0:
@@ -95,20 +95,22 @@ def blocks(draw: st.DrawFn) -> str:
 
 @settings(max_examples=200)
 @given(blocks(), st.lists(blocks(), min_size=1, max_size=3), st.sampled_from(OPTIONS))
-def test_any_parses_give_the_twins_counts(hypothesis: str, references: list[str], options: dict[str, bool]) -> None:
+def test_counts_of_any_parses_equal_the_slow_twin(
+    hypothesis: str, references: list[str], options: dict[str, bool]
+) -> None:
     counts = metric("depf", **options).suff_stats([[hypothesis]], [[reference] for reference in references])
     assert counts[0, 0].tolist() == row(hypothesis, references, **options)
 
 
 def coarse(blocks: Sequence[str]) -> list[str]:
-    """Relations without their subtypes: the script of CoNLL 2018 drops what follows the colon."""
+    """Relations without their subtypes: the script of CoNLL 2018 drops everything after the colon."""
     return [re.sub(r"^((?:[^\t\n]*\t){7}[^\t:\n]*):[^\t\n]*", r"\1", block, flags=re.M) for block in blocks]
 
 
 # conll18_ud_eval.py -v, of CoNLL 2018: correct, gold and predicted words by LAS, from its func-expected.counts and, in
-# per cent, *-expected.results. It compares the relations of aligned words, position by position, and ours multisets of
-# relations between forms: equal where no relation stands elsewhere in the other file and no head keeps its form but not
-# its place. So it is here, even with sys2, which cuts a sentence in two: each file is one segment.
+# per cent, *-expected.results. It compares the relations of words aligned by position; DepF compares multisets of
+# relations between forms. The two agree if no relation occurs at another position of the other file and no head keeps
+# its form at another position, as here, even in sys2, which splits a sentence in two: each file is one segment.
 LAS = {
     ("func-gold", "func-sys"): (6, 7, 7, {}),
     ("gold", "sys1"): (13, 15, 14, {}),
@@ -119,7 +121,7 @@ LAS = {
 
 
 @pytest.mark.parametrize("files", LAS, ids="/".join)
-def test_conll_2018s_examples_have_its_counts(data: Path, files: tuple[str, str]) -> None:
+def test_counts_equal_conll_2018s_on_its_examples(data: Path, files: tuple[str, str]) -> None:
     folder = data / "conll18-eval-script-tests/tests"
     gold, system = ("\n\n".join(coarse(read_conllu(folder / f"{name}.conllu"))) for name in files)
     correct, in_gold, predicted, options = LAS[files]
@@ -135,8 +137,8 @@ def test_conll_2018s_examples_have_its_counts(data: Path, files: tuple[str, str]
         np.testing.assert_allclose(got, [precision, recall, f1], rtol=0, atol=0.005001)
 
 
-def test_two_systems_of_the_same_output_differ_by_nothing(data: Path) -> None:
-    # Of CoNLL 2018's parsers of English PUD one sent in the baseline's output.
+def test_two_systems_with_the_same_output_do_not_differ(data: Path) -> None:
+    # In CoNLL 2018 one parser submitted the baseline's output for English PUD.
     folder = data / "conll18-en_pud"
     names = ("Fudan", "conll18-baseline", "AntNLP", "TurkuNLP-18")
     fudan, baseline, other, reference = (read_conllu(folder / f"{name}.conllu") for name in names)
@@ -148,7 +150,7 @@ def test_two_systems_of_the_same_output_differ_by_nothing(data: Path) -> None:
     assert comparison.comparisons[0].difference == 0
 
 
-# Fields that may be right, wrong, or right somewhere else.
+# Fields that may be right, wrong, or valid only in another column.
 IDS = st.sampled_from(["1", "2", "3", "0", "-1", "01", "1-2", "2-1", "1.1", "0.1", "-", ".", "x", "", "9" * 30, "１"])
 FIELDS = st.sampled_from(["a", "_", "", " ", "\u2028", "nsubj", "punct", "\x00"])
 LINES = st.one_of(
@@ -161,7 +163,7 @@ LINES = st.one_of(
 
 @settings(max_examples=500)
 @given(st.lists(LINES, max_size=5).map("\n".join), st.lists(LINES, max_size=5).map("\n".join))
-def test_what_is_not_conllu_is_an_input_error_or_a_count(hypothesis: str, reference: str) -> None:
+def test_any_text_is_counted_or_raises_an_input_error(hypothesis: str, reference: str) -> None:
     try:
         counts = metric("depf").suff_stats([[hypothesis]], [[reference]])[0, 0]
     except InputError as error:
@@ -185,14 +187,14 @@ def test_what_is_not_conllu_is_an_input_error_or_a_count(hypothesis: str, refere
         ("1\ta\ta\t_\t_\t_\t2\troot\t_\t_", r"line 2: expected HEAD from 0 to 1, the number of words in the sentence"),
     ],
 )
-def test_the_line_that_is_wrong_is_named(line: str, message: str) -> None:
+def test_the_error_names_the_malformed_line(line: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         metric("depf").suff_stats([["# text\n" + line]], [[""]])
     with pytest.raises(InputError, match=message):
         metric("depf").suff_stats([[""]], [["# text\n" + line]])
 
 
-def test_nothing_against_nothing_scores_0() -> None:
+def test_an_empty_hypothesis_and_an_empty_reference_score_0() -> None:
     depf = metric("depf")
     counts = depf.suff_stats([["", "# text ="]], [["", ""]])[0]
     assert counts.tolist() == [[0, 0, 0]] * 2

@@ -1,4 +1,4 @@
-"""Errors are facts: who knows more words them, and no message is searched for what may stand in it."""
+"""Errors carry their facts as fields, so that callers can word them anew without searching the message."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def parse(*lines: str) -> str:
     return "\n".join(lines)
 
 
-def test_fields_are_what_the_message_is_about() -> None:
+def test_fields_locate_the_error() -> None:
     good, broken = parse("1\ta\ta\t_\t_\t_\t0\troot\t_\t_"), parse("# a comment", "1 a")
     systems = {"first": [good, good], "{second}": [good, broken]}
     with pytest.raises(InputError) as raised:
@@ -29,7 +29,7 @@ def test_fields_are_what_the_message_is_about() -> None:
     assert {"segment": 1, "reference": 2, "line": 2}.items() <= raised.value.fields.items()
 
 
-def test_a_name_like_a_number_of_another_system_stays_what_it_is() -> None:
+def test_a_system_name_that_looks_like_a_default_name_is_kept() -> None:
     good, broken = parse("1\ta\ta\t_\t_\t_\t0\troot\t_\t_"), "segment 1, system 2"
     with pytest.raises(InputError, match=r"^segment 1, system 2, line 1: expected 10 columns"):
         metric("depf").suff_stats({"system 2": [broken], "system 1": [good]}, [[good]])
@@ -53,7 +53,7 @@ def test_options_are_fields(options: dict[str, object], message: str, fields: di
     error = raised.value
     assert str(error).startswith(message)
     assert fields.items() <= error.fields.items()
-    # Flags stand where options are meant, and nowhere else.
+    # Only the option names become flags, not the same words elsewhere in the message.
     names = {value for value in error.fields.values() if isinstance(value, Option)}
     assert names <= {"smooth_value", "weights", "smooth_method", "max_ngram_order"}
     assert set(options) <= names
@@ -63,7 +63,9 @@ def test_options_are_fields(options: dict[str, object], message: str, fields: di
     assert flagged.startswith(message)
 
 
-def test_a_value_named_like_an_option_is_no_flag(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_value_named_like_an_option_is_not_worded_as_a_flag(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "a").write_text("a\n")
     with pytest.raises(SystemExit, match="2"):
         main(["score", str(tmp_path / "a"), str(tmp_path / "a"), "--smooth-method", "lowercase"])

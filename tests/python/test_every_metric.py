@@ -1,4 +1,4 @@
-"""What holds for every metric, whether it counts in Rust or its counts, scores or function come from elsewhere."""
+"""What holds for every metric: native, from external counts or scores, or a function of texts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ AnyMetric: TypeAlias = "NativeMetric | SegmentScores | FromCounts | CorpusFuncti
 Texts: TypeAlias = "tuple[list[str], dict[str, list[str]]]"
 
 NATIVE = [spec.name for spec in _core.metrics()]
-GIVEN = ["SegmentScores", "FromCounts", "FromCounts of bleu", "CorpusFunction", "OwnTexts"]
+EXTERNAL = ["SegmentScores", "FromCounts", "FromCounts of bleu", "CorpusFunction", "OwnTexts"]
 RESAMPLING = [test.name for test in TESTS.values() if test.kind == ANY]
 
 TEXT = [
@@ -72,31 +72,33 @@ TEXT = [
 
 
 def worse(line: str, every: int) -> str:
-    """The line with one word in so many gone and another in another place."""
+    """The line with every ``every``-th word removed and the others in another order."""
     words = [word for i, word in enumerate(line.split()) if i % every]
     return " ".join(words[::-1] if every == 2 else [*words[1:], *words[:1]])
 
 
 def parsed(line: str) -> str:
-    """A chain: every word depends on the one before."""
+    """A parse that is a chain: every word depends on the one before."""
     return "\n".join(f"{i}\t{w}\t{w}\t_\t_\t_\t{i - 1}\tdep\t_\t_" for i, w in enumerate(line.split(), 1))
 
 
 def texts(name: str) -> Texts:
-    """References and three systems, two of them alike; parses for the metric that takes these."""
+    """References and three systems, two of them identical; parses for DepF."""
     systems = {"good": [worse(line, 4) for line in TEXT], "poor": [worse(line, 2) for line in TEXT]}
     systems["twin"] = list(systems["good"])
     systems["good"][2] = ""
     systems["twin"][2] = ""
-    of = parsed if name == "depf" else str
-    return [of(line) for line in TEXT], {system: [of(line) for line in lines] for system, lines in systems.items()}
+    convert = parsed if name == "depf" else str
+    return [convert(line) for line in TEXT], {
+        system: [convert(line) for line in lines] for system, lines in systems.items()
+    }
 
 
 def ratio_of_words(hypotheses: list[str], references: list[list[str | None]]) -> float:
     return sum(len(h.split()) for h in hypotheses) / max(1, sum(len((r or "").split()) for r in references[0]))
 
 
-def made(name: str) -> AnyMetric:
+def make_metric(name: str) -> AnyMetric:
     reference, systems = texts(name)
     if name == "SegmentScores":
         return SegmentScores("rating", {s: [len(line) / 8 for line in lines] for s, lines in systems.items()})
@@ -120,37 +122,37 @@ def made(name: str) -> AnyMetric:
 
 
 def is_for(name: str, kind: str) -> bool:
-    """Does a metric offer what a test or an interval needs?"""
+    """Whether a metric has what a test or an interval of this kind needs."""
     return kind == ANY or name == "SegmentScores" or (kind != MEANS and name != "CorpusFunction")
 
 
 @cache
 def comparison(name: str, test: str = "ar", interval: str = "percentile") -> Comparison:
-    return compare(*texts(name), made(name), test=test, interval=interval, n_resamples=60, baseline="good")
+    return compare(*texts(name), make_metric(name), test=test, interval=interval, n_resamples=60, baseline="good")
 
 
-def about(of: AnyMetric, value: float) -> Any:
-    """What equals a score or difference: only itself, unless its metric knows but so many decimals."""
-    return value if of.decimals is None else pytest.approx(value, rel=0, abs=1.5 * 10**-of.decimals)
+def approximately(m: AnyMetric, value: float) -> Any:
+    """A value equal to this score or difference: exact, or within the decimals that its metric has."""
+    return value if m.decimals is None else pytest.approx(value, rel=0, abs=1.5 * 10**-m.decimals)
 
 
-def assert_alike(of: AnyMetric, rounded: ConfidenceInterval | None, interval: ConfidenceInterval | None) -> None:
+def assert_alike(m: AnyMetric, rounded: ConfidenceInterval | None, interval: ConfidenceInterval | None) -> None:
     assert rounded is not None
     assert interval is not None
-    # Standard errors of more than two systems come from one matrix: the same numbers are added in another order.
-    from_matrix = of.decimals is None and interval.method in ("delta", "studentized", "jackknife")
+    # With more than two systems, standard errors come from one matrix, which adds the same numbers in another order.
+    from_matrix = m.decimals is None and interval.method in ("delta", "studentized", "jackknife")
     size = 1e-12 * max(abs(interval.low), abs(interval.high))
     for end, expected in ((rounded.low, interval.low), (rounded.high, interval.high)):
-        assert end == (pytest.approx(expected, rel=0, abs=size) if from_matrix else about(of, expected))
+        assert end == (pytest.approx(expected, rel=0, abs=size) if from_matrix else approximately(m, expected))
     assert replace(rounded, low=0, high=0) == replace(interval, low=0, high=0)
 
 
-# Of eight short segments many draws have a BLEU of 0, and there a standard error of 0.
+# With eight short segments, many draws have a BLEU of 0 and so a standard error of 0.
 UNDEFINED = {("bleu", "studentized"), ("FromCounts of bleu", "studentized")}
 
 COMBINATIONS = [
     (name, test, interval)
-    for name in NATIVE + GIVEN
+    for name in NATIVE + EXTERNAL
     for test in TESTS
     for interval in INTERVALS
     if test == "ar" or interval == "percentile"
@@ -173,23 +175,28 @@ def test_every_test_and_interval_works_and_identical_systems_do_not_differ(name:
     assert (twin.system, twin.difference, twin.test.pvalue) == ("twin", 0, 1)
     assert twin.confidence_interval is not None
     assert (twin.confidence_interval.low, twin.confidence_interval.high) == (0, 0)
-    assert poor.difference == about(made(name), result.scores[1].score - result.scores[0].score)
+    assert poor.difference == approximately(make_metric(name), result.scores[1].score - result.scores[0].score)
     assert 0 < poor.test.pvalue <= 1
     assert poor.test.signature.startswith(f"{result.metrics[0].signature}|test:")
-    # Signatures name the replicates where some are random, and only there.
+    # Signatures name the replicates if and only if some are random.
     at_random = test in RESAMPLING and poor.test.scheme != "exact"
     assert (poor.test.seed is not None) == at_random
     assert ("|n:60|" in poor.test.signature) == at_random
     assert f"|interval:{interval}[0.95]|test:{test}|" in result.signature
 
 
-REFUSED = [(name, of.name) for name in NATIVE + GIVEN for of in INTERVALS.values() if not is_for(name, of.kind)]
+REFUSED = [
+    (name, interval.name)
+    for name in NATIVE + EXTERNAL
+    for interval in INTERVALS.values()
+    if not is_for(name, interval.kind)
+]
 
 
-def test_some_intervals_are_for_some_metrics_only() -> None:
-    # Those of counts need counts, which a function of texts has not; those of means are for scores of segments alone.
-    of_counts = {name for name, of in INTERVALS.items() if of.kind not in (ANY, MEANS)}
-    of_means = {name for name, of in INTERVALS.items() if of.kind == MEANS}
+def test_some_intervals_apply_to_some_metrics_only() -> None:
+    # Some need counts, which a function of texts does not have; those of means apply to segment scores only.
+    of_counts = {name for name, interval in INTERVALS.items() if interval.kind not in (ANY, MEANS)}
+    of_means = {name for name, interval in INTERVALS.items() if interval.kind == MEANS}
     assert {interval for name, interval in REFUSED if name == "CorpusFunction"} == of_counts | of_means
     assert {interval for name, interval in REFUSED if name == "bleu"} == of_means
     assert {interval for name, interval in REFUSED if name == "SegmentScores"} == set()
@@ -198,71 +205,72 @@ def test_some_intervals_are_for_some_metrics_only() -> None:
 
 
 @pytest.mark.parametrize(("name", "interval"), REFUSED)
-def test_intervals_are_refused_to_metrics_that_they_are_not_for(name: str, interval: str) -> None:
-    said = f"interval '{interval}' is for .*, but {re.escape(made(name).name)} is .*: use percentile, bca or"
-    with pytest.raises(InputError, match=said):
+def test_intervals_are_refused_for_metrics_that_they_do_not_apply_to(name: str, interval: str) -> None:
+    message = f"interval '{interval}' is for .*, but {re.escape(make_metric(name).name)} is .*: use percentile, bca or"
+    with pytest.raises(InputError, match=message):
         comparison(name, "ar", interval)
-    with pytest.raises(InputError, match=said):
-        score(*texts(name), made(name), interval=interval)
+    with pytest.raises(InputError, match=message):
+        score(*texts(name), make_metric(name), interval=interval)
 
 
 @pytest.mark.parametrize("test", [name for name in TESTS if name not in RESAMPLING])
-@pytest.mark.parametrize("name", [*NATIVE, *GIVEN[1:]])
-def test_tests_of_means_are_refused_to_other_metrics(name: str, test: str) -> None:
-    said = f"test '{test}' is for means of segment scores, but {re.escape(made(name).name)} is not one: use ar or"
-    with pytest.raises(InputError, match=said):
+@pytest.mark.parametrize("name", [*NATIVE, *EXTERNAL[1:]])
+def test_tests_of_means_are_refused_for_other_metrics(name: str, test: str) -> None:
+    shown = re.escape(make_metric(name).name)
+    message = f"test '{test}' is for means of segment scores, but {shown} is not one: use ar or"
+    with pytest.raises(InputError, match=message):
         comparison(name, test)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("name", NATIVE + GIVEN)
-def test_one_sided_p_values_of_one_pair_cover_all_shuffles(name: str, alternative: str) -> None:
-    result = compare(*texts(name), made(name), n_resamples=60, alternative=alternative, scheme="iid")
+@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
+def test_every_alternative_has_a_p_value_for_every_metric(name: str, alternative: str) -> None:
+    result = compare(*texts(name), make_metric(name), n_resamples=60, alternative=alternative, scheme="iid")
     for pair in result.comparisons:
         assert 1 / 61 <= pair.test.pvalue <= 1
         assert pair.test.alternative == alternative
     assert result.comparisons[1].test.pvalue == 1
 
 
-@pytest.mark.parametrize("name", NATIVE + GIVEN[:3])
-def test_tests_of_two_arrays_of_counts_are_those_of_compare(name: str) -> None:
-    of = made(name)
-    assert not isinstance(of, CorpusFunction)
+@pytest.mark.parametrize("name", NATIVE + EXTERNAL[:3])
+def test_tests_and_intervals_of_two_arrays_equal_those_of_compare(name: str) -> None:
+    m = make_metric(name)
+    assert not isinstance(m, CorpusFunction)
     reference, systems = texts(name)
     outputs = [systems["poor"], systems["good"]]
-    a, b = of.suff_stats(outputs, [reference]) if isinstance(of, NativeMetric) else of.counts_of(["poor", "good"])
+    a, b = m.suff_stats(outputs, [reference]) if isinstance(m, NativeMetric) else m.counts_of(["poor", "good"])
     methods = {"bootstrap": "centred", "bootstrap-shift": "shift", "paired-bootstrap": "paired"}
     for test in RESAMPLING:
         if test == "ar":
-            result = approximate_randomization(a, b, of, n_resamples=60)
+            result = approximate_randomization(a, b, m, n_resamples=60)
         else:
-            result = bootstrap_test(a, b, of, method=methods[test], n_resamples=60)
+            result = bootstrap_test(a, b, m, method=methods[test], n_resamples=60)
         there = comparison(name, test)
         expected = there.comparisons[0].test
-        # Counts alone do not tell how many references there were.
-        assert expected.statistic == about(of, result.statistic)
+        # Counts do not reveal the number of references.
+        assert expected.statistic == approximately(m, result.statistic)
         assert replace(expected, signature="", statistic=0) == replace(result, signature="", statistic=0)
         assert expected.signature.removeprefix(there.metrics[0].signature) == result.signature.removeprefix(
-            of.signature()
+            m.signature()
         )
     for interval in INTERVALS.values():
         if (name, "ar", interval.name) in COMBINATIONS:
             shown = comparison(name, "ar", interval.name)
-            of_score = bootstrap_interval(a, of, method=interval.name, n_resamples=60)
-            assert_alike(of, shown.scores[1].confidence_interval, of_score)
-            of_difference = bootstrap_interval(a, of, b=b, method=interval.name, n_resamples=60)
-            assert_alike(of, shown.comparisons[0].confidence_interval, of_difference)
+            of_score = bootstrap_interval(a, m, method=interval.name, n_resamples=60)
+            assert_alike(m, shown.scores[1].confidence_interval, of_score)
+            of_difference = bootstrap_interval(a, m, b=b, method=interval.name, n_resamples=60)
+            assert_alike(m, shown.comparisons[0].confidence_interval, of_difference)
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
-@pytest.mark.parametrize("name", NATIVE + GIVEN)
+@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
 def test_every_format_shows_every_metric(name: str, fmt: str) -> None:
     result = comparison(name)
     shown = render(result, fmt)
     assert shown.endswith("\n")
     if fmt == "json":
         loaded = json.loads(shown)
-        found = [of["score"] for system in loaded["systems"] for of in system["scores"].values()]
+        found = [entry["score"] for system in loaded["systems"] for entry in system["scores"].values()]
         assert found == [s.score for s in result.scores]
         assert [c["pvalue"] for c in loaded["comparisons"]] == [c.test.pvalue for c in result.comparisons]
     elif fmt == "csv":
@@ -274,9 +282,9 @@ def test_every_format_shows_every_metric(name: str, fmt: str) -> None:
     assert not re.search(r"\b(nan|inf)\b", shown, re.IGNORECASE)
 
 
-@pytest.mark.parametrize("name", NATIVE + GIVEN)
-def test_scores_of_segments_can_be_written(name: str) -> None:
-    table = segment_scores(*texts(name), made(name))
+@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
+def test_segment_scores_can_be_written(name: str) -> None:
+    table = segment_scores(*texts(name), make_metric(name))
     (scores,) = table.scores.values()
     assert scores.shape == (3, len(TEXT))
     assert np.isfinite(scores).all()
@@ -286,22 +294,22 @@ def test_scores_of_segments_can_be_written(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*NATIVE, "CorpusFunction"])
-def test_the_order_of_segments_changes_no_score(name: str) -> None:
+def test_scores_do_not_depend_on_the_order_of_segments(name: str) -> None:
     reference, systems = texts(name)
     order = np.random.default_rng(1).permutation(len(reference)).tolist()
     moved = {s: [lines[i] for i in order] for s, lines in systems.items()}
-    # NIST's information too is of all references together, in whatever order they come.
-    after = score([reference[i] for i in order], moved, made(name))
-    assert [s.score for s in after.scores] == [s.score for s in score(reference, systems, made(name)).scores]
+    # NIST's information is computed from all references together, so their order does not matter.
+    after = score([reference[i] for i in order], moved, make_metric(name))
+    assert [s.score for s in after.scores] == [s.score for s in score(reference, systems, make_metric(name)).scores]
 
 
-@pytest.mark.parametrize("name", GIVEN[:3])
-def test_the_order_of_given_segments_changes_no_score(name: str) -> None:
-    whole = made(name)
+@pytest.mark.parametrize("name", EXTERNAL[:3])
+def test_external_scores_do_not_depend_on_the_order_of_segments(name: str) -> None:
+    whole = make_metric(name)
     order = np.random.default_rng(1).permutation(len(TEXT))
     moved: SegmentScores | FromCounts
     if isinstance(whole, SegmentScores):
-        scores = {s: np.asarray(of)[order] for s, of in cast("dict[str, list[float]]", whole.scores).items()}
+        scores = {s: np.asarray(values)[order] for s, values in cast("dict[str, list[float]]", whole.scores).items()}
         moved = SegmentScores(whole.name, scores)
     else:
         assert isinstance(whole, FromCounts)
@@ -314,40 +322,40 @@ def test_the_order_of_given_segments_changes_no_score(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_counts_are_those_of_any_number_of_threads(name: str) -> None:
+def test_counts_do_not_depend_on_the_number_of_threads(name: str) -> None:
     reference, systems = texts(name)
     outputs, columns = [lines * 40 for lines in systems.values()], [reference * 40, reference[::-1] * 40]
-    of = metric(name)
-    expected = of.suff_stats(outputs, columns, threads=1)
+    m = metric(name)
+    expected = m.suff_stats(outputs, columns, threads=1)
     for threads in (2, 3):
-        np.testing.assert_array_equal(expected, of.suff_stats(outputs, columns, threads=threads))
+        np.testing.assert_array_equal(expected, m.suff_stats(outputs, columns, threads=threads))
 
 
-@pytest.mark.parametrize("name", NATIVE + GIVEN)
-def test_p_values_are_those_of_any_number_of_threads(name: str) -> None:
-    # A call is worth another thread for every 2^19 additions: here there are 100 groups of segments times 20,000.
-    # A function of texts is called on one thread, whatever is asked for.
+@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
+def test_p_values_do_not_depend_on_the_number_of_threads(name: str) -> None:
+    # One thread takes at least 2^19 additions: these are 100 groups of segments times 20,000 shuffles.
+    # A function of texts is called on one thread, whatever the argument.
     repeat, n = (1, 40) if name == "CorpusFunction" else (100, 20_000)
     reference, systems = texts(name)
-    of = made(name)
-    if isinstance(of, SegmentScores):
-        of = SegmentScores(
-            of.name, {s: np.tile(scores, repeat) for s, scores in cast("dict[str, list[float]]", of.scores).items()}
+    m = make_metric(name)
+    if isinstance(m, SegmentScores):
+        m = SegmentScores(
+            m.name, {s: np.tile(scores, repeat) for s, scores in cast("dict[str, list[float]]", m.scores).items()}
         )
-    elif isinstance(of, FromCounts):
-        of = FromCounts(of.name, {s: np.tile(rows, (repeat, 1)) for s, rows in of.counts.items()}, of.scoring)
-    elif isinstance(of, OwnTexts):
+    elif isinstance(m, FromCounts):
+        m = FromCounts(m.name, {s: np.tile(rows, (repeat, 1)) for s, rows in m.counts.items()}, m.scoring)
+    elif isinstance(m, OwnTexts):
         parses, of_systems = texts("depf")
         repeated = {s: lines * repeat for s, lines in of_systems.items()}
-        of = OwnTexts(metric("depf", lowercase=True), parses * repeat, repeated)
+        m = OwnTexts(metric("depf", lowercase=True), parses * repeat, repeated)
     columns = reference * repeat, {s: lines * repeat for s, lines in systems.items()}
-    results = [compare(*columns, of, n_resamples=n, threads=threads) for threads in (1, 2, 3)]
+    results = [compare(*columns, m, n_resamples=n, threads=threads) for threads in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
 
 
-@pytest.mark.parametrize("name", NATIVE + GIVEN)
-def test_pickling_keeps_a_metric(name: str) -> None:
-    before = made(name)
+@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
+def test_a_pickled_metric_gives_the_same_results(name: str) -> None:
+    before = make_metric(name)
     after = pickle.loads(pickle.dumps(before))
     assert after.signature("1") == before.signature("1")
     results = [compare(*texts(name), m, n_resamples=40) for m in (before, after)]
@@ -357,8 +365,8 @@ def test_pickling_keeps_a_metric(name: str) -> None:
 OPTIONS = [(spec.name, option) for spec in _core.metrics() for option in spec.options]
 
 
-@pytest.mark.parametrize(("name", "option"), OPTIONS, ids=lambda of: of if isinstance(of, str) else of.name)
-def test_options_are_pickled_too(name: str, option: _core.OptionSpec) -> None:
+@pytest.mark.parametrize(("name", "option"), OPTIONS, ids=lambda value: value if isinstance(value, str) else value.name)
+def test_pickling_keeps_options(name: str, option: _core.OptionSpec) -> None:
     value: Any = {
         "flag": True,
         "choice": option.choices[-1] if option.choices else None,
@@ -377,47 +385,47 @@ def test_options_are_pickled_too(name: str, option: _core.OptionSpec) -> None:
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_a_concatenation_scores_as_the_sum_of_the_counts(name: str) -> None:
-    # But for NIST, whose information is that of all references: there the parts are counted together.
+def test_the_score_of_a_concatenation_is_that_of_the_summed_counts(name: str) -> None:
+    # Except for NIST: its information comes from all references, so the parts are counted together.
     reference, systems = texts(name)
-    of = metric(name)
-    whole = of.suff_stats(list(systems.values()), [reference])
+    m = metric(name)
+    whole = m.suff_stats(list(systems.values()), [reference])
     cuts = [slice(0, 3), slice(3, None)]
     if name != "nist":
-        parts = [of.suff_stats([lines[cut] for lines in systems.values()], [reference[cut]]) for cut in cuts]
+        parts = [m.suff_stats([lines[cut] for lines in systems.values()], [reference[cut]]) for cut in cuts]
         np.testing.assert_array_equal(whole, np.concatenate(parts, axis=1))
     totals = sum(whole[:, cut].sum(axis=1) for cut in cuts)
-    expected = [about(of, value) for value in of.score(totals).tolist()]
-    assert [s.score for s in score(reference, systems, of).scores] == expected
+    expected = [approximately(m, value) for value in m.score(totals).tolist()]
+    assert [s.score for s in score(reference, systems, m).scores] == expected
 
 
 DOCUMENTS = ["a", "b", "a", "c", "b", "c", "c", "d"]
 
 
-# NIST is left out: its information is that of the references, which would be counted anew on every draw.
+# NIST is left out: its information comes from the references, and would be computed anew for every draw.
 @pytest.mark.parametrize("name", [name for name in NATIVE if name != "nist"])
-def test_documents_swapped_and_drawn_score_as_their_texts(name: str) -> None:
-    # Draws of documents differ in their number of segments: no formula may take that for given.
-    of = metric(name)
+def test_resampled_documents_have_the_scores_of_their_texts(name: str) -> None:
+    # Draws of documents differ in their number of segments, so no formula may assume that it is constant.
+    m = metric(name)
 
     def from_texts(hypotheses: list[str], references: list[list[str | None]]) -> float:
-        return float(of.score(of.suff_stats([hypotheses], references)[0].sum(axis=0)))
+        return float(m.score(m.suff_stats([hypotheses], references)[0].sum(axis=0)))
 
     for test, scheme in (("ar", "iid"), ("ar", "subgroup"), ("ar", "exact"), ("bootstrap", "auto")):
-        both: list[AnyMetric] = [of, CorpusFunction("texts", from_texts, of.higher_is_better)]
+        both: list[AnyMetric] = [m, CorpusFunction("texts", from_texts, m.higher_is_better)]
         result = compare(*texts(name), both, documents=DOCUMENTS, test=test, scheme=scheme, n_resamples=60)
         for one, other in zip(*np.array_split(np.array(result.comparisons), 2), strict=True):
-            # Texts may differ where counts do not: an exact test then has the more patterns, and the same p.
+            # Texts may differ where counts do not: an exact test then enumerates more patterns and gets the same p.
             assert one.test.pvalue == other.test.pvalue
             assert scheme == "exact" or one.test.exceedances == other.test.exceedances
-            assert_alike(of, one.confidence_interval, other.confidence_interval)
+            assert_alike(m, one.confidence_interval, other.confidence_interval)
         for score_, of_texts in zip(*np.array_split(np.array(result.scores), 2), strict=True):
-            assert_alike(of, score_.confidence_interval, of_texts.confidence_interval)
+            assert_alike(m, score_.confidence_interval, of_texts.confidence_interval)
 
 
-@pytest.mark.parametrize("name", NATIVE + GIVEN)
-def test_documents_are_the_unit_of_every_metric(name: str) -> None:
-    result = compare(*texts(name), made(name), documents=DOCUMENTS, n_resamples=60, baseline="good")
+@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
+def test_every_metric_can_resample_documents(name: str) -> None:
+    result = compare(*texts(name), make_metric(name), documents=DOCUMENTS, n_resamples=60, baseline="good")
     assert (result.unit, result.n_units, result.n_segments) == ("document", 4, 8)
     assert [s.score for s in result.scores] == [s.score for s in comparison(name).scores]
     assert "|unit:document[4]|n:60|" in result.signature
@@ -432,11 +440,11 @@ def test_documents_are_the_unit_of_every_metric(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_a_metric_scores_its_references_best(name: str) -> None:
+def test_references_get_the_best_score(name: str) -> None:
     reference, systems = texts(name)
-    of = metric(name)
-    best, *others = of.score(of.suff_stats([reference, *systems.values()], [reference]).sum(axis=1)).tolist()
-    if of.higher_is_better:
+    m = metric(name)
+    best, *others = m.score(m.suff_stats([reference, *systems.values()], [reference]).sum(axis=1)).tolist()
+    if m.higher_is_better:
         assert all(best > other for other in others)
     else:
         assert best == 0
@@ -444,18 +452,18 @@ def test_a_metric_scores_its_references_best(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_names_describe_every_count_and_no_name_comes_twice(name: str) -> None:
-    of = metric(name)
+def test_every_count_has_a_unique_name(name: str) -> None:
+    m = metric(name)
     reference, systems = texts(name)
-    counts = of.suff_stats(list(systems.values()), [reference])
-    assert counts.shape == (3, len(TEXT), len(of.columns))
-    assert len(set(of.columns)) == len(of.columns)
-    details = of.details(counts[0].sum(axis=0))
+    counts = m.suff_stats(list(systems.values()), [reference])
+    assert counts.shape == (3, len(TEXT), len(m.columns))
+    assert len(set(m.columns)) == len(m.columns)
+    details = m.details(counts[0].sum(axis=0))
     assert all(math.isfinite(value) for value in details.values())
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_unknown_options_are_refused_with_the_nearest(name: str) -> None:
+def test_unknown_options_are_refused_with_the_closest_name(name: str) -> None:
     spec = next(spec for spec in metric_specs() if spec.name == name)
     for option in spec.options:
         with pytest.raises(InputError, match=f"unknown {re.escape(name)} option '{option.name}x': did you mean"):
@@ -478,42 +486,42 @@ def test_unknown_options_are_refused_with_the_nearest(name: str) -> None:
         metric(f"{name}x")
 
 
-def test_options_of_one_name_are_of_one_kind() -> None:
-    # The command line has one flag for all metrics that have an option.
+def test_options_with_the_same_name_have_the_same_kind() -> None:
+    # The command line has one flag per option name, for all metrics that have the option.
     kinds: dict[str, set[str]] = {}
     for spec in metric_specs():
         for option in spec.options:
             kinds.setdefault(option.name, set()).add(option.kind)
-    assert {name: of for name, of in kinds.items() if len(of) > 1} == {}
+    assert {name: kinds_of_option for name, kinds_of_option in kinds.items() if len(kinds_of_option) > 1} == {}
 
 
 REAL = [(name, option) for name, option in OPTIONS if option.kind == "real"]
 
 
-@pytest.mark.parametrize(("name", "option"), REAL, ids=lambda of: of if isinstance(of, str) else of.name)
-def test_numbers_at_the_ends_of_their_ranges_give_finite_scores(name: str, option: _core.OptionSpec) -> None:
+@pytest.mark.parametrize(("name", "option"), REAL, ids=lambda value: value if isinstance(value, str) else value.name)
+def test_options_at_the_ends_of_their_ranges_give_finite_scores(name: str, option: _core.OptionSpec) -> None:
     spec = next(spec for spec in metric_specs() if spec.name == name)
     choices: dict[str, list[Any]] = {o.name: [o.default] for o in spec.options if o.kind == "choice"}
     choices.update({o.name: o.choices for o in spec.options if o.name.startswith("smooth") and o.kind == "choice"})
     reference, systems = texts(name)
-    for value, given_ in itertools.product((option.minimum, option.maximum), itertools.product(*choices.values())):
-        of = metric(name, **dict(zip(choices, given_, strict=True)), **{option.name: value})
-        counts = of.suff_stats(list(systems.values()), [reference])
-        assert np.isfinite(of.score(counts.sum(axis=1))).all()
-        assert np.isfinite(of.segment_scores(counts)).all()
+    for value, chosen in itertools.product((option.minimum, option.maximum), itertools.product(*choices.values())):
+        m = metric(name, **dict(zip(choices, chosen, strict=True)), **{option.name: value})
+        counts = m.suff_stats(list(systems.values()), [reference])
+        assert np.isfinite(m.score(counts.sum(axis=1))).all()
+        assert np.isfinite(m.segment_scores(counts)).all()
 
 
-def test_metrics_can_be_keys_and_given_ones_compared() -> None:
+def test_metrics_are_hashable_and_external_metrics_can_be_compared_for_equality() -> None:
     bleu = metric("bleu", lowercase=True, tokenize="none")
     assert {bleu: 1}[metric("bleu", tokenize="none", lowercase=True)] == 1
     assert len({bleu, metric("bleu"), metric("chrf")}) == 3
-    for name in GIVEN:
-        assert made(name) != bleu
-        assert (made(name) == made(name)) == (name == "CorpusFunction")
-        assert len({made(name), bleu}) == 2
+    for name in EXTERNAL:
+        assert make_metric(name) != bleu
+        assert (make_metric(name) == make_metric(name)) == (name == "CorpusFunction")
+        assert len({make_metric(name), bleu}) == 2
 
 
-def test_choices_that_are_digits_can_be_numbers() -> None:
+def test_numeric_choices_can_be_strings_or_integers() -> None:
     assert metric("sentbleu", smoothing=4).signature() == metric("sentbleu", smoothing="4").signature()
     with pytest.raises(InputError, match="unknown smoothing '9'"):
         metric("sentbleu", smoothing=9)
@@ -524,19 +532,19 @@ def test_choices_that_are_digits_can_be_numbers() -> None:
 
 @pytest.mark.parametrize("name", [name for name in NATIVE if name != "depf"])
 def test_any_text_can_be_counted_and_scored(name: str) -> None:
-    of = metric(name)
+    m = metric(name)
 
     @settings(max_examples=40)
     @given(st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3))
     def check(segments: list[tuple[str, str, str]]) -> None:
         hypotheses, *columns = ([segment[i] for segment in segments] for i in range(3))
-        counts = of.suff_stats([hypotheses], columns)[0]
+        counts = m.suff_stats([hypotheses], columns)[0]
         assert (counts >= 0).all()
-        assert math.isfinite(of.score(counts.sum(axis=0)))
-        assert np.isfinite(of.segment_scores(counts)).all()
-        # One segment is a corpus of one, but for BLEU's effective order.
+        assert math.isfinite(m.score(counts.sum(axis=0)))
+        assert np.isfinite(m.segment_scores(counts)).all()
+        # One segment is a corpus of one segment, except for BLEU's effective order.
         if name != "bleu":
-            np.testing.assert_array_equal(of.segment_scores(counts), of.score(counts))
+            np.testing.assert_array_equal(m.segment_scores(counts), m.score(counts))
 
     check()
 
@@ -545,7 +553,7 @@ def test_any_text_can_be_counted_and_scored(name: str) -> None:
 @given(
     st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3), st.sampled_from(["13a", "char", "intl", "none"])
 )
-def test_the_length_ratio_is_that_of_bleu(segments: list[tuple[str, str, str]], tokenizer: str) -> None:
+def test_the_length_ratio_equals_that_of_sacrebleu(segments: list[tuple[str, str, str]], tokenizer: str) -> None:
     hypotheses, *columns = ([segment[i] for segment in segments] for i in range(3))
     length, bleu = metric("length", tokenize=tokenizer), metric("bleu", tokenize=tokenizer)
     rows, of_bleu = (m.suff_stats([hypotheses], columns)[0] for m in (length, bleu))
@@ -574,12 +582,12 @@ def test_the_length_ratio_is_that_of_bleu(segments: list[tuple[str, str, str]], 
         ([[1, 2], [1]], "rating: system 1 has 2 segments, system 2 has 1: all systems"),
     ],
 )
-def test_scores_that_are_none_are_refused_with_words(scores: Any, message: str) -> None:
+def test_invalid_scores_are_refused_with_a_message(scores: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         SegmentScores("rating", scores)
 
 
-def test_scores_must_fit_the_systems_and_the_texts() -> None:
+def test_scores_must_match_the_systems_and_the_texts() -> None:
     rating = SegmentScores("rating", {"a": [1, 2], "b": [2, 3]})
     with pytest.raises(InputError, match="rating has no counts or scores for system 'c', only for a, b"):
         compare(["x", "y"], {"a": ["x", "y"], "c": ["x", "y"]}, rating)
@@ -590,14 +598,14 @@ def test_scores_must_fit_the_systems_and_the_texts() -> None:
         compare(metrics=[rating, other])
     with pytest.raises(InputError, match="BLEU needs texts: pass references and systems"):
         compare(metrics=[rating, "bleu"])
-    # Scores of further systems do no harm.
+    # Scores of systems that are not compared are ignored.
     assert compare(["x", "y"], {"b": ["x", "y"], "a": ["x", "y"]}, rating, n_resamples=9).scores[0].score == 2.5
 
 
-def test_what_is_given_cannot_take_the_name_of_another_metric() -> None:
+def test_external_metrics_cannot_have_the_name_of_another_metric() -> None:
     for rival in (SegmentScores("BLEU", {"a": [1]}), CorpusFunction("BLEU", ratio_of_words)):
         with pytest.raises(
-            InputError, match="two metrics are called BLEU: give the one that is not counted here another"
+            InputError, match="two metrics are called BLEU: rename the one whose counts are precomputed"
         ):
             score(["x"], {"a": ["x"]}, ["bleu", rival])
     assert len(score(["x"], {"a": ["x"]}, ["bleu", metric("bleu", lowercase=True)]).metrics) == 2
@@ -609,9 +617,9 @@ DECIMALS = st.integers(0, 9).flatmap(
 
 
 @given(DECIMALS)
-def test_decimals_are_exact(given_: tuple[int, list[int]]) -> None:
-    digits, numbers = given_
-    # As a file would give them: the nearest float to each decimal.
+def test_sums_of_decimals_are_exact(decimals: tuple[int, list[int]]) -> None:
+    digits, numbers = decimals
+    # The nearest float to each decimal, as read from a file.
     scores = [float(Decimal(number).scaleb(-digits)) for number in numbers]
     rating = SegmentScores("rating", {"a": scores})
     # "resolution:10^-3": a score is a whole number of thousandths.
@@ -628,11 +636,11 @@ FLOATS = st.floats(-1e9, 1e9, allow_subnormal=False)
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=40))
-def test_the_mean_of_any_floats_is_numpys(values: list[float]) -> None:
+def test_the_mean_of_any_floats_equals_numpys(values: list[float]) -> None:
     assume(not any(values) or max(map(abs, values)) > 1e-290)  # scores that are all smaller are refused
     rating = SegmentScores("rating", {"a": values})
     mean = float(rating.score(rating.counts["a"].sum(axis=0)))
-    # No unit is below 1e-301.
+    # No resolution is finer than 1e-301.
     tolerance = 1e-12 * max(map(abs, values)) + 1e-301
     assert mean == pytest.approx(math.fsum(values) / len(values), rel=1e-12, abs=tolerance)
     assert mean == pytest.approx(float(np.mean(values)), rel=1e-12, abs=tolerance)
@@ -657,7 +665,7 @@ def test_very_large_and_very_small_scores_are_summed(largest: float) -> None:
 
 
 @pytest.mark.parametrize("outlier", [1e20, -1e12, 1e308])
-def test_a_score_that_would_swallow_the_others_is_named(outlier: float) -> None:
+def test_the_error_names_a_score_so_large_that_the_others_would_be_rounded_away(outlier: float) -> None:
     scores = {"good": [1 / 3, 2 / 3, 0.7], "odd": [0.5, outlier, 0.3]}
     with pytest.raises(InputError) as raised:
         SegmentScores("COMET", scores)
@@ -666,14 +674,16 @@ def test_a_score_that_would_swallow_the_others_is_named(outlier: float) -> None:
 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=20), st.floats(1e-20, 1e20))
-def test_no_system_loses_its_scores_beside_another(pairs: list[tuple[float, float]], factor: float) -> None:
+def test_large_scores_of_one_system_do_not_round_away_those_of_another(
+    pairs: list[tuple[float, float]], factor: float
+) -> None:
     scores = {"a": [a for a, _ in pairs], "b": [factor * b for _, b in pairs]}
     refused = ""
     try:
         rating = SegmentScores("rating", scores)
     except InputError as error:
         refused = str(error)
-    small, large = sorted(max(map(abs, of)) for of in scores.values())
+    small, large = sorted(max(map(abs, values)) for values in scores.values())
     if refused and large > 1e-280:
         # The sum of 20 scores fits 55 bits, so the resolution is at most 2^-50 of the largest score. Half of that is
         # 10^-9 of a score of 2^-21.
@@ -696,18 +706,18 @@ def test_scores_below_the_finest_resolution_are_refused() -> None:
         SegmentScores("rating", {"a": [1e-300, 0]})
 
 
-def test_ties_are_ties() -> None:
-    # Floats would not add up: 0.1 + 0.2 is more than 0.3. Every shuffle of these reaches what was observed, 0.
+def test_ties_of_decimal_scores_are_exact() -> None:
+    # In floating point 0.1 + 0.2 exceeds 0.3. Here every shuffle is at least as extreme as the observed difference, 0.
     rating = SegmentScores("rating", {"a": [0.1, 0.2, 0.0], "b": [0.3, 0.0, 0.0]})
     (pair,) = compare(metrics=rating, n_resamples=500).comparisons
     assert (pair.difference, pair.test.pvalue) == (0, 1)
-    # Of four patterns of two segments that differ two give the difference observed or its opposite.
+    # Two segments differ, so there are four patterns; two of them give the observed difference or its opposite.
     rating = SegmentScores("rating", {"a": [0.7, 0.1, 0.5], "b": [0.4, 0.1, 0.2]})
     (pair,) = compare(metrics=rating, n_resamples=4000).comparisons
     assert pair.test.pvalue == pytest.approx(0.5, abs=0.05)
 
 
-def test_lower_can_be_better() -> None:
+def test_lower_scores_can_be_better() -> None:
     scores = {"a": [1, 2, 3], "b": [1, 1, 1]}
     used = compare(metrics=SegmentScores("errors", scores, higher_is_better=False), n_resamples=9).metrics
     assert [m.higher_is_better for m in used] == [False]
@@ -716,7 +726,7 @@ def test_lower_can_be_better() -> None:
 # --- Counts
 
 
-def test_counts_of_bleu_from_elsewhere_are_bleu() -> None:
+def test_external_bleu_counts_give_the_same_results_as_bleu() -> None:
     reference, systems = texts("bleu")
     counts = metric("bleu").suff_stats(list(systems.values()), [reference])
     counted = FromCounts("x", dict(zip(systems, counts, strict=True)), "bleu")
@@ -749,12 +759,12 @@ def test_counts_of_bleu_from_elsewhere_are_bleu() -> None:
         ({"a": [[1, 2, 2]]}, "blue", "unknown metric 'blue': did you mean 'bleu'"),
     ],
 )
-def test_counts_that_do_not_fit_are_refused_with_words(counts: Any, scoring: Any, message: str) -> None:
+def test_invalid_counts_are_refused_with_a_message(counts: Any, scoring: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         FromCounts("x", counts, scoring)
 
 
-def test_a_function_brings_its_direction_along() -> None:
+def test_the_direction_of_a_metric_can_come_from_its_function() -> None:
     errors = Formula("errors", lambda totals: totals[..., 0] / 9, higher_is_better=False)
     counts = {"a": np.array([[1], [2]])}
     assert FromCounts("x", counts, errors).higher_is_better is False
@@ -766,12 +776,12 @@ def test_a_function_brings_its_direction_along() -> None:
 TOO_LARGE = r"the counts of column 0 are too large: their sum would pass 2\^62"
 
 
-def test_given_counts_may_be_as_large_as_any() -> None:
+def test_external_counts_are_exact_up_to_the_largest_sum() -> None:
     edge = _core.LARGEST_SUM // 2
     for sign in (1, -1):
         counts = {"a": np.array([[sign * edge]] * 2), "b": np.array([[0], [sign]])}
-        given = FromCounts("x", counts, lambda totals: totals[..., 0] / 1e9)
-        (test,) = (pair.test for pair in compare(metrics=given, n_resamples=9, interval=None).comparisons)
+        external = FromCounts("x", counts, lambda totals: totals[..., 0] / 1e9)
+        (test,) = (pair.test for pair in compare(metrics=external, n_resamples=9, interval=None).comparisons)
         assert (test.pvalue, test.statistic) == (0.5, (sign - sign * 2 * edge) / 1e9)
         for beyond in ([[sign * (edge + 1)], [0]], [[0], [sign * (edge + 1)]]):
             with pytest.raises(InputError, match=TOO_LARGE):
@@ -782,7 +792,7 @@ def test_given_counts_may_be_as_large_as_any() -> None:
                 _core.Counts([np.array([beyond, beyond])])
 
 
-def test_a_metric_on_its_own_texts_is_that_metric() -> None:
+def test_a_metric_with_its_own_texts_gives_the_same_results() -> None:
     alone = compare(*texts("depf"), ["depf"], n_resamples=60)
     beside = compare(*texts("bleu"), ["bleu", OwnTexts("depf", *texts("depf"))], n_resamples=60)
     assert beside.metrics[1] == alone.metrics[0]
@@ -790,7 +800,7 @@ def test_a_metric_on_its_own_texts_is_that_metric() -> None:
     for ours, native in zip(beside.comparisons[2:], alone.comparisons, strict=True):
         assert (ours.difference, ours.test.pvalue) == (native.difference, native.test.pvalue)
         assert ours.confidence_interval == native.confidence_interval
-    # Its references are its own: here there is one missing, and one text for all.
+    # It has its own references: here one reference is missing, while the other metrics have one for every segment.
     columns: list[list[str | None]] = [["a", None], ["b", "c"]]
     own = OwnTexts("bleu", columns, {"x": ["a", "c"]})
     (used,) = score(["a", "c"], {"x": ["a", "c"]}, own).metrics
@@ -826,7 +836,7 @@ def by_sacrebleu(hypotheses: list[str], references: list[list[str | None]]) -> f
 
 
 @pytest.mark.parametrize("test", RESAMPLING)
-def test_a_function_of_texts_counts_the_same_replicates_as_the_native_metric(test: str) -> None:
+def test_a_function_of_texts_has_the_same_p_values_as_the_native_metric(test: str) -> None:
     reference, systems = texts("bleu")
     function = CorpusFunction("sacreBLEU", by_sacrebleu)
     ours, native = (
@@ -843,9 +853,9 @@ def test_a_function_of_texts_counts_the_same_replicates_as_the_native_metric(tes
         assert a.confidence_interval.high == pytest.approx(b.confidence_interval.high, abs=1e-10)
 
 
-def test_a_function_of_real_texts_counts_the_same_replicates(wmt17: Corpus) -> None:
-    # sacrebleu 2.6.0: BLEU and CHRF, corpus_score(hypotheses, references).score, on 15 segments of two systems that are
-    # close to one another, with a second reference for some.
+def test_a_function_of_real_texts_has_the_same_p_values(wmt17: Corpus) -> None:
+    # sacrebleu 2.6.0: BLEU and CHRF, corpus_score(hypotheses, references).score, on 15 segments of two similar systems,
+    # some with a second reference.
     chosen = range(0, 3000, 200)
     systems = {name: [wmt17.systems[name][i] for i in chosen] for name in ("LIUM-NMT.4900", "KIT.4950")}
     references = [[column[i] for i in chosen] for column in wmt17.references]
@@ -864,7 +874,7 @@ def test_a_function_of_real_texts_counts_the_same_replicates(wmt17: Corpus) -> N
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, "much", None, [1.0, 2.0], 10**400])
-def test_a_function_that_gives_no_number_is_named(value: Any) -> None:
+def test_the_error_names_a_function_that_does_not_return_a_finite_number(value: Any) -> None:
     def broken(hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> Any:
         return value
 
@@ -872,15 +882,15 @@ def test_a_function_that_gives_no_number_is_named(value: Any) -> None:
         compare(["x", "y"], [["x", "y"], ["y", "x"]], CorpusFunction("broken", broken), n_resamples=9)
 
 
-def test_a_function_may_change_the_lists_it_is_given() -> None:
+def test_a_function_may_modify_its_arguments() -> None:
     def careless(hypotheses: list[str], references: list[list[str | None]]) -> float:
         value = ratio_of_words(hypotheses, references)
         hypotheses.clear()
         references[0].clear()
         return value
 
-    given_: list[Callable[[list[str], list[list[str | None]]], float]] = [ratio_of_words, careless]
-    tidy, untidy = (compare(*texts("bleu"), CorpusFunction("words", f), n_resamples=50) for f in given_)
+    functions: list[Callable[[list[str], list[list[str | None]]], float]] = [ratio_of_words, careless]
+    tidy, untidy = (compare(*texts("bleu"), CorpusFunction("words", f), n_resamples=50) for f in functions)
     assert tidy == untidy
 
 
@@ -888,11 +898,11 @@ def test_a_function_may_change_the_lists_it_is_given() -> None:
 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=2, max_size=40))
-def test_a_mean_has_no_more_decimals_than_the_unit_determines(pairs: list[tuple[float, float]]) -> None:
+def test_a_mean_has_only_the_decimals_that_the_resolution_determines(pairs: list[tuple[float, float]]) -> None:
     columns = {name: list(column) for name, column in zip("ab", zip(*pairs, strict=True), strict=True)}
     try:
         rating = SegmentScores("rating", columns)
-    except InputError:  # too far apart for one unit
+    except InputError:  # too far apart for one resolution
         return
     result = compare(metrics=rating, n_resamples=20)
     exact = {name: sum(map(Fraction, column), Fraction(0)) / len(column) for name, column in columns.items()}
@@ -901,17 +911,17 @@ def test_a_mean_has_no_more_decimals_than_the_unit_determines(pairs: list[tuple[
     intervals = [score.confidence_interval for score in result.scores]
     intervals += [pair.confidence_interval for pair in result.comparisons]
     ends = [(interval.low, interval.high) for interval in intervals if interval is not None]
-    if rating.decimals is None:  # every count is its score
+    if rating.decimals is None:  # the counts represent the scores exactly
         for name, column in columns.items():
             assert rating.segment_scores(rating.counts[name]).tolist() == column
         return
     last = Fraction(10) ** -rating.decimals
     for value, true in shown:
-        # One in the last decimal, and what a float of that size cannot hold.
+        # One in the last decimal, plus the rounding error of a float of that size.
         assert abs(Fraction(value) - true) <= last + 2 * Fraction(math.ulp(max(map(abs, columns["a"] + columns["b"]))))
     for value in (*(value for value, _ in shown), *(end for both in ends for end in both)):
         assert value == round(value, rating.decimals)
-    # No more is left out than is needed: twice the largest error of a score lies in the next decimal.
+    # No decimal is dropped needlessly: twice the largest error of a score affects the next decimal.
     unit = Fraction(2) ** int(rating.signature().rsplit("^", 1)[1] if "^" in rating.signature() else 0)
     errors: list[Fraction] = [
         abs(count * unit - Fraction(value))
@@ -923,7 +933,7 @@ def test_a_mean_has_no_more_decimals_than_the_unit_determines(pairs: list[tuple[
 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=40), st.sampled_from(["tsv", "jsonl"]))
-def test_scores_of_segments_are_written_as_they_came(
+def test_segment_scores_are_written_unchanged(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[float, float]], fmt: str
 ) -> None:
     columns = {name: list(column) for name, column in zip("ab", zip(*pairs, strict=True), strict=True)}
@@ -938,7 +948,7 @@ def test_scores_of_segments_are_written_as_they_came(
     assert read_scores(f"{path}#rating") == columns
 
 
-def test_what_is_changed_after_it_was_given_changes_nothing() -> None:
+def test_changing_an_array_after_passing_it_has_no_effect() -> None:
     values = np.random.default_rng(1).random(50)
     rating = SegmentScores("rating", {"a": values, "b": values[::-1]})
     before = segment_scores(metrics=rating).scores["rating"].copy()
@@ -954,7 +964,7 @@ def test_what_is_changed_after_it_was_given_changes_nothing() -> None:
 RATINGS_A, RATINGS_B = [0.81, 0.84, 0.79, 0.9, 0.2], [0.75, 0.8, 0.8, 0.85, 0.25]
 
 
-def test_arrays_of_one_score_for_each_segment_are_compared_by_their_means() -> None:
+def test_arrays_of_segment_scores_are_compared_by_their_means() -> None:
     ratings = SegmentScores("score", {"b": RATINGS_B, "a": RATINGS_A})
     for a, b in ((RATINGS_A, RATINGS_B), (np.array(RATINGS_A), tuple(RATINGS_B))):
         for test, method in (("ar", None), ("bootstrap", "centred"), ("paired-bootstrap", "paired")):
@@ -974,8 +984,8 @@ def test_arrays_of_one_score_for_each_segment_are_compared_by_their_means() -> N
     assert by_documents.statistic == pytest.approx(np.mean(RATINGS_A) - np.mean(RATINGS_B))
 
 
-def test_both_arrays_share_one_unit_and_sums_are_exact() -> None:
-    # .1 + .2 is not .3 in floats; in tenths it is, and the two are a tie.
+def test_both_arrays_share_one_resolution_and_sums_are_exact() -> None:
+    # .1 + .2 is not .3 in floating point, but it is in tenths, so the two systems tie.
     result = approximate_randomization([0.1, 0.2, 0.3], [0.3, 0.0, 0.3])
     assert (result.statistic, result.pvalue) == (0, 1)
     assert "resolution:10^-3|" in approximate_randomization([1, 2, 3], [0.125, 2, 3]).signature
@@ -984,7 +994,10 @@ def test_both_arrays_share_one_unit_and_sums_are_exact() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: approximate_randomization([[1, 2], [3, 4]], [[1, 2], [3, 4]]), r"without a metric, a must .* \(2, 2\)"),
+        (
+            lambda: approximate_randomization([[1, 2], [3, 4]], [[1, 2], [3, 4]]),
+            r"without a metric, a must .* \(2, 2\)",
+        ),
         (lambda: approximate_randomization([1, 2], [[1], [2]]), r"without a metric, b must hold one score .* \(2, 1\)"),
         (lambda: bootstrap_test([1.0, 2.0], [1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
         (lambda: bootstrap_interval([1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
@@ -995,7 +1008,7 @@ def test_both_arrays_share_one_unit_and_sums_are_exact() -> None:
         (lambda: bootstrap_interval([1.0, 2.0], method="bcs"), "unknown interval 'bcs': did you mean 'bca'"),
     ],
 )
-def test_arrays_that_do_not_go_with_their_metric_are_refused(call: Any, message: str) -> None:
+def test_arrays_that_do_not_fit_the_metric_are_refused(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
 
@@ -1004,7 +1017,7 @@ def test_arrays_that_do_not_go_with_their_metric_are_refused(call: Any, message:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("value", "message"),
     [
         (lambda totals: "high", "returned 'high' for totals of shape .*; expected numbers of shape"),
         (lambda totals: ["0.5"] * len(totals), r"returned \['0.5', .*expected numbers"),
@@ -1017,28 +1030,28 @@ def test_arrays_that_do_not_go_with_their_metric_are_refused(call: Any, message:
         (lambda totals: 1.0, r"the function returned shape \(\)"),
     ],
 )
-def test_a_formula_that_gives_no_scores_is_named_with_what_it_gave(given: Any, said: str) -> None:
+def test_the_error_names_a_formula_and_its_invalid_return_value(value: Any, message: str) -> None:
     def accuracy(totals: Any) -> Any:
-        return given(totals)
+        return value(totals)
 
     counts = [[1, 2], [2, 3], [0, 1]]
-    with pytest.raises(InputError, match=f"accuracy: .*{said}"):
+    with pytest.raises(InputError, match=f"accuracy: .*{message}"):
         approximate_randomization(counts, counts[::-1], accuracy)
-    with pytest.raises(InputError, match=f"acc: .*{said}"):
+    with pytest.raises(InputError, match=f"acc: .*{message}"):
         compare(metrics=FromCounts("acc", {"a": np.array(counts), "b": np.array(counts[::-1])}, accuracy))
 
 
-@pytest.mark.parametrize("given", ["0.5", "high", b"1", None, [1.0], np.array([1.0]), 1j, {}])
-def test_a_function_of_texts_that_gives_no_number_is_named_with_what_it_gave(given: Any) -> None:
-    function = CorpusFunction("words", lambda hypotheses, references: given)
-    with pytest.raises(InputError, match=f"words: the function returned {re.escape(repr(given))}, expected a number"):
+@pytest.mark.parametrize("value", ["0.5", "high", b"1", None, [1.0], np.array([1.0]), 1j, {}])
+def test_the_error_names_a_function_of_texts_and_its_invalid_return_value(value: Any) -> None:
+    function = CorpusFunction("words", lambda hypotheses, references: value)
+    with pytest.raises(InputError, match=f"words: the function returned {re.escape(repr(value))}, expected a number"):
         score(["a", "b"], [["a", "b"]], function)
 
 
 # --- Columns of references
 
 
-def test_flat_references_are_one_column_everywhere() -> None:
+def test_flat_references_are_one_column_in_every_function() -> None:
     reference, hypotheses = ["ab", "cd ef", "g"], ["ab", "cd", "g"]
     bleu = metric("bleu", tokenize="char")
     expected = bleu.suff_stats([hypotheses], [reference])
@@ -1070,6 +1083,6 @@ def test_flat_references_are_one_column_everywhere() -> None:
         (lambda: score(["x", "y"], ["ab", "cd"]), "system 1: expected a sequence of segments, got a single string"),
     ],
 )
-def test_strings_where_columns_are_expected_are_not_cut_into_characters(call: Any, message: str) -> None:
+def test_strings_instead_of_columns_are_refused(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()

@@ -1,7 +1,7 @@
-"""Scores, counts and texts in tables: columns are systems by name, and what is marked as missing is refused.
+"""Scores, counts and texts in tables: column names are system names, and missing values are refused.
 
-Each case is tried with stand-ins that have no more than reshuffle looks for, and with pandas, polars and Arrow where
-these are installed.
+Each case runs on stand-ins with just the attributes that reshuffle uses, and on pandas, polars and Arrow where they are
+installed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 class Series:
-    """What columns have in common; polars' has no more."""
+    """The attributes that columns of all libraries have; polars' have no more."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         self.values = list(values)
@@ -44,7 +44,7 @@ class PandasSeries(Series):
 
 
 class ArrowColumn(PolarsSeries):
-    """Its elements are no Python values until it is asked for these."""
+    """Iterating gives Arrow scalars; ``to_pylist`` gives Python values."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter([object() for _ in self.values])
@@ -54,7 +54,7 @@ class ArrowColumn(PolarsSeries):
 
 
 class ArrowLike:
-    """Names are ``column_names``, and ``columns`` are the columns themselves."""
+    """``column_names`` holds the names, and ``columns`` the columns themselves."""
 
     def __init__(self, columns: Columns) -> None:
         self.data = {name: ArrowColumn(values) for name, values in columns.items()}
@@ -72,7 +72,7 @@ class ArrowLike:
 
 
 class PandasLike:
-    """Names are ``columns``, and what is iterated over."""
+    """``columns`` holds the names, and iterating gives the names."""
 
     column: Any = PandasSeries
 
@@ -94,7 +94,7 @@ class PandasLike:
 
 
 class PolarsLike(PandasLike):
-    """Names are ``columns``, and columns are what is iterated over."""
+    """``columns`` holds the names, and iterating gives the columns."""
 
     column = PolarsSeries
 
@@ -133,21 +133,21 @@ TABLES = [
     arrow_table,
     record_batch,
 ]
-masked_array: Any = np.ma.masked_array  # numpy does not type it
+masked_array: Any = np.ma.masked_array  # it has no type in numpy's stubs
 each_table = pytest.mark.parametrize("table", TABLES, ids=lambda make: make.__name__)
 
 
 @each_table
-def test_columns_of_a_table_are_systems_by_name(table: Make) -> None:
+def test_columns_of_a_table_are_the_systems_of_that_name(table: Make) -> None:
     scores = {"old": [1.0, 2.5], "new": [2.0, 3.0]}
-    given = SegmentScores("COMET", table(scores))
+    named = SegmentScores("COMET", table(scores))
     expected = SegmentScores("COMET", scores)
-    assert list(given.counts) == ["old", "new"]
+    assert list(named.counts) == ["old", "new"]
     for system in scores:
-        np.testing.assert_array_equal(expected.counts[system], given.counts[system])
+        np.testing.assert_array_equal(expected.counts[system], named.counts[system])
 
 
-def test_fields_of_a_structured_array_are_systems_by_name() -> None:
+def test_fields_of_a_structured_array_are_the_systems_of_that_name() -> None:
     rows = np.array([(1.0, 2.0), (2.5, 3.0)], dtype=[("old", float), ("new", float)])
     for array in (rows, rows.view(np.recarray), masked_array(rows)):
         assert [(s.system, s.score) for s in score(metrics=SegmentScores("COMET", array)).scores] == [
@@ -160,7 +160,7 @@ MISSING = "COMET, system new, segment 2: the value is missing: expected a number
 
 
 @each_table
-def test_a_null_is_no_score(table: Make) -> None:
+def test_null_scores_are_refused(table: Make) -> None:
     with pytest.raises(InputError, match=MISSING):
         SegmentScores("COMET", table({"old": [1.0, 2.0], "new": [2.0, None]}))
 
@@ -179,10 +179,10 @@ def test_a_null_is_no_score(table: Make) -> None:
         ),
     ],
 )
-def test_a_masked_score_is_no_score(scores: Any) -> None:
+def test_masked_scores_are_refused(scores: Any) -> None:
     with pytest.raises(InputError, match=MISSING):
         SegmentScores("COMET", scores)
-    # A mask that hides nothing does no harm.
+    # A mask that hides no value has no effect.
     shown = masked_array([2.0, 3.0], mask=[False, False])
     assert SegmentScores("COMET", {"a": shown}).counts["a"].tolist() == [[2, 1], [3, 1]]
 
@@ -196,7 +196,7 @@ def test_counts_of_a_system_may_be_a_table(table: Make) -> None:
         FromCounts("F1", {"a": table(counts | {"reference": [4, None]})}, f_score)
 
 
-def test_masked_counts_are_no_counts() -> None:
+def test_masked_counts_are_refused() -> None:
     rows: Any = masked_array([[3, 5, 4], [0, 2, 2]], mask=[[0, 0, 0], [0, 0, 1]])
     with pytest.raises(InputError, match="F1, system a, segment 2: the value is missing"):
         FromCounts("F1", {"a": rows}, f_score)
@@ -224,7 +224,7 @@ def test_two_columns_cannot_share_a_name() -> None:
         SegmentScores("COMET", frame)
 
 
-def test_a_lazy_frame_has_to_be_collected() -> None:
+def test_a_lazy_frame_is_refused_until_it_is_collected() -> None:
     lazy = type("LazyFrame", (), {"columns": ["a"], "collect": lambda self: None})()
     with pytest.raises(InputError, match=r"COMET: expected values, got a LazyFrame, which has none yet: call collect"):
         SegmentScores("COMET", lazy)
@@ -233,6 +233,6 @@ def test_a_lazy_frame_has_to_be_collected() -> None:
         SegmentScores("COMET", frame)
 
 
-def test_what_is_no_collection_is_refused() -> None:
+def test_anything_but_a_collection_is_refused() -> None:
     with pytest.raises(InputError, match="COMET: expected a mapping from systems to values, got 5"):
         SegmentScores("COMET", 5)

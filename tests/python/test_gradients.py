@@ -1,6 +1,6 @@
-"""Derivatives of every metric by its summed counts: closed forms against complex steps through slow, obvious formulas.
+"""Gradients of every metric with respect to its summed counts: closed forms against complex steps through slow twins.
 
-For an analytic f the derivative is Im f(x + ih)/h, right to the last digits whatever h is, since nothing is subtracted
+For an analytic f the derivative is Im f(x + ih)/h, to the last digits even for tiny h, since nothing is subtracted
 (Squire & Trapp 1998, doi:10.1137/S003614459631241X).
 """
 
@@ -27,7 +27,7 @@ Twin = Callable[[Sequence[complex]], complex]
 
 
 def by_complex_steps(twin: Twin, totals: Sequence[int]) -> list[float]:
-    """The derivative by each count that is not 0."""
+    """The derivative with respect to each count that is not 0."""
     return [
         twin([complex(t, TINY * (i == at)) for i, t in enumerate(totals)]).imag / TINY
         for at in range(len(totals))
@@ -41,7 +41,7 @@ def closed_form(m: Metric, totals: Sequence[int]) -> Scores:
 
 
 def assert_right(m: Metric, twin: Twin, totals: Sequence[int]) -> None:
-    """Both the twin's score and its derivatives, relative to what a step of each count's own size would change."""
+    """Compare the score and its gradient with the twin's; tolerances scale each derivative by the size of its count."""
     score = float(m.score(totals))
     assert twin([complex(t) for t in totals]).real == pytest.approx(score, rel=1e-9, abs=1e-12)
     slopes = closed_form(m, totals)
@@ -51,7 +51,7 @@ def assert_right(m: Metric, twin: Twin, totals: Sequence[int]) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11 * (score + 1e-9))
 
 
-# Some sums of nothing, some of a few, some of very many.
+# Zero, small and very large sums.
 COUNT = st.one_of(st.just(0), st.integers(1, 4), st.integers(1, 10**7))
 
 
@@ -61,7 +61,7 @@ COUNT = st.one_of(st.just(0), st.integers(1, 4), st.integers(1, 10**7))
 def bleu_twin(order: int, method: str, amount: float, effective: bool, weights: Sequence[float] | None = None) -> Twin:
     """sacreBLEU's formula (2.6.0, BLEU.compute_bleu), by logarithms; ``mteval`` as mteval-v13a.pl.
 
-    What the orders that are left out weigh is shared by the others in proportion; a weight of 0 leaves its order out.
+    The weight of omitted orders goes to the others in proportion; an order with a weight of 0 is omitted.
     """
 
     def score(x: Sequence[complex]) -> complex:
@@ -107,7 +107,7 @@ def bleu_twin(order: int, method: str, amount: float, effective: bool, weights: 
     st.booleans(),
     st.booleans(),
 )
-def test_of_bleu(
+def test_gradients_of_bleu_equal_complex_steps(
     data: st.DataObject, smoothing: tuple[str, float], order: int, effective: bool, weighted: bool
 ) -> None:
     method, amount = smoothing
@@ -116,7 +116,12 @@ def test_of_bleu(
     hypothesis, reference = data.draw(COUNT), data.draw(COUNT)
     possible = sorted(data.draw(st.lists(COUNT, min_size=order, max_size=order)), reverse=True)
     matches = [min(t, data.draw(COUNT)) for t in possible]
-    totals = [hypothesis + (hypothesis == reference), reference, *matches, *possible]  # no kink here
+    totals = [
+        hypothesis + (hypothesis == reference),
+        reference,
+        *matches,
+        *possible,
+    ]  # away from the kink of the brevity penalty
     options: dict[str, Any] = {"smooth_value": amount} if amount else {}
     if weights is not None:
         options["weights"] = weights
@@ -124,14 +129,14 @@ def test_of_bleu(
     assert_right(m, bleu_twin(order, method, amount, effective, weights), totals)
 
 
-def test_orders_without_ngrams_that_weigh_nothing_are_left_out() -> None:
+def test_orders_without_ngrams_and_without_weight_are_omitted() -> None:
     totals = [1, 0, 1, 0, 0, 1, 0, 0]
     m = metric("bleu", smooth_method="none", max_ngram_order=3, weights=[0.1, 0, 0])
     assert m.score(totals) == 100
     assert_right(m, bleu_twin(3, "none", 0, False, [0.1, 0, 0]), totals)
 
 
-def test_at_the_kink_of_the_brevity_penalty_it_is_the_mean_of_both_sides() -> None:
+def test_the_gradient_at_the_kink_of_the_brevity_penalty_is_the_mean_of_both_sides() -> None:
     # S·r/c² and −S/c where the hypotheses are shorter, 0 where they are longer.
     totals = np.array([50, 50, 30, 20, 10, 5, 50, 46, 42, 38])
     score = float(metric("bleu").score(totals))
@@ -141,7 +146,7 @@ def test_at_the_kink_of_the_brevity_penalty_it_is_the_mean_of_both_sides() -> No
     assert longer.tolist() == [0, 0]
 
 
-def test_what_stands_for_no_match_does_not_grow() -> None:
+def test_the_smoothed_value_of_an_order_without_matches_is_constant() -> None:
     totals = [10, 12, 5, 3, 0, 0, 10, 8, 6, 4]
     for options in ({}, {"smooth_method": "floor"}, {"smooth_method": "mteval"}):
         slopes = closed_form(metric("bleu", **options), totals)
@@ -158,7 +163,7 @@ def f_score(beta: float, precision: complex, recall: complex) -> complex:
 
 
 def chrf_twin(beta: float, eps_smoothing: bool) -> Twin:
-    """chrF as sacreBLEU 2.6.0 has it, with ``eps_smoothing`` as chrF++.py."""
+    """chrF as in sacreBLEU 2.6.0; with ``eps_smoothing`` as in chrF++.py."""
 
     def score(x: Sequence[complex]) -> complex:
         orders = [(x[i + 2], x[i], x[i + 1]) for i in range(0, len(x), 3)]
@@ -175,7 +180,9 @@ def chrf_twin(beta: float, eps_smoothing: bool) -> Twin:
 
 
 @given(st.data(), st.integers(1, 4), st.integers(0, 2), st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0]), st.booleans())
-def test_of_chrf(data: st.DataObject, chars: int, words: int, beta: float, eps: bool) -> None:
+def test_gradients_of_chrf_equal_complex_steps(
+    data: st.DataObject, chars: int, words: int, beta: float, eps: bool
+) -> None:
     n = 3 * (chars + words)
     totals = data.draw(st.lists(COUNT, min_size=n, max_size=n))
     m = metric("chrf", char_order=chars, word_order=words, beta=beta, eps_smoothing=eps)
@@ -183,7 +190,7 @@ def test_of_chrf(data: st.DataObject, chars: int, words: int, beta: float, eps: 
 
 
 def nist_twin(order: int) -> Twin:
-    """mteval-v13a.pl: information per n-gram, and exp(β·ln²(min(1, h/r))) with ½ at two thirds."""
+    """mteval-v13a.pl: information per n-gram, and exp(β·ln²(min(1, h/r))), which is ½ at a ratio of two thirds."""
 
     def score(x: Sequence[complex]) -> complex:
         info, hyp, (h, r) = x[:order], x[order : 2 * order], x[2 * order :]
@@ -197,7 +204,7 @@ def nist_twin(order: int) -> Twin:
 
 
 @given(st.data(), st.integers(1, 6))
-def test_of_nist(data: st.DataObject, order: int) -> None:
+def test_gradients_of_nist_equal_complex_steps(data: st.DataObject, order: int) -> None:
     information = st.lists(st.integers(0, 2**40), min_size=order, max_size=order)
     totals = data.draw(information) + data.draw(st.lists(COUNT, min_size=order + 2, max_size=order + 2))
     assert_right(metric("nist", max_ngram_order=order), nist_twin(order), totals)
@@ -220,17 +227,17 @@ RATIOS: dict[str, Twin] = {
 
 @pytest.mark.parametrize("name", RATIOS)
 @given(COUNT, COUNT)
-def test_of_ratios(name: str, above: int, below: int) -> None:
+def test_gradients_of_ratios_equal_complex_steps(name: str, above: int, below: int) -> None:
     assert_right(metric(name), RATIOS[name], [above, below])
 
 
 @given(COUNT, COUNT, COUNT)
-def test_of_sentence_bleu(weighted: int, length: int, unweighted: int) -> None:
+def test_gradients_of_sentence_bleu_equal_complex_steps(weighted: int, length: int, unweighted: int) -> None:
     assert_right(metric("sentbleu"), ratio(100 / 2**30), [weighted, length, unweighted])
 
 
 @given(COUNT, COUNT, COUNT)
-def test_of_depf(match: int, hyp: int, ref: int) -> None:
+def test_gradients_of_depf_equal_complex_steps(match: int, hyp: int, ref: int) -> None:
     def twin(x: Sequence[complex]) -> complex:
         return 200 * x[0] / (x[1] + x[2]) if (x[1] + x[2]).real else 0
 
@@ -239,17 +246,17 @@ def test_of_depf(match: int, hyp: int, ref: int) -> None:
 
 @given(st.integers(-(10**9), 10**9), st.integers(1, 10**6))
 @example(0, 5)
-def test_of_a_mean_of_scores_that_may_be_negative(total: int, segments: int) -> None:
+def test_gradients_of_a_mean_of_possibly_negative_scores_equal_complex_steps(total: int, segments: int) -> None:
     m = SegmentScores("x", {"a": [0.25, -1.0]})
     slopes = closed_form(m, [total, segments])
     assert slopes == pytest.approx([1 / 100 / segments, -total / 100 / segments**2], rel=1e-12)
 
 
-def test_every_metric_of_the_core_is_here() -> None:
+def test_every_native_metric_is_tested_here() -> None:
     assert {spec.name for spec in metric_specs()} == {*RATIOS, "bleu", "sentbleu", "nist", "chrf", "chrf++", "depf"}
 
 
-def test_many_at_once_are_those_of_each_and_given_counts_have_those_of_their_formula() -> None:
+def test_gradients_of_many_totals_equal_those_of_each_and_external_counts_use_their_metrics() -> None:
     totals = np.random.default_rng(3).integers(0, 50, (4, 7, 10))
     for m in (metric("bleu"), FromCounts("given", {"a": totals[0]}, "bleu")):
         each = [[closed_form(metric("bleu"), row) for row in rows] for rows in totals]
@@ -260,7 +267,7 @@ def test_many_at_once_are_those_of_each_and_given_counts_have_those_of_their_for
 
 
 def rows_with_few_matches(of_order_4: int) -> Any:
-    """200 segments, of which so few have a 4-gram that matches."""
+    """200 segments, of which only this many have a matching 4-gram."""
     rng = np.random.default_rng(of_order_4)
     length = rng.integers(8, 30, 200)
     matches = [rng.binomial(length - n, share) for n, share in enumerate((0.5, 0.2, 0.05))]
@@ -270,21 +277,21 @@ def rows_with_few_matches(of_order_4: int) -> Any:
 
 
 @pytest.mark.parametrize("few", [1, 2, 3])
-def test_standard_errors_are_right_where_an_order_has_few_matches(few: int) -> None:
+def test_standard_errors_are_exact_if_an_order_has_few_matches(few: int) -> None:
     rows = rows_with_few_matches(few)
     totals = rows.sum(axis=0)
     slopes = np.array(by_complex_steps(bleu_twin(4, "exp", 0, False), totals.tolist()))
     u = (rows - rows.mean(axis=0)) @ slopes
     expected = math.sqrt(200 / 199 * (u**2).sum())
     assert standard_error(rows, "bleu") == pytest.approx(expected, rel=1e-12)
-    # Whole steps, which a function in Python still has, were as far off as this.
+    # Finite differences with steps of one, which functions in Python still use, were this far off.
     function = Formula("BLEU", metric("bleu").score)
-    off = abs(standard_error(rows, function) / expected - 1)
-    assert {1: 0.10, 2: 0.02, 3: 0.005}[few] < off < 0.3
+    error = abs(standard_error(rows, function) / expected - 1)
+    assert {1: 0.10, 2: 0.02, 3: 0.005}[few] < error < 0.3
 
 
 @pytest.mark.parametrize("name", ["bleu", "nist", "chrf", "ter"])
-def test_the_jackknife_comes_as_close_as_segments_are_many(name: str) -> None:
+def test_the_jackknife_converges_to_the_delta_method(name: str) -> None:
     rng = np.random.default_rng(8)
     words = "the a cat dog sat barked on at mat moon".split()
     references = [" ".join(rng.choice(words, rng.integers(5, 12))) for _ in range(60)]
@@ -296,7 +303,7 @@ def test_the_jackknife_comes_as_close_as_segments_are_many(name: str) -> None:
         many = [np.tile(rows, (times, 1)) for rows in (a, b)]
         delta, jackknife = (standard_error(many[0], m, b=many[1], method=how) for how in ("delta", "jackknife"))
         apart.append(abs(jackknife / delta - 1))
-    # What the linear term leaves out is 1/S of it.
+    # The delta method drops the terms after the linear one; these are of the order of 1/S.
     assert apart[0] < 0.1
     assert apart[1] < 0.2 * apart[0] + 1e-9
     assert apart[2] < 0.2 * apart[1] + 1e-9

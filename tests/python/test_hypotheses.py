@@ -1,4 +1,4 @@
-"""Flat hypotheses, what is kept of replicates, and the level of the tests."""
+"""Hypotheses as one flat list, what several reductions keep of replicates, and the significance level alpha."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def replicates_of(seed: int, n: int = 99) -> Replicates:
         ("bootstrap", "holm"),
     ],
 )
-def test_several_test_sets_are_tested_as_each_alone(test: str, adjust: str | None) -> None:
+def test_several_test_sets_give_the_results_of_each_alone(test: str, adjust: str | None) -> None:
     plan = Plan.from_settings(ComparisonSettings(test, adjust=adjust), BLEU)
     pairs = [(1, 0), (2, 0), (3, 0)]
     sets = [replicates_of(seed) for seed in (1, 2, 3)]
@@ -64,7 +64,7 @@ def test_several_test_sets_are_tested_as_each_alone(test: str, adjust: str | Non
         assert of_set == records(plan, [replicates], of_one, alone)
 
 
-def test_what_several_reductions_keep_in_one_pass_is_what_each_keeps_alone() -> None:
+def test_several_reductions_in_one_pass_equal_each_alone() -> None:
     pairs = list(combinations(range(4), 2))
     replicates = replicates_of(5, 2000)
     (series,) = replicates.run([Series()], pairs)
@@ -82,7 +82,7 @@ def test_what_several_reductions_keep_in_one_pass_is_what_each_keeps_alone() -> 
         np.testing.assert_array_equal(np.array(found), np.array(alone))
 
 
-def test_a_function_of_texts_is_called_for_two_passes_of_max_t() -> None:
+def test_max_t_calls_a_function_of_texts_in_two_passes() -> None:
     references = [f"a{i} b{i} c{i}" for i in range(12)]
     systems = {
         "x": references,
@@ -91,7 +91,7 @@ def test_a_function_of_texts_is_called_for_two_passes_of_max_t() -> None:
     }
     share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
     comparison = compare(references, systems, share, adjust="maxt", n_resamples=60, interval=None)
-    # The three scores, then two passes of 60 shuffles of two pairs of systems.
+    # Three scores, then two passes of 60 shuffles, each with two pairs of systems.
     assert comparison.metrics[0].evaluations == 3 + 2 * 60 * 2 * 2
 
 
@@ -99,30 +99,32 @@ def test_a_function_of_texts_is_called_for_two_passes_of_max_t() -> None:
 
 
 def compared(**options: Any) -> Any:
-    given = FromCounts("m", dict(zip("abcd", counts_of(7), strict=True)), "bleu")
-    return compare(metrics=given, n_resamples=999, interval="delta", **options)
+    external = FromCounts("m", dict(zip("abcd", counts_of(7), strict=True)), "bleu")
+    return compare(metrics=external, n_resamples=999, interval="delta", **options)
 
 
-def test_alpha_is_what_the_confidence_level_leaves_unless_it_is_given() -> None:
+def test_alpha_defaults_to_one_minus_the_confidence_level() -> None:
     assert compared().alpha == 0.05
     assert compared(confidence_level=0.9).alpha == 0.1
-    given = compared(alpha=0.2)
-    assert (given.alpha, given.confidence_level) == (0.2, 0.95)
-    assert given.experimentwise_error == experimentwise_error(0.2, 3)
-    assert [c.confidence_interval for c in given.comparisons] == [c.confidence_interval for c in compared().comparisons]
-    assert "* p ≤ 0.2" in render(given, "text")
+    comparison = compared(alpha=0.2)
+    assert (comparison.alpha, comparison.confidence_level) == (0.2, 0.95)
+    assert comparison.experimentwise_error == experimentwise_error(0.2, 3)
+    assert [c.confidence_interval for c in comparison.comparisons] == [
+        c.confidence_interval for c in compared().comparisons
+    ]
+    assert "* p ≤ 0.2" in render(comparison, "text")
     for alpha in (0, 1, 5, "x"):
         with pytest.raises(InputError, match="alpha must lie strictly between 0 and 1"):
             compared(alpha=alpha)
 
 
-def test_stars_are_at_alpha() -> None:
+def test_stars_mark_p_values_up_to_alpha() -> None:
     p = sorted(c.test.pvalue for c in compared().comparisons)[1]
     above, below = (render(compared(alpha=alpha), "text") for alpha in (min(p * 1.01, 0.999), p * 0.99))
     assert above.splitlines()[2:9] != below.splitlines()[2:9]
 
 
-def test_gandy_decides_at_alpha() -> None:
+def test_gandy_stopping_decides_at_alpha() -> None:
     comparison = compared(stopping="gandy", alpha=0.2)
     assert "|stopping:gandy[0.2,0.001]|" in comparison.signature
     assert {c.test.stopping.level for c in comparison.comparisons} == {0.2}
@@ -131,7 +133,7 @@ def test_gandy_decides_at_alpha() -> None:
         compared(stopping=Gandy(0.3), alpha=0.2)
 
 
-def test_the_command_line_takes_alpha(demo: Path, run: Any) -> None:
+def test_the_command_line_accepts_alpha(demo: Path, run: Any) -> None:
     code, out, _ = run("compare", *sorted(map(str, demo.glob("*.txt"))), "--alpha", "0.2", "-n", "99")
     assert code == 0
     assert "p ≤ 0.2" in out

@@ -1,4 +1,4 @@
-"""Formats of files: what is written comes back, in every format, and what is malformed is refused with its place."""
+"""File formats: valid files are read completely in every format; errors of malformed files name the line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from reshuffle.data.scores import read_numbers
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
 FIELD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"))
-# What XML can hold; white space is squeezed, so it is left to a test of its own.
+# Characters that XML allows; runs of white space are collapsed on reading, so another test covers them.
 WORD = st.text(st.characters(min_codepoint=0x21, exclude_categories=["Cs", "Cc", "Z", "Cn"]), min_size=1)
 WORDS = st.lists(WORD, max_size=5).map(" ".join)
 
@@ -68,7 +68,7 @@ def token(number: int, form: str, head: int = 0) -> str:
 
 
 def sgm(segments: dict[tuple[str, str], str], kind: str = "tst", **attributes: str) -> str:
-    """An SGML file as WMT has published them: names of systems stand in the documents."""
+    """An SGML file in WMT's layout: names of systems are in the documents."""
     of_documents = "".join(f' {k}="{v}"' for k, v in attributes.items())
     parts = [f'<{kind}set setid="test" srclang="en" trglang="de">']
     for document in dict.fromkeys(d for d, _ in segments):
@@ -79,7 +79,7 @@ def sgm(segments: dict[tuple[str, str], str], kind: str = "tst", **attributes: s
 
 
 def xml(systems: dict[str, dict[tuple[str, str], str]], kind: str = "tst") -> str:
-    """An XML file after NIST's DTD, which may lie on another machine."""
+    """An XML file that declares NIST's DTD, at an address that nothing serves."""
     parts = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<!DOCTYPE mteval SYSTEM "http://127.0.0.1:9/x.dtd">',
@@ -99,11 +99,11 @@ def xml(systems: dict[str, dict[tuple[str, str], str]], kind: str = "tst") -> st
 KEYS = [("a", "1"), ("a", "2"), ("b", "1"), ("b", "x")]
 
 
-# What is written comes back.
+# What is written is read back.
 
 
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(FIELD, min_size=n, max_size=n), min_size=1, max_size=5)))
-def test_any_table_comes_back(rows: list[list[str]]) -> None:
+def test_any_table_is_read_back(rows: list[list[str]]) -> None:
     names = [f"column {i}" for i in range(len(rows[0]))]
     for end in ("\n", "\r\n"):
         path = put("any.tsv", "".join("\t".join(row) + end for row in [names, *rows]))
@@ -113,7 +113,7 @@ def test_any_table_comes_back(rows: list[list[str]]) -> None:
 
 
 @given(st.lists(st.tuples(ANY, st.none() | ANY), min_size=1, max_size=5), st.booleans())
-def test_any_json_lines_come_back(rows: list[tuple[str, str | None]], ascii_only: bool) -> None:
+def test_any_json_lines_are_read_back(rows: list[tuple[str, str | None]], ascii_only: bool) -> None:
     text = "".join(json.dumps({"x": 1, "a": a, "b": b}, ensure_ascii=ascii_only) + "\n" for a, b in rows)
     one, two = read_columns([f"{put('any.jsonl', text)}#{key}" for key in "ab"])
     assert [a for a, _ in rows] == one.lines
@@ -123,7 +123,7 @@ def test_any_json_lines_come_back(rows: list[tuple[str, str | None]], ascii_only
 
 
 @given(st.lists(WORDS, min_size=4, max_size=4), st.lists(WORDS, min_size=4, max_size=4))
-def test_any_segments_come_back_from_xml(one: list[str], two: list[str]) -> None:
+def test_any_segments_are_read_back_from_xml(one: list[str], two: list[str]) -> None:
     both = {name: dict(zip(KEYS, texts, strict=True)) for name, texts in (("A & <B>", one), ("C", two))}
     a, b = read_columns([f"{put('any.xml', xml(both))}#{name}" for name in both])
     assert (one, two) == (a.lines, b.lines)
@@ -131,7 +131,7 @@ def test_any_segments_come_back_from_xml(one: list[str], two: list[str]) -> None
 
 
 @given(st.lists(WORDS, min_size=4, max_size=4))
-def test_any_segments_come_back_from_sgm_with_their_entities(texts: list[str]) -> None:
+def test_any_segments_are_read_back_from_sgm_with_their_entities(texts: list[str]) -> None:
     texts = [escape(text) for text in texts]
     path = put("any.sgm", sgm(dict(zip(KEYS, texts, strict=True)), sysid="x"))
     assert texts == segments(path)
@@ -139,14 +139,14 @@ def test_any_segments_come_back_from_sgm_with_their_entities(texts: list[str]) -
 
 
 @given(st.lists(st.tuples(FIELD, st.lists(FIELD.filter(bool), max_size=3)), min_size=1, max_size=4))
-def test_any_sentences_come_back(sentences: list[tuple[str, list[str]]]) -> None:
+def test_any_sentences_are_read_back(sentences: list[tuple[str, list[str]]]) -> None:
     blocks = [[f"#{comment}", *(token(i, form) for i, form in enumerate(forms, 1))] for comment, forms in sentences]
     path = put("any.conllu", "".join("\n".join(lines) + "\n\n" for lines in blocks))
     assert ["\n".join(lines) for lines in blocks] == read_conllu(path)
 
 
 def by_mteval(data: str, kind: str = "tst") -> list[tuple[str, str, str, str]]:
-    """(system, docid, seg id, text): the expressions and the order of mteval-v13a.pl's get_MT_data, before tokens."""
+    """(system, docid, seg id, text) by the expressions and in the order of mteval-v13a.pl's get_MT_data."""
 
     def spans(name: str, data: str) -> list[tuple[str, str]]:
         return re.findall(rf"<{name}\s*([^>]*)>(.*?)</{name}\s*>", data, re.DOTALL | re.IGNORECASE)
@@ -175,7 +175,7 @@ def by_mteval(data: str, kind: str = "tst") -> list[tuple[str, str, str, str]]:
     ],
     ids=["tags", "name", "values", "spaces", "quotes"],
 )
-def test_time_to_read_sgm_grows_with_its_length_alone(text: str) -> None:
+def test_sgm_is_read_in_linear_time(text: str) -> None:
     begun = time.process_time()
     with pytest.raises(InputError, match=r"bad\.sgm"):
         segments(put("bad.sgm", text))
@@ -202,7 +202,7 @@ def test_sgm_is_read_as_mteval_reads_it() -> None:
     assert [*read, ("two", "d2", "1", "z")] == by_script
 
 
-def test_white_space_in_a_segment_is_what_perl_takes_for_it() -> None:
+def test_white_space_in_a_segment_is_what_perl_splits_at() -> None:
     path = put("space.xml", xml({"a": {("d", "1"): "\u2028 x\u00a0\t\u3000 y\u200bz \u0085"}}))
     assert segments(path) == ["x y\u200bz"]
     path = put("space.sgm", sgm({("d", "1"): "\u2028 x\x1fy \x0b\u0085"}, sysid="a"))
@@ -210,9 +210,9 @@ def test_white_space_in_a_segment_is_what_perl_takes_for_it() -> None:
 
 
 @pytest.mark.parametrize("end", [" ", "\r", "\n ", "\u00a0"])
-def test_white_space_at_the_ends_of_a_segment_is_seen_by_mtevals_international_tokenization_alone(end: str) -> None:
+def test_only_mtevals_international_tokenization_depends_on_white_space_at_the_ends_of_a_segment(end: str) -> None:
     # perl mteval-v13a.pl -c --international-tokenization: NIST score = 2.3219 BLEU score = 1.0000 for this pair, as
-    # `\p{P}` before a space is set apart.
+    # `\p{P}` before a space is split off.
     reference = put("ref.sgm", sgm({("d", "1"): "in the year 2008 ."}, "ref", sysid="ref"))
     system = put("sys.sgm", sgm({("d", "1"): f"in the year 2008.{end}"}, sysid="sys"))
     corpus = read_corpus([reference], [system])
@@ -221,19 +221,19 @@ def test_white_space_at_the_ends_of_a_segment_is_seen_by_mtevals_international_t
         got = score(texts.references, texts.systems, metric("nist", tokenize="mteval-intl")).scores[0].score
         assert got == pytest.approx(2.3219, abs=0.50001e-4)
     plain = {name: [str(line) for line in lines] for name, lines in corpus.systems.items()}
-    for of in (
+    for m in (
         metric("nist"),
         metric("bleu", tokenize="intl", max_ngram_order=2),
         metric("bleu", tokenize="zh", max_ngram_order=2),
         metric("chrf", whitespace=True),
         metric("ter"),
     ):
-        expected = of.suff_stats({"sys": ["in the year 2008."]}, corpus.references)
-        np.testing.assert_array_equal(expected, of.suff_stats(corpus.systems, corpus.references))
-        np.testing.assert_array_equal(expected, of.suff_stats(plain, corpus.references))
+        expected = m.suff_stats({"sys": ["in the year 2008."]}, corpus.references)
+        np.testing.assert_array_equal(expected, m.suff_stats(corpus.systems, corpus.references))
+        np.testing.assert_array_equal(expected, m.suff_stats(plain, corpus.references))
 
 
-def test_names_of_mteval_systems_stand_in_documents_or_sets() -> None:
+def test_mteval_documents_or_sets_name_their_systems() -> None:
     seg = '<seg id="1">x</seg>'
     for text, name in [
         (f'<refset refid="R"><doc docid="d">{seg}</doc></refset>', "R"),
@@ -247,7 +247,7 @@ def test_names_of_mteval_systems_stand_in_documents_or_sets() -> None:
     assert segments(f"{put('names.xml', text)}#S") == ["x"]
 
 
-def test_xml_is_known_by_its_ending_or_its_declaration() -> None:
+def test_xml_is_recognized_by_its_ending_or_its_declaration() -> None:
     document = xml({"a": {("d", "1"): "x & y"}})
     for name in ("known.xml", "KNOWN.XML", "unknown"):
         assert segments(put(name, document), "mteval") == ["x & y"]
@@ -256,7 +256,7 @@ def test_xml_is_known_by_its_ending_or_its_declaration() -> None:
     assert segments(put("latin.xml", latin)) == ["é & y"]
 
 
-def test_mteval_files_line_up_by_document_and_segment() -> None:
+def test_mteval_files_are_matched_by_document_and_segment() -> None:
     texts = {key: f"ref {' '.join(key)}" for key in KEYS}
     other = {key: f"hyp {' '.join(key)}" for key in reversed(KEYS)}
     ref, hyp = put("ref.sgm", sgm(texts, "ref", sysid="r")), put("hyp.xml", xml({"h": other}))
@@ -266,7 +266,7 @@ def test_mteval_files_line_up_by_document_and_segment() -> None:
         corpus.sources[1].first_lines
     )
     assert corpus.sources[1].ids == KEYS
-    # A plain file has no ids: its lines are in the order of the first file that has.
+    # A plain file has no ids: its lines are in the order of the first file that has ids.
     assert read_corpus([put("r.txt", "1\n2\n3\n4\n"), ref], [hyp]).systems["hyp"] == [
         "hyp a 1",
         "hyp a 2",
@@ -275,7 +275,7 @@ def test_mteval_files_line_up_by_document_and_segment() -> None:
     ]
 
 
-def test_a_file_of_several_references_gives_all_of_them() -> None:
+def test_all_references_of_a_file_are_used() -> None:
     both = {"r1": dict.fromkeys(KEYS, "one"), "r2": dict.fromkeys(KEYS, "two")}
     ref, hyp = put("refs.xml", xml(both, "ref")), put("hyp.sgm", sgm(dict.fromkeys(KEYS, "x"), sysid="h"))
     corpus = read_corpus([ref], [hyp])
@@ -293,25 +293,25 @@ def test_a_file_of_several_references_gives_all_of_them() -> None:
 
 
 def wmt(texts: dict[str, dict[tuple[str, str], str]], extra: str = "") -> str:
-    """An XML file as WMT has published them since 2021; ``ref:A`` is a reference, ``ref`` one without a name."""
+    """An XML file in WMT's layout since 2021; ``ref:A`` is a reference by translator A, ``ref`` one without a name."""
     parts = ['<?xml version="1.0" encoding="utf-8"?>', '<dataset id="test"><collection id="general">']
-    for document in dict.fromkeys(d for of in texts.values() for d, _ in of):
+    for document in dict.fromkeys(d for segments_of_name in texts.values() for d, _ in segments_of_name):
         parts.append(f'<doc origlang="en" id="{document}">\n<src lang="en"><p>')
-        numbers = dict.fromkeys(n for of in texts.values() for d, n in of if d == document)
+        numbers = dict.fromkeys(n for segments_of_name in texts.values() for d, n in segments_of_name if d == document)
         parts += [*(f'<seg id="{n}">source</seg>' for n in numbers), "</p></src>"]
-        for name, of in texts.items():
+        for name, segments_of_name in texts.items():
             kind, _, translator = name.partition(":")
             if kind == "ref":
                 parts.append(f'<ref lang="de"{f" translator={quoteattr(translator)}" if translator else ""}><p>')
             else:
                 parts.append(f'<hyp system="{name}" language="de"><p>')
-            parts += [f'<seg id="{n}">{escape(t)}</seg>' for (d, n), t in of.items() if d == document]
+            parts += [f'<seg id="{n}">{escape(t)}</seg>' for (d, n), t in segments_of_name.items() if d == document]
             parts.append("</p></ref>" if kind == "ref" else "</p></hyp>")
         parts.append("</doc>")
     return "\n".join([*parts, f"{extra}</collection></dataset>"])
 
 
-def test_xml_of_wmt_holds_references_and_systems() -> None:
+def test_references_and_systems_are_read_from_wmt_xml() -> None:
     texts = {
         name: {key: f"{name} & {' '.join(key)}" for key in KEYS} for name in ("ref:A", "ref:B", "online-A", "online-B")
     }
@@ -321,7 +321,7 @@ def test_xml_of_wmt_holds_references_and_systems() -> None:
     path = put("wmt.xml", wmt(texts, f"{suite}</doc>"))
     corpus = read_corpus([path], [f"{path}#online-B", f"{path}#online-A"])
     assert corpus.references == [list(texts["ref:A"].values()), list(texts["ref:B"].values())]
-    # The test suite has no reference: its document is left out.
+    # The document of the test suite has no reference and is left out.
     assert dict(corpus.systems) == {name: list(texts[name].values()) for name in ("online-B", "online-A")}
     assert corpus.sources[0].ids == KEYS
     assert read_corpus([f"{path}#B"], [f"{path}#online-A"]).references == [list(texts["ref:B"].values())]
@@ -363,7 +363,7 @@ def test_xml_of_wmt_holds_references_and_systems() -> None:
         ),
     ],
 )
-def test_malformed_xml_of_wmt_is_refused(content: str, message: str) -> None:
+def test_malformed_wmt_xml_is_refused(content: str, message: str) -> None:
     with pytest.raises(InputError) as raised:
         segments(put("x.xml", content))
     assert message in str(raised.value)
@@ -384,7 +384,7 @@ def test_malformed_xml_of_wmt_is_refused(content: str, message: str) -> None:
         ),
     ],
 )
-def test_mteval_files_that_do_not_line_up_are_refused(change: Any, message: str) -> None:
+def test_mteval_files_that_do_not_match_are_refused(change: Any, message: str) -> None:
     texts = dict.fromkeys(KEYS, "x")
     ref = put("ref.sgm", sgm(texts, "ref", sysid="r"))
     change(texts)
@@ -394,12 +394,12 @@ def test_mteval_files_that_do_not_line_up_are_refused(change: Any, message: str)
 
 @st.composite
 def wmt_files(draw: st.DrawFn) -> str:
-    """Documents of WMT with test suites, empty ones, and references that lack segments, in any order of segments."""
+    """Documents of WMT with test suites, empty documents, incomplete references, and segments in any order."""
     translators = draw(st.sampled_from([["A"], ["A", "B"], ["B", "", "A"]]))
     text = st.sampled_from(["", "x", "y z", "a & b", "Ä"])
     parts = ['<dataset id="t">']
     for document in range(draw(st.integers(1, 4))):
-        # The first is no test suite: if all were, the file would have no references for reshuffle.
+        # The first document is not a test suite: reshuffle refuses a file of test suites only, as it has no references.
         testsuite = draw(st.sampled_from(["", "", ' testsuite="s"', ' testsuite=""'][: 4 if document else 1]))
         parts.append(f'<doc id="d{document}" origlang="en"{testsuite}>')
         numbers = draw(st.permutations([1, 2, 10, 3]))[: draw(st.integers(0, 4))]
@@ -420,7 +420,7 @@ def wmt_files(draw: st.DrawFn) -> str:
 
 
 @given(wmt_files())
-def test_xml_of_wmt_is_read_as_sacrebleu_reads_it(text: str) -> None:
+def test_wmt_xml_is_read_as_by_sacrebleu(text: str) -> None:
     fields = WMTXMLDataset._unwrap_wmt21_or_later(io.BytesIO(text.encode()))
     path = put("any-wmt.xml", text)
     references = {name: lines for name, lines in fields.items() if name.startswith("ref") and any(lines)}
@@ -437,7 +437,7 @@ def test_xml_of_wmt_is_read_as_sacrebleu_reads_it(text: str) -> None:
     assert [document for document, _ in corpus.sources[0].ids or ()] == fields["docid"]
 
 
-def test_documents_of_test_suites_are_left_out_though_they_have_references() -> None:
+def test_test_suites_are_left_out_even_if_they_have_references() -> None:
     news = {name: {("news", "1"): f"{name} news"} for name in ("ref:A", "ref:B", "s")}
     segments = "<{0}><seg id='1'>suite</seg></{1}>".format
     suite = "".join(
@@ -446,19 +446,19 @@ def test_documents_of_test_suites_are_left_out_though_they_have_references() -> 
     )
     path = put("suites.xml", wmt(news, f"<doc id='suite' testsuite='x'>{suite}</doc>"))
     corpus = read_corpus([path], [f"{path}#s"])
-    # The translator of the test suite alone is no reference.
+    # A translator of the test suite only is not a reference.
     assert corpus.references == [["ref:A news"], ["ref:B news"]]
     assert dict(corpus.systems) == {"s": ["s news"]}
 
 
-def test_an_empty_document_of_wmt_holds_nothing() -> None:
+def test_an_empty_wmt_document_has_no_segments() -> None:
     texts = {name: {("d", "1"): "x"} for name in ("ref:A", "s")}
     empty = "<doc id='e'><src><p/></src><ref translator='A'><p/></ref><hyp system='s'><p/></hyp></doc>"
     path = put("empty.xml", wmt(texts, empty))
     assert read_corpus([path], [f"{path}#s"]).n_segments == 1
 
 
-def test_a_reference_that_lacks_segments_is_empty_there_with_a_warning() -> None:
+def test_missing_segments_of_a_reference_are_empty_with_a_warning() -> None:
     texts = {name: {key: f"{name} {key[1]}" for key in KEYS} for name in ("ref:A", "ref:B", "s")}
     del texts["ref:B"][KEYS[1]], texts["ref:B"][KEYS[2]], texts["ref:A"][KEYS[3]], texts["ref:B"][KEYS[3]]
     path = put("partly.xml", wmt(texts))
@@ -468,14 +468,14 @@ def test_a_reference_that_lacks_segments_is_empty_there_with_a_warning() -> None
     )
     with pytest.warns(InputWarning, match=expected):
         corpus = read_corpus([path], [f"{path}#s"])
-    # No reference at all: the segment is left out.
+    # A segment without any reference is left out.
     assert corpus.references == [["ref:A 1", "ref:A 2", "ref:A 1"], ["ref:B 1", "", ""]]
     assert corpus.systems["s"] == ["s 1", "s 2", "s 1"]
     # There is no warning if only reference A is used.
     assert read_corpus([f"{path}#A"], [f"{path}#s"]).n_segments == 3
 
 
-def test_segments_that_a_source_does_not_have_are_left_out_with_a_warning() -> None:
+def test_segments_missing_from_the_source_are_left_out_with_a_warning() -> None:
     text = wmt({name: {("d", "1"): "x"} for name in ("ref:A", "s")})
     path = put("strange.xml", re.sub("<hyp .*?>", r'\g<0><seg id="7">z</seg>', text))
     with pytest.warns(
@@ -484,7 +484,7 @@ def test_segments_that_a_source_does_not_have_are_left_out_with_a_warning() -> N
         assert read_corpus([path], [f"{path}#s"]).systems["s"] == ["x"]
 
 
-def test_a_source_file_is_no_reference() -> None:
+def test_a_source_file_is_refused_as_a_reference() -> None:
     source = put("news-src.sgm", f"<srcset><doc docid='d' sysid='ref' origlang='en'>{SEG}</doc></srcset>")
     for format_ in (None, "mteval"):
         with pytest.raises(InputError) as raised:
@@ -495,7 +495,7 @@ def test_a_source_file_is_no_reference() -> None:
         )
 
 
-# As published from 2008 to 2020: the reference's documents have a sysid, headlines are <hl>, & stands for itself.
+# The layout of 2008 to 2020: the reference's documents have a sysid, headlines are <hl>, & is not escaped.
 WMT14 = """<refset trglang="en" setid="newstest2014" srclang="any">
 <doc sysid="ref" docid="1-bbc" genre="news" origlang="de">
 <hl>
@@ -514,7 +514,7 @@ WMT14 = """<refset trglang="en" setid="newstest2014" srclang="any">
 """
 
 
-def test_sgm_of_wmt14_is_read_as_sacrebleu_reads_it(tmp_path: Path) -> None:
+def test_wmt14_sgm_is_read_as_by_sacrebleu(tmp_path: Path) -> None:
     path = put("newstest2014-deen-ref.en.sgm", WMT14)
     FakeSGMLDataset("x")._convert_format(path, str(tmp_path / "out"))
     by_sacrebleu = (tmp_path / "out").read_text("utf-8").splitlines()
@@ -532,7 +532,7 @@ def test_documents_and_sets_that_are_not_closed_are_read_with_a_warning(missing:
     with pytest.warns(InputWarning, match=message):
         (column,) = read_columns([put("open.sgm", text)])
     assert (column.lines, column.ids, column.first_lines) == (expected.lines, expected.ids, expected.first_lines)
-    # One set after another, and one that does not say whose it is.
+    # One set after another, and a set without a name.
     with pytest.warns(InputWarning):
         both = read_columns([put("open.sgm", text + WMT14.replace("ref", "tst")) + "#tst"])[0]
     assert both.lines == expected.lines
@@ -621,12 +621,12 @@ def test_malformed_xml_is_refused_with_its_line(text: str | bytes, message: str)
 # Tables, JSON lines, sentences.
 
 
-def test_the_quote_is_text_in_a_table() -> None:
+def test_quotes_in_a_table_are_plain_text() -> None:
     put("quotes.tsv", 'a\tb\n"\tx\n"a "" b\ty\n\t"\n')
     assert segments("quotes.tsv#a") == ['"', '"a "" b', ""]
 
 
-def test_a_byte_order_mark_is_no_part_of_a_structure() -> None:
+def test_a_byte_order_mark_is_skipped_except_in_plain_text() -> None:
     put("bom.tsv", "\ufeffa\tb\n\ufeffx\ty\n")
     assert segments("bom.tsv#a") == ["\ufeffx"]
     assert segments(put("bom.jsonl", '\ufeff"x"\n')) == ["x"]
@@ -634,12 +634,12 @@ def test_a_byte_order_mark_is_no_part_of_a_structure() -> None:
     assert segments(put("bom.txt", "\ufeffx\n")) == ["\ufeffx"]
 
 
-def test_one_column_or_key_need_not_be_named() -> None:
+def test_a_single_column_or_key_need_not_be_named() -> None:
     assert segments(put("one.tsv", "a\nx\n\n")) == ["x", ""]
     assert segments(put("one.jsonl", '{"a": "x"}\n{"b": 1, "a": "y"}')) == ["x", "y"]
 
 
-def test_json_null_is_a_missing_reference_but_no_system() -> None:
+def test_json_null_is_a_missing_reference_and_is_refused_in_a_system() -> None:
     path = put("null.jsonl", '{"r": null, "s": "x", "t": "z"}\n{"r": "y", "s": "y", "t": null}\n')
     corpus = read_corpus([f"{path}#r", f"{path}#t"], [f"{path}#s"])
     assert corpus.references == [[None, "y"], ["z", None]]
@@ -647,7 +647,7 @@ def test_json_null_is_a_missing_reference_but_no_system() -> None:
         read_corpus([f"{path}#t"], [f"{path}#r"])
 
 
-def test_sentences_know_their_lines() -> None:
+def test_sentences_have_the_numbers_of_their_lines() -> None:
     a, b, c = token(1, "A"), token(1, "B"), token(2, "C")
     path = put("a.conllu", f"# newdoc\n{a}\n\n# text =\n\n{b}\r\n{c}\r\n\r\n")
     (column,) = read_columns([path])
@@ -665,7 +665,7 @@ def test_sentences_may_have_any_number_of_empty_lines_at_the_end(end: str) -> No
     assert read_columns([path])[0].first_lines == [1, 3]
 
 
-def test_the_parses_of_the_real_data_are_one_block_per_sentence(data: Path) -> None:
+def test_real_conllu_files_have_one_block_per_sentence(data: Path) -> None:
     folder = data / "depparse-wmt13-en-fr-derived"
     corpus = read_corpus([str(folder / "ref.conllu")], sorted(map(str, (folder / "sys").glob("*.conllu"))))
     assert (corpus.n_segments, len(corpus.systems)) == (500, 6)
@@ -777,7 +777,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
 
 
 @pytest.mark.parametrize(("file", "name", "content", "message"), BAD.values(), ids=BAD.keys())
-def test_malformed_files_are_refused_with_what_was_expected(
+def test_malformed_files_are_refused_with_a_message_that_says_what_was_expected(
     file: str, name: str, content: str | bytes, message: str
 ) -> None:
     with pytest.raises(InputError) as raised:
@@ -799,7 +799,7 @@ def test_nothing_but_input_errors_comes_of_nonsense(input_format: str, content: 
     ]
     for structure in structures:
         path = put("nonsense", structure + content) + name
-        for read in (read_columns, lambda paths, of: read_numbers(paths[0], of)):
+        for read in (read_columns, lambda paths, input_format: read_numbers(paths[0], input_format)):
             with contextlib.suppress(InputError):
                 read([path], input_format)
 
@@ -808,7 +808,7 @@ def test_nothing_but_input_errors_comes_of_nonsense(input_format: str, content: 
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
-def test_any_numbers_come_back(numbers: list[float]) -> None:
+def test_any_numbers_are_read_back(numbers: list[float]) -> None:
     text = put("numbers.txt", "".join(f"{x!r}\n" for x in numbers))
     table = put("numbers.tsv", "id\tscore\n" + "".join(f"{i}\t{x!r}\n" for i, x in enumerate(numbers)))
     objects = put("numbers.jsonl", "".join(json.dumps({"id": "x", "score": x}) + "\n" for x in numbers))
@@ -841,7 +841,7 @@ def test_any_numbers_come_back(numbers: list[float]) -> None:
         ),
     ],
 )
-def test_what_is_no_finite_number_is_refused(file: str, content: str, message: str) -> None:
+def test_anything_but_a_finite_number_is_refused(file: str, content: str, message: str) -> None:
     with pytest.raises(InputError) as raised:
         read_numbers(put(file, content))
     assert message in str(raised.value)
@@ -852,7 +852,7 @@ def test_what_is_no_finite_number_is_refused(file: str, content: str, message: s
 # Which file, which format, which name.
 
 
-def test_the_ending_tells_the_format_and_a_name_overrides_it() -> None:
+def test_the_file_ending_determines_the_format_unless_it_is_named() -> None:
     endings = {
         "a.sgm": "mteval",
         "a.SGML.bz2": "mteval",
@@ -891,7 +891,7 @@ def test_compressed_files_and_standard_input_are_read_in_every_format(
             assert segments(path, name) == expected
 
 
-def test_standard_input_is_read_once_for_all_its_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_columns_can_be_read_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"r\ta\tb\n1\t2\t3\n")))
     corpus = read_corpus(["-#r"], ["-#a", "-#b"], "tsv")
     assert (corpus.references, corpus.systems) == ([["1"]], {"a": ["2"], "b": ["3"]})
@@ -900,7 +900,7 @@ def test_standard_input_is_read_once_for_all_its_columns(monkeypatch: pytest.Mon
         read_corpus(["-"], ["-"], "tsv")
 
 
-def test_what_exists_is_a_file_as_far_as_it_goes(folder: Path) -> None:
+def test_a_number_sign_in_the_name_of_an_existing_file_does_not_start_a_column(folder: Path) -> None:
     for name in ("x#1.txt", "t", "t#a", "c#.tsv", "c#.tsv#d"):
         put(name, "x\n")
     (folder / "dir").mkdir(exist_ok=True)
@@ -918,7 +918,7 @@ def test_what_exists_is_a_file_as_far_as_it_goes(folder: Path) -> None:
         segments("missing.tsv#a")
 
 
-def test_systems_are_named_by_their_columns_where_these_tell_them_apart() -> None:
+def test_systems_are_named_by_their_columns_if_these_are_unambiguous() -> None:
     assert system_names(["data.tsv#a", "data.tsv#b"]) == ["a", "b"]
     assert system_names(["a.jsonl#mt", "b.jsonl#mt"]) == ["a", "b"]
     assert system_names(["a.jsonl#mt"]) == ["mt"]
@@ -934,11 +934,11 @@ def test_systems_are_named_by_their_columns_where_these_tell_them_apart() -> Non
 @given(
     st.lists(st.sampled_from(["a.tsv#a", "b.tsv#a", "a.tsv#b", "x/a.tsv#a", "a.txt", "-#a", "-", "a.tsv#"]), max_size=8)
 )
-def test_names_of_systems_are_unique_with_columns(paths: Sequence[str]) -> None:
+def test_names_of_systems_from_columns_are_unique(paths: Sequence[str]) -> None:
     assert len(set(system_names(paths))) == len(paths)
 
 
-def test_numbers_of_segments_must_agree_across_formats() -> None:
+def test_files_of_different_formats_must_have_equal_numbers_of_segments() -> None:
     ref, system = put("ref.txt", "a\nb\n"), put("out.tsv", "id\tmt\n1\ta\n")
     with pytest.raises(
         InputError, match=r"ref\.txt has 2 segments, out\.tsv#mt has 1: they must match segment by segment"
@@ -948,7 +948,7 @@ def test_numbers_of_segments_must_agree_across_formats() -> None:
         read_corpus([ref, f"{system}#id"], [f"{system}#mt"])
 
 
-def test_a_column_says_where_a_segment_is() -> None:
+def test_a_column_knows_the_line_of_a_segment() -> None:
     assert Column("f", ["x", "y"], range(2, 4)).place(2) == "f, line 3"
 
 
@@ -973,7 +973,7 @@ LONG = "x" * 4_000_000
         ("a.xml", f"<mteval><seg>&{LONG};</seg></mteval>", "a.xml"),
     ],
 )
-def test_what_is_wrong_is_quoted_no_further_than_it_can_be_read(
+def test_errors_shorten_long_quotations_from_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, asked: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -983,7 +983,7 @@ def test_what_is_wrong_is_quoted_no_further_than_it_can_be_read(
     assert len(str(error.value)) < 1000
 
 
-def test_numbers_ids_and_texts_are_quoted_no_further_either(tmp_path: Path) -> None:
+def test_errors_shorten_long_quotations_of_arguments(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text(LONG)
     calls: list[Callable[[], object]] = [
@@ -1004,11 +1004,11 @@ COMPRESSED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": b
 
 
 @pytest.mark.parametrize("ending", COMPRESSED)
-def test_what_a_compressed_file_grows_to_is_limited(tmp_path: Path, ending: str) -> None:
+def test_the_decompressed_size_is_limited(tmp_path: Path, ending: str) -> None:
     compress = COMPRESSED[ending]
     parts = [b"one\n" * 1000, b"two\n" * 1000, b"three\n"]
     path = tmp_path / f"a.txt.{ending}"
-    path.write_bytes(b"".join(map(compress, parts)))  # members, streams
+    path.write_bytes(b"".join(map(compress, parts)))  # several members or streams
     size = sum(map(len, parts))
     expected = b"".join(parts).decode().splitlines()
     assert expected == read_lines(path) == read_lines(path, max_input=size)
@@ -1024,13 +1024,13 @@ def test_what_a_compressed_file_grows_to_is_limited(tmp_path: Path, ending: str)
             read()
     with pytest.raises(InputError, match="max_input must be a whole number of at least 1, got 0"):
         read_lines(path, max_input=0)
-    # What is not compressed is as large as it looks.
+    # max_input does not limit files that are not compressed.
     plain = tmp_path / "a.txt"
     plain.write_bytes(b"".join(parts))
     assert expected == read_lines(plain, max_input=1)
 
 
-def test_a_bomb_is_refused_before_it_goes_off(tmp_path: Path) -> None:
+def test_a_decompression_bomb_is_refused_without_decompressing_all_of_it(tmp_path: Path) -> None:
     import tracemalloc
 
     path = tmp_path / "bomb.gz"
@@ -1045,7 +1045,7 @@ def test_a_bomb_is_refused_before_it_goes_off(tmp_path: Path) -> None:
 
 
 @given(st.integers(1, 999), st.sampled_from("KMGT"))
-def test_sizes_are_read_in_all_the_ways_people_write_them(number: int, unit: str) -> None:
+def test_sizes_can_have_decimal_and_binary_units(number: int, unit: str) -> None:
     power = "KMGT".index(unit) + 1
     for text in (f"{number}{unit}", f"{number} {unit.lower()}", f"{number}{unit}iB", f"{number}.0{unit}ib"):
         assert parse_size(text) == number * 1024**power
@@ -1054,6 +1054,6 @@ def test_sizes_are_read_in_all_the_ways_people_write_them(number: int, unit: str
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "0.1", "many", "4 G i B", "1e9", "5iB", "4PiB", "nan", "1_000", "٣"])
-def test_what_is_no_size_is_refused(text: str) -> None:
+def test_invalid_sizes_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="expected a size of at least 1 byte, such as 500M, 4GiB or 100000, got"):
         parse_size(text)

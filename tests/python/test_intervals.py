@@ -1,4 +1,4 @@
-"""Intervals and standard errors: closed forms, slow twins, SciPy on the same draws, and what they are not for."""
+"""Intervals and standard errors against closed forms, slow twins and SciPy on the same draws; what is refused."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def analytic_ratio(totals: Counts) -> Scores:
 
 
 def analytic_bleu(totals: Counts) -> Scores:
-    """Of BLEU without smoothing, by the logarithms of its factors."""
+    """The gradient of BLEU without smoothing, from the logarithms of its factors."""
     hypothesis, reference, *parts = totals.astype(float)
     matches, possible = np.array(parts).reshape(2, 4)
     is_short = hypothesis < reference
@@ -85,46 +85,44 @@ def analytic_bleu(totals: Counts) -> Scores:
     return float(BLEU.score(totals)) * np.concatenate([of_lengths, 0.25 / matches, -0.25 / possible])
 
 
-def test_the_gradient_of_a_ratio_is_that_of_calculus(ratio_counts: Counts) -> None:
+def test_the_gradient_of_a_ratio_is_analytic(ratio_counts: Counts) -> None:
     totals = ratio_counts.sum(axis=1)
     expected = np.array([analytic_ratio(t) for t in totals])
-    # Steps of one word in some thousand: three parts in a million.
+    # Finite differences with steps of about 1/1000 of a count: relative errors of up to 3e-6.
     np.testing.assert_allclose(gradient(RATIO, ratio_counts, totals), expected, rtol=3e-6)
 
 
 @pytest.mark.parametrize("times", [1, 1000])
-def test_the_gradient_of_bleu_is_that_of_calculus(bleu_counts: Counts, times: int) -> None:
+def test_the_gradient_of_bleu_is_analytic(bleu_counts: Counts, times: int) -> None:
     counts = bleu_counts * times
     totals = counts.sum(axis=1)
-    totals[:, 1] += 200 * times  # brevity matters to both
+    totals[:, 1] += 200 * times  # both systems get a brevity penalty
     expected = np.array([analytic_bleu(t) for t in totals])
     np.testing.assert_allclose(gradient(BLEU, counts, totals), expected, rtol=1e-12)
 
 
-def test_gradients_of_many_totals_are_those_of_each(ratio_counts: Counts) -> None:
+def test_gradients_of_many_totals_equal_those_of_each(ratio_counts: Counts) -> None:
     totals = ratio_counts[:, :6].cumsum(axis=1)
     each = np.array([[gradient(RATIO, ratio_counts, t) for t in of_system] for of_system in totals])
     np.testing.assert_array_equal(each, gradient(RATIO, ratio_counts, totals))
 
 
-def test_counts_are_not_brought_down_to_nothing() -> None:
-    # log 0 and 1/0 would be refused as no finite numbers.
+def test_finite_differences_do_not_step_to_a_count_of_0() -> None:
+    # log 0 and 1/0 would be refused as not finite.
     logarithm = Formula("log", lambda totals: np.log(totals[..., 0]) / totals[..., 1])
     counts = np.array([[[1, 0], [0, 1]]])
     np.testing.assert_allclose(gradient(logarithm, counts, np.array([1, 1])), [math.log(2), 0])
     product = Formula("product", lambda totals: totals[..., 0] * totals[..., 1])
     assert gradient(product, counts, np.array([0, 1])).tolist() == [0, 0], "no row that is not 0 there"
-    # A number that may be negative is stepped about on both sides of 0.
+    # The steps of a count that may be negative lie on both sides of 0.
     signed = np.array([[[2, 1], [-2, 1]]])
     assert gradient(product, signed, np.array([0, 2])).tolist() == [2, 0]
 
 
-def test_a_metric_that_ends_where_the_sums_are_is_refused_with_words() -> None:
+def test_a_metric_undefined_next_to_the_totals_is_refused_with_a_message() -> None:
     edge = Formula("edge", lambda totals: np.where(totals[..., 0] > totals[..., 1], np.nan, totals[..., 0]))
     counts = np.ones((5, 2), dtype=int)
-    with pytest.raises(
-        InputError, match=r"slightly above and below .* edge: the function did not .* the totals \[6, 5\]"
-    ):
+    with pytest.raises(InputError, match=r"slightly above and below .* edge: the function did not .* totals \[6, 5\]"):
         standard_error(counts, edge)
     assert standard_error(counts, edge, method="jackknife") == 0
 
@@ -133,7 +131,7 @@ def test_a_metric_that_ends_where_the_sums_are_is_refused_with_words() -> None:
 
 
 @given(NUMBERS)
-def test_of_a_mean_all_standard_errors_are_that_of_the_mean(numbers: list[int]) -> None:
+def test_every_standard_error_of_a_mean_is_the_textbook_one(numbers: list[int]) -> None:
     counts = as_counts(numbers)
     expected = np.std(numbers, ddof=1) / len(numbers) ** 0.5
     for method in ("delta", "jackknife"):
@@ -141,7 +139,7 @@ def test_of_a_mean_all_standard_errors_are_that_of_the_mean(numbers: list[int]) 
 
 
 @given(NUMBERS, st.integers(0, 9))
-def test_of_a_mean_difference_all_standard_errors_are_that_of_the_differences(numbers: list[int], seed: int) -> None:
+def test_every_standard_error_of_a_mean_difference_is_the_textbook_one(numbers: list[int], seed: int) -> None:
     others = np.random.default_rng(seed).integers(-50, 50, len(numbers))
     expected = np.std(numbers - others, ddof=1) / len(numbers) ** 0.5
     for method in ("delta", "jackknife"):
@@ -153,15 +151,15 @@ def without_each(m: Metric, counts: Counts) -> Scores:
     return np.array([float(m.score(np.delete(counts, s, axis=0).sum(axis=0))) for s in range(len(counts))])
 
 
-def test_the_jackknife_leaves_out_every_segment_once(bleu_counts: Counts) -> None:
+def test_the_jackknife_leaves_out_each_segment_once(bleu_counts: Counts) -> None:
     a, b = bleu_counts
     for left_out, other in ((without_each(BLEU, a), None), (without_each(BLEU, a) - without_each(BLEU, b), b)):
         expected = math.sqrt(399 / 400 * ((left_out - left_out.mean()) ** 2).sum())
         assert expected == pytest.approx(standard_error(a, BLEU, b=other, method="jackknife"), rel=1e-12)
 
 
-def test_the_delta_method_linearises(bleu_counts: Counts) -> None:
-    # The baseline is brought to be shorter than its references: there the penalty has no kink.
+def test_the_delta_method_is_the_standard_error_of_the_linearised_score(bleu_counts: Counts) -> None:
+    # The baseline is made shorter than its references, away from the kink of the brevity penalty.
     a, b = bleu_counts.copy()
     a[:, 1] += 1
     b[:, 1] += 1
@@ -171,7 +169,7 @@ def test_the_delta_method_linearises(bleu_counts: Counts) -> None:
         assert expected == pytest.approx(standard_error(a, BLEU, b=other), rel=1e-12)
 
 
-def test_all_standard_errors_of_bleu_agree(bleu_counts: Counts) -> None:
+def test_the_standard_errors_of_bleu_agree(bleu_counts: Counts) -> None:
     a, b = bleu_counts
     for other in (None, b):
         delta, jackknife, bootstrap = (
@@ -182,7 +180,7 @@ def test_all_standard_errors_of_bleu_agree(bleu_counts: Counts) -> None:
 
 
 def slow_draw_errors(counts: Counts, analytic: Any, n: int, seed: int) -> Scores:
-    """Draw by draw, system by system: the influence of every segment drawn, by the draw's own gradient."""
+    """For each draw and system, the influence of every drawn segment, from the gradient at the draw's totals."""
     segments = counts.shape[1]
     errors = []
     for r in range(n):
@@ -195,9 +193,7 @@ def slow_draw_errors(counts: Counts, analytic: Any, n: int, seed: int) -> Scores
 
 
 @pytest.mark.parametrize("of_pair", [False, True])
-def test_standard_errors_of_draws_are_those_of_a_slow_twin(
-    ratio_counts: Counts, bleu_counts: Counts, of_pair: bool
-) -> None:
+def test_standard_errors_of_draws_equal_a_slow_twin(ratio_counts: Counts, bleu_counts: Counts, of_pair: bool) -> None:
     short = bleu_counts.copy()
     short[:, :, 1] += 1
     for m, analytic, counts in ((RATIO, analytic_ratio, ratio_counts), (BLEU, analytic_bleu, short)):
@@ -221,9 +217,9 @@ def slow_draw_errors_of_a_mean(values: NDArray[np.float64], n: int, seed: int) -
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e15])
-def test_numbers_too_large_to_be_squared_lose_nothing_that_matters(scale: float) -> None:
+def test_standard_errors_are_accurate_for_counts_too_large_to_be_squared(scale: float) -> None:
     rng = np.random.default_rng(1)
-    values = {name: scale * rng.normal(3, 1, 300) for name in "ab"}  # about 2^52 units each
+    values = {name: scale * rng.normal(3, 1, 300) for name in "ab"}  # about 2^52 resolution steps each
     rating = SegmentScores("rating", values)
     counts = rating.counts_of("ab")
     assert counts.max() > 2**45
@@ -234,7 +230,7 @@ def test_numbers_too_large_to_be_squared_lose_nothing_that_matters(scale: float)
     np.testing.assert_allclose(of_difference, expected, rtol=1e-6)
 
 
-def test_a_draw_without_a_segment_that_differs_has_no_standard_error() -> None:
+def test_a_draw_without_differing_segments_has_a_standard_error_of_0() -> None:
     a, b = as_counts([5, 1, 2, 3, 4, 3]), as_counts([1, 1, 2, 3, 4, 3])
     estimate = estimate_of(MEAN, np.stack([a, b]), 200, of_pair=True)
     np.testing.assert_array_equal(estimate.draws == 0, estimate.draw_errors == 0)
@@ -247,17 +243,17 @@ def test_a_draw_without_a_segment_that_differs_has_no_standard_error() -> None:
 
 
 def by_scipy(values: Any, draws: Scores, method: Any) -> tuple[float, float]:
-    """scipy.stats.bootstrap of the mean on draws that are given to it."""
-    given_draws: Any = SimpleNamespace(bootstrap_distribution=draws)
+    """scipy.stats.bootstrap of the mean, on these draws."""
+    distribution: Any = SimpleNamespace(bootstrap_distribution=draws)
     result = scipy.stats.bootstrap(
-        (values,), np.mean, n_resamples=0, bootstrap_result=given_draws, method=method, confidence_level=0.9
+        (values,), np.mean, n_resamples=0, bootstrap_result=distribution, method=method, confidence_level=0.9
     )
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
 
 
 @pytest.mark.parametrize("of_pair", [False, True])
 @pytest.mark.parametrize(("method", "theirs"), [("percentile", "percentile"), ("basic", "basic"), ("bca", "BCa")])
-def test_intervals_of_a_mean_are_scipys_on_the_same_draws(method: str, theirs: str, of_pair: bool) -> None:
+def test_intervals_of_a_mean_equal_scipys_on_the_same_draws(method: str, theirs: str, of_pair: bool) -> None:
     rng = np.random.default_rng(3)
     # Skewed, and with many ties among the draws.
     a, b = rng.geometric(0.2, 40), rng.geometric(0.3, 40)
@@ -265,24 +261,24 @@ def test_intervals_of_a_mean_are_scipys_on_the_same_draws(method: str, theirs: s
     estimate = estimate_of(MEAN, np.stack([as_counts(a), as_counts(b)]), 5000, of_pair=of_pair)
     interval = INTERVALS[method].confidence_interval(estimate, 0.9)
     expected = by_scipy(values, estimate.draws, theirs)
-    # SciPy interpolates between draws, which here lie 1/40 apart.
+    # SciPy interpolates between draws, which are 1/40 apart.
     assert (interval.low, interval.high) == pytest.approx(expected, abs=1 / 40 + 1e-9)
     assert interval.method == method
 
 
-# SciPy's name of it before 1.15 is random_state.
+# SciPy before 1.15 calls this argument random_state.
 RNG = "rng" if "rng" in inspect.signature(scipy.stats.bootstrap).parameters else "random_state"
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
-def test_intervals_of_a_mean_are_scipys_within_monte_carlo_error(method: Any) -> None:
+def test_intervals_of_a_mean_equal_scipys_within_monte_carlo_error(method: Any) -> None:
     values: Any = np.random.default_rng(4).geometric(0.1, 80)
     interval = bootstrap_interval(as_counts(values), MEAN, method=method, n_resamples=20_000)
     generator: dict[str, Any] = {RNG: np.random.default_rng(5)}
     theirs = scipy.stats.bootstrap(
         (values,), np.mean, n_resamples=20_000, method=method, **generator
     ).confidence_interval
-    # Ends of 20,000 draws are known to about a fiftieth of a standard error.
+    # The ends of an interval from 20,000 draws are accurate to about 1/50 of a standard error.
     error = values.std() / 80**0.5
     assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), abs=0.1 * error)
 
@@ -299,10 +295,10 @@ def test_normal_intervals_are_quantiles_times_standard_errors(bleu_counts: Count
 
 
 @pytest.mark.parametrize("of_pair", [False, True])
-def test_studentized_intervals_are_those_of_a_slow_twin(ratio_counts: Counts, of_pair: bool) -> None:
+def test_studentized_intervals_equal_a_slow_twin(ratio_counts: Counts, of_pair: bool) -> None:
     estimate = estimate_of(RATIO, ratio_counts, 999, of_pair=of_pair)
     errors = slow_draw_errors(ratio_counts if of_pair else ratio_counts[:1], analytic_ratio, 999, 7)
-    # Of 999 draws at 90 % 49 are dropped at each end.
+    # Of 999 draws at 90 %, 49 are dropped at each end.
     ratios = np.sort((estimate.draws - estimate.value) / errors)
     expected = estimate.value - estimate.delta_error * ratios[[999 - 50, 49]]
     interval = INTERVALS["studentized"].confidence_interval(estimate, 0.9)
@@ -311,7 +307,7 @@ def test_studentized_intervals_are_those_of_a_slow_twin(ratio_counts: Counts, of
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize("of_pair", [False, True])
-def test_t_intervals_are_scipys(level: float, of_pair: bool) -> None:
+def test_t_intervals_equal_scipys(level: float, of_pair: bool) -> None:
     rng = np.random.default_rng(6)
     a, b = rng.normal(size=30).round(2), rng.normal(size=30).round(2)
     rating = SegmentScores("rating", {"a": a, "b": b})
@@ -322,15 +318,15 @@ def test_t_intervals_are_scipys(level: float, of_pair: bool) -> None:
 
 
 @pytest.mark.parametrize("method", [name for name in INTERVALS if name != "t"])
-def test_turning_the_score_turns_the_interval(ratio_counts: Counts, method: str) -> None:
-    turned = Formula("turned", lambda totals: -RATIO.score(totals))
+def test_negating_the_score_negates_the_interval(ratio_counts: Counts, method: str) -> None:
+    negated = Formula("turned", lambda totals: -RATIO.score(totals))
     a, b = ratio_counts
     for other in (None, b):
-        there, back = (bootstrap_interval(a, m, b=other, method=method, n_resamples=400) for m in (RATIO, turned))
+        there, back = (bootstrap_interval(a, m, b=other, method=method, n_resamples=400) for m in (RATIO, negated))
         assert (there.low, there.high) == pytest.approx((-back.high, -back.low), rel=1e-9)
-    swapped = bootstrap_interval(b, turned, b=a, method=method, n_resamples=400)
+    swapped = bootstrap_interval(b, negated, b=a, method=method, n_resamples=400)
     there = bootstrap_interval(a, RATIO, b=b, method=method, n_resamples=400)
-    # Steps relative to the larger sum of the two, linearised from the other side: the same but for rounding.
+    # The step sizes depend on the larger of the two sums and the other system is linearised: equal except for rounding.
     assert (swapped.low, swapped.high) == pytest.approx((there.low, there.high), rel=1e-9)
 
 
@@ -340,8 +336,8 @@ def test_bca_is_defined_for_any_numbers(numbers: list[int], level: float, n: int
     assert min(numbers) <= interval.low <= interval.high <= max(numbers)
 
 
-def test_bca_where_all_draws_lie_on_one_side() -> None:
-    # The largest of the counts of a draw is never above that observed: here it is never below it either, or always.
+def test_bca_is_defined_if_all_draws_lie_on_one_side_of_the_value() -> None:
+    # The value lies above all draws, then below all draws.
     def ends(draws: Scores, value: float, left_out: Scores) -> tuple[float, float]:
         stand_in: Any = SimpleNamespace(draws=draws, value=value, influences=left_out.mean() - left_out)
         return INTERVALS["bca"].ends(stand_in, 0.95)
@@ -351,16 +347,16 @@ def test_bca_where_all_draws_lie_on_one_side() -> None:
     assert 50 < low <= high == 99
     low, high = ends(draws, -1.0, left_out)
     assert 0 == low <= high < 50
-    # So skewed that the transformation passes its pole: the outermost draws.
+    # So skewed that the transformation passes its pole: the end is the outermost draw.
     assert ends(draws, 99.5, np.array([0.0] * 8 + [-1e9]))[1] == 99
 
 
-def test_one_draw_has_no_standard_deviation() -> None:
+def test_a_normal_interval_needs_two_draws() -> None:
     with pytest.raises(InputError, match="needs at least 2 draws: n_resamples is 1"):
         bootstrap_interval([[1, 1], [2, 1]], MEAN, method="normal", n_resamples=1)
 
 
-def test_only_intervals_from_draws_are_told_of_draws() -> None:
+def test_only_intervals_from_draws_report_draws() -> None:
     rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [2, 2, 3]})
     for name, interval in INTERVALS.items():
         if name == "studentized":  # three segments are too few
@@ -371,7 +367,7 @@ def test_only_intervals_from_draws_are_told_of_draws() -> None:
             assert (result.n_resamples, result.seed) == ((10_000, 12345) if interval.draws else (None, None))
 
 
-def test_an_interval_or_a_level_asks_for_intervals() -> None:
+def test_score_makes_intervals_if_an_interval_or_a_level_is_named() -> None:
     rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [2, 2, 3]})
 
     def used(result: Comparison) -> set[tuple[str, float]]:
@@ -388,7 +384,7 @@ def test_an_interval_or_a_level_asks_for_intervals() -> None:
 # --- Functions of texts
 
 
-def test_a_function_of_texts_has_the_intervals_of_its_native_twin() -> None:
+def test_a_function_of_texts_has_the_intervals_of_the_native_metric() -> None:
     from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
     corpus = demo_corpus()
@@ -405,11 +401,12 @@ def test_a_function_of_texts_has_the_intervals_of_its_native_twin() -> None:
             for m in (CorpusFunction("bleu", bleu), BLEU)
         )
         found = [
-            [of.confidence_interval for results in (c.scores, c.comparisons) for of in results] for c in (ours, native)
+            [row.confidence_interval for results in (c.scores, c.comparisons) for row in results]
+            for c in (ours, native)
         ]
         for i, j in zip(*found, strict=True):
             assert i is not None
             assert j is not None
             assert (i.low, i.high) == pytest.approx((j.low, j.high), rel=1e-9)
-        # Two systems: observed, 50 draws, and where segments are left out 25 times one.
+        # Two systems: the observed scores, 50 draws, and 25 leave-one-out scores.
         assert ours.metrics[0].evaluations == 2 * (51 + 25 * (method in ("bca", "jackknife")))

@@ -1,4 +1,4 @@
-"""Imports run one way: docs/design.md says why, pyproject.toml says which."""
+"""Allowed imports: docs/design.md gives the reasons, pyproject.toml the rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_imports_run_one_way() -> None:
+def test_imports_follow_the_layers() -> None:
     source = "from importlinter.cli import lint_imports_command as c; c()"
     command = [sys.executable, "-c", source, "--config", str(ROOT / "pyproject.toml"), "--no-cache"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
@@ -28,7 +28,7 @@ def test_importing_the_package_imports_no_heavy_library() -> None:
     assert heavy.isdisjoint(done.stdout.split())
 
 
-def test_only_the_border_names_pyo3_or_numpy() -> None:
+def test_only_the_bindings_use_pyo3_and_numpy() -> None:
     for path in (ROOT / "rust/src").rglob("*.rs"):
         if "py" not in path.relative_to(ROOT / "rust/src").parts:
             code = [line.split("//")[0] for line in path.read_text().splitlines()]
@@ -36,7 +36,7 @@ def test_only_the_border_names_pyo3_or_numpy() -> None:
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo lists what is packaged")
-def test_the_packaged_crate_holds_every_file_that_its_sources_include() -> None:
+def test_the_packaged_crate_contains_every_included_file() -> None:
     command = ["cargo", "package", "--list", "--allow-dirty", "--offline"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     packaged = {(ROOT / line).resolve() for line in done.stdout.splitlines()}

@@ -1,4 +1,4 @@
-"""Adjusted p-values: by hand, by their definitions, and the same whoever scores."""
+"""Adjusted p-values: by hand, against their definitions, and the same for native and Python metrics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ALTERNATIVES = ["two-sided", "greater", "less"]
 
 
 def counts_of(seed: int, systems: int, segments: int) -> Counts:
-    """Counts of made-up BLEU systems that get better one by one; the third is the first once more."""
+    """Counts of synthetic BLEU systems, each better than the one before; the third is a copy of the first."""
     rng = np.random.default_rng(seed)
     length = rng.integers(5, 40, size=segments)
     rows = []
@@ -42,7 +42,7 @@ def counts_of(seed: int, systems: int, segments: int) -> Counts:
 
 
 def bleu_in_numpy(totals: Counts) -> Scores:
-    """The core's own numbers, as a formula that is scored in Python."""
+    """The core's own scores, as a formula in Python."""
     return BLEU.score(totals)
 
 
@@ -59,22 +59,22 @@ def family_of(replicates: Replicates, alternative: str, extra: Sequence[Reductio
     scores = np.array([sample.scores for sample in replicates.samples])
     statistic = np.array([[s[a] - s[b] for a, b in PAIRS] for s in scores])
     slack = 1e-12
-    eased = {"two-sided": np.abs(statistic) - slack, "greater": statistic - slack, "less": statistic + slack}[
+    thresholds = {"two-sided": np.abs(statistic) - slack, "greater": statistic - slack, "less": statistic + slack}[
         alternative
     ]
-    exceedances, *results = replicates.run([Tally(alternative, eased), *extra], PAIRS)
+    exceedances, *results = replicates.run([Tally(alternative, thresholds), *extra], PAIRS)
     n = replicates.n_resamples
     pvalues = (exceedances + 1) / (n + 1)
     outcome = Outcome(
         statistic.ravel(), pvalues.ravel(), exceedances.ravel(), np.full(statistic.size, n), extra=results
     )
-    return Unadjusted(replicates, Hypotheses.from_pairs(PAIRS, len(scores)), alternative, eased.ravel(), outcome)
+    return Unadjusted(replicates, Hypotheses.from_pairs(PAIRS, len(scores)), alternative, thresholds.ravel(), outcome)
 
 
-def stepped_down(first: list[int], raw: dict[int, float]) -> list[float]:
-    """The running maximum in the order given, back in the order of the tests."""
+def stepped_down(order: list[int], raw: dict[int, float]) -> list[float]:
+    """The running maximum in this order of the tests, returned in their original order."""
     largest, out = 0.0, {}
-    for test in first:
+    for test in order:
         largest = max(largest, raw[test])
         out[test] = largest
     return [out[test] for test in sorted(out)]
@@ -82,7 +82,7 @@ def stepped_down(first: list[int], raw: dict[int, float]) -> list[float]:
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("seed", range(3))
-def test_max_t_is_its_definition(seed: int, alternative: str) -> None:
+def test_max_t_follows_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
     family = family_of(replicates, alternative, ADJUSTMENTS["maxt"].extra)
     shuffles = replicates.run([Series()], PAIRS)[0][0]
@@ -100,13 +100,13 @@ def test_max_t_is_its_definition(seed: int, alternative: str) -> None:
     got = ADJUSTMENTS["maxt"].adjust(family).reshape(2, -1)
     np.testing.assert_allclose(got[0], stepped_down(order, raw))
     np.testing.assert_array_equal(got[0], got[1])
-    assert got[0][1] == 1  # two systems that are one
+    assert got[0][1] == 1  # two identical systems
     assert np.all(got.ravel() >= family.outcome.pvalue)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("seed", range(3))
-def test_min_p_is_its_definition(seed: int, alternative: str) -> None:
+def test_min_p_follows_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
     family = family_of(replicates, alternative)
     extreme = extremeness(replicates.run([Series()], PAIRS)[0][0], alternative)
@@ -125,7 +125,7 @@ def test_min_p_is_its_definition(seed: int, alternative: str) -> None:
     assert np.all(got.ravel() >= family.outcome.pvalue)
 
 
-def by_hand(pvalues: list[float]) -> list[float]:
+def holm_by_hand(pvalues: list[float]) -> list[float]:
     """Holm's procedure, test by test."""
     order = sorted(range(len(pvalues)), key=lambda j: pvalues[j])
     out, largest = [0.0] * len(pvalues), 0.0
@@ -136,18 +136,18 @@ def by_hand(pvalues: list[float]) -> list[float]:
 
 
 @given(st.lists(st.integers(1, 1000).map(lambda c: c / 1000), min_size=1, max_size=12))
-def test_p_values_alone_are_adjusted_as_by_hand(pvalues: list[float]) -> None:
-    given_ = np.array(pvalues)
-    np.testing.assert_allclose(holm(given_), by_hand(pvalues))
-    np.testing.assert_allclose(bonferroni(given_), [min(1.0, len(pvalues) * p) for p in pvalues])
-    assert np.all(given_ <= holm(given_))
-    assert np.all(holm(given_) <= bonferroni(given_))
+def test_holm_and_bonferroni_follow_their_definitions(pvalues: list[float]) -> None:
+    raw_pvalues = np.array(pvalues)
+    np.testing.assert_allclose(holm(raw_pvalues), holm_by_hand(pvalues))
+    np.testing.assert_allclose(bonferroni(raw_pvalues), [min(1.0, len(pvalues) * p) for p in pvalues])
+    assert np.all(raw_pvalues <= holm(raw_pvalues))
+    assert np.all(holm(raw_pvalues) <= bonferroni(raw_pvalues))
 
 
 def compared(adjust: str | None, **options: Any) -> Comparison:
     counts = counts_of(5, 5, 200)
-    given_ = FromCounts("m", dict(zip("abcde", counts, strict=True)), "bleu")
-    return compare(metrics=given_, adjust=adjust, n_resamples=500, **options)
+    external = FromCounts("m", dict(zip("abcde", counts, strict=True)), "bleu")
+    return compare(metrics=external, adjust=adjust, n_resamples=500, **options)
 
 
 @pytest.mark.parametrize("adjust", ADJUSTMENTS)
@@ -159,13 +159,13 @@ def test_all_pairs_are_one_family(adjust: str) -> None:
         assert other.test.adjusted_pvalue is not None
         assert one.test.pvalue <= other.test.adjusted_pvalue <= 1
     assert f"|alternative:two-sided|adjust:{adjust}|" in adjusted.signature
-    # One pair is a family of one: nothing to adjust for.
+    # One pair is a family of one test, so there is nothing to adjust.
     counts = counts_of(5, 2, 200)
     alone = compare(metrics=FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu"), adjust=adjust, n_resamples=500)
     assert alone.comparisons[0].test.adjusted_pvalue == alone.comparisons[0].test.pvalue
 
 
-def test_knowing_how_tests_depend_costs_less_than_not_knowing() -> None:
+def test_max_t_and_min_p_gain_power_from_dependence_between_tests() -> None:
     by_name = {
         name: np.array([p.test.adjusted_pvalue for p in compared(name, all_pairs=True).comparisons])
         for name in ADJUSTMENTS
@@ -174,7 +174,7 @@ def test_knowing_how_tests_depend_costs_less_than_not_knowing() -> None:
     assert by_name["minp"].sum() < by_name["holm"].sum() <= by_name["bonferroni"].sum()
 
 
-def test_functions_of_texts_are_adjusted_too() -> None:
+def test_p_values_of_functions_of_texts_can_be_adjusted() -> None:
     references = [f"a{i} b{i} c{i}" for i in range(12)]
     systems = {
         "x": references,
@@ -186,7 +186,7 @@ def test_functions_of_texts_are_adjusted_too() -> None:
     assert all((p.test.adjusted_pvalue or 0) >= p.test.pvalue for p in comparison.comparisons)
 
 
-def test_what_is_made_from_shuffles_needs_a_test_that_makes_some() -> None:
+def test_adjustments_from_shuffles_need_a_test_with_shuffles() -> None:
     with pytest.raises(
         InputError, match="computed from shuffles, but the test 'bootstrap' has none: use the test 'ar', or"
     ):
@@ -196,7 +196,7 @@ def test_what_is_made_from_shuffles_needs_a_test_that_makes_some() -> None:
     assert compared("holm", test="bootstrap").comparisons[0].test.adjusted_pvalue is not None
 
 
-def test_results_are_the_same_bytes_for_any_number_of_threads() -> None:
+def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
     counts = counts_of(9, 6, 2000)
     pairs = list(combinations(range(6), 2))
 
@@ -218,7 +218,7 @@ def test_results_are_the_same_bytes_for_any_number_of_threads() -> None:
         assert expected == run(threads)
 
 
-def test_a_summary_of_draws_is_that_of_the_draws() -> None:
+def test_the_summary_of_draws_equals_that_computed_from_the_draws() -> None:
     counts = counts_of(2, 4, 100)
     means, deviations, (ranks,) = calls.draw_summary([(BLEU.core, counts)], n=300, seed=8)
     (draws,) = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=300, seed=8).draws
@@ -228,7 +228,7 @@ def test_a_summary_of_draws_is_that_of_the_draws() -> None:
     np.testing.assert_array_equal(ranks, [np.bincount(row, minlength=4) for row in better])
 
 
-def test_reports_show_adjusted_p(demo: Path, run: Any) -> None:
+def test_reports_show_adjusted_p_values(demo: Path, run: Any) -> None:
     systems = ("baseline.txt", "tuned.txt", "larger.txt", "rules.txt")
     compared = ("compare", "reference.txt", *systems, "-n", "200", "--adjust")
     text = " ".join(run(*compared, "maxt").out.split())

@@ -1,4 +1,4 @@
-"""NIST and mteval's BLEU: against mteval-v13a.pl on real systems, and a slow twin on what hypothesis invents."""
+"""NIST and mteval's BLEU: against mteval-v13a.pl on real systems, and a slow twin on generated texts."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ TED = "compare-mt-ted-slk-en"
 SYSTEMS = ("sys1", "sys2")
 
 # perl mteval-v13a.pl [-c] [--international-tokenization] -d 2 -r ted.ref.sgm -s ted.src.sgm -t ted.tst.sgm, on the
-# detokenized files wrapped as SGML. By the name of the output: our options, and (NIST, BLEU) of both systems.
+# detokenized files wrapped as SGML. For each output file: our options, and (NIST, BLEU) of both systems.
 RUNS: dict[str, tuple[dict[str, Any], list[tuple[float, float]]]] = {
     "c": ({"tokenize": "13a"}, [(6.4110, 0.2171), (6.2778, 0.2305)]),
     "lc": ({"tokenize": "13a", "lowercase": True}, [(6.5097, 0.2225), (6.3540, 0.2359)]),
     "cinternationaltokenization": ({"tokenize": "mteval-intl"}, [(6.5075, 0.2345), (6.4095, 0.2492)]),
 }
-PRINTED = 0.50001e-4  # what is printed to four decimals is right to half of the fourth
+PRINTED = 0.50001e-4  # rounding error of numbers printed to four decimals
 
 
 def ted(data: Path, name: str) -> list[str]:
@@ -40,7 +40,7 @@ def ted(data: Path, name: str) -> list[str]:
 
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_every_number_of_the_perl_script_is_ours(data: Path, golden: Path, run: str, system: str) -> None:
+def test_every_number_equals_the_perl_scripts(data: Path, golden: Path, run: str, system: str) -> None:
     options, scores = RUNS[run]
     log = (golden / "mteval" / f"out.v13a.ted.{run}.txt").read_text(encoding="utf-8")
     hypotheses, reference = ted(data, system), ted(data, "ref")
@@ -78,7 +78,9 @@ def test_every_number_of_the_perl_script_is_ours(data: Path, golden: Path, run: 
 
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_tables_of_orders_up_to_nine_are_ours(data: Path, golden: Path, run: str, system: str) -> None:
+def test_the_tables_of_orders_up_to_nine_equal_the_perl_scripts(
+    data: Path, golden: Path, run: str, system: str
+) -> None:
     options, scores = RUNS[run]
     log = (golden / "mteval" / f"out.v13a.ted.{run}.txt").read_text(encoding="utf-8")
     assert f'NIST score = {scores[0][0]:.4f}  BLEU score = {scores[0][1]:.4f} for system "sys1"' in log
@@ -104,17 +106,15 @@ def test_the_tables_of_orders_up_to_nine_are_ours(data: Path, golden: Path, run:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_information_and_scores_are_those_of_an_independent_implementation(
-    data: Path, golden: Path, system: str
-) -> None:
-    # An implementation in Python that prints as mteval-v13a.pl -c does and keeps ten decimals for each segment.
+def test_information_and_scores_equal_an_independent_implementation(data: Path, golden: Path, system: str) -> None:
+    # An implementation in Python that prints the format of mteval-v13a.pl -c, with ten decimals for each segment.
     expected = json.loads((golden / "mteval" / "nist_ted_c.json").read_text(encoding="utf-8"))[system]
     hypotheses, reference = ted(data, system), ted(data, "ref")
     nist = metric("nist", mteval_quirks=True)
     rows = nist.suff_stats([hypotheses], [reference])[0]
     columns = {name: i for i, name in enumerate(nist.columns)}
     segments = expected["segments"]
-    # Each n-gram's information is rounded to 2^-28.
+    # The information of each n-gram is rounded to a multiple of 2^-28.
     np.testing.assert_allclose(rows[:, :5] / 2**28, [s["info"] for s in segments], rtol=0, atol=2e-7)
     assert rows[:, 5:10].tolist() == [s["hyp"] for s in segments]
     assert rows[:, columns["ref_len"]].tolist() == [s["ref_words"] for s in segments]
@@ -137,7 +137,7 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 class Twin:
-    """NIST from its definition, slowly. The table is that of all references."""
+    """NIST from its definition, slowly. Information comes from all references."""
 
     def __init__(self, references: Sequence[Sequence[Sequence[str]]], order: int = 5, mteval: bool = False) -> None:
         self.order, self.mteval = order, mteval
@@ -174,7 +174,7 @@ class Twin:
 
 @settings(max_examples=300)
 @given(corpora(PLAIN, max_segments=4), st.integers(1, 7), st.booleans())
-def test_any_references_give_the_twins_rows_and_scores(
+def test_rows_and_scores_with_any_references_equal_the_slow_twin(
     corpus: tuple[list[str], Columns], order: int, mteval: bool
 ) -> None:
     hypotheses, columns = corpus
@@ -184,7 +184,7 @@ def test_any_references_give_the_twins_rows_and_scores(
 
     nist = metric("nist", tokenize="none", max_ngram_order=order, mteval_quirks=mteval)
     rows = nist.suff_stats([hypotheses], columns)[0]
-    # Lengths are whole in units of one over the least common multiple of the numbers of references.
+    # Lengths are integers in steps of one over the least common multiple of the numbers of references.
     units = int(np.lcm.reduce([len(segment) for segment in references]))
     np.testing.assert_allclose(rows[:, :order] / 2**28, [[float(x) for x in r[:order]] for r in expected], atol=1e-6)
     assert rows[:, order:-2].tolist() == [row[order:-2] for row in expected]
@@ -195,7 +195,7 @@ def test_any_references_give_the_twins_rows_and_scores(
 
 
 @given(corpora(max_segments=2, max_references=2), st.sampled_from(["13a", "mteval-intl", "none"]), st.booleans())
-def test_lower_case_is_that_of_ascii_only_without_international_tokenization(
+def test_lower_casing_is_limited_to_ascii_without_international_tokenization(
     corpus: tuple[list[str], Columns], tokenizer: str, mteval: bool
 ) -> None:
     # perl mteval-v13a.pl: `tr/[A-Z]/[a-z]/` in tokenization(), `lc` in tokenization_international().
@@ -213,18 +213,18 @@ def test_lower_case_is_that_of_ascii_only_without_international_tokenization(
     )
 
 
-def test_a_pair_after_the_word_0_is_worth_a_single_word_in_the_perl_script() -> None:
+def test_the_perl_script_gives_a_pair_after_the_word_0_the_information_of_a_single_word() -> None:
     reference = "0 a 0 b"
     standard, mteval = (metric("nist", mteval_quirks=quirks) for quirks in (False, True))
     rows = [m.suff_stats([[reference]], [[reference]])[0, 0, :5] / 2**28 for m in (standard, mteval)]
-    # Words: 0 twice of 4, a and b once: 1 + 2 + 1 + 2 bits. Pairs: after 0 one of 2 is 1 bit, once of 4 is 2.
+    # Words: 0 twice of 4, a and b once: 1 + 2 + 1 + 2 bits. Pairs: after 0, one of 2 is 1 bit, once of 4 is 2.
     np.testing.assert_array_equal(rows, [[6, 2, 0, 0, 0], [6, 4, 0, 0, 0]])
-    # No other digit is false.
+    # No other digit is false in Perl.
     one, other = (m.suff_stats([["1 a"]], [["1 a"]]) for m in (standard, mteval))
     np.testing.assert_array_equal(one, other)
 
 
-def test_the_quirk_shows_on_real_text_where_a_pair_begins_with_the_word_0(wmt17: Corpus) -> None:
+def test_the_quirk_changes_scores_of_real_texts_with_the_word_0(wmt17: Corpus) -> None:
     (reference,), hypotheses = wmt17.references, wmt17.systems["online-B.0"]
     standard, mteval = (
         metric("nist", mteval_quirks=quirks).suff_stats([hypotheses], [reference])[0] for quirks in (False, True)
@@ -235,17 +235,17 @@ def test_the_quirk_shows_on_real_text_where_a_pair_begins_with_the_word_0(wmt17:
     assert all("0" in tokens[i] for i in unlike)
 
 
-def test_an_empty_reference_scores_on_where_the_perl_script_stops() -> None:
+def test_an_empty_reference_is_scored_although_the_perl_script_stops() -> None:
     nist = metric("nist", mteval_quirks=True)
     rows = nist.suff_stats([["a b", "c d", ""]], [["", "c d", ""]])[0]
     assert rows[:, -2:].tolist() == [[2, 0], [2, 2], [0, 0]]
-    # Nothing to match, no length to fall short of: 0, and not an error.
+    # Nothing can match and no length is missing: the score is 0, not an error.
     assert nist.segment_scores(rows).tolist() == [0, 1, 0]
     assert float(nist.score(rows.sum(axis=0))) == 0.5
     assert float(nist.score(nist.suff_stats([["a"]], [[""]])[0, 0])) == 0
 
 
-def test_without_any_hypothesis_the_score_is_0_and_of_itself_the_largest() -> None:
+def test_empty_hypotheses_score_0_and_the_references_score_best() -> None:
     nist, reference = metric("nist"), ["a b c d e", "f g h i j"]
     scores = [
         float(nist.score(nist.suff_stats([lines], [reference])[0].sum(axis=0)))
@@ -259,9 +259,9 @@ def test_without_any_hypothesis_the_score_is_0_and_of_itself_the_largest() -> No
 
 
 @given(st.lists(st.tuples(PLAIN, PLAIN), min_size=1, max_size=5))
-def test_nltk_agrees_with_one_reference_where_it_gives_a_number(segments: list[tuple[str, str]]) -> None:
-    # nltk 3.10.4, nltk.translate.nist_score.corpus_nist. It divides by 0 where no hypothesis has five words and where
-    # all references are empty.
+def test_nltk_agrees_with_one_reference_if_it_returns_a_number(segments: list[tuple[str, str]]) -> None:
+    # nltk 3.10.4, nltk.translate.nist_score.corpus_nist. It divides by 0 if no hypothesis has five words or if all
+    # references are empty.
     hypotheses, references = ([line.split() for line in column] for column in zip(*segments, strict=True))
     assume(max(map(len, hypotheses)) >= 5)
     assume(any(references))
@@ -283,10 +283,10 @@ def test_nltk_agrees_on_real_systems(data: Path) -> None:
         assert expected == pytest.approx(float(nist.score(rows.sum(axis=0))), abs=1e-8)
 
 
-def test_nltk_takes_one_of_several_references_for_each_order_where_we_clip_by_all() -> None:
-    # The example of nltk 3.10.4's sentence_nist: for every order the one reference of the highest gain, whose length
-    # then is the reference length. mteval-v13a clips by the largest count in any one reference, so that n-grams of all
-    # references match, and takes their mean length.
+def test_nltk_differs_because_it_picks_one_reference_for_each_order() -> None:
+    # The example of nltk 3.10.4's sentence_nist. For each order, NLTK picks the reference with the highest gain and
+    # uses its length as the reference length. mteval-v13a clips by the largest count in any reference, so n-grams of
+    # all references match, and takes their mean length.
     hypothesis = "It is a guide to action which ensures that the military always obeys the commands of the party"
     references = [
         "It is a guide to action that ensures that the military will forever heed Party commands",
@@ -304,7 +304,7 @@ def test_nltk_takes_one_of_several_references_for_each_order_where_we_clip_by_al
 
 
 @given(st.lists(LINES, min_size=1, max_size=3), st.integers(1, 9))
-def test_rows_have_as_many_columns_as_names_and_hold_no_negative_number(lines: list[str], order: int) -> None:
+def test_rows_have_one_nonnegative_number_per_named_column(lines: list[str], order: int) -> None:
     nist = metric("nist", max_ngram_order=order)
     rows = nist.suff_stats([lines], [lines[::-1]])[0]
     assert rows.shape == (len(lines), len(nist.columns))

@@ -78,7 +78,7 @@ def test_a_comparison_prints_as_the_command_line_shows_it(name: str) -> None:
     assert render(result, "text", Terminal(100)) == f"{result}\n"
 
 
-def test_it_prints_as_wide_as_the_terminal_and_never_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_prints_in_the_width_of_the_terminal_and_without_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     result = RESULTS["score"]
     for width in (60, 200):
         monkeypatch.setattr(sys, "stdout", FakeTerminal())
@@ -91,7 +91,7 @@ def test_it_prints_as_wide_as_the_terminal_and_never_in_colour(monkeypatch: pyte
     assert render(result, "text", Terminal(100)) == f"{result}\n"
 
 
-def test_reprs_are_short_however_large_the_result() -> None:
+def test_reprs_of_large_results_are_short() -> None:
     long = SegmentScores("m" * 500, {f"{i}{'x' * 500}": np.arange(3) for i in range(60)})
     many = compare(metrics=long, test="t-test", interval="t", all_pairs=True)
     table = SegmentTable(("a", "b"), (UsedMetric("M", "M", True),), {"M": np.zeros((2, 50_000))}, "M", "0")
@@ -110,7 +110,7 @@ def test_reprs_are_short_however_large_the_result() -> None:
 
 
 class Page(HTMLParser):
-    """Checks that tags are closed in order, and collects the text of cells, sentences and everything else."""
+    """Checks that tags are closed in order, and collects the text of cells, of sentences and of all other elements."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_html_holds_the_tables_and_the_notes(name: str) -> None:
+def test_html_contains_the_tables_and_the_notes(name: str) -> None:
     result = RESULTS[name]
     html = result._repr_html_()
     page = Page(html)
@@ -145,7 +145,7 @@ def test_html_holds_the_tables_and_the_notes(name: str) -> None:
     assert [cell for table in shown for row in table.rows for cell in row] == page.texts["td"]
     assert [*notes(result), f"Signature: {result.signature}"] == page.texts["li"]
     assert html.isascii()
-    # Readable on light and dark pages, and nothing is loaded or run.
+    # Colours suit light and dark pages; the page loads nothing and runs no script.
     assert {"style", "scope"} == {attribute for attribute, _ in page.attributes}
     styles = " ".join(value or "" for _, value in page.attributes).replace("currentColor", "")
     assert "color" not in styles
@@ -180,7 +180,7 @@ def test_every_score_and_every_pair_is_found_by_its_names(name: str) -> None:
         assert [result.score(system) for system in result.systems] == list(result.scores)
 
 
-def test_what_is_not_there_is_an_error_that_names_what_is() -> None:
+def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
     two, pairs, alone = RESULTS["baseline"], RESULTS["all pairs"], RESULTS["score"]
     for call, message in (
         (lambda: two.score("tuned"), "there are 2 metrics: choose one of BLEU, TER"),
@@ -211,7 +211,7 @@ def test_metrics_that_differ_only_in_case_are_not_confused() -> None:
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_dicts_are_the_rows_of_the_csv(name: str) -> None:
+def test_dicts_equal_the_rows_of_the_csv(name: str) -> None:
     result = RESULTS[name]
     rows = list(csv.DictReader(io.StringIO(result.render("csv"))))
     dicts = result.to_dicts()
@@ -241,12 +241,12 @@ def test_json_and_csv_carry_the_caveats(name: str) -> None:
     assert {c.kind for c in result.caveats} == {kind for row in rows for kind in (row["caveats"] or "").split()}
 
 
-def test_the_cases_here_have_every_caveat() -> None:
+def test_the_results_in_this_file_have_every_caveat() -> None:
     found = {caveat.kind for result in RESULTS.values() for caveat in result.caveats}
     assert found == {"undecided", "dependence", "many-tests", "few-units", "few-replicates", "near-alpha"}
 
 
-def test_a_caveat_about_one_metric_marks_its_tests_only() -> None:
+def test_a_caveat_about_one_metric_marks_only_its_tests() -> None:
     rng = np.random.default_rng(1)
     own = SegmentScores("rating", {name: rng.integers(0, 5, 80) for name in SYSTEMS})
     result = compare(metrics=own, documents=DOCUMENTS, n_resamples=99, interval=None)
@@ -256,12 +256,12 @@ def test_a_caveat_about_one_metric_marks_its_tests_only() -> None:
 
 
 @pytest.mark.parametrize("table", [TABLE, BY_DOCUMENT], ids=["segments", "documents"])
-def test_dicts_of_segments_are_the_json_lines(table: SegmentTable) -> None:
+def test_dicts_of_segments_equal_the_json_lines(table: SegmentTable) -> None:
     assert [json.loads(line) for line in table.render("jsonl").splitlines()] == table.to_dicts()
 
 
 @given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=3, max_size=3), min_size=1, max_size=4))
-def test_scores_of_a_system_are_its_row_and_its_dicts(rows: list[list[float]]) -> None:
+def test_scores_of_a_system_equal_its_row_and_its_dicts(rows: list[list[float]]) -> None:
     names = tuple(f"s{i}" for i in range(len(rows)))
     table = SegmentTable(names, (UsedMetric("M", "M", True),), {"M": np.array(rows)}, "M", "0")
     for name, row in zip(names, rows, strict=True):
@@ -333,12 +333,12 @@ def test_a_table_of_segments_prints_its_first_rows() -> None:
     assert [cell for row in expected for cell in row] == page.texts["td"]
 
 
-def test_a_short_table_is_whole_and_names_cannot_hide_columns() -> None:
+def test_a_short_table_is_printed_in_full_and_names_cannot_hide_columns() -> None:
     table = segment_scores(metrics=SegmentScores("system", {"a": [1, 2]}))
     lines = str(table).splitlines()
     assert [line.split() for line in lines[4:6]] == [["1", "a", "1.000"], ["2", "a", "2.000"]]
     assert not any("rows" in line for line in lines)
-    # As in the formats for programs: two columns of one name would be one key.
+    # As in the machine-readable formats: two columns with the same name would share one key.
     for call in (table.to_dicts, table.to_pandas):
         with pytest.raises(InputError, match="a metric called 'system' would hide the column of that name"):
             call()
@@ -347,7 +347,7 @@ def test_a_short_table_is_whole_and_names_cannot_hide_columns() -> None:
 # --- One test
 
 
-def test_a_test_prints_in_words() -> None:
+def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
     a, b = metric("bleu").suff_stats([SYSTEMS["tuned"], SYSTEMS["baseline"]], [REFERENCES])
     zeros = [0, 1, 0, 1]
     cases: list[tuple[SignificanceResult, list[str]]] = [

@@ -1,4 +1,4 @@
-"""Replicates: rebuilt in numpy from the generator up, enumerated, and the same whoever computes them."""
+"""Replicates: against a numpy implementation from the generator up, by enumeration, and with any number of threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BLEU = metric("bleu")
 
 
 def random_counts(seed: int, systems: int, segments: int) -> Counts:
-    """Counts of made-up BLEU systems: matches fall with the order, totals are lengths less the order."""
+    """Counts of synthetic BLEU systems: matches decrease with the order, n-grams are lengths less the order."""
     rng = np.random.default_rng(seed)
     length = rng.integers(1, 40, size=(systems, segments))
     reference = np.broadcast_to(rng.integers(1, 40, size=segments), (systems, segments))
@@ -50,8 +50,8 @@ HALF = 0xFFFFFFFF
 PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3, "code": 4, "derive": 5}
 
 
-def words(seed: int, replicate: int, purpose: str, n: int, part: int = 0) -> NDArray[np.uint64]:
-    """Philox4x32-10 from its definition (doi:10.1145/2063384.2063405): the first n words of a stream."""
+def random_values(seed: int, replicate: int, purpose: str, n: int, part: int = 0) -> NDArray[np.uint64]:
+    """Philox4x32-10 from its definition (doi:10.1145/2063384.2063405): the first n 64-bit values of a stream."""
     block = np.arange(-(-n // 2), dtype=np.uint64)
     counters = (PURPOSES[purpose] | part << 8, replicate & HALF, replicate >> 32)
     x: list[NDArray[Any]] = [block, *(np.full_like(block, c) for c in counters)]
@@ -65,9 +65,11 @@ def words(seed: int, replicate: int, purpose: str, n: int, part: int = 0) -> NDA
 
 
 def halves(seed: int, replicate: int, purpose: str, part: int = 0) -> Iterator[int]:
-    """The 32-bit halves of the words, the low one first, without end."""
+    """The 32-bit halves of the values, the low one first, without end."""
     for n in (2**k for k in count(6)):
-        yield from words(seed, replicate, purpose, n, part).astype("<u8").view("<u4")[n if n > 64 else 0 :].tolist()
+        yield from (
+            random_values(seed, replicate, purpose, n, part).astype("<u8").view("<u4")[n if n > 64 else 0 :].tolist()
+        )
 
 
 def indices(seed: int, replicate: int, purpose: str, bound: int, part: int = 0) -> Iterator[int]:
@@ -78,41 +80,41 @@ def indices(seed: int, replicate: int, purpose: str, bound: int, part: int = 0) 
 
 
 def flips(seed: int, replicate: int, segments: int) -> NDArray[np.bool_]:
-    """The flips of a replicate by coins: bit s % 64 of word s // 64 for segment s."""
-    drawn = words(seed, replicate, "shuffle", -(-segments // 64))
+    """The flips of an independent shuffle: segment s has bit s % 64 of value s // 64."""
+    drawn = random_values(seed, replicate, "shuffle", -(-segments // 64))
     return np.unpackbits(drawn.astype("<u8").view(np.uint8), bitorder="little")[:segments].astype(bool)
 
 
 @cache
-def law(segments: int) -> list[Fraction]:
-    """P(N <= k) for k = 0, 1 …, P(N = 0) being a whole number of 256ths."""
+def poisson_cdf(segments: int) -> list[Fraction]:
+    """P(N <= k) for k = 0, 1 …; P(N = 0) is a multiple of 1/256."""
     mean = max(1 - 1.5 / math.sqrt(segments), 0.0)
     p = math.ceil(256 * math.exp(-mean)) / 256
     rate = math.log(1 / p)
-    below, steps = 0.0, []
+    below, cdf = 0.0, []
     for k in range(17):
         below += p
         p *= rate / (k + 1)
-        steps.append(Fraction(min(below, 1.0)))
-    return [*steps, Fraction(1)]
+        cdf.append(Fraction(min(below, 1.0)))
+    return [*cdf, Fraction(1)]
 
 
 def poisson_weights(seed: int, replicate: int, segments: int, part: int) -> NDArray[np.int64]:
-    """Step 1 of resample/kernel/weights.rs: a byte for each segment, and 32 bits more where the law steps within."""
-    steps = law(segments)
-    drawn = words(seed, replicate, "draw", -(-segments // 8), part).astype("<u8").view(np.uint8)
+    """Step 1 of resample/kernel/weights.rs: a byte per segment, and 32 more bits if a step of the CDF is within it."""
+    cdf = poisson_cdf(segments)
+    drawn = random_values(seed, replicate, "draw", -(-segments // 8), part).astype("<u8").view(np.uint8)
     further = halves(seed, replicate, "residual", part)
     out = []
     for byte in drawn[:segments].tolist():
         at = Fraction(byte, 256)
-        if byte == 255 or any(at < step < at + Fraction(1, 256) for step in steps):
+        if byte == 255 or any(at < step < at + Fraction(1, 256) for step in cdf):
             at += Fraction(next(further), 2**40)
-        out.append(sum(step <= at for step in steps))
+        out.append(sum(step <= at for step in cdf))
     return np.array(out)
 
 
 def weights(seed: int, replicate: int, segments: int, stratum: int = 0) -> NDArray[np.int64]:
-    """How often a draw takes each segment: step 2, start again if it is too much, and make it S draws.
+    """How often a draw takes each segment: step 2, starting again if the sum exceeds S, and adding draws up to S.
 
     Every stratum has 256 parts of the streams, one for each attempt.
     """
@@ -133,9 +135,9 @@ SEEDS = st.integers(0, 2**64 - 1)
 
 
 @given(SEEDS, SEEDS, st.sampled_from(["shuffle", "draw", "code"]))
-def test_words_are_those_of_philox(seed: int, replicate: int, purpose: str) -> None:
+def test_random_values_are_those_of_philox(seed: int, replicate: int, purpose: str) -> None:
     np.testing.assert_array_equal(
-        words(seed, replicate, purpose, 99), _core.stream_values(seed, purpose, replicate, 99)
+        random_values(seed, replicate, purpose, 99), _core.stream_values(seed, purpose, replicate, 99)
     )
 
 
@@ -143,16 +145,16 @@ DERIVED = {"test-set": 1, "simulation": 2, "run": 3, "restart": 4}
 
 
 @given(SEEDS, st.sampled_from(sorted(DERIVED)), SEEDS)
-def test_a_derived_seed_is_the_first_word_under_a_purpose_of_its_own(seed: int, kind: str, index: int) -> None:
+def test_a_derived_seed_is_the_first_value_of_a_separate_stream(seed: int, kind: str, index: int) -> None:
     derived = _core.derive(seed, kind, index)
-    assert derived == int(words(seed, index, "derive", 1, DERIVED[kind])[0])
-    # Derivations nest.
+    assert derived == int(random_values(seed, index, "derive", 1, DERIVED[kind])[0])
+    # Derivations can be nested.
     nested = _core.derive(derived, "restart", 3)
-    assert nested == int(words(derived, 3, "derive", 1, DERIVED["restart"])[0])
+    assert nested == int(random_values(derived, 3, "derive", 1, DERIVED["restart"])[0])
 
 
 @given(SEEDS, st.integers(1, 2**32 - 1))
-def test_indices_are_the_halves_that_favour_none(seed: int, bound: int) -> None:
+def test_indices_use_32_bit_halves_without_bias(seed: int, bound: int) -> None:
     expected = list(islice(indices(seed, 5, "draw", bound), 99))
     np.testing.assert_array_equal(expected, _core.stream_indices(seed, 5, bound, 99))
 
@@ -160,12 +162,12 @@ def test_indices_are_the_halves_that_favour_none(seed: int, bound: int) -> None:
 def test_indices_are_uniform() -> None:
     counts = np.bincount(_core.stream_indices(1, 0, 100, 1_000_000), minlength=100)
     chi2 = ((counts - 10_000) ** 2 / 10_000).sum()
-    assert 50 < chi2 < 160  # 99 degrees of freedom: 1e-5 on either side
+    assert 50 < chi2 < 160  # 99 degrees of freedom, 1e-5 in either tail
 
 
 def test_flips_of_neighbouring_replicates_and_seeds_are_uncorrelated() -> None:
-    words = {key: _core.stream_values(key[0], "shuffle", key[1], 2000) for key in product((1, 2), (0, 1, 2))}
-    bits = {key: np.unpackbits(w.view(np.uint8)) for key, w in words.items()}
+    values = {key: _core.stream_values(key[0], "shuffle", key[1], 2000) for key in product((1, 2), (0, 1, 2))}
+    bits = {key: np.unpackbits(w.view(np.uint8)) for key, w in values.items()}
     n = 128_000
     for one, other in product(bits, bits):
         agreement = int((bits[one] == bits[other]).sum())
@@ -173,7 +175,7 @@ def test_flips_of_neighbouring_replicates_and_seeds_are_uncorrelated() -> None:
 
 
 @given(st.integers(0, 1000), st.integers(2, 300), SEEDS)
-def test_shuffles_equal_those_rebuilt_in_numpy(data_seed: int, segments: int, seed: int) -> None:
+def test_shuffles_equal_those_computed_in_numpy(data_seed: int, segments: int, seed: int) -> None:
     a, b = random_counts(data_seed, 2, segments)
     options: dict[str, Any] = {"scheme": "iid", "n_resamples": 20, "seed": seed}
     got = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
@@ -186,45 +188,45 @@ def test_shuffles_equal_those_rebuilt_in_numpy(data_seed: int, segments: int, se
 
 @settings(max_examples=25)
 @given(SEEDS, SEEDS, st.integers(1, 400) | st.sampled_from([3000, 3004]))
-def test_weights_of_draws_equal_those_rebuilt_in_numpy(seed: int, replicate: int, segments: int) -> None:
+def test_weights_of_draws_equal_those_computed_in_numpy(seed: int, replicate: int, segments: int) -> None:
     np.testing.assert_array_equal(weights(seed, replicate, segments), _core.draw_weights(seed, replicate, segments))
 
 
 @settings(max_examples=25)
 @given(SEEDS, SEEDS, st.lists(st.integers(1, 60), min_size=1, max_size=8))
-def test_weights_within_strata_equal_those_rebuilt_in_numpy(seed: int, replicate: int, strata: list[int]) -> None:
+def test_weights_within_strata_equal_those_computed_in_numpy(seed: int, replicate: int, strata: list[int]) -> None:
     expected = np.concatenate([weights(seed, replicate, size, h) for h, size in enumerate(strata)])
     np.testing.assert_array_equal(expected, _core.draw_weights(seed, replicate, sum(strata), strata=strata))
 
 
-def test_the_last_of_many_strata_has_a_stream_of_its_own() -> None:
+def test_the_last_of_many_strata_has_its_own_stream() -> None:
     strata = [1] * 65_535 + [9]
     for replicate in range(5):
         got = _core.draw_weights(1, replicate, sum(strata), strata=strata)[-9:]
         np.testing.assert_array_equal(weights(1, replicate, 9, 65_535), got)
 
 
-def test_draws_that_come_out_above_s_are_started_again() -> None:
+def test_draws_whose_weights_exceed_s_are_started_again() -> None:
     above = [replicate for replicate in range(400) if poisson_weights(1, replicate, 50, 0).sum() > 50]
     assert len(above) > 5
     for replicate in above:
         np.testing.assert_array_equal(weights(1, replicate, 50), _core.draw_weights(1, replicate, 50))
 
 
-def test_weights_of_draws_have_the_moments_of_a_multinomial_law() -> None:
+def test_weights_of_draws_have_multinomial_moments() -> None:
     segments, n = 200, 20_000
     drawn = np.array([_core.draw_weights(5, r, segments) for r in range(n)], dtype=float)
     mean, variance, covariance = 1, 1 - 1 / segments, -1 / segments
     assert abs(drawn.mean(axis=0) - mean).max() < 5 * (variance / n) ** 0.5
     assert abs(drawn.var(axis=0) - variance).max() < 6 * (3 * variance**2 / n) ** 0.5
     observed = np.cov(drawn.T)
-    off = observed[~np.eye(segments, dtype=bool)]
-    assert off.mean() == pytest.approx(covariance, rel=0.02)
-    assert abs(off - covariance).max() < 6 / n**0.5
+    off_diagonal = observed[~np.eye(segments, dtype=bool)]
+    assert off_diagonal.mean() == pytest.approx(covariance, rel=0.02)
+    assert abs(off_diagonal - covariance).max() < 6 / n**0.5
 
 
 @given(st.integers(0, 1000), st.integers(2, 300), SEEDS)
-def test_draws_add_the_rows_as_often_as_their_weights_say(data_seed: int, segments: int, seed: int) -> None:
+def test_draws_sum_the_rows_times_their_weights(data_seed: int, segments: int, seed: int) -> None:
     counts = random_counts(data_seed, 3, segments)
     (got,) = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=10, seed=seed).draws
     expected = [BLEU.score(np.tensordot(_core.draw_weights(seed, r, segments), counts, (0, 1))) for r in range(10)]
@@ -232,7 +234,7 @@ def test_draws_add_the_rows_as_often_as_their_weights_say(data_seed: int, segmen
 
 
 @pytest.mark.parametrize("segments", range(2, 13))
-def test_all_shuffles_are_enumerated_and_the_test_estimates_their_share(segments: int) -> None:
+def test_the_p_value_estimates_that_of_all_enumerated_shuffles(segments: int) -> None:
     a, b = random_counts(segments, 2, segments)
     masks = np.array(list(product([False, True], repeat=segments)))
     observed = shuffled_statistic(a, b, masks[0])
@@ -248,7 +250,7 @@ def test_all_shuffles_are_enumerated_and_the_test_estimates_their_share(segments
     assert abs(estimate.pvalue - share) < 5 * (share * (1 - share) / n) ** 0.5 + 1 / n
 
 
-def test_identical_systems_get_p_1() -> None:
+def test_identical_systems_get_p_one() -> None:
     a = random_counts(1, 1, 500)[0]
     assert approximate_randomization(a, a, BLEU, n_resamples=999).pvalue == 1
     for method in ("centred", "shift", "paired"):
@@ -256,8 +258,8 @@ def test_identical_systems_get_p_1() -> None:
 
 
 @pytest.mark.parametrize(("differing", "least"), [(1, 1.0), (2, 0.5), (3, 0.25)])
-def test_systems_that_differ_in_few_segments_cannot_get_a_small_p(differing: int, least: float) -> None:
-    # sacreBLEU 2.6.0 and MultEval count > instead of ≥ and give 1/(R + 1) to all of these.
+def test_systems_that_differ_in_few_segments_cannot_get_a_small_p_value(differing: int, least: float) -> None:
+    # sacreBLEU 2.6.0 and MultEval count > instead of ≥, and give 1/(R + 1) to all of these.
     for seed in range(10):
         a = random_counts(seed, 1, 200)[0]
         b = a.copy()
@@ -273,7 +275,7 @@ def test_systems_that_differ_in_few_segments_cannot_get_a_small_p(differing: int
         assert differing > 1 or result.pvalue == 1
 
 
-def test_results_are_the_same_bytes_for_any_number_of_threads() -> None:
+def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
     counts = random_counts(3, 4, 3000)
     pairs = [(0, 1), (2, 1), (3, 0)]
 
@@ -299,7 +301,7 @@ def bleu_in_numpy(totals: Counts) -> Scores:
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_a_formula_and_a_native_metric_see_the_same_replicates(monkeypatch: Any, alternative: str) -> None:
+def test_a_formula_and_a_native_metric_get_the_same_replicates(monkeypatch: Any, alternative: str) -> None:
     monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 20 * 300)  # several batches
     counts = random_counts(4, 2, 100)
     samples = [
@@ -320,7 +322,7 @@ def test_a_formula_and_a_native_metric_see_the_same_replicates(monkeypatch: Any,
 
 
 def test_counts_of_any_integer_size_are_exact() -> None:
-    # Fixed-point columns need wide lanes: the sums must not wrap, and the largest differences must be kept.
+    # Fixed-point columns need wide SIMD lanes: sums must not wrap, and the largest differences must be kept.
     rng = np.random.default_rng(0)
     counts = rng.integers(-(2**50), 2**50, size=(2, 500, 3))
     sums = calls.draw_sums([counts], n=5, seed=1)
@@ -352,7 +354,7 @@ def test_counts_of_any_integer_size_are_exact() -> None:
         ([[1], [2]], [[1], [2]], {"alternative": "bigger"}, "unknown alternative 'bigger'"),
     ],
 )
-def test_arguments_that_cannot_be_used_are_refused(a: Any, b: Any, options: dict[str, Any], message: str) -> None:
+def test_invalid_arguments_are_refused(a: Any, b: Any, options: dict[str, Any], message: str) -> None:
     mean = Formula("mean", lambda totals: totals[..., 0] / 2)
     with pytest.raises(InputError, match=message):
         approximate_randomization(a, b, mean, **options)
@@ -382,14 +384,14 @@ MEAN_OF_ROWS = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
     ],
 )
 @pytest.mark.parametrize("sign", [1, -1])
-def test_counts_whose_sums_would_wrap_around_are_refused_everywhere(call: Any, sign: int) -> None:
-    # 2^62 + 2^62 is -2^63 in 64 bits: numpy adds without a word.
+def test_every_function_refuses_counts_whose_sums_would_overflow(call: Any, sign: int) -> None:
+    # 2^62 + 2^62 is -2^63 in 64 bits, and numpy does not report the overflow.
     rows = [[sign * 2**62, 1], [sign * 2**62, 1], [0, 1]]
     with pytest.raises(InputError, match=r"counts (of column 0 )?are too large: .* sum .*would pass 2\^6[12]"):
         call(rows, [[1, 1], [2, 1], [3, 1]])
 
 
-def test_sums_at_the_limit_are_exact_and_beyond_it_are_refused() -> None:
+def test_sums_at_the_limit_are_exact_and_larger_ones_are_refused() -> None:
     largest = 2**62 // 3
     rows = np.array([[largest, 1], [largest, 1], [largest, 1]])
     assert standard_error(rows, MEAN_OF_ROWS, method="jackknife") == 0
@@ -400,12 +402,12 @@ def test_sums_at_the_limit_are_exact_and_beyond_it_are_refused() -> None:
             m.score([2**62 + 1, 1])
         with pytest.raises(InputError, match=r"totals must be at most 2\^62 in magnitude, got -9223372036854775808"):
             m.score([1, -(2**63)])
-    # 2·match and hyp + ref are beyond 64 bits; the F-score of three equal numbers is 100.
+    # 2·match and hyp + ref exceed 64 bits; the F-score of three equal numbers is 100.
     assert metric("depf").score([2**62] * 3) == 100
     assert metric("depf").details(np.array([2**62] * 3))["precision"] == 100
 
 
-def test_counts_of_another_width_than_the_metrics_are_refused() -> None:
+def test_a_wrong_number_of_count_columns_is_refused() -> None:
     with pytest.raises(InputError, match="columns of BLEU: expected 10, got 1"):
         approximate_randomization([[1], [2]], [[1], [2]], "bleu")
 
@@ -418,19 +420,19 @@ def test_counts_of_another_width_than_the_metrics_are_refused() -> None:
         (lambda totals: np.full(totals.shape[:-1], np.inf), "did not return a finite number"),
     ],
 )
-def test_a_formula_that_gives_no_score_is_refused(function: Any, message: str) -> None:
+def test_a_formula_that_does_not_return_a_score_is_refused(function: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         approximate_randomization([[1], [2]], [[2], [3]], function)
 
 
-def test_arrays_in_another_order_are_refused_not_misread() -> None:
+def test_fortran_order_is_refused_by_the_core_and_converted_by_public_functions() -> None:
     counts = random_counts(1, 2, 30)
     in_columns = np.asfortranarray(counts)
     with pytest.raises(TypeError, match=r"expected a C-contiguous array; numpy\.ascontiguousarray makes one"):
         calls.draw_sums([in_columns], n=5, seed=1)
     with pytest.raises(TypeError, match="expected a C-contiguous array"):
         BLEU.core.scores(np.asfortranarray(counts[0]))
-    # What is public puts them in order.
+    # Public functions convert arrays to C order.
     np.testing.assert_array_equal(BLEU.score(counts[0]), BLEU.score(np.asfortranarray(counts[0])))
     one, other = (approximate_randomization(c[0], c[1], BLEU, n_resamples=50).pvalue for c in (counts, in_columns))
     assert one == other
@@ -439,20 +441,20 @@ def test_arrays_in_another_order_are_refused_not_misread() -> None:
 PAIRS = [(0, 1), (2, 1)]
 
 
-def prepared(kind: str = "shuffles") -> _core.Resampler:
-    """Three systems under two metrics."""
+def make_resampler(kind: str = "shuffles") -> _core.Resampler:
+    """A resampler of three systems under two metrics."""
     counts = random_counts(3, 3, 90)
     return calls.resampler([(BLEU.core, counts), (metric("length").core, counts[..., :2].copy())], kind=kind)
 
 
-def test_a_resampler_knows_the_totals_and_scores_and_keeps_no_array() -> None:
+def test_a_resampler_has_totals_and_scores_and_copies_its_counts() -> None:
     counts = random_counts(3, 3, 90)
     resampler = calls.resampler([(BLEU.core, counts), (None, counts[:2])], kind="draws")
     (totals, of_two), expected = resampler.totals, counts.sum(axis=1)
     np.testing.assert_array_equal(expected, totals)
     np.testing.assert_array_equal(expected[:2], of_two)
     assert resampler.scores is None
-    (of_bleu, of_length) = prepared().scores or []
+    (of_bleu, of_length) = make_resampler().scores or []
     np.testing.assert_array_equal([BLEU.score(row) for row in expected], of_bleu)
     np.testing.assert_array_equal(expected[:, 0] / expected[:, 1], of_length)
     before = resampler.run([_core.Sums()], n=20, seed=1)[0]
@@ -461,7 +463,7 @@ def test_a_resampler_knows_the_totals_and_scores_and_keeps_no_array() -> None:
     np.testing.assert_array_equal(before.sums, after.sums)
 
 
-def test_reductions_of_a_range_that_was_cut_are_those_of_the_whole() -> None:
+def test_merged_reductions_of_parts_equal_those_of_the_whole() -> None:
     limits, scales = np.full((2, 2), 0.02), np.ones((2, 2))
     rule = _core.StoppingRule.besag_clifford(30)
     of_shuffles: list[_core.Reduction] = [
@@ -474,7 +476,7 @@ def test_reductions_of_a_range_that_was_cut_are_those_of_the_whole() -> None:
     ]
     of_draws: list[_core.Reduction] = [_core.Draws(), _core.Moments(), _core.Ranks(), _core.Sums()]
     seen = 0
-    for resampler, reductions in [(prepared(), of_shuffles), (prepared("draws"), of_draws)]:
+    for resampler, reductions in [(make_resampler(), of_shuffles), (make_resampler("draws"), of_draws)]:
         whole = resampler.run(reductions, n=1000, seed=5)
         first, second, third = (
             resampler.run(reductions, n=n, first=begin, seed=5, threads=2)
@@ -493,19 +495,19 @@ def test_reductions_of_a_range_that_was_cut_are_those_of_the_whole() -> None:
     assert seen == 2 * (8 + 5)
 
 
-def test_long_results_are_lent_and_cannot_be_written_to() -> None:
-    resampler = prepared()
+def test_long_results_are_read_only_views() -> None:
+    resampler = make_resampler()
     series = resampler.run([_core.Series(PAIRS)], n=10, seed=1)[0].statistics
     assert series.shape == (2, 2, 10)
     assert not series.flags.writeable
     kept = series.copy()
     del resampler
-    np.testing.assert_array_equal(kept, series)  # the array keeps what it shows
+    np.testing.assert_array_equal(kept, series)  # the array keeps the reduction's memory alive
 
 
 @given(st.integers(1, 70), st.lists(SEEDS, min_size=1, max_size=4), st.sampled_from(["two-sided", "greater", "less"]))
 @settings(max_examples=20)
-def test_a_batch_is_solved_as_its_problems_are_by_themselves(segments: int, seeds: list[int], alternative: str) -> None:
+def test_a_batch_gives_the_results_of_each_problem_alone(segments: int, seeds: list[int], alternative: str) -> None:
     counts = np.stack([random_counts(i, 2, segments) for i in range(len(seeds))])
     limits = np.linspace(-0.1, 0.1, len(seeds)).astype(np.float64)
     drawn = np.array(seeds, dtype=np.uint64)
@@ -513,14 +515,14 @@ def test_a_batch_is_solved_as_its_problems_are_by_themselves(segments: int, seed
     exceedances = _core.shuffle_many(BLEU.core, of_both, alternative, limits, n=99, seeds=drawn)
     scores = _core.draw_many(BLEU.core, of_both, n=99, seeds=drawn)
     for i, seed in enumerate(seeds):
-        of = [(BLEU.core, counts[i])]
-        alone = calls.shuffle_tally(of, [(0, 1)], alternative, limits[i : i + 1, None], n=99, seed=seed)
+        sample = [(BLEU.core, counts[i])]
+        alone = calls.shuffle_tally(sample, [(0, 1)], alternative, limits[i : i + 1, None], n=99, seed=seed)
         assert exceedances[i] == alone[0, 0]
-        np.testing.assert_array_equal(scores[i], calls.draw_scores(of, n=99, seed=seed))
+        np.testing.assert_array_equal(scores[i], calls.draw_scores(sample, n=99, seed=seed))
 
 
-def test_reductions_that_do_not_belong_together_are_refused() -> None:
-    resampler = prepared()
+def test_incompatible_reductions_are_refused() -> None:
+    resampler = make_resampler()
     tally = _core.Tally(PAIRS, "less", np.zeros((2, 2)))
     (first,) = resampler.run([tally], n=64, seed=1)
     with pytest.raises(InputError, match="must be 64, where this one ends, got 128"):

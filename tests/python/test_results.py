@@ -1,4 +1,4 @@
-"""What a result says of itself: labels, signatures, levels, and the notes below its tables."""
+"""Labels, signatures and levels in results, and the notes below the tables of reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reports(comparison: Comparison) -> dict[str, str]:
     return {fmt: render(comparison, fmt) for fmt in FORMATS}
 
 
-def test_a_pair_its_test_and_the_scores_call_a_metric_by_one_name() -> None:
+def test_scores_pairs_and_tests_use_the_same_name_for_a_metric() -> None:
     bleus: list[Any] = [metric("bleu"), metric("bleu", lowercase=True), "ter"]
     result = compare(REFERENCES, TWO, bleus, n_resamples=99)
     labels = ["BLEU case:mixed", "BLEU case:lc", "TER"]
@@ -32,13 +32,13 @@ def test_a_pair_its_test_and_the_scores_call_a_metric_by_one_name() -> None:
 
 
 @pytest.mark.parametrize("test", ["ar", "bootstrap"])
-def test_signatures_of_pairs_tell_the_number_of_references(test: str) -> None:
+def test_signatures_of_pairs_have_the_number_of_references(test: str) -> None:
     for columns in (1, 2):
         (pair,) = compare(REFERENCES * columns, TWO, test=test, n_resamples=99).comparisons
         assert pair.test.signature.startswith(f"BLEU|nrefs:{columns}|case:mixed|")
 
 
-def test_an_exact_test_signs_nothing_random() -> None:
+def test_the_signature_of_an_exact_test_has_no_seed() -> None:
     a, b = metric("ter").suff_stats(TWO, REFERENCES)
     for scheme, rows in (("exact", a), ("auto", a), ("exact", np.concatenate([b[:5], a[5:]]))):
         result = approximate_randomization(rows, b, "ter", scheme=scheme)
@@ -52,14 +52,14 @@ def test_an_exact_test_signs_nothing_random() -> None:
     assert "|n:10000|seed:12345|rng:" in shuffled.signature
 
 
-def test_a_comparison_of_exact_tests_alone_has_a_seed_only_for_its_draws() -> None:
+def test_a_comparison_of_exact_tests_only_has_a_seed_if_intervals_are_drawn() -> None:
     exact = compare(REFERENCES, TWO, "ter", interval="delta")
     assert (exact.n_resamples, exact.seed) == (None, None)
     assert "seed:" not in exact.signature
     drawn = compare(REFERENCES, TWO, "ter", n_resamples=999)
     assert (drawn.n_resamples, drawn.seed) == (999, 12345)
     assert "|n:999|seed:12345|" in drawn.signature
-    # What few units can decide is said with draws or without.
+    # The limit set by few units is reported with and without draws.
     few = compare([["a b c d", "b c d e", "c d e f"]], [["a b c d"] * 3, ["b c d e"] * 3], interval="delta")
     assert (
         "3 segments can be swapped in only 8 ways: p cannot be below 0.25, too few for significance at 0.05."
@@ -67,7 +67,7 @@ def test_a_comparison_of_exact_tests_alone_has_a_seed_only_for_its_draws() -> No
     )
 
 
-def test_no_key_of_a_signature_means_two_things() -> None:
+def test_keys_of_a_signature_are_unambiguous() -> None:
     rating = SegmentScores("rating", {"a": [0.5, 1, 2, 1], "b": [1.5, 2, 0, 0]})
     signature = compare(metrics=rating, documents=[1, 1, 2, 3], n_resamples=99, scheme="iid").signature
     assert "rating|mean:segments|resolution:10^-1|" in signature
@@ -84,7 +84,7 @@ def test_only_tests_and_intervals_have_a_level() -> None:
     assert compare(REFERENCES, TWO, n_resamples=99, interval=None).alpha == 0.05
 
 
-def test_exact_tests_say_how_they_were_made() -> None:
+def test_reports_name_the_method_of_exact_tests() -> None:
     close = {"same but one": [SYSTEMS["larger"][0], *SYSTEMS["baseline"][1:]]}
     for systems, words, methods in (
         (TWO, "exact, by convolution, two-sided", ["convolution"]),
@@ -102,10 +102,12 @@ def test_exact_tests_say_how_they_were_made() -> None:
     assert [pair.test.exact_by for pair in mixed.comparisons] == [None, "convolution"]
 
 
-def test_without_intervals_there_are_none_anywhere() -> None:
+def test_without_intervals_no_report_mentions_them() -> None:
     result, usual = (compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=99, interval=i) for i in (None, "basic"))
     assert result.interval is None
-    assert {None} == {of.confidence_interval for results in (result.scores, result.comparisons) for of in results}
+    assert {None} == {
+        record.confidence_interval for results in (result.scores, result.comparisons) for record in results
+    }
     assert [p.test for p in usual.comparisons] == [p.test for p in result.comparisons]
     assert "interval" not in result.signature
     for fmt, report in reports(result).items():
@@ -123,17 +125,17 @@ def test_without_intervals_there_are_none_anywhere() -> None:
 def many(systems: int, **options: object) -> Comparison:
     ratings = np.random.default_rng(1).integers(0, 5, (systems, 12))
     scores = SegmentScores("rating", {f"s{i}": row for i, row in enumerate(ratings)})
-    given: dict[str, object] = {"test": "sign-test", "interval": None, "all_pairs": True}
-    return compare(metrics=scores, **(given | options))  # type: ignore[arg-type]
+    defaults: dict[str, object] = {"test": "sign-test", "interval": None, "all_pairs": True}
+    return compare(metrics=scores, **(defaults | options))  # type: ignore[arg-type]
 
 
-def test_what_is_nearly_certain_is_not_called_certain() -> None:
+def test_a_probability_close_to_1_is_not_rounded_to_1() -> None:
     # 1 − .95^105 = .9954 (W05-0908, section 4.4); 1 − .95^190 = .99994.
     assert "with probability 0.995 (1 - 0.95^105)." in " ".join(render(many(15)).split())
     assert "with probability above 0.999 (1 - 0.95^190)." in " ".join(render(many(20)).split())
 
 
-def test_numbers_of_thousands_have_their_comma_and_levels_their_digits() -> None:
+def test_large_numbers_have_commas_and_levels_all_their_digits() -> None:
     result = many(60, confidence_level=0.9999)
     text = " ".join(render(result).split())
     assert "rating: 1,770 pairs" in text
@@ -147,13 +149,13 @@ def test_numbers_of_thousands_have_their_comma_and_levels_their_digits() -> None
     assert "over 1,770 pairs under each metric" in adjusted
 
 
-def test_scores_of_a_small_size_are_not_shown_as_0() -> None:
+def test_small_scores_are_not_shown_as_0() -> None:
     table = render(score(metrics=SegmentScores("x", {"a": [0.00012, 0.00014], "b": [0.00020, 0.00018]})))
     assert "0.000130" in table
     assert "0.000190" in table
 
 
-def test_p_of_0_and_p_below_all_floats_are_shown_as_such() -> None:
+def test_p_values_of_0_and_below_the_smallest_float_are_distinguished() -> None:
     equal = SegmentScores("x", {"a": [1, 2, 3], "b": [2, 3, 4]})
     assert " 0*" in render(compare(metrics=equal, test="t-test", interval="t"))
     many_ones = SegmentScores("x", {"a": [0] * 1100, "b": [1] * 1100})  # 2/2^1100

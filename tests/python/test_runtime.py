@@ -1,4 +1,4 @@
-"""What surrounds a call: Ctrl-C, fork, threads of Python, progress, memory, processes."""
+"""Long calls: Ctrl-C and signals, fork, other Python threads, progress, memory, pickling and progress bars."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and fork are POSIX")
 
 
 def counts(segments: int = 500) -> Counts:
-    """Two systems' counts."""
+    """The counts of two systems."""
     words = np.random.default_rng(0).integers(1, 30, size=(2, segments, 1))
     return np.concatenate([words, words, words // 2, words // 3, words // 4, words // 5, *[words] * 4], axis=-1)
 
@@ -40,10 +40,10 @@ CALLS = {
     "shuffle": "approximate_randomization(a, b, m, n_resamples=10**12)",
     "formula": "approximate_randomization(a, b, lambda t: t[..., 2] / 1e9, n_resamples=10**9)",
     "subgroup": "approximate_randomization(a, b, m, scheme='subgroup', n_resamples=2**40)",
-    "law": "approximate_randomization(a[:, :1] * 500, b[:, :1], lambda t: t[..., 0] / 1e9, scheme='exact')",
+    "exact": "approximate_randomization(a[:, :1] * 500, b[:, :1], lambda t: t[..., 0] / 1e9, scheme='exact')",
     "draw": "bootstrap_test(a, b, m, n_resamples=3 * 10**7)",
     "count": "m.suff_stats([['a b c d'] * 10**6] * 10, [['a b c e'] * 10**6])",
-    # Within one segment: a search that takes half a minute, a matrix of ten thousand million cells.
+    # Long within one segment: a search that takes half a minute, and a matrix of ten thousand million cells.
     "search": "metric('ter', variant='tercom').suff_stats([[' '.join('ab'[i] for i in a.ravel()[:1000] % 2)]], "
     "[[' '.join('ab'[i] for i in b.ravel()[:1000] % 2)]])",
     "matrix": "metric('wer').suff_stats([['a b ' * 200000]], [['b ' * 400000]])",
@@ -80,8 +80,8 @@ except KeyboardInterrupt:
     assert float(answer) - sent < 1
 
 
-# What is long within one block: (made before, called, when to interrupt).
-STRETCHES = {
+# Calls with long steps within one block: (preparation, call).
+LONG_STEPS = {
     "line of bleu": ("a, b = line(one), line(other)", "metric('bleu').suff_stats([[a]], [[b]])"),
     "line of nist": ("a, b = line(one), line(other)", "metric('nist').suff_stats([[a]], [[b]])"),
     "line of chrf": ("a, b = line(one), line(other)", "metric('chrf').suff_stats([[a]], [[b]])"),
@@ -100,13 +100,13 @@ STRETCHES = {
         "c = np.zeros((2, 10**6, 10), np.int64)",
         "_core.Counts([c]).differing([(0, 1)] * 10**4, most=1)",
     ),
-    # Three gigabytes of results, of which no page is touched before it is needed.
+    # Three gigabytes of results; no page of them is written before it is needed.
     "room for results": (
         "c = rng.integers(1, 30, size=(2, 64, 10))",
         "_core.Resampler([(None, _core.Counts([c]))], kind='draws').run([_core.Sums()], n=2 * 10**7, seed=1)",
     ),
     "limits": ("r = _core.StoppingRule.gandy(0.05, 0.001)", "r.limits(10**7)"),
-    # Interrupted when all shuffles are made, and their ranks are found.
+    # The interrupt comes when all shuffles are made and the ranks are computed.
     "ranks of minP": (
         "m, c = _core.Metric.mean('x', 1.0, True), rng.integers(0, 10**9, size=(2, 64, 2))\n"
         "t, r = np.zeros((1, 1)), np.ones((1, 1), np.uint64)",
@@ -117,9 +117,9 @@ STRETCHES = {
 
 
 @POSIX
-@pytest.mark.parametrize("stretch", STRETCHES)
-def test_ctrl_c_stops_what_is_long_within_a_block(stretch: str) -> None:
-    before, call = STRETCHES[stretch]
+@pytest.mark.parametrize("step", LONG_STEPS)
+def test_ctrl_c_stops_a_long_step_within_a_block(step: str) -> None:
+    before, call = LONG_STEPS[step]
     source = f"""
 import os, signal, threading, time
 import numpy as np
@@ -131,7 +131,7 @@ one, other = rng.integers(0, 50_000, size=(2, 4_000_000))
 sent = []
 def interrupt():
     time.sleep(0.5)
-    while {stretch == "ranks of minP"} and progress.done < 2 * 10**7:
+    while {step == "ranks of minP"} and progress.done < 2 * 10**7:
         time.sleep(0.001)
     sent.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
@@ -147,7 +147,7 @@ except KeyboardInterrupt:
 
 
 def long_comparison(folder: Path, *options: str) -> list[str]:
-    """A command line that takes minutes, and its files."""
+    """A command that takes minutes; writes its input files."""
     for name in ("ref", "a", "b"):
         (folder / name).write_text("".join(f"{name} {i} x y z\n" for i in range(3000)))
     return [
@@ -172,7 +172,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.is_file())
 
 
-# Sends the signal when the module is looked for: between two lines of whoever imports it.
+# Sends the signal when Python looks for the module, in the middle of the import.
 HOOK = """
 import os, signal, sys
 
@@ -204,7 +204,7 @@ def test_a_signal_during_imports_leaves_no_traceback(tmp_path: Path, module: str
 @POSIX
 @pytest.mark.parametrize("delay", [0.1, 0.2, 0.3, 0.5, 0.8, 1.5])
 def test_ctrl_c_on_the_command_line_leaves_no_traceback_and_no_file(tmp_path: Path, delay: float) -> None:
-    # The entry point says when it has begun: Python's own start-up is not ours.
+    # The entry point reports that it has started, as Python's own start-up is out of our hands.
     command = long_comparison(tmp_path, "-o", "report")
     source = "import os, reshuffle.__main__ as m; leave = m.leave; "
     source += "m.leave = lambda command: leave(lambda: [os.write(1, b'begun'), command()][1]); m.main()"
@@ -224,14 +224,14 @@ def test_ctrl_c_on_the_command_line_leaves_no_traceback_and_no_file(tmp_path: Pa
 
 @POSIX
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_run_that_is_ended_leaves_no_file_and_dies_by_the_signal(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_terminated_run_leaves_no_file_and_exits_by_the_signal(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "report").write_text("old")
     command = long_comparison(tmp_path, "-o", "report")
     with subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path) as child:
         deadline = time.monotonic() + 30
         while files(tmp_path) == ["a", "b", "ref", "report"] and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert len(files(tmp_path)) == 5  # the report in the making
+        assert len(files(tmp_path)) == 5  # the fifth is the unfinished report
         child.send_signal(number)
         _, err = child.communicate(timeout=60)
     assert (child.returncode, err) == (-number, b"")
@@ -242,27 +242,27 @@ def test_a_run_that_is_ended_leaves_no_file_and_dies_by_the_signal(tmp_path: Pat
 @POSIX
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space are Linux's")
 @pytest.mark.parametrize("megabytes", [60, 100, 140])
-def test_too_little_memory_to_begin_with_is_one_sentence(tmp_path: Path, megabytes: int) -> None:
+def test_too_little_memory_to_start_gives_one_sentence(tmp_path: Path, megabytes: int) -> None:
     command = shlex.join(long_comparison(tmp_path))
     shell = ["bash", "-c", f"ulimit -v {megabytes * 1024}; exec {command}"]
     done = subprocess.run(shell, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("reshuffle: error: not enough memory: ")
     assert done.stderr.count("\n") == 1
-    # What needs no numpy is there.
+    # Commands that do not need numpy still run.
     shell[2] = f"ulimit -v {megabytes * 1024}; exec {sys.executable} -m reshuffle --version"
     assert subprocess.run(shell, capture_output=True, check=False, cwd=tmp_path, timeout=60).returncode == 0
 
 
 def _cycle() -> ImportError:
-    """numpy's error when a library cannot be loaded, in a circle."""
+    """numpy's error when a library cannot be loaded, with a cycle of causes."""
     first, second = ImportError("no numpy"), ImportError("x.so: failed to map segment from shared object")
     first.__cause__, second.__context__ = second, first
     return first
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (MemoryError(), "fewer systems, metrics or replicates (-n) need less"),
         (MemoryError("1 numbers are too large"), "1 numbers are too large"),
@@ -275,8 +275,8 @@ def _cycle() -> ImportError:
         (_cycle(), "fewer systems"),
     ],
 )
-def test_memory_that_runs_out_is_one_sentence_and_a_code_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception, said: str
+def test_running_out_of_memory_gives_one_sentence_and_exit_code_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception, message: str
 ) -> None:
     from reshuffle.cli.main import main
 
@@ -290,11 +290,11 @@ def test_memory_that_runs_out_is_one_sentence_and_a_code_of_its_own(
         main(args)
     out, err = capfd.readouterr()
     assert (stopped.value.code, out, err.count("\n")) == (3, "", 1)
-    assert err.startswith(f"reshuffle: error: not enough memory: {said}")
+    assert err.startswith(f"reshuffle: error: not enough memory: {message}")
     assert files(tmp_path) == ["a", "b", "ref"]
 
 
-def test_other_errors_of_imports_are_not_about_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_import_errors_are_not_reported_as_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     from reshuffle.cli.process import _lacks_memory
 
     assert not _lacks_memory(ImportError("No module named 'numpy'"))
@@ -305,8 +305,8 @@ def test_other_errors_of_imports_are_not_about_memory(monkeypatch: pytest.Monkey
 
 
 @POSIX
-def test_a_signal_that_is_ignored_stays_so(tmp_path: Path) -> None:
-    # nohup, and a shell's commands in the background.
+def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
+    # As under nohup, and for background commands of a shell.
     command = long_comparison(tmp_path)
     command[command.index(str(10**12))] = "3000000"
     shell = ["bash", "-c", f"trap '' HUP INT; exec {' '.join(command)}"]
@@ -321,7 +321,7 @@ def test_a_signal_that_is_ignored_stays_so(tmp_path: Path) -> None:
 
 
 @POSIX
-def test_handlers_of_signals_are_as_before_when_the_command_line_returns() -> None:
+def test_the_command_line_restores_signal_handlers() -> None:
     from reshuffle.cli.main import main
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -331,7 +331,7 @@ def test_handlers_of_signals_are_as_before_when_the_command_line_returns() -> No
     assert before == [signal.getsignal(number) for number in numbers]
 
 
-def test_a_segment_that_does_not_fit_the_memory_is_an_error_that_names_it() -> None:
+def test_the_error_names_a_segment_that_does_not_fit_in_memory() -> None:
     resource = pytest.importorskip("resource")
     assert resource is not None
     source = """
@@ -351,7 +351,7 @@ for name in ("per", "ter"):
     assert ter.startswith("segment 2 is too long: a table of 625003125 numbers does not fit in memory")
 
 
-def test_memory_of_a_segment_grows_with_its_references_and_not_with_their_square() -> None:
+def test_memory_of_a_segment_is_linear_in_its_references() -> None:
     source = """
 import resource
 from reshuffle import *
@@ -363,7 +363,7 @@ for name in ("ter", "wer", "per"):
 print(peak() - before)
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    # A row of a table for every word of all references in each of them would be 640 MB.
+    # A table with a row for every word of all references, for each reference, would take 640 MB.
     assert int(done.stdout) < 30_000
 
 
@@ -374,13 +374,13 @@ def _pvalue(seed: int) -> float:
 
 @POSIX
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_a_fork_after_a_call_can_call_too() -> None:
+def test_calls_work_in_a_process_forked_after_a_call() -> None:
     expected = [_pvalue(seed) for seed in range(4)]
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert expected == pool.map_async(_pvalue, range(4)).get(timeout=60)
 
 
-# Twice the time that it takes alone would be enough; a child that waits for a lock never ends.
+# Twice the time of the command alone would be enough; a child that waits for a lock never ends.
 BESIDE_A_LONG_CALL = """
 import os, sys, threading, time, warnings
 import numpy as np
@@ -421,8 +421,8 @@ assert os.waitpid(child, 0)[1] == 0""",
     ],
     ids=["another thread", "a child"],
 )
-def test_a_comparison_waits_for_no_other_one(what: str) -> None:
-    """The long one is held within a computed attribute for a minute: what shares a lock with it would hang."""
+def test_a_comparison_does_not_wait_for_another_one(what: str) -> None:
+    """A long comparison is held for a minute while it computes scores: a call that shared a lock with it would hang."""
     child = subprocess.Popen([sys.executable, "-c", BESIDE_A_LONG_CALL.format(what=what)], start_new_session=True)
     try:
         assert child.wait(timeout=30) == 0
@@ -433,7 +433,7 @@ def test_a_comparison_waits_for_no_other_one(what: str) -> None:
 
 
 @POSIX
-def test_a_fork_beside_a_comparison_in_the_core_can_compare() -> None:
+def test_a_comparison_works_in_a_process_forked_during_another_comparison() -> None:
     source = """
 import os, threading, warnings
 from reshuffle import Progress, compare
@@ -461,7 +461,7 @@ os._exit(status != 0)
             child.wait()
 
 
-def test_many_python_threads_at_once_get_what_one_gets() -> None:
+def test_concurrent_python_threads_get_the_same_results_as_one() -> None:
     expected = [_pvalue(seed) for seed in range(16)]
     with ThreadPoolExecutor(8) as executor:
         assert expected == list(executor.map(_pvalue, range(16)))
@@ -469,7 +469,7 @@ def test_many_python_threads_at_once_get_what_one_gets() -> None:
 
 LINE = " ".join(map(str, range(300_000)))
 
-# One call each: between two calls other threads may run whatever a call holds.
+# A single call each: between two calls other threads always run, even if each call holds the interpreter.
 LONG: dict[str, Callable[[], object]] = {
     "shuffle": lambda: calls.shuffle_tally(
         [(BLEU.core, counts(3000))], [(0, 1)], "less", np.zeros((1, 1)), n=10**6, seed=1, threads=1
@@ -477,8 +477,8 @@ LONG: dict[str, Callable[[], object]] = {
     "draw": lambda: calls.draw_scores([(BLEU.core, counts(3000))], n=10**5, seed=1, threads=1),
     "count": lambda: BLEU.core.count([["a b c d e"] * 200_000], [["a b c e d"] * 200_000], threads=1),
     "tokenize": lambda: _core.tokenize([LINE] * 10, "13a"),
-    "words": lambda: _core.stream_values(1, "draw", 0, 10**8),
-    "coins": lambda: _core.subset_sum_distribution(np.full(3000, 1000, dtype=np.uint64)),
+    "random values": lambda: _core.stream_values(1, "draw", 0, 10**8),
+    "exact": lambda: _core.subset_sum_distribution(np.full(3000, 1000, dtype=np.uint64)),
     "limits": lambda: _core.StoppingRule.gandy(0.05, 0.001).limits(10**6),
     "differing": lambda: _core.Counts([np.zeros((2, 10**5, 10), np.int64)]).differing([(0, 1)] * 200, most=1),
 }
@@ -496,7 +496,7 @@ def test_other_python_threads_run_during_a_single_call(call: str) -> None:
             ticks += 1
 
     ticker = threading.Thread(target=tick)
-    # A thread that waits for the interpreter asks for it after so long: not at all while the call converts arguments.
+    # With this switch interval, the ticker does not get the interpreter while the call converts its arguments.
     interval = sys.getswitchinterval()
     sys.setswitchinterval(10.0)
     try:
@@ -509,7 +509,7 @@ def test_other_python_threads_run_during_a_single_call(call: str) -> None:
         sys.setswitchinterval(interval)
         during.set()
         ticker.join()
-    # With the interpreter held there is one tick at most, however long it takes.
+    # If the call held the interpreter, there would be at most one tick.
     assert ran > 3
 
 
@@ -529,7 +529,7 @@ def test_other_python_threads_run_while_replicates_are_scored() -> None:
         before = ticks
         begun = time.monotonic()
         scored(totals)
-        # With the interpreter held there is one tick at most, however long it takes.
+        # If the call held the interpreter, there would be at most one tick.
         during, took = ticks - before, time.monotonic() - begun
         stop.set()
         ticker.join()
@@ -560,7 +560,7 @@ def test_progress_grows_and_ends_at_the_total() -> None:
     assert len(set(shuffling)) > 3
 
 
-def test_progress_of_a_formula_counts_all_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_of_a_formula_counts_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 2000)
     progress = Progress()
     seen = []
@@ -587,7 +587,7 @@ approximate_randomization(a, b, "bleu", n_resamples=2_000_000, threads=2)
 print(peak() - before)
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    # 2,000,000 statistics would take 15,625 KiB, their flips 735,000. What is allowed is the allocator's noise.
+    # 2,000,000 statistics would take 15,625 KiB, and their flips 735,000. The limit allows for noise of the allocator.
     assert int(done.stdout) < 4_000
 
 
@@ -600,7 +600,7 @@ def test_a_metric_survives_pickling() -> None:
 
 
 class Screen:
-    """As much of a terminal as a bar needs: what stands on it after what was written to it."""
+    """A terminal with the few control sequences that the bar uses; holds the text shown after some output."""
 
     CODE = re.compile(r"\x1b\[(\??[\d;]*)([A-Za-z])|(.)", re.DOTALL)
 
@@ -639,10 +639,10 @@ class Screen:
 @POSIX
 @pytest.mark.parametrize("command", ["compare", "score", "segments"])
 @pytest.mark.parametrize("end", ["done", "error", "SIGINT", "SIGTERM"])
-def test_nothing_of_the_bar_stays_on_the_screen(tmp_path: Path, command: str, end: str) -> None:
+def test_the_progress_bar_is_erased_at_the_end(tmp_path: Path, command: str, end: str) -> None:
     import pexpect
 
-    # A bar for anything that takes any time at all, and an error late on.
+    # The bar appears at once for every step, and the error comes late.
     source = """
 import sys, time, reshuffle.compare, reshuffle.cli.output as output
 from reshuffle import InputError
@@ -698,12 +698,12 @@ main(sys.argv[1:-2])
     else:
         codes = {"error": (2, None), "SIGINT": (130, None), "SIGTERM": (None, signal.SIGTERM)}
         assert (child.exitstatus, child.signalstatus) == codes[end]
-        said = {"error": "reshuffle: error: too late\n", "SIGINT": "\nreshuffle: interrupted\n", "SIGTERM": ""}
-        assert screen.text.rstrip("\n") == said[end].rstrip("\n")
+        messages = {"error": "reshuffle: error: too late\n", "SIGINT": "\nreshuffle: interrupted\n", "SIGTERM": ""}
+        assert screen.text.rstrip("\n") == messages[end].rstrip("\n")
 
 
 @POSIX
-def test_a_report_goes_to_its_file_while_a_bar_is_on_the_terminal(tmp_path: Path) -> None:
+def test_the_progress_bar_does_not_go_into_the_file_of_the_report(tmp_path: Path) -> None:
     import pexpect
 
     compare = shlex.join(long_comparison(tmp_path)[3:]).replace(str(10**12), "3000000")
@@ -720,7 +720,7 @@ def test_a_report_goes_to_its_file_while_a_bar_is_on_the_terminal(tmp_path: Path
 
 
 @POSIX
-def test_a_bar_shows_the_progress_of_long_work_on_a_terminal(tmp_path: Path) -> None:
+def test_a_terminal_shows_a_progress_bar_for_long_calls(tmp_path: Path) -> None:
     import pexpect
 
     for name in ("ref", "a", "b"):

@@ -1,4 +1,4 @@
-"""Schemes of shuffles: subgroups rebuilt in numpy, exact tests against all patterns one by one, SciPy and theory."""
+"""Schemes of shuffles: subgroups in numpy, exact tests against enumeration of all patterns, SciPy and theory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 
 def bleu_counts(seed: int, segments: int, differing: int | None = None) -> tuple[Counts, Counts]:
-    """Counts of two made-up systems, the same but for some segments."""
+    """Counts of two synthetic systems that differ in this many segments, or in all."""
     rng = np.random.default_rng(seed)
     length = rng.integers(4, 30, size=(2, segments, 1))
     length[1] = length[0]
@@ -49,18 +49,18 @@ def bleu_counts(seed: int, segments: int, differing: int | None = None) -> tuple
 
 
 def flips(codes: NDArray[np.uint64], g: int) -> NDArray[np.bool_]:
-    """What replicate g of a group swaps, bit by bit."""
+    """The segments that replicate g of a subgroup swaps, bit by bit."""
     return np.array([(int(code) & g).bit_count() % 2 == 1 for code in codes])
 
 
-def statistic(of: Metric, a: Counts, b: Counts, flip: NDArray[np.bool_]) -> float:
+def statistic(m: Metric, a: Counts, b: Counts, flip: NDArray[np.bool_]) -> float:
     """The slow, obvious way: swap rows, sum, score, subtract."""
     x, y = np.where(flip[:, None], b, a), np.where(flip[:, None], a, b)
-    return float(of.score(x.sum(axis=0)) - of.score(y.sum(axis=0)))
+    return float(m.score(x.sum(axis=0)) - m.score(y.sum(axis=0)))
 
 
 def share(statistics: Any, observed: float, alternative: str) -> Fraction:
-    """The share of statistics at least as extreme, those that differ by rounding being ties."""
+    """The share of statistics at least as extreme; those that differ only by rounding count as ties."""
     extreme = {
         "two-sided": np.abs(statistics) >= abs(observed) - 1e-9,
         "greater": np.asarray(statistics) >= observed - 1e-9,
@@ -70,7 +70,7 @@ def share(statistics: Any, observed: float, alternative: str) -> Fraction:
 
 
 @given(st.integers(0, 1000), st.integers(2, 90), st.integers(0, 2**64 - 1), st.integers(1, 70))
-def test_a_subgroup_is_that_of_its_codes(data_seed: int, segments: int, seed: int, n: int) -> None:
+def test_a_subgroup_consists_of_the_shuffles_of_its_codes(data_seed: int, segments: int, seed: int, n: int) -> None:
     a, b = bleu_counts(data_seed, segments)
     options: dict[str, Any] = {"scheme": "subgroup", "n_resamples": n, "seed": seed}
     got = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
@@ -87,15 +87,15 @@ def test_a_subgroup_is_that_of_its_codes(data_seed: int, segments: int, seed: in
         assert (result.pvalue_interval, result.may_lie_across(result.pvalue)) == (None, False)
 
 
-def test_a_subgroup_gives_the_p_of_coins_within_monte_carlo_error() -> None:
+def test_a_subgroup_and_iid_shuffles_agree_within_monte_carlo_error() -> None:
     a, b = bleu_counts(7, 300)
-    coins, group = (approximate_randomization(a, b, BLEU, n_resamples=2**17, scheme=s) for s in ("iid", "subgroup"))
-    assert 0.01 < coins.pvalue < 0.99
-    assert abs(coins.pvalue - group.pvalue) < 5 * (2 * coins.pvalue * (1 - coins.pvalue) / 2**17) ** 0.5
+    iid, group = (approximate_randomization(a, b, BLEU, n_resamples=2**17, scheme=s) for s in ("iid", "subgroup"))
+    assert 0.01 < iid.pvalue < 0.99
+    assert abs(iid.pvalue - group.pvalue) < 5 * (2 * iid.pvalue * (1 - iid.pvalue) / 2**17) ** 0.5
 
 
 @given(st.integers(0, 1000), st.integers(0, 9), st.sampled_from(ALTERNATIVES))
-def test_few_segments_are_swapped_in_all_patterns(data_seed: int, differing: int, alternative: str) -> None:
+def test_all_patterns_are_enumerated_if_few_segments_differ(data_seed: int, differing: int, alternative: str) -> None:
     a, b = bleu_counts(data_seed, 40, differing)
     where = np.flatnonzero((a != b).any(axis=1))
     patterns = list(itertools.product([False, True], repeat=len(where)))
@@ -115,7 +115,7 @@ def test_few_segments_are_swapped_in_all_patterns(data_seed: int, differing: int
     assert (got.pvalue_interval, got.may_lie_across(got.pvalue)) == (None, False)
 
 
-def test_exact_is_chosen_if_half_of_the_patterns_are_no_more_than_the_shuffles() -> None:
+def test_enumeration_is_chosen_if_half_of_the_patterns_are_at_most_the_shuffles() -> None:
     a, b = bleu_counts(1, 60, 11)
     assert (a != b).any(axis=1).sum() == 11
     schemes = [approximate_randomization(a, b, BLEU, n_resamples=n).scheme for n in (1023, 1024)]
@@ -129,30 +129,32 @@ DIFFERENCES = st.lists(st.integers(-6, 6), min_size=2, max_size=10)
 
 
 @given(DIFFERENCES, st.integers(1, 9), st.sampled_from(ALTERNATIVES))
-def test_the_law_of_one_column_is_that_of_all_patterns(differences: list[int], unit: int, alternative: str) -> None:
+def test_the_exact_distribution_of_one_column_equals_enumeration(
+    differences: list[int], unit: int, alternative: str
+) -> None:
     d = unit * np.array(differences)
     a, b = np.maximum(d, 0)[:, None] + 3, np.maximum(-d, 0)[:, None] + 3
     sums = [sum(s * x for s, x in zip(signs, d, strict=True)) for signs in SIGNS[: 2 ** len(d), : len(d)].tolist()]
     expected = share(sums, sum(d), alternative)
-    # With one shuffle, one pattern is all that is gone through: two segments or more take the law.
-    by_law = approximate_randomization(
+    # n_resamples=1 allows enumeration of one pattern only, so two segments or more use the distribution of the sum.
+    exact = approximate_randomization(
         a, b, MEAN, alternative=alternative, n_resamples=1, scheme="exact", keep_null_distribution=True
     )
-    assert expected == by_law.pvalue == approximate_randomization(a, b, MEAN, alternative=alternative).pvalue
-    assert by_law.null_distribution is not None
+    assert expected == exact.pvalue == approximate_randomization(a, b, MEAN, alternative=alternative).pvalue
+    assert exact.null_distribution is not None
     if np.count_nonzero(d) > 1:
-        assert (by_law.exceedances, by_law.n_resamples) == (None, None)
-        assert by_law.null_probabilities is not None
-        assert by_law.null_probabilities.sum() == 1
-        for value, probability in zip(by_law.null_distribution, by_law.null_probabilities, strict=True):
+        assert (exact.exceedances, exact.n_resamples) == (None, None)
+        assert exact.null_probabilities is not None
+        assert exact.null_probabilities.sum() == 1
+        for value, probability in zip(exact.null_distribution, exact.null_probabilities, strict=True):
             assert Fraction(sum(abs(s / 1000 - value) < 1e-9 for s in sums), len(sums)) == probability
-    assert f"|scheme:exact[2^{np.count_nonzero(d)}]|" in by_law.signature
+    assert f"|scheme:exact[2^{np.count_nonzero(d)}]|" in exact.signature
 
 
 SIGNS = np.array(list(itertools.product((1, -1), repeat=10)))[:, ::-1]
 
 
-def test_exact_p_values_of_means_are_scipys() -> None:
+def test_exact_p_values_of_means_equal_scipys() -> None:
     alternative: Any
     rng = np.random.default_rng(3)
     a, b = rng.integers(0, 30, 12), rng.integers(3, 30, 12)
@@ -163,15 +165,15 @@ def test_exact_p_values_of_means_are_scipys() -> None:
             lambda x, y, axis: x.sum(axis=axis) - y.sum(axis=axis),
             permutation_type="samples",
             vectorized=True,
-            n_resamples=2**12,  # as many as there are: it then goes through them all
+            n_resamples=2**12,  # the number of all shuffles, which SciPy then enumerates
             alternative=alternative,
         )
-        # SciPy's two-sided p is twice the smaller tail; for a symmetric law that is the same.
+        # SciPy's two-sided p is twice the smaller tail, which is the same for a symmetric distribution.
         assert theirs.pvalue == pytest.approx(ours.pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [10, 30, 50])
-def test_p_of_signed_ranks_is_that_of_wilcoxons_test(n: int) -> None:
+def test_exact_p_values_of_signed_ranks_equal_wilcoxons_test(n: int) -> None:
     alternative: Any
     d = np.arange(1, n + 1) * np.random.default_rng(n).choice([-1, 1, 1], n)
     zeros = np.zeros((n, 1), dtype=np.int64)
@@ -182,42 +184,42 @@ def test_p_of_signed_ranks_is_that_of_wilcoxons_test(n: int) -> None:
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(1530, 1470), (1600, 1400), (2000, 1000), (2500, 500)])
-def test_p_of_signs_is_that_of_the_binomial_law_far_into_the_tail(wins: int, losses: int) -> None:
+def test_exact_p_values_of_signs_equal_the_binomial_test_far_into_the_tail(wins: int, losses: int) -> None:
     d = np.array([1] * wins + [-1] * losses)
     ours = approximate_randomization(d[:, None], 0 * d[:, None], MEAN)
     theirs = scipy.stats.binomtest(wins, wins + losses).pvalue
     assert theirs == pytest.approx(ours.pvalue, rel=1e-9)
 
 
-def test_the_smallest_p_is_the_smallest_normal_number() -> None:
+def test_the_smallest_p_value_is_the_smallest_normal_float() -> None:
     ones = np.ones((3000, 1), dtype=np.int64)
     assert approximate_randomization(ones, 0 * ones, MEAN).pvalue == sys.float_info.min
     assert approximate_randomization(ones, 0 * ones, MEAN, alternative="less").pvalue == 1
 
 
-def test_the_law_of_ter_agrees_with_coins() -> None:
+def test_exact_p_values_of_ter_agree_with_iid_shuffles() -> None:
     corpus = demo_corpus()
     results = [compare(corpus.references, corpus.systems, "ter", scheme=s, n_resamples=40_000) for s in ("auto", "iid")]
-    for exact, coins in zip(*(result.comparisons for result in results), strict=True):
-        assert (exact.test.scheme, coins.test.scheme) == ("exact", "iid")
+    for exact, iid in zip(*(result.comparisons for result in results), strict=True):
+        assert (exact.test.scheme, iid.test.scheme) == ("exact", "iid")
         p = exact.test.pvalue
-        assert abs(p - coins.test.pvalue) < 5 * (p * (1 - p) / 40_000) ** 0.5 + 1 / 40_000
+        assert abs(p - iid.test.pvalue) < 5 * (p * (1 - p) / 40_000) ** 0.5 + 1 / 40_000
 
 
-def test_auto_takes_the_law_if_it_costs_no_more_than_the_shuffles() -> None:
+def test_auto_uses_the_exact_distribution_if_it_costs_no_more_than_the_shuffles() -> None:
     rng = np.random.default_rng(6)
     a, b = rng.integers(0, 9, (2, 500, 1))
     # Some 450 differences of 1 to 8: 1.4 million additions for the span of 1,400, and 900 for each of its values.
     schemes = {n: approximate_randomization(a, b, MEAN, n_resamples=n).scheme for n in (20, 200, 5_000, 10_000)}
     assert schemes == {20: "iid", 200: "iid", 5_000: "exact", 10_000: "exact"}
-    # Far apart, so that the law has very many values: shuffles do not care.
+    # Differences far apart: the distribution has very many values, which does not affect shuffles.
     assert approximate_randomization(1000 * a, 1000 * b, MEAN, n_resamples=10_000).scheme == "exact", (
         "multiples of 1000"
     )
     assert (
         approximate_randomization(1000 * a + rng.integers(2, size=a.shape), b, MEAN, n_resamples=10_000).scheme == "iid"
     )
-    # Many pairs share flips and sums: those of sixteen systems on 3,000 segments have each a small part of them.
+    # Pairs share flips and sums: with sixteen systems on 3,000 segments, the shuffles of each pair cost little.
     few, many = (
         compare(metrics=SegmentScores("x", scores), n_resamples=10_000, all_pairs=True)
         for scores in (systems(rng, 2), systems(rng, 16))
@@ -227,24 +229,24 @@ def test_auto_takes_the_law_if_it_costs_no_more_than_the_shuffles() -> None:
 
 
 def systems(rng: np.random.Generator, k: int) -> dict[str, list[int]]:
-    """Scores of some systems on 3,000 segments."""
+    """Scores of k systems on 3,000 segments."""
     return {str(x): rng.integers(0, 4, 3000).tolist() for x in range(k)}
 
 
 @given(st.integers(0, 1000), st.sampled_from(SCHEMES), st.integers(2, 12))
-def test_swapping_the_systems_changes_the_sign_and_nothing_else(seed: int, scheme: str, differing: int) -> None:
-    for of, (a, b) in ((BLEU, bleu_counts(seed, 30, differing)), (MEAN, bleu_counts(seed, 30))):
-        a, b = (a, b) if of is BLEU else (a[:, 2:3], b[:, 2:3])
+def test_swapping_the_systems_changes_only_the_sign(seed: int, scheme: str, differing: int) -> None:
+    for m, (a, b) in ((BLEU, bleu_counts(seed, 30, differing)), (MEAN, bleu_counts(seed, 30))):
+        a, b = (a, b) if m is BLEU else (a[:, 2:3], b[:, 2:3])
         options: dict[str, Any] = {"scheme": scheme, "n_resamples": 64}
-        there, back = (approximate_randomization(x, y, of, **options) for x, y in ((a, b), (b, a)))
+        there, back = (approximate_randomization(x, y, m, **options) for x, y in ((a, b), (b, a)))
         assert (there.statistic, there.pvalue, there.scheme) == (-back.statistic, back.pvalue, back.scheme)
-        greater = approximate_randomization(a, b, of, alternative="greater", **options)
-        less = approximate_randomization(b, a, of, alternative="less", **options)
+        greater = approximate_randomization(a, b, m, alternative="greater", **options)
+        less = approximate_randomization(b, a, m, alternative="less", **options)
         assert greater.pvalue == less.pvalue
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_identical_systems_get_p_1(scheme: str) -> None:
+def test_identical_systems_get_p_one(scheme: str) -> None:
     a, _ = bleu_counts(1, 500)
     for alternative in ALTERNATIVES:
         result = approximate_randomization(a, a, BLEU, scheme=scheme, alternative=alternative)
@@ -252,7 +254,7 @@ def test_identical_systems_get_p_1(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_formulas_and_functions_of_texts_see_the_shuffles_of_native_metrics(scheme: str, monkeypatch: Any) -> None:
+def test_formulas_and_functions_of_texts_get_the_shuffles_of_native_metrics(scheme: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 20 * 13)  # several batches
     words = "a b c d e f g".split()
     rng = np.random.default_rng(2)
@@ -280,13 +282,13 @@ def test_results_are_the_same_for_any_number_of_threads() -> None:
         (*few, {}),
         (a[:, 2:3], b[:, 2:3], {}),
     ):
-        of = BLEU if x.shape[1] > 1 else MEAN
-        results = [approximate_randomization(x, y, of, threads=n, **options) for n in (1, 2, 5)]  # type: ignore[arg-type]
+        m = BLEU if x.shape[1] > 1 else MEAN
+        results = [approximate_randomization(x, y, m, threads=n, **options) for n in (1, 2, 5)]  # type: ignore[arg-type]
         assert results[0] == results[1] == results[2]
 
 
-def mixed(**options: Any) -> Any:
-    """A comparison of three systems with the first: two of them differ from it in few segments."""
+def compare_mixed(**options: Any) -> Any:
+    """A comparison of three systems with the first; two of them differ from it in few segments."""
     corpus = demo_corpus()
     first = list(next(iter(corpus.systems.values())))
     references = [str(line) for line in corpus.references[0]]
@@ -296,16 +298,16 @@ def mixed(**options: Any) -> Any:
     return compare(references, systems, n_resamples=1000, **options)
 
 
-def test_the_scheme_is_chosen_pair_by_pair_and_reports_say_so() -> None:
-    result = mixed()
+def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
+    result = compare_mixed()
     tests = {pair.system: pair.test for pair in result.comparisons}
     schemes = {"near": "exact", "nearer": "exact", "far": "iid"}
     assert schemes == {name: test.scheme for name, test in tests.items()}
-    by_coins = {pair.system: pair.test for pair in mixed(scheme="iid").comparisons}
-    assert by_coins["far"] == tests["far"]
+    iid_tests = {pair.system: pair.test for pair in compare_mixed(scheme="iid").comparisons}
+    assert iid_tests["far"] == tests["far"]
     for name in ("near", "nearer"):
         p = tests[name].pvalue
-        assert abs(p - by_coins[name].pvalue) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
+        assert abs(p - iid_tests[name].pvalue) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
     assert "|test:ar|alternative:two-sided|scheme:exact+iid|n:1000|" in result.signature
     reports = {fmt: " ".join(render(result, fmt).split()) for fmt in FORMATS}
     assert "1,000 shuffles (2 of 3 tests exact, by enumeration of all shuffles), two-sided" in reports["text"]
@@ -313,12 +315,12 @@ def test_the_scheme_is_chosen_pair_by_pair_and_reports_say_so() -> None:
     assert of_json == ["exact", "exact", "iid"]
     assert ",ar,exact,two-sided," in reports["csv"]
 
-    group = mixed(scheme="subgroup")
+    group = compare_mixed(scheme="subgroup")
     assert "|scheme:subgroup[2^10]|n:1000|" in group.signature
     assert "a random subgroup of 1,024 shuffles, two-sided" in " ".join(render(group, "text").split())
 
 
-def test_reports_of_exact_tests_tell_no_number_of_shuffles() -> None:
+def test_reports_of_exact_tests_have_no_number_of_shuffles() -> None:
     scores = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
     result = compare(metrics=scores, n_resamples=10, scheme="exact")
     text = " ".join(render(result, "text").split())
@@ -331,25 +333,25 @@ def test_reports_of_exact_tests_tell_no_number_of_shuffles() -> None:
     assert pair["pvalue"] == 2.0**-39
 
 
-def test_a_report_says_that_a_subgroup_is_too_small() -> None:
-    result = mixed(scheme="subgroup")
+def test_a_small_subgroup_cannot_give_a_small_p_value() -> None:
+    result = compare_mixed(scheme="subgroup")
     assert "cannot give" not in render(result, "text")
     a, b = bleu_counts(1, 30)
     small = approximate_randomization(a, b, BLEU, scheme="subgroup", n_resamples=10)
     assert (small.n_resamples, small.pvalue >= 1 / 16) == (16, True)
 
 
-def test_adjustments_that_are_made_from_shuffles_go_through_them_by_coins() -> None:
-    result = mixed(adjust="maxt")
+def test_adjustments_from_shuffles_use_the_scheme_iid() -> None:
+    result = compare_mixed(adjust="maxt")
     assert {"iid"} == {pair.test.scheme for pair in result.comparisons}
     assert all(pair.test.adjusted_pvalue >= pair.test.pvalue for pair in result.comparisons)
-    holm = mixed(adjust="holm")
+    holm = compare_mixed(adjust="holm")
     assert {"iid", "exact"} == {pair.test.scheme for pair in holm.comparisons}
     with pytest.raises(InputError, match="adjustment 'maxt' needs the scheme 'iid', got 'exact'"):
-        mixed(adjust="maxt", scheme="exact")
+        compare_mixed(adjust="maxt", scheme="exact")
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_impossible_schemes_are_refused() -> None:
     a, b = bleu_counts(1, 60)
     differing = int((a != b).any(axis=1).sum())
     with pytest.raises(
@@ -357,7 +359,7 @@ def test_what_cannot_be_is_refused() -> None:
     ):
         approximate_randomization(a, b, BLEU, scheme="exact")
     with pytest.raises(InputError, match="test 'bootstrap' has no shuffles: leave out the scheme 'subgroup'"):
-        mixed(test="bootstrap", scheme="subgroup")
+        compare_mixed(test="bootstrap", scheme="subgroup")
     with pytest.raises(InputError, match="unknown scheme 'exakt': did you mean 'exact'"):
         approximate_randomization(a, b, BLEU, scheme="exakt")
     with pytest.raises(InputError, match="system 2 is out of range: there are 2"):
@@ -366,12 +368,12 @@ def test_what_cannot_be_is_refused() -> None:
         calls.shuffle_sums([np.stack([a, b])], n=4, seed=0, codes=np.arange(3, dtype=np.uint64))
 
 
-def test_large_counts_in_one_column_are_left_to_coins() -> None:
+def test_auto_uses_iid_shuffles_for_large_counts_in_one_column() -> None:
     rng = np.random.default_rng(1)
     scores = SegmentScores("COMET", {"a": rng.random(300).astype(np.float32), "b": rng.random(300).astype(np.float32)})
     assert compare(metrics=scores, n_resamples=99).comparisons[0].test.scheme == "iid"
     hundredths = SegmentScores("DA", {name: np.round(100 * rng.random(300), 2) for name in "ab"})
     (exact,) = compare(metrics=hundredths, n_resamples=99, scheme="exact").comparisons
-    (coins,) = compare(metrics=hundredths, n_resamples=100_000, scheme="iid").comparisons
+    (iid,) = compare(metrics=hundredths, n_resamples=100_000, scheme="iid").comparisons
     p = exact.test.pvalue
-    assert abs(p - coins.test.pvalue) < 5 * (p * (1 - p) / 100_000) ** 0.5 + 1e-5
+    assert abs(p - iid.test.pvalue) < 5 * (p * (1 - p) / 100_000) ** 0.5 + 1e-5

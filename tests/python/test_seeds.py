@@ -18,14 +18,14 @@ KINDS = ("test-set", "simulation", "run", "restart")
 SEEDS = st.integers(0, 2**64 - 1)
 
 
-def test_seeds_that_are_derived_are_all_different() -> None:
+def test_derived_seeds_are_distinct() -> None:
     seeds = [derive_seed(seed, kind, index) for seed, kind, index in product(range(3), KINDS, range(50))]
     nested = [derive_seed(seed, "run", 1) for seed in seeds]
     assert len({*seeds, *nested, 0, 1, 2}) == 2 * 600 + 3
 
 
 @given(SEEDS, st.sampled_from(KINDS), SEEDS)
-def test_a_derived_seed_is_the_integer_that_it_is_derived_to(seed: int, kind: str, index: int) -> None:
+def test_a_derived_seed_can_be_used_as_its_integer(seed: int, kind: str, index: int) -> None:
     derived = derive_seed(seed, kind, index)
     assert isinstance(derived, int)
     assert derived == derive_seed(seed, kind, index)
@@ -34,19 +34,19 @@ def test_a_derived_seed_is_the_integer_that_it_is_derived_to(seed: int, kind: st
     assert (again, again.derivation) == (derived, f"{seed}>{kind}[{index}]")
 
 
-def test_signatures_name_what_was_derived_and_the_rest_is_that_of_the_integer() -> None:
+def test_a_derived_seed_gives_the_results_of_its_integer_and_a_signature_with_its_derivation() -> None:
     rng = np.random.default_rng(1)
     counts = {name: np.sort(rng.integers(1, 9, (30, 10)))[:, ::-1] for name in "ab"}
     bleu = FromCounts("m", counts, "bleu")
     seed = derive_seed(derive_seed(12345, "simulation", 7), "test-set", 3)
-    told, plain = (
+    derived, plain = (
         compare(metrics=bleu, n_resamples=99, seed=s, interval="percentile", scheme="iid") for s in (seed, int(seed))
     )
-    assert "|n:99|seed:12345>simulation[7]>test-set[3]|" in told.signature
-    assert told.signature.replace("12345>simulation[7]>test-set[3]", str(int(seed))) == plain.signature
-    assert [s.confidence_interval for s in told.scores] == [s.confidence_interval for s in plain.scores]
-    assert told.seed == plain.seed
-    as_json = json.loads(render(told, "json"))
+    assert "|n:99|seed:12345>simulation[7]>test-set[3]|" in derived.signature
+    assert derived.signature.replace("12345>simulation[7]>test-set[3]", str(int(seed))) == plain.signature
+    assert [s.confidence_interval for s in derived.scores] == [s.confidence_interval for s in plain.scores]
+    assert derived.seed == plain.seed
+    as_json = json.loads(render(derived, "json"))
     assert as_json["seed"] == int(seed)
     one = approximate_randomization(counts["a"], counts["b"], "bleu", n_resamples=99, seed=seed, scheme="iid")
     assert "|seed:12345>simulation[7]>test-set[3]|" in one.signature
@@ -58,7 +58,7 @@ def test_signatures_name_what_was_derived_and_the_rest_is_that_of_the_integer() 
     )
 
 
-def test_what_is_no_kind_or_number_is_refused() -> None:
+def test_invalid_kinds_and_numbers_are_refused() -> None:
     with pytest.raises(InputError, match="unknown kind of seed 'optimizer'"):
         derive_seed(1, "optimizer", 0)
     with pytest.raises(InputError, match="index must be a whole number from 0"):

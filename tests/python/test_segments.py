@@ -1,4 +1,4 @@
-"""Scores of segments: sacreBLEU's on real and invented ones, the same from Python and the command line."""
+"""Segment scores: equal to sacreBLEU's on real and generated segments, and in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SYSTEMS = {"a": ["the cat sat on a mat", "", "it"], "b": ["a cat", "no no", "it 
 
 
 @given(LINES, st.lists(LINES, min_size=1, max_size=3), SMOOTHING, st.integers(1, 5))
-def test_any_segment_scores_as_sacrebleus_sentence(
+def test_scores_of_any_segment_equal_sacrebleus_sentence_scores(
     hypothesis: str, references: list[str], smoothing: dict[str, Any], order: int
 ) -> None:
     assume(any(reference.strip() for reference in references))
@@ -52,7 +52,7 @@ def test_any_segment_scores_as_sacrebleus_sentence(
 
 
 @pytest.mark.parametrize("method", ["none", "floor", "add-k", "exp"])
-def test_a_thousand_real_segments_score_as_sacrebleus_sentences(wmt17: Corpus, method: str) -> None:
+def test_scores_of_real_segments_equal_sacrebleus_sentence_scores(wmt17: Corpus, method: str) -> None:
     # sacrebleu 2.6.0: sacrebleu.sentence_bleu(hypothesis, [reference], smooth_method=method)
     names = list(wmt17.systems)
     reference = [wmt17.references[0][i] for i in range(1000)]
@@ -64,7 +64,7 @@ def test_a_thousand_real_segments_score_as_sacrebleus_sentences(wmt17: Corpus, m
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_the_table_says_what_made_it() -> None:
+def test_the_table_has_the_signature_of_its_metric() -> None:
     table = segment_scores(REFERENCES, SYSTEMS, ["bleu", metric("bleu", lowercase=True)])
     assert (table.systems, table.n_segments) == (("a", "b"), 3)
     mixed, lower = (f"BLEU|nrefs:1|case:{case}|eff:yes|tok:13a|smooth:exp" for case in ("mixed", "lc"))
@@ -77,7 +77,7 @@ def test_the_table_says_what_made_it() -> None:
         segment_scores(REFERENCES, {"x": ["a"]})
 
 
-def test_a_document_scores_as_a_corpus_of_its_segments() -> None:
+def test_the_score_of_a_document_is_the_corpus_score_of_its_segments() -> None:
     documents = ["x", "y", "x"]
     rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [3, 3, 3]})
     own = CorpusFunction("words", lambda hypotheses, references: float(sum(len(h.split()) for h in hypotheses)))
@@ -85,8 +85,11 @@ def test_a_document_scores_as_a_corpus_of_its_segments() -> None:
     assert (table.documents, table.n_segments) == (("x", "y"), 2)
     assert table.metrics[0].signature == metric("bleu").signature("1")
     for number, chosen in enumerate([[0, 2], [1]]):
-        of = [{name: [lines[i] for i in chosen] for name, lines in SYSTEMS.items()}, [REFERENCES[i] for i in chosen]]
-        expected = [s.score for s in score(of[1], of[0], "bleu").scores]  # type: ignore[arg-type]
+        subset = [
+            {name: [lines[i] for i in chosen] for name, lines in SYSTEMS.items()},
+            [REFERENCES[i] for i in chosen],
+        ]
+        expected = [s.score for s in score(subset[1], subset[0], "bleu").scores]  # type: ignore[arg-type]
         np.testing.assert_array_equal(expected, table.scores["BLEU"][:, number])
     np.testing.assert_array_equal([[2.5, 2], [3, 3]], table.scores["rating"])
     np.testing.assert_array_equal([[7, 0], [6, 2]], table.scores["words"])
@@ -102,7 +105,7 @@ def test_a_document_scores_as_a_corpus_of_its_segments() -> None:
     assert json.loads("".join(render_segments(odd, "jsonl")).splitlines()[0])["document"] == "x\t"
 
 
-def test_a_formula_scores_segments_by_its_own_words() -> None:
+def test_a_formula_can_define_its_own_segment_scores() -> None:
     accuracy = Formula("accuracy", lambda totals: totals[..., 0] / totals[..., 1])
     np.testing.assert_array_equal([[0.5, 1.0]], accuracy.segment_scores([[[1, 2], [3, 3]]]))
     assert accuracy.segment_signature("1") == accuracy.signature("1")
@@ -112,7 +115,7 @@ def test_a_formula_scores_segments_by_its_own_words() -> None:
     np.testing.assert_array_equal(one_by_one, bleu.segment_scores(counts))
 
 
-def test_formats_hold_every_number_in_full() -> None:
+def test_formats_have_numbers_in_full_precision() -> None:
     table = segment_scores(REFERENCES, SYSTEMS, ["bleu", metric("bleu", lowercase=True)])
     expected = [
         {"segment": s + 1, "system": name} | {m: float(scores[k, s]) for m, scores in table.scores.items()}
@@ -129,7 +132,7 @@ def test_formats_hold_every_number_in_full() -> None:
         render_segments(table, "jsno")
 
 
-def test_names_that_a_table_cannot_hold_are_for_json() -> None:
+def test_names_with_tabs_or_line_feeds_are_written_to_json_only() -> None:
     table = segment_scores(["x"], {'a\t"b"\n': ["x"]})
     assert json.loads("".join(render_segments(table, "jsonl")))["system"] == 'a\t"b"\n'
     with pytest.raises(InputError, match="tsv cannot hold a tab or an end of line"):
@@ -137,7 +140,7 @@ def test_names_that_a_table_cannot_hold_are_for_json() -> None:
 
 
 @pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
-def test_large_tables_come_in_small_pieces_and_whole(fmt: str) -> None:
+def test_large_tables_are_rendered_completely_in_small_pieces(fmt: str) -> None:
     scores = np.arange(2 * 20_000, dtype=np.float64).reshape(2, -1)
     table = SegmentTable(("a", "b"), (UsedMetric("M", "M", True),), {"M": scores}, "M", "0")
     pieces = list(render_segments(table, fmt))
@@ -179,19 +182,19 @@ def test_the_command_writes_what_the_api_returns(folder: Path, capfd: pytest.Cap
     assert Path("out").read_text() == expected
     assert run(capfd, "score", *FILES, "--segments", "-o", "-") == (0, expected, signature)
     assert not Path("-").exists()
-    # What is written can be read.
+    # The output can be read back.
     assert run(capfd, "score", "out#BLEU", "out#system", "--input-format", "tsv")[0] == 0
 
 
 @pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
-def test_scores_of_segments_are_read_back_by_system(folder: Path, capfd: pytest.CaptureFixture[str], fmt: str) -> None:
+def test_segment_scores_are_read_back_by_system(folder: Path, capfd: pytest.CaptureFixture[str], fmt: str) -> None:
     run(capfd, "score", *FILES, "-m", "bleu", "-m", "chrf", "--segments", "--format", fmt, "-o", f"out.{fmt}")
     scores = ("--scores", "sentences", f"out.{fmt}#BLEU")
     means = {
         name: float(row.mean())
         for name, row in zip("ab", segment_scores(REFERENCES, SYSTEMS).scores["BLEU"], strict=True)
     }
-    # Alone the file names the systems; beside texts it is asked for those.
+    # Alone, the file provides the names of the systems; beside texts, the scores are looked up by the texts' names.
     beside = (FILES[0], *reversed(FILES[1:]), "-m", "ter")
     for args in ((), ("--scores", "chrf", f"out.{fmt}#chrF2"), beside):
         code, out, _ = run(capfd, "compare", *args, *scores, "-n", "9", "--format", "json")
@@ -200,7 +203,7 @@ def test_scores_of_segments_are_read_back_by_system(folder: Path, capfd: pytest.
         assert got == pytest.approx(means)
     code, _, err = run(capfd, "compare", *scores, "--scores", "x", f"out.{fmt}#BLEU", "missing")
     assert (code, "--scores x: expected a file for each of 1 systems after the name, got 2" in err) == (2, True)
-    # One of several files would interleave what it holds.
+    # A file with the scores of several systems must be the only one.
     code, _, err = run(capfd, "compare", *scores, f"out.{fmt}#chrF2")
     assert (code, f"out.{fmt}#BLEU has the scores of 2 systems (a, b), expected one system" in err) == (2, True)
 
@@ -215,7 +218,7 @@ def test_scores_of_segments_are_read_back_by_system(folder: Path, capfd: pytest.
         ("1\ta\t1\n", "only one system (a): a comparison needs at least two"),
     ],
 )
-def test_scores_of_systems_that_do_not_line_up_are_refused(
+def test_scores_of_systems_with_different_segments_are_refused(
     folder: Path, capfd: pytest.CaptureFixture[str], content: str, message: str
 ) -> None:
     Path("x.tsv").write_text("segment\tsystem\tM\n" + content)
@@ -247,7 +250,7 @@ def test_a_metric_cannot_hide_the_columns_of_the_table() -> None:
         (("score", "all.tsv", "all.tsv#a"), "all.tsv: expected one column, got 3 (ref, a, b): choose one as in"),
     ],
 )
-def test_what_cannot_be_asked_for_gets_one_sentence(
+def test_invalid_arguments_get_one_sentence(
     folder: Path, capfd: pytest.CaptureFixture[str], args: tuple[str, ...], message: str
 ) -> None:
     before = Path("all.tsv").read_bytes()

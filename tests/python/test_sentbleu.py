@@ -1,4 +1,4 @@
-"""Sentence-level BLEU: five sentences worked by hand, NLTK 3.10.4, and the mean over sentences."""
+"""Sentence-level BLEU: five sentences worked by hand, NLTK 3.10.4, and the weighted mean over sentences."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from nltk.translate.bleu_score import SmoothingFunction, closest_ref_length, sen
 from reshuffle import Corpus, metric, read_lines, segment_scores
 from texts import PLAIN, Columns, corpora, references_of
 
-# Smoothings as the file calls them, and as we do.
+# Smoothings: the golden file's names, and ours.
 WORKED: dict[str, dict[str, Any]] = {
     **{f"S{n}": {"smoothing": str(n)} for n in range(8)},
     "S6_mlprior": {"smoothing": "6", "smoothing_prior": "raw"},
     "S7_m5smoothed": {"smoothing": "7", "smoothing_extra": True},
 }
-# Ours that are NLTK's methods: where it reads Chen & Cherry otherwise they have its name.
+# Our smoothings that are NLTK's methods; those that deviate from Chen & Cherry have NLTK in their names.
 NLTK = {"0": 0, "1": 1, "2": 2, "3": 3, "nltk-4": 4, "nltk-5": 5, "nltk-6": 6, "nltk-7": 7}
 
 SENTENCES = st.lists(st.sampled_from("abcd"), max_size=9) | PLAIN.map(str.split)
 
 
 def scores(references: Sequence[Sequence[str]], hypotheses: Sequence[str], **options: Any) -> list[float]:
-    """In [0, 1], of tokenized sentences with one column of references or several."""
+    """Scores in [0, 1] of tokenized sentences with one or several columns of references."""
     bleu = metric("sentbleu", tokenize="none", **options)
     table = segment_scores(references, [hypotheses], bleu)
     return [float(score) / 100 for score in table.scores["sentBLEU"][0]]
@@ -41,7 +41,7 @@ def scores(references: Sequence[Sequence[str]], hypotheses: Sequence[str], **opt
 def nltk_score(references: Sequence[Sequence[str]], hypothesis: Sequence[str], method: int) -> float:
     """nltk 3.10.4: ``sentence_bleu(references, hypothesis, smoothing_function=SmoothingFunction().methodN)``.
 
-    0 where it raises an error instead, and where it gives a product of the smallest float there is.
+    The result is 0 if it raises an error, or returns a product of the smallest float.
     """
     smoothing = getattr(SmoothingFunction(), f"method{method}")
     with warnings.catch_warnings():
@@ -72,7 +72,7 @@ def test_sentences_worked_by_hand(examples: list[dict[str, Any]], name: str) -> 
 
 @pytest.mark.parametrize("smoothing", NLTK)
 def test_sentences_scored_by_nltk(examples: list[dict[str, Any]], smoothing: str) -> None:
-    # nltk 3.10.4, numbers kept in the file; a message stands where it raises an AssertionError.
+    # nltk 3.10.4: the file has its numbers, or the message of its AssertionError.
     kept = [example["nltk_3.10.4"][f"method{NLTK[smoothing]}"] for example in examples]
     assert sum(isinstance(value, str) for value in kept) == (2 if smoothing == "nltk-6" else 0)
     got = scores([e["ref"] for e in examples], [e["hyp"] for e in examples], smoothing=smoothing)
@@ -83,8 +83,8 @@ def test_sentences_scored_by_nltk(examples: list[dict[str, Any]], smoothing: str
 
 @settings(max_examples=200)
 @given(st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=4), st.sampled_from(sorted(NLTK)))
-def test_any_sentences_score_as_in_nltk(segments: list[tuple[list[str], list[str]]], smoothing: str) -> None:
-    # A sentence weighs as much as its reference is long, so one without a reference word counts nothing and shows 0.
+def test_scores_of_any_sentences_equal_nltks(segments: list[tuple[list[str], list[str]]], smoothing: str) -> None:
+    # A sentence is weighted by its reference length, so without reference words it has no weight and shows 0.
     segments = [(hypothesis, reference or ["a"]) for hypothesis, reference in segments]
     expected = [nltk_score([reference], hypothesis, NLTK[smoothing]) for hypothesis, reference in segments]
     got = scores([" ".join(r) for _, r in segments], [" ".join(h) for h, _ in segments], smoothing=smoothing)
@@ -93,7 +93,7 @@ def test_any_sentences_score_as_in_nltk(segments: list[tuple[list[str], list[str
 
 @settings(max_examples=200)
 @given(corpora(PLAIN.filter(bool)), st.sampled_from(sorted(NLTK)))
-def test_several_references_score_as_in_nltk(corpus: tuple[list[str], Columns], smoothing: str) -> None:
+def test_scores_with_several_references_equal_nltks(corpus: tuple[list[str], Columns], smoothing: str) -> None:
     hypotheses, columns = corpus
     expected = [
         nltk_score([line.split() for line in references], hypothesis.split(), NLTK[smoothing])
@@ -110,7 +110,7 @@ def test_several_references_score_as_in_nltk(corpus: tuple[list[str], Columns], 
 
 
 @pytest.mark.parametrize("smoothing", NLTK)
-def test_500_real_sentences_score_as_in_nltk(wmt17: Corpus, smoothing: str) -> None:
+def test_scores_of_500_real_sentences_equal_nltks(wmt17: Corpus, smoothing: str) -> None:
     names = list(wmt17.systems)
     chosen = range(0, 3000, 6)
     reference = [wmt17.references[0][i] or "" for i in chosen]
@@ -129,7 +129,7 @@ def counts(hypothesis: tuple[str, ...], reference: tuple[str, ...], order: int) 
 def chen_cherry(
     hypothesis: tuple[str, ...], reference: tuple[str, ...], smoothing: int, raw: bool, extra: bool
 ) -> float:
-    """W14-3346, section 2.2, one smoothing after the other; what it leaves open as the metric's documentation says."""
+    """W14-3346, section 2.2, one smoothing after the other; what it leaves open follows the metric's documentation."""
     matched, possible = zip(*(counts(hypothesis, reference, n) for n in range(1, 6)), strict=True)
     if matched[0] == 0:
         return 0.0
@@ -184,38 +184,38 @@ def test_the_corpus_score_is_the_mean_weighted_by_length(
     assert float(bleu.score(rows.sum(axis=0))) / 100 == pytest.approx(mean, abs=1e-9)
 
 
-def test_very_long_sentences_are_never_worth_more_than_a_match() -> None:
-    # ln 200 > 5: without the limit an order without a match would beat one with.
+def test_an_order_without_a_match_never_scores_higher_than_one_match() -> None:
+    # ln 200 > 5: without the limit, an order without a match would score higher than one with a match.
     words = [f"w{i}" for i in range(200)]
     hypothesis, reference = " ".join(words), " ".join([words[0], *(w + "x" for w in words[1:])])
     expected = (1 / 200 * 1 / 199 * 1 / 198 * 1 / 197) ** 0.25
     assert scores([reference], [hypothesis], smoothing="4") == [pytest.approx(expected, abs=1e-9)]
 
 
-def test_nltk_has_values_over_1_and_ours_has_not() -> None:
+def test_scores_exceed_1_in_nltk_only() -> None:
     sentence = ["good morning to you all"]
     for smoothing, perfect in (("5", 1), ("7", 1), ("nltk-5", 1.1167470964), ("nltk-7", 1.1167470964)):
-        # Counts over those of the sentence itself: below 1 or equal, whatever the neighbours are.
+        # The counts are divided by those of the sentence itself, so our score is at most 1 for any neighbouring orders.
         (score,) = scores(sentence, sentence, smoothing=smoothing)
         assert score == pytest.approx(perfect, abs=1e-9) if smoothing.startswith("nltk") else score <= 1
 
 
 def test_method_6_of_nltk_fails_for_many_real_sentences(data: Path) -> None:
-    # Where no three words match in a row. There our nltk-6 gives 0 and our 6 a score.
+    # It fails if no three words match in a row. There our nltk-6 gives 0, and our 6 a score.
     pairs = [line.split("\t") for line in read_lines(str(data / "wmt17-da-seg/testset_cs-en.tsv"))[1:]]
     hypotheses, reference = [pair[2] for pair in pairs], [pair[3] for pair in pairs]
-    fails, theirs = [], []
+    failed, theirs = [], []
     for hypothesis, line in zip(hypotheses, reference, strict=True):
         try:
             smoothing = SmoothingFunction().method6
             theirs.append(sentence_bleu([line.split()], hypothesis.split(), smoothing_function=smoothing))
-            fails.append(False)
+            failed.append(False)
         except AssertionError:
-            fails.append(True)
+            failed.append(True)
     got = np.array(scores(reference, hypotheses, smoothing="nltk-6"))
-    assert (sum(fails), len(fails)) == (113, 560)
-    assert (got[fails] == 0).all()
-    np.testing.assert_allclose(got[~np.array(fails)], theirs, rtol=0, atol=1e-8)
+    assert (sum(failed), len(failed)) == (113, 560)
+    assert (got[failed] == 0).all()
+    np.testing.assert_allclose(got[~np.array(failed)], theirs, rtol=0, atol=1e-8)
     ours = np.array(scores(reference, hypotheses, smoothing="6"))
     pairs_match = np.array(
         [counts(tuple(h.split()), tuple(r.split()), 2)[0] > 0 for h, r in zip(hypotheses, reference, strict=True)]

@@ -1,6 +1,6 @@
-"""Every metric that sacreBLEU 2.6.0 has, through its API, on real systems: every count and every corpus score equal.
+"""Every metric of sacreBLEU 2.6.0, through its API, on real systems: every count and every corpus score is equal.
 
-The ordinary run takes two systems of a set and some of its segments; the slow one takes every system, every segment and
+The default run takes two systems of each set and some segments; the slow run takes every system, every segment and
 every option.
 """
 
@@ -35,19 +35,19 @@ REFERENCES: Mapping[str, Sequence[str]] = {
     "compare-mt-ted-slk-en": ["ted.ref.detok.eng"],
 }
 EXTRA = "extra_refs/wmt14-en-de.extra_refs.txt"
-# Eleven references where there are eleven, and elsewhere one; and the 500 segments that have eleven.
+# All eleven references where they exist, elsewhere one; and the 500 segments that have eleven.
 SETS = [*REFERENCES, "wmt14-en-de of 1 or 11", "wmt14-en-de of 11"]
 
 
 @dataclass(frozen=True)
 class Real:
-    """Real systems and their references; no segment is without any."""
+    """Real systems and their references; every segment has at least one reference."""
 
     systems: Systems
     references: Columns
 
     def some(self, n_systems: int, n_segments: int) -> Real:
-        """The first and the last of the systems, and segments from the beginning to the end."""
+        """The first and the last system, with segments spread over the set."""
         names = list(self.systems)
         step = max(1, len(self.references[0]) // n_segments)
         chosen = slice(0, step * n_segments, step)
@@ -66,7 +66,7 @@ def systems_of(data: Path, name: str) -> Systems:
 
 
 def extra_references(data: Path, segments: int) -> Columns:
-    """The ten further references of wmt14-en-de: lines ``R1-17``, tab, text; 17 is a line of the test set, from 1."""
+    """The ten extra references of wmt14-en-de: lines ``R1-17``, tab, text; 17 is a line of the test set, from 1."""
     columns: Columns = [[None] * segments for _ in range(10)]
     for line in read_lines(str(data / "wmt14-en-de" / EXTRA)):
         label, _, text = line.partition("\t")
@@ -109,7 +109,7 @@ def compare_ter(texts: Real, **options: Any) -> None:
     units = np.lcm.reduce(numbers)
 
     def scaled(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        # A mean length is whole in these units but for sacreBLEU's rounding.
+        # Mean lengths are integers in these steps, except for sacreBLEU's rounding.
         np.testing.assert_allclose(rows * units, np.rint(rows * units), rtol=1e-12, atol=1e-9)
         return np.asarray(np.rint(rows * units))
 
@@ -139,7 +139,7 @@ COMPARISONS: Mapping[str, Callable[..., None]] = {
     "ter": compare_ter,
 }
 
-# Every option of each, and every value that a number of few values can have.
+# Every option of each metric, with every value or some values of numeric options.
 CHRF_OPTIONS: list[dict[str, Any]] = [
     {"char_order": 3},
     {"beta": 1},
@@ -170,7 +170,7 @@ OPTIONS: Mapping[str, list[dict[str, Any]]] = {
 }
 
 
-def test_the_sets_are_those_that_are_meant(data: Path) -> None:
+def test_the_test_sets_have_the_expected_contents(data: Path) -> None:
     sizes = {}
     for name in SETS:
         texts = real(data, name)
@@ -185,9 +185,9 @@ def test_the_sets_are_those_that_are_meant(data: Path) -> None:
         "wmt14-en-de of 1 or 11": (18, 11, 2737),
         "wmt14-en-de of 11": (18, 11, 500),
     }
-    # Three of the files of wmt19 end every line with CR and LF.
+    # Three of the files of wmt19 have lines that end with CR and LF.
     assert not any("\r" in (line or "") for column in real(data, "wmt19-en-de").references for line in column)
-    # The ids of the extra references are lines of the test set: T-17 is line 17 of ref.txt.
+    # The ids of the extra references are line numbers of the test set: T-17 is line 17 of ref.txt.
     originals = [line.split("\t") for line in read_lines(str(data / "wmt14-en-de" / EXTRA)) if line.startswith("T-")]
     assert len(originals) == 500
     reference = read_lines(str(data / "wmt14-en-de/ref.txt"))
@@ -195,19 +195,19 @@ def test_the_sets_are_those_that_are_meant(data: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("of", COMPARISONS)
-def test_two_systems_of_every_set_equal_sacrebleu(data: Path, of: str, name: str) -> None:
+@pytest.mark.parametrize("metric_name", COMPARISONS)
+def test_two_systems_of_every_set_equal_sacrebleu(data: Path, metric_name: str, name: str) -> None:
     texts = real(data, name)
-    # By what sacreBLEU takes for them.
-    segments = {"bleu": 2000, "chrf": 300, "chrf++": 300, "ter": 200}[of] // min(len(texts.references), 5)
-    COMPARISONS[of](texts.some(2, segments))
+    # Fewer segments for metrics that take sacreBLEU longer.
+    segments = {"bleu": 2000, "chrf": 300, "chrf++": 300, "ter": 200}[metric_name] // min(len(texts.references), 5)
+    COMPARISONS[metric_name](texts.some(2, segments))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("of", ["bleu", "chrf", "chrf++"])
-def test_every_system_of_every_set_equals_sacrebleu(data: Path, of: str, name: str) -> None:
-    COMPARISONS[of](real(data, name))
+@pytest.mark.parametrize("metric_name", ["bleu", "chrf", "chrf++"])
+def test_every_system_of_every_set_equals_sacrebleu(data: Path, metric_name: str, name: str) -> None:
+    COMPARISONS[metric_name](real(data, name))
 
 
 @pytest.mark.slow
@@ -220,9 +220,13 @@ def test_ter_of_two_whole_systems_of_every_set_equals_sacrebleu(data: Path, name
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(
-    ("of", "options"), [(of, options) for of in OPTIONS for options in OPTIONS[of]], ids=lambda value: str(value)
+    ("metric_name", "options"),
+    [(metric_name, options) for metric_name in OPTIONS for options in OPTIONS[metric_name]],
+    ids=lambda value: str(value),
 )
-def test_every_option_equals_sacrebleu_on_every_set(data: Path, of: str, options: dict[str, Any], name: str) -> None:
+def test_every_option_equals_sacrebleu_on_every_set(
+    data: Path, metric_name: str, options: dict[str, Any], name: str
+) -> None:
     texts = real(data, name)
-    segments = {"bleu": 3000, "chrf": 500, "chrf++": 500, "ter": 100}[of] // min(len(texts.references), 5)
-    COMPARISONS[of](texts.some(2, segments), **options)
+    segments = {"bleu": 3000, "chrf": 500, "chrf++": 500, "ter": 100}[metric_name] // min(len(texts.references), 5)
+    COMPARISONS[metric_name](texts.some(2, segments), **options)

@@ -1,4 +1,4 @@
-"""The paths of vector instructions: whichever is taken, results are the same bytes."""
+"""SIMD paths: every instruction set gives the same bytes."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ PATHS = ("portable", "avx2", "avx512")
 
 
 def run(path: str | None, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Python in a new process that is told to take a path, or not told."""
-    told = {name: value for name, value in os.environ.items() if name != "RESHUFFLE_SIMD"}
+    """Python in a new process, with the path forced or left to the default."""
+    environment = {name: value for name, value in os.environ.items() if name != "RESHUFFLE_SIMD"}
     if path is not None:
-        told["RESHUFFLE_SIMD"] = path
+        environment["RESHUFFLE_SIMD"] = path
     command = [sys.executable, *arguments]
-    return subprocess.run(command, env=told, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
 
 
-def here() -> list[str]:
-    """The paths that this processor can take."""
+def supported_paths() -> list[str]:
+    """The paths that this processor supports."""
     best = run(None, "-c", "from reshuffle import _core; print(_core.simd())").stdout.strip()
     return list(PATHS[: PATHS.index(best) + 1])
 
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A reference and three systems, of an odd number of segments that is more than a chunk of flips on any path."""
+    """A reference and three systems; the number of segments is odd and exceeds a chunk of flips on every path."""
     folder = tmp_path_factory.mktemp("texts")
     rng = np.random.default_rng(8)
     lines = [rng.integers(0, 300, size=rng.integers(0, 40)) for _ in range(1501)]
@@ -53,36 +53,36 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_all_paths_write_the_same_bytes(name: str, texts: Path) -> None:
+def test_all_paths_give_the_same_bytes(name: str, texts: Path) -> None:
     command = ["-m", "reshuffle", "compare", "ref", "a", "b", "c", *COMMANDS[name].split(), "--format", "json"]
-    done = {path: run(path, *command, cwd=texts) for path in here()}
+    done = {path: run(path, *command, cwd=texts) for path in supported_paths()}
     assert all(one.returncode == 0 for one in done.values()), {path: one.stderr for path, one in done.items()}
     assert len(json.loads(done["portable"].stdout)["comparisons"]) > 1
     for path, one in done.items():
         assert one.stdout == done["portable"].stdout, path
 
 
-def test_the_variable_forces_a_path_and_nothing_or_an_empty_one_the_best() -> None:
+def test_the_variable_forces_a_path_and_unset_or_empty_means_the_best() -> None:
     script = "from reshuffle import _core; print(_core.simd())"
-    for path in here():
+    for path in supported_paths():
         assert run(path, "-c", script).stdout == f"{path}\n"
-    assert run("", "-c", script).stdout == run(None, "-c", script).stdout == f"{here()[-1]}\n"
-    assert _core.simd() in here()
+    assert run("", "-c", script).stdout == run(None, "-c", script).stdout == f"{supported_paths()[-1]}\n"
+    assert _core.simd() in supported_paths()
 
 
 USES = {
     "simd": "_core.simd()",
     "counts": "metric('bleu').suff_stats([['a']], [['a']])",
     "scores": "metric('bleu').score([[1, 1, 1, 0, 0, 0, 1, 0, 0, 0]])",
-    "words": "_core.stream_values(1, 'shuffle', 0, 5)",
+    "random values": "_core.stream_values(1, 'shuffle', 0, 5)",
     "weights": "_core.draw_weights(1, 0, 50)",
-    "law": "_core.subset_sum_distribution(np.ones(5, np.uint64))",
+    "exact": "_core.subset_sum_distribution(np.ones(5, np.uint64))",
     "shuffles": "approximate_randomization(np.ones((9, 2), int), np.zeros((9, 2), int), lambda t: t[..., 0])",
 }
 
 
 @pytest.mark.parametrize("use", USES)
-def test_a_path_that_is_not_there_is_an_error_at_the_first_use(use: str) -> None:
+def test_an_unknown_path_is_an_error_at_the_first_use(use: str) -> None:
     script = f"""
 import numpy as np
 from reshuffle import InputError, _core, approximate_randomization, metric
@@ -96,11 +96,11 @@ except InputError as error:
     assert done.stdout == 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "sse9"\n'
 
 
-def test_a_command_told_to_take_no_path_leaves_with_exit_code_2(texts: Path) -> None:
+def test_a_command_with_an_unknown_path_exits_with_code_2(texts: Path) -> None:
     done = run("AVX2", "-m", "reshuffle", "compare", "ref", "a", "b", cwd=texts)
     assert (done.returncode, done.stdout) == (2, "")
     assert 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "AVX2"' in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
-    # What uses no instructions does not mind.
+    # Calls without SIMD code ignore the variable.
     assert run("AVX2", "-m", "reshuffle", "--version").returncode == 0
     assert run("AVX2", "-c", "import reshuffle; reshuffle.metric('bleu')").returncode == 0

@@ -1,4 +1,4 @@
-"""Standard errors and document effects of all pairs from one matrix, beside the same pair by pair."""
+"""Standard errors and document effects of all pairs from one matrix equal those computed pair by pair."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def width(m: Metric) -> int:
 
 
 def systems_of(m: Metric, seed: int, k: int, n: int, kinds: list[int]) -> Counts:
-    """Counts of k systems; of each kind 0 another one, 1 a copy of the one before, 2 one that differs in one unit."""
+    """Counts of k systems. Kinds: 0 a new system, 1 a copy of the one before, 2 a copy that differs in one segment."""
     rng = np.random.default_rng(seed)
-    # Matches are fewer than what they are divided by, as in texts.
+    # Counts decrease along a row, as matches are at most the n-grams that they are divided by.
     out = [np.sort(rng.integers(1, 40, size=(n, width(m))), axis=1)[:, ::-1].copy()]
     for kind in kinds[: k - 1]:
         last = out[-1]
@@ -41,7 +41,7 @@ def systems_of(m: Metric, seed: int, k: int, n: int, kinds: list[int]) -> Counts
 
 
 def delta_of_a_pair(m: Metric, a: Counts, b: Counts, strata: Strata) -> float:
-    """The definition: the counts of a and what b has less, times what each adds to the linearised difference."""
+    """By definition: the counts of a and the differences to b, times their gradients in the linearised difference."""
     centred = a - np.rint(a.mean(axis=0)).astype(np.int64)
     rows = np.concatenate([centred, a - b], axis=1)
     of_a, of_b = (gradient(m, x[None], x[None].sum(axis=1))[0] for x in (a, b))
@@ -59,7 +59,7 @@ KINDS = st.lists(st.integers(0, 2), min_size=4, max_size=4)
 @settings(max_examples=60)
 @given(st.sampled_from(METRICS), SEEDS, st.integers(3, 400), st.integers(1, 3), KINDS)
 @example(METRICS[0], 1, 400, 1, [1, 2, 0, 2])
-def test_variances_of_all_pairs_are_those_pair_by_pair(
+def test_variances_of_all_pairs_equal_those_pair_by_pair(
     m: Metric, seed: int, n: int, n_strata: int, kinds: list[int]
 ) -> None:
     counts = systems_of(m, seed, 5, n, kinds)
@@ -76,7 +76,7 @@ def test_variances_of_all_pairs_are_those_pair_by_pair(
 
 
 @pytest.mark.parametrize("m", METRICS, ids=lambda m: m.name)
-def test_whoever_differs_in_next_to_nothing_is_looked_at_closely(m: Metric) -> None:
+def test_the_variance_of_a_tiny_difference_is_exact(m: Metric) -> None:
     n = 100_000
     counts = systems_of(m, 3, 3, n, [2, 0])
     strata = Strata(np.zeros(n, np.intp))
@@ -89,7 +89,9 @@ def test_whoever_differs_in_next_to_nothing_is_looked_at_closely(m: Metric) -> N
 @settings(max_examples=60)
 @given(SEEDS, st.integers(4, 300), st.integers(2, 300), KINDS)
 @example(5, 8, 8, [0, 1, 2, 0])
-def test_document_effects_of_all_pairs_are_those_pair_by_pair(seed: int, n: int, groups: int, kinds: list[int]) -> None:
+def test_document_effects_of_all_pairs_equal_those_pair_by_pair(
+    seed: int, n: int, groups: int, kinds: list[int]
+) -> None:
     sample = CountSample.from_counts(metric("bleu"), systems_of(metric("bleu"), seed, 5, n, kinds))
     documents = Documents(np.array(ids_of(seed, n, min(groups, n))))
     pairs = list(combinations(range(5), 2))
@@ -102,7 +104,7 @@ def test_document_effects_of_all_pairs_are_those_pair_by_pair(seed: int, n: int,
         assert math.isnan(effect) or not identical
 
 
-def test_the_size_of_blocks_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     values, weights = rng.normal(size=(7, 1000)), rng.random(1000)
     whole = Squares(values, weights)
@@ -115,7 +117,7 @@ def test_the_size_of_blocks_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("options", [{}, {"documents": True}, {"strata": True}, {"documents": True, "strata": True}])
 @pytest.mark.parametrize("method", ["delta", "jackknife"])
-def test_a_comparison_of_all_pairs_has_the_intervals_of_each(method: str, options: dict[str, bool]) -> None:
+def test_intervals_of_a_comparison_equal_those_of_each_pair(method: str, options: dict[str, bool]) -> None:
     n, rng = 120, np.random.default_rng(6)
     ids: dict[str, Any] = {name: (np.arange(n) // (6 if name == "documents" else 60)).tolist() for name in options}
     bleu = systems_of(metric("bleu"), 7, 6, n, [0, 1, 2, 0, 0])

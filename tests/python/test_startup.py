@@ -1,4 +1,4 @@
-"""What is imported, and what is not: help and version wait for nothing, the package for what is used."""
+"""Imports: help and version import nothing heavy, and the package imports modules when they are used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def python(source: str) -> str:
-    """What another interpreter prints."""
+    """The output of Python code in a new process."""
     return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout
 
 
@@ -53,7 +53,7 @@ def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich"} & imported_by(command, "--help")
 
 
-def test_importing_the_package_imports_nothing_that_is_not_used() -> None:
+def test_importing_the_package_imports_only_what_is_used() -> None:
     assert (
         python("import sys, reshuffle; print('numpy' in sys.modules, 'reshuffle._core' in sys.modules)")
         == "False False\n"
@@ -67,7 +67,7 @@ def test_importing_the_package_imports_nothing_that_is_not_used() -> None:
     )
 
 
-def test_results_import_reports_only_when_they_are_displayed() -> None:
+def test_results_import_the_reports_only_when_displayed() -> None:
     source = """
 import sys
 from reshuffle import SegmentScores, compare
@@ -80,7 +80,7 @@ print(sorted(before), "reshuffle.report" in sys.modules)
     assert python(source) == "[] True\n"
 
 
-# Either way the names are what the package said before any of it was imported.
+# Every way of importing gives the same objects.
 @pytest.mark.parametrize(
     "source",
     [
@@ -93,11 +93,11 @@ print(sorted(before), "reshuffle.report" in sys.modules)
         "import reshuffle; print(not hasattr(reshuffle, 'nothing'), not hasattr(reshuffle, 'numpy'))",
     ],
 )
-def test_every_name_is_found_by_every_way_of_asking(source: str) -> None:
+def test_every_name_is_found_by_every_kind_of_import(source: str) -> None:
     assert python(source) == "True True\n"
 
 
-def test_every_public_name_is_there_and_is_what_its_module_holds() -> None:
+def test_every_public_name_is_that_of_its_module() -> None:
     for name in reshuffle.__all__:
         value = getattr(reshuffle, name)
         module = getattr(value, "__module__", None)
@@ -108,7 +108,7 @@ def test_every_public_name_is_there_and_is_what_its_module_holds() -> None:
         reshuffle.comapre  # noqa: B018
 
 
-def test_there_is_one_version() -> None:
+def test_all_files_have_the_same_version() -> None:
     found = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
     assert found is not None
     assert found[1] == reshuffle.__version__ == _core.VERSION
@@ -120,7 +120,7 @@ def choices(metric: str, option: str) -> list[str]:
 
 
 def kinds_of_seeds() -> list[str]:
-    """The kinds that the core lists in the error for an unknown one."""
+    """The kinds listed in the core's error for an unknown kind."""
     with pytest.raises(InputError) as raised:
         reshuffle.derive_seed(1, "?", 0)
     return str(raised.value.fields["known"]).split(", ")
@@ -151,17 +151,17 @@ def kinds_of_seeds() -> list[str]:
         (types.InputFormat, INPUT_FORMATS),
     ],
 )
-def test_the_names_for_type_checkers_are_those_of_the_registries(names: object, registry: object) -> None:
+def test_literal_types_list_the_names_of_the_registries(names: object, registry: object) -> None:
     assert list(get_args(names)) == list(registry)  # type: ignore[call-overload]
 
 
-def test_every_choice_of_a_metrics_option_has_its_type() -> None:
+def test_every_choice_of_a_metric_option_has_a_literal_type() -> None:
     every = {tuple(option.choices) for spec in metric_specs() for option in spec.options if option.choices}
     assert every <= {get_args(getattr(types, name)) for name in types.__all__}
 
 
-def test_every_name_for_type_checkers_is_compared_with_its_registry() -> None:
-    compared = test_the_names_for_type_checkers_are_those_of_the_registries.pytestmark[0].args[1]  # type: ignore[attr-defined]
+def test_every_literal_type_is_compared_with_its_registry() -> None:
+    compared = test_literal_types_list_the_names_of_the_registries.pytestmark[0].args[1]  # type: ignore[attr-defined]
     assert sorted(types.__all__) == sorted(
         name for name in types.__all__ if any(getattr(types, name) is names for names, _ in compared)
     )

@@ -1,4 +1,4 @@
-"""Sequential stopping: limits by definition, and tests that stop where looking at shuffles one by one stops them."""
+"""Sequential stopping: limits from their definition, and tests that stop at the same shuffle as one-by-one checks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RULES: list[AnyRule] = [BesagClifford(), BesagClifford(1), BesagClifford(300), G
 
 
 def limits_in_fractions(level: Fraction, risk: Fraction, n: int) -> list[tuple[int, int]]:
-    """Gandy 2009 in exact numbers: U_n and L_n spend what they may of P(stopped on that side by shuffle n)."""
+    """Gandy 2009 in exact numbers: U_n and L_n spend the allowed P(stopped on that side by shuffle n)."""
     running, low, high = {0: Fraction(1)}, Fraction(0), Fraction(0)
     out = []
     for shuffle in range(1, n + 1):
@@ -61,14 +61,14 @@ def limits_in_fractions(level: Fraction, risk: Fraction, n: int) -> list[tuple[i
 
 
 @pytest.mark.parametrize(("level", "risk"), [(0.05, 0.001), (0.01, 0.05), (0.5, 0.25)])
-def test_gandys_limits_are_those_of_exact_numbers(level: float, risk: float) -> None:
+def test_gandys_limits_equal_those_in_exact_arithmetic(level: float, risk: float) -> None:
     expected = limits_in_fractions(Fraction(level), Fraction(risk), 120)
     assert expected == list(map(tuple, _core.StoppingRule.gandy(level, risk).limits(120).tolist()))
 
 
 @pytest.mark.parametrize("risk", [0.25, 0.05, 0.001, 1e-9])
 @pytest.mark.parametrize("level", [0.9, 0.5, 0.1, 0.05, 0.01, 0.001])
-def test_p_lies_on_the_side_that_gandy_decides_for(level: float, risk: float) -> None:
+def test_gandy_decides_for_the_side_of_the_level_that_p_is_on(level: float, risk: float) -> None:
     n = np.arange(1, 5001)
     low, high = _core.StoppingRule.gandy(level, risk).limits(5000).T
     possible = low >= 0
@@ -78,7 +78,7 @@ def test_p_lies_on_the_side_that_gandy_decides_for(level: float, risk: float) ->
 
 
 def one_by_one(rule: AnyRule, reached: NDArray[np.bool_]) -> tuple[int, int, bool]:
-    """The slow, obvious way."""
+    """The slow, obvious way: shuffles, exceedances, and whether the rule stopped."""
     count = 0
     limits = rule.core().limits(len(reached)).tolist()
     for number, (more, (low, high)) in enumerate(zip(reached.tolist(), limits, strict=True), 1):
@@ -88,14 +88,14 @@ def one_by_one(rule: AnyRule, reached: NDArray[np.bool_]) -> tuple[int, int, boo
     return len(reached), count, False
 
 
-def words(hypotheses: list[str], references: Any) -> float:
+def function_of_all_lines(hypotheses: list[str], references: Any) -> float:
     """A function of texts whose value depends on every line."""
     return float(sum(len(line) * 37 % 101 for line in hypotheses))
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.signature)
-def test_each_pair_stops_under_each_metric_where_one_shuffle_after_the_other_stops_it(
+def test_each_test_stops_at_the_shuffle_at_which_one_by_one_checks_stop(
     rule: AnyRule, alternative: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = random_counts(4, 3, 100)
@@ -110,7 +110,7 @@ def test_each_pair_stops_under_each_metric_where_one_shuffle_after_the_other_sto
     statistics = replicates.run([Series()], pairs)[0]
     size = np.abs(statistics) if alternative == "two-sided" else statistics
     sides = {"less": 0.0, "greater": 1.0, "two-sided": 1.0}
-    # From p = 0.6 to 1/3000, and in the middle as close to .05 as can be.
+    # Shares from p = 0.6 to 1/3000, some as close to .05 as possible.
     shares = np.array([[0.6, 0.05, 0.3], [0.3, 0.049, 0.001], [0.01, 0.05, 0.1]])
     thresholds = np.array(
         [[np.quantile(size[m, p], abs(sides[alternative] - shares[m, p])) for p in range(3)] for m in range(3)]
@@ -127,10 +127,10 @@ def test_each_pair_stops_under_each_metric_where_one_shuffle_after_the_other_sto
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.signature)
-def test_functions_of_texts_are_called_for_no_more_shuffles_than_are_looked_at(rule: AnyRule) -> None:
+def test_functions_of_texts_are_called_only_for_the_shuffles_used(rule: AnyRule) -> None:
     rng = np.random.default_rng(1)
     systems = [["x" * length for length in rng.integers(1, 90, 20)] for _ in range(3)]
-    sample = TextSample(CorpusFunction("words", words), systems, [["r"] * 20])
+    sample = TextSample(CorpusFunction("words", function_of_all_lines), systems, [["r"] * 20])
     pairs = [(1, 0), (2, 0)]
     n = 500
     statistics = Replicates([sample], n_resamples=n, seed=3).run([Series()], pairs)[0][0]
@@ -145,7 +145,7 @@ def test_functions_of_texts_are_called_for_no_more_shuffles_than_are_looked_at(r
     assert 2 * sum(used for used, _, _ in expected) == sample.evaluations - before
 
 
-def test_documents_are_shuffled_until_enough_is_known() -> None:
+def test_stopping_applies_to_shuffled_documents() -> None:
     a, b = random_counts(2, 2, 120)
     ids = np.repeat(np.arange(40), 3)
     options: dict[str, Any] = {"documents": ids, "n_resamples": 4000, "seed": 9}
@@ -158,7 +158,7 @@ def test_documents_are_shuffled_until_enough_is_known() -> None:
         assert one_by_one(rule, reached) == (result.n_resamples, result.exceedances, result.stopping.stopped)
 
 
-def test_p_values_are_those_of_the_papers() -> None:
+def test_p_values_follow_the_papers() -> None:
     shuffles, exceedances, by_rule = (
         np.array([[25, 400, 999]]),
         np.array([[20, 20, 7]]),
@@ -174,7 +174,7 @@ def test_p_values_are_those_of_the_papers() -> None:
 
 @pytest.mark.parametrize("h", [1, 2, 3, 9])
 def test_besag_and_cliffords_p_is_exact_when_all_orders_are_equally_likely(h: int) -> None:
-    # What was observed and six shuffles: under the null all orders of seven different numbers are equally likely.
+    # The observed value and six shuffles: under the null all orders of seven different numbers are equally likely.
     rule = BesagClifford(h)
     orders = np.array(list(itertools.permutations(range(7))))
     sequential = _core.Sequential(rule.core(), len(orders))
@@ -189,7 +189,7 @@ def test_besag_and_cliffords_p_is_exact_when_all_orders_are_equally_likely(h: in
 
 
 def outcomes(rule: AnyRule, cap: int, p: float) -> dict[tuple[int, int, bool], float]:
-    """The probability of each end that the shuffles of a test may come to."""
+    """The probability of each possible end of a test: (shuffles, exceedances, stopped by the rule)."""
     running, out = np.array([1.0]), {}
     for n, (low, high) in enumerate(rule.core().limits(cap).tolist(), 1):
         running = np.append(running * (1 - p), 0.0) + np.append(0.0, running * p)
@@ -201,7 +201,7 @@ def outcomes(rule: AnyRule, cap: int, p: float) -> dict[tuple[int, int, bool], f
 
 
 @pytest.mark.parametrize("rule", [BesagClifford(5), Gandy(0.05), Gandy(0.2, 0.1)], ids=lambda rule: rule.signature)
-def test_intervals_of_p_cover_it_whatever_stopped_the_shuffles(rule: AnyRule) -> None:
+def test_intervals_of_p_have_their_coverage_with_and_without_stopping(rule: AnyRule) -> None:
     cap = 400
     for p in (0.004, 0.03, 0.05, 0.08, 0.4, 0.93):
         covered = 0.0
@@ -215,7 +215,7 @@ def test_intervals_of_p_cover_it_whatever_stopped_the_shuffles(rule: AnyRule) ->
         assert covered >= 0.95
 
 
-def test_the_interval_of_inverse_sampling_is_made_of_tails_of_the_negative_binomial() -> None:
+def test_the_interval_after_stopping_comes_from_the_negative_binomial_distribution() -> None:
     interval = clopper_pearson(20, 400, stopped=True)
     # P(N ≤ 400) and P(N ≥ 400) for the number N of shuffles until the 20th exceedance.
     assert scipy.stats.nbinom.cdf(380, 20, interval.low) == pytest.approx(0.025)
@@ -224,7 +224,7 @@ def test_the_interval_of_inverse_sampling_is_made_of_tails_of_the_negative_binom
 
 
 @pytest.mark.parametrize(("c", "n"), [(0, 1), (1, 1), (0, 300), (300, 300), (3, 400), (123, 456), (5000, 100_000)])
-def test_robbins_interval_is_that_of_its_definition(c: int, n: int) -> None:
+def test_robbins_interval_follows_its_definition(c: int, n: int) -> None:
     interval = robbins(c, n, 0.99)
     for end, edge in ((interval.low, 0.0), (interval.high, 1.0)):
         if c != n * edge:
@@ -242,7 +242,7 @@ def two_systems() -> tuple[Any, Any]:
     return a, b
 
 
-def test_the_result_tells_how_it_came_about() -> None:
+def test_the_result_and_its_signature_name_the_stopping_rule() -> None:
     a, b = two_systems()
     result = approximate_randomization(a, b, BLEU, stopping="besag-clifford", n_resamples=50_000)
     assert UsedStopping("besag-clifford", max_resamples=50_000, stopped=True, exceedances=20) == result.stopping
@@ -255,14 +255,14 @@ def test_the_result_tells_how_it_came_about() -> None:
     assert "|stopping:gandy[0.05,0.01]|n:50000|" in result.signature
 
 
-def test_without_stopping_nothing_changes() -> None:
+def test_without_stopping_results_do_not_mention_it() -> None:
     a, b = two_systems()
     result = approximate_randomization(a, b, BLEU, n_resamples=500)
     assert (result.stopping, result.n_resamples) == (None, 500)
     assert "stopping" not in result.signature
 
 
-def test_the_shuffles_that_were_looked_at_can_be_kept() -> None:
+def test_the_null_distribution_holds_the_shuffles_used() -> None:
     a, b = two_systems()
     everything = approximate_randomization(a, b, BLEU, n_resamples=3000, keep_null_distribution=True).null_distribution
     result = approximate_randomization(
@@ -275,7 +275,7 @@ def test_the_shuffles_that_were_looked_at_can_be_kept() -> None:
     np.testing.assert_array_equal(everything[: result.n_resamples], result.null_distribution)
 
 
-def test_identical_systems_stop_at_once_with_p_1() -> None:
+def test_identical_systems_stop_at_once_with_p_one() -> None:
     a, _ = two_systems()
     result = approximate_randomization(a, a, BLEU, stopping="besag-clifford", n_resamples=10**15)
     assert (result.pvalue, result.n_resamples) == (1, 20)
@@ -320,7 +320,7 @@ def test_identical_systems_stop_at_once_with_p_1() -> None:
         ),
     ],
 )
-def test_stopping_that_cannot_be_had_is_refused(options: dict[str, Any], message: str) -> None:
+def test_impossible_stopping_is_refused(options: dict[str, Any], message: str) -> None:
     scores = SegmentScores("rating", {"b": [1, 2, 3], "a": [2, 3, 5]})
     with pytest.raises(InputError, match=message):
         compare(metrics=scores, **options)
@@ -336,31 +336,31 @@ def test_stopping_that_cannot_be_had_is_refused(options: dict[str, Any], message
         (lambda: Gandy(risk=0.5), r"risk must be at most 0.25, got 0.5"),
     ],
 )
-def test_numbers_that_make_no_rule_are_refused(rule: Any, message: str) -> None:
+def test_invalid_parameters_of_rules_are_refused(rule: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         rule()
 
 
 @pytest.mark.parametrize("rule", STOPPING)
-def test_shuffles_that_are_stopped_are_by_coins(rule: str) -> None:
+def test_stopping_uses_iid_shuffles_in_the_default_scheme(rule: str) -> None:
     a, b = two_systems()
-    a[:-4] = b[:-4]  # all 16 patterns of swaps would be no work at all
+    a[:-4] = b[:-4]  # without stopping, the 16 patterns would be enumerated
     options: dict[str, Any] = {"n_resamples": 3000, "keep_null_distribution": True}
     assert approximate_randomization(a, b, BLEU, **options).scheme == "exact"
-    by_coins = approximate_randomization(a, b, BLEU, scheme="iid", **options)
+    iid = approximate_randomization(a, b, BLEU, scheme="iid", **options)
     result = approximate_randomization(a, b, BLEU, stopping=rule, **options)
     assert result.scheme == "iid"
     assert "scheme" not in result.signature
     assert result == approximate_randomization(a, b, BLEU, stopping=rule, scheme="iid", **options)
     assert result.null_distribution is not None
-    assert by_coins.null_distribution is not None
+    assert iid.null_distribution is not None
     assert len(result.null_distribution) == result.n_resamples
-    np.testing.assert_array_equal(by_coins.null_distribution[: result.n_resamples], result.null_distribution)
+    np.testing.assert_array_equal(iid.null_distribution[: result.n_resamples], result.null_distribution)
     assert result.null_probabilities is None
 
 
 @pytest.mark.parametrize(("adjust", "by_hand"), [("holm", holm), ("bonferroni", bonferroni)])
-def test_p_that_besag_and_clifford_give_can_be_adjusted(adjust: str, by_hand: Any) -> None:
+def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> None:
     corpus = demo.demo_corpus()
     options: dict[str, Any] = {"all_pairs": True, "n_resamples": 2000, "stopping": "besag-clifford"}
     options["strata"] = ["news"] * 20 + ["talks"] * (corpus.n_segments - 20)
@@ -386,8 +386,8 @@ def test_p_that_besag_and_clifford_give_can_be_adjusted(adjust: str, by_hand: An
     assert expected == [pair["adjusted_pvalue"] for pair in pairs]
 
 
-def test_tests_that_stop_early_could_have_gone_on() -> None:
-    ratings = SegmentScores("rating", {"b": [1, 2, 3, 4] * 10, "a": [2, 1, 4, 3] * 10})  # no difference at all
+def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> None:
+    ratings = SegmentScores("rating", {"b": [1, 2, 3, 4] * 10, "a": [2, 1, 4, 3] * 10})  # equal means
     result = compare(metrics=ratings, n_resamples=5000, stopping=BesagClifford(2), interval="t")
     assert result.comparisons[0].test.n_resamples == 2
     assert "cannot be below" not in render(result, "text")
@@ -395,7 +395,7 @@ def test_tests_that_stop_early_could_have_gone_on() -> None:
     assert "With 10 replicates p cannot be below 0.091, too few" in render(result, "text")
 
 
-def test_all_pairs_of_a_comparison_stop_by_themselves() -> None:
+def test_each_test_of_a_comparison_stops_independently() -> None:
     corpus = demo.demo_corpus()
     options: dict[str, Any] = {"all_pairs": True, "n_resamples": 2000, "interval": "delta", "confidence_level": 0.9}
     everything = compare(corpus.references, corpus.systems, ["bleu", "chrf"], **options)
@@ -409,7 +409,7 @@ def test_all_pairs_of_a_comparison_stop_by_themselves() -> None:
     for there, here in zip(everything.comparisons, early.comparisons, strict=True):
         assert here.test.stopping is not None
         assert here.test.stopping.level == 0.1
-        # Not certain, but true of these: what is decided is what all shuffles say.
+        # Not guaranteed by Gandy's rule, but true here: the decision agrees with that of all shuffles.
         assert (there.test.pvalue <= 0.1) == (here.test.pvalue <= 0.1)
     text = " ".join(render(early, "text").split())
     assert "approximate randomization, at most 2,000 shuffles, two-sided" in text
@@ -426,7 +426,7 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(cli, [*args], catch_exceptions=True)
 
 
-def test_the_command_line_stops_too(tmp_path: Any) -> None:
+def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
     files = list(map(str, demo.write_demo(str(tmp_path))))
     common = ["compare", *files, "-n", "3000", "--interval", "delta"]
     found = json.loads(run(*common, "--stopping", "besag-clifford", "--format", "json").output)
@@ -442,7 +442,7 @@ def test_the_command_line_stops_too(tmp_path: Any) -> None:
     assert "Sequential stopping (Besag & Clifford 1991): each test ends after 20 shuffles" in text
 
 
-def test_too_few_shuffles_to_decide_are_said_to_be(tmp_path: Any) -> None:
+def test_reports_count_undecided_tests(tmp_path: Any) -> None:
     files = list(map(str, demo.write_demo(str(tmp_path))))
     text = " ".join(run("compare", *files[:3], "-n", "50", "--stopping", "gandy").output.split())
     assert "1 of 1 tests undecided after 50 shuffles; increase n_resamples (-n)." in text

@@ -1,4 +1,4 @@
-"""Strata: draws, standard errors and intervals within them, against slow twins; what they are not for; files."""
+"""Strata: draws, standard errors and intervals within them against slow twins; refusals; files and reports."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FROM_DRAWS = ["percentile", "basic", "normal", "bca"]
 
 
 def counts_of(seed: int, segments: int) -> Counts:
-    """Counts of two made-up BLEU systems, (2, S, 10)."""
+    """Counts of two synthetic BLEU systems, (2, S, 10)."""
     rng = np.random.default_rng(seed)
     length = rng.integers(1, 40, size=(2, segments))
     reference = np.broadcast_to(rng.integers(1, 40, size=segments), (2, segments))
@@ -68,12 +68,12 @@ def as_counts(scores: Any) -> Counts:
 
 
 def members(ids: Any) -> list[list[int]]:
-    """The segments of each stratum, in the order in which strata appear."""
+    """The segments of each stratum, strata in the order of their first segments."""
     return [[s for s, id_ in enumerate(ids) if id_ == name] for name in dict.fromkeys(ids)]
 
 
 def slow_draw(seed: int, replicate: int, ids: list[int]) -> list[int]:
-    """The segments of a draw: stratum after stratum, by the weights that the core gives for their sizes."""
+    """The segments of a draw, stratum after stratum, with the core's weights for the sizes of the strata."""
     groups = members(ids)
     weights = iter(_core.draw_weights(seed, replicate, len(ids), strata=[len(g) for g in groups]).tolist())
     return [s for group in groups for s in group for _ in range(next(weights))]
@@ -98,8 +98,8 @@ def test_draws_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: 
 
 
 @given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
-def test_draws_of_documents_are_those_of_their_sums(data_seed: int, ids: list[int], seed: int) -> None:
-    # Documents of one to three segments, whose segments lie apart.
+def test_draws_of_documents_equal_draws_of_their_summed_counts(data_seed: int, ids: list[int], seed: int) -> None:
+    # Documents of one to three segments that are not adjacent.
     times = np.random.default_rng(data_seed).integers(1, 4, len(ids))
     documents = [d for turn in range(3) for d in range(len(ids)) if turn < times[d]]
     a, b = counts_of(data_seed, len(documents))
@@ -119,7 +119,7 @@ def test_draws_of_documents_are_those_of_their_sums(data_seed: int, ids: list[in
         assert of_sums == of_segments
 
 
-def test_one_stratum_is_none() -> None:
+def test_one_stratum_gives_the_results_without_strata() -> None:
     a, b = counts_of(5, 50)
     one = ["all"] * 50
     for method in ("centred", "shift", "paired"):
@@ -134,19 +134,19 @@ def test_one_stratum_is_none() -> None:
 
 
 @given(IDS)
-def test_ids_are_only_names_and_strata_need_not_be_adjacent(ids: list[int]) -> None:
+def test_results_do_not_depend_on_the_names_or_adjacency_of_strata(ids: list[int]) -> None:
     a, b = counts_of(3, len(ids))
     options: dict[str, Any] = {"n_resamples": 19}
     expected = bootstrap_test(a, b, BLEU, strata=ids, **options)
     for names in ([str(id_) for id_ in ids], [f"part {id_ % 3}/{id_}" for id_ in ids], np.array(ids)):
         assert expected == bootstrap_test(a, b, BLEU, strata=names, **options)
-    # Stratum after stratum, which is how they are drawn.
+    # Draws do not change if the strata are made adjacent, in the order in which they are drawn.
     order = [s for group in members(ids) for s in group]
     moved = [ids[s] for s in order]
     assert expected == bootstrap_test(a[order], b[order], BLEU, strata=moved, **options)
 
 
-def test_shuffles_are_the_same_with_strata_as_without() -> None:
+def test_strata_do_not_change_shuffles() -> None:
     corpus = demo_corpus()
     strata = [i % 7 for i in range(400)]
     without, within = (compare(corpus.references, corpus.systems, strata=s, n_resamples=200) for s in (None, strata))
@@ -156,7 +156,7 @@ def test_shuffles_are_the_same_with_strata_as_without() -> None:
     ]
 
 
-def test_functions_of_texts_see_the_draws_of_counts() -> None:
+def test_functions_of_texts_get_the_same_draws_as_counts() -> None:
     corpus = demo_corpus()
     references = [list(corpus.references[0][:30])]
     systems = {name: list(lines[:30]) for name, lines in corpus.systems.items() if name in ("tuned", "larger")}
@@ -184,7 +184,7 @@ def test_functions_of_texts_see_the_draws_of_counts() -> None:
                 assert one.confidence_interval == other.confidence_interval
 
 
-def test_texts_are_drawn_in_their_order() -> None:
+def test_drawn_texts_keep_their_order() -> None:
     seen = []
 
     def look(hypotheses: list[str], references: list[list[str | None]]) -> float:
@@ -202,14 +202,14 @@ def test_texts_are_drawn_in_their_order() -> None:
 
 
 def textbook_error(values: Any, ids: Any) -> float:
-    """Of the mean of a stratified sample: Σ_h (S_h/S)² s_h²/S_h."""
+    """The standard error of the mean of a stratified sample: the root of Σ_h (S_h/S)² s_h²/S_h."""
     values = np.asarray(values, dtype=float)
     parts = [values[group] for group in members(ids) if len(group) > 1]
     return math.sqrt(sum(len(part) * part.var(ddof=1) for part in parts)) / len(values)
 
 
 @given(IDS, st.integers(0, 1000))
-def test_of_a_mean_both_standard_errors_are_those_of_a_stratified_mean(ids: list[int], seed: int) -> None:
+def test_both_standard_errors_of_a_mean_are_the_textbook_ones(ids: list[int], seed: int) -> None:
     a, b = np.random.default_rng(seed).integers(-50, 50, (2, len(ids)))
     for method in ("delta", "jackknife"):
         of_score = standard_error(as_counts(a), MEAN, strata=ids, method=method)
@@ -219,7 +219,7 @@ def test_of_a_mean_both_standard_errors_are_those_of_a_stratified_mean(ids: list
 
 
 def ratio_counts(sizes: list[int]) -> tuple[Counts, list[int]]:
-    """Errors and lengths of two systems in strata that differ in both, strata mixed."""
+    """Errors and lengths of two systems in strata that differ in both, in random order."""
     rng = np.random.default_rng(11)
     ids = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     kinds = ids % 6
@@ -228,7 +228,7 @@ def ratio_counts(sizes: list[int]) -> tuple[Counts, list[int]]:
     return np.stack([np.stack([rng.binomial(lengths, share), lengths], axis=-1) for share in shares]), ids.tolist()
 
 
-def test_standard_errors_of_a_ratio_are_those_of_slow_twins() -> None:
+def test_standard_errors_of_a_ratio_equal_slow_twins() -> None:
     counts, ids = ratio_counts([40, 7, 2, 1, 25])
     n = len(ids)
     slopes, left_out = [], []
@@ -251,7 +251,7 @@ def test_standard_errors_of_a_ratio_are_those_of_slow_twins() -> None:
 
 
 @pytest.mark.parametrize("size", [2, 5, 40])
-def test_standard_errors_agree_with_draws_but_for_what_draws_of_few_lack(size: int) -> None:
+def test_draws_underestimate_the_standard_error_by_the_size_of_the_strata(size: int) -> None:
     counts, ids = ratio_counts([size] * (240 // size))
     for other in (None, counts[1]):
         delta, jackknife, bootstrap = (
@@ -262,14 +262,14 @@ def test_standard_errors_agree_with_draws_but_for_what_draws_of_few_lack(size: i
         assert bootstrap == pytest.approx(delta * math.sqrt((size - 1) / size), rel=0.03)
 
 
-def test_strata_of_one_segment_add_nothing() -> None:
+def test_strata_of_one_segment_add_no_variance() -> None:
     a = as_counts([5, 9, 1, 7, 3])
     alone, fixed = ["x", "y", "z", "z", "z"], as_counts([6, 8, 1, 7, 3])
     assert standard_error(a, MEAN, strata=alone) == pytest.approx(standard_error(fixed, MEAN, strata=alone))
     draws = Replicates([CountSample.from_arrays(MEAN, a, units=Units(strata=alone))], n_resamples=500, seed=1).draws[0][
         0
     ]
-    # 14 of the two that are always drawn, and three draws from 1, 7 and 3.
+    # The first two are always drawn and sum to 14; the others are three draws from 1, 7 and 3.
     assert {round(5 * d) - 14 for d in draws} == {x + y + z for x in (1, 7, 3) for y in (1, 7, 3) for z in (1, 7, 3)}
 
 
@@ -288,7 +288,7 @@ def test_normal_intervals_are_quantiles_times_standard_errors(of_pair: bool) -> 
 
 
 @pytest.mark.parametrize("of_pair", [False, True])
-def test_the_acceleration_of_bca_is_the_skewness_of_a_sum_of_independent_draws(of_pair: bool) -> None:
+def test_the_acceleration_of_bca_adds_the_moments_of_the_strata(of_pair: bool) -> None:
     rng = np.random.default_rng(3)
     ids = rng.permutation(np.repeat(np.arange(3), [40, 30, 20])).tolist()
     a, b = rng.geometric(0.2, 90) + 30 * np.array(ids), rng.geometric(0.3, 90)
@@ -337,7 +337,7 @@ def texts() -> dict[str, Any]:
         ),
     ],
 )
-def test_ids_that_cannot_be_used_are_refused_with_words(ids: Any, message: str) -> None:
+def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
     a, b = counts_of(1, 3)
     calls: list[Callable[[], object]] = [
         lambda: compare(**texts(), strata=ids),
@@ -352,7 +352,7 @@ def test_ids_that_cannot_be_used_are_refused_with_words(ids: Any, message: str) 
         assert str(refused.value) == message
 
 
-def test_a_document_lies_in_one_stratum() -> None:
+def test_a_document_must_lie_in_one_stratum() -> None:
     a = counts_of(1, 5)[0]
     with pytest.raises(InputError) as refused:
         standard_error(a, BLEU, documents=["u", "v", "v", "u", "w"], strata=["n", "t", "t", "t", "n"])
@@ -365,7 +365,7 @@ def test_a_document_lies_in_one_stratum() -> None:
 
 
 @pytest.mark.parametrize("test", ["t-test", "wilcoxon", "sign-test"])
-def test_tests_and_intervals_without_strata_refuse_them(test: str) -> None:
+def test_tests_and_intervals_that_cannot_use_strata_refuse_them(test: str) -> None:
     rating = SegmentScores("rating", {"a": [1, 2, 4, 5], "b": [2, 2, 3, 3]})
     strata = [1, 1, 2, 2]
     refused = (
@@ -382,18 +382,18 @@ def test_tests_and_intervals_without_strata_refuse_them(test: str) -> None:
         score(metrics=rating, interval="studentized", strata=strata)
 
 
-def test_more_strata_than_streams_are_refused() -> None:
+def test_too_many_strata_are_refused() -> None:
     ids = np.minimum(np.arange(65_540), 65_536)
     with pytest.raises(InputError, match="the number of strata must be at most 65536, got 65537"):
         bootstrap_interval(as_counts(ids % 7), MEAN, strata=ids, n_resamples=1)
 
 
-def test_strata_without_intervals_mean_nothing() -> None:
+def test_strata_without_intervals_are_refused() -> None:
     with pytest.raises(InputError, match="strata without intervals: only intervals depend on them; leave strata out"):
         score(["x", "y"], [["x", "z"]], strata=[1, 1])
 
 
-def test_strata_are_numbered_as_they_appear() -> None:
+def test_strata_are_numbered_in_order_of_appearance() -> None:
     strata = Strata.from_ids(["z", "a", "z", "m", "a"], 5)
     assert (strata.index.tolist(), strata.sizes.tolist(), strata.n_strata) == ([0, 1, 0, 2, 1], [2, 2, 1], 3)
     assert strata.order.tolist() == [0, 2, 1, 4, 3]
@@ -405,7 +405,7 @@ def test_strata_are_numbered_as_they_appear() -> None:
 # --- Reports
 
 
-def test_reports_tell_the_strata() -> None:
+def test_reports_name_the_strata() -> None:
     corpus = demo_corpus()
     strata = [i % 5 for i in range(400)]
     options: dict[str, Any] = {"strata": strata, "n_resamples": 99}
@@ -420,7 +420,7 @@ def test_reports_tell_the_strata() -> None:
             assert "95% CI: percentile, 99 bootstrap draws within 5 strata." in report
     assert json.loads(render(result, "json"))["strata"] == 5
     assert {row["n_strata"] for row in csv.DictReader(io.StringIO(render(result, "csv")))} == {"5"}
-    # Shuffles know no strata, and an interval without draws has no seed.
+    # Shuffles do not depend on strata, and an interval without draws has no seed.
     by_talk = compare(
         corpus.references, corpus.systems, interval="delta", documents=[i % 50 for i in range(400)], **options
     )
@@ -436,7 +436,7 @@ def test_reports_tell_the_strata() -> None:
     )
 
 
-def test_without_strata_nothing_is_said_about_them() -> None:
+def test_reports_without_strata_do_not_mention_them() -> None:
     corpus = demo_corpus()
     result = compare(corpus.references, corpus.systems, n_resamples=9)
     assert result.n_strata is None
@@ -450,7 +450,7 @@ def test_without_strata_nothing_is_said_about_them() -> None:
 
 @pytest.fixture
 def demo(demo: Path) -> Path:
-    """The demo's files in the current directory, with strata and documents of one stratum each in several formats."""
+    """The demo's files in the current directory, with ids of strata and documents in several formats."""
     ids = [i * i % 7 for i in range(400)]
     Path("strata.txt").write_text("".join(f"{id_}\n" for id_ in ids))
     Path("docs.txt").write_text("".join(f"{id_}.{i % 50}\n" for i, id_ in enumerate(ids)))
@@ -465,7 +465,7 @@ def demo(demo: Path) -> Path:
 COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")
 
 
-def test_every_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
+def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
     ids = [str(i * i % 7) for i in range(400)]
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
     both: dict[str, Any] = {"strata": ids, "n_resamples": 200}
@@ -483,7 +483,7 @@ def test_every_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: An
     assert render(interval, "json") == run(*command, "--strata", "strata.txt")[1]
 
 
-def test_strata_of_scores_from_elsewhere(demo: Path, run: Any) -> None:
+def test_external_scores_can_have_strata(demo: Path, run: Any) -> None:
     ids = Path("strata.txt").read_text().split()
     scores = {name: np.random.default_rng(3).integers(0, 99, 400).tolist() for name in "ab"}
     rows = zip(ids, scores["a"], scores["b"], strict=True)
@@ -510,7 +510,9 @@ def test_strata_of_scores_from_elsewhere(demo: Path, run: Any) -> None:
         (["--strata", "strata.txt", "--interval", "studentized"], "the studentized interval does not support strata"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_file_and_line(demo: Path, run: Any, args: list[str], message: str) -> None:
+def test_invalid_files_of_ids_are_refused_with_file_and_line(
+    demo: Path, run: Any, args: list[str], message: str
+) -> None:
     ids = Path("strata.txt").read_text().splitlines()
     for name, content in {
         "short.txt": "1\n2\n3\n",
@@ -533,6 +535,6 @@ def test_strata_without_intervals_are_refused_before_files_are_read(run: Any) ->
     assert "--strata without --confidence or --interval: only intervals depend on strata; leave it out\n" in err
 
 
-def test_approximate_randomization_takes_no_strata() -> None:
+def test_approximate_randomization_has_no_strata_argument() -> None:
     with pytest.raises(TypeError, match="strata"):
         approximate_randomization([[1], [2]], [[1], [2]], "bleu", strata=[1, 1])  # type: ignore[call-arg]

@@ -1,4 +1,4 @@
-"""Tables for people: names give way where there is little room, numbers never."""
+"""Tables in a terminal: long names are folded, numbers are never cut."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_no_number_is_cut_at_any_width(name: str, width: int) -> None:
     assert everything - names <= cells(narrow)
 
 
-def test_folded_names_are_whole() -> None:
+def test_folded_names_are_complete() -> None:
     lines = render(RESULTS["compare"](), "text", Terminal(80)).split("\np: ")[0].splitlines()
     width = lines[2].index("BLEU") - 2
     assert "".join(LONG) == "".join(line[:width].strip() for line in lines[4:])
@@ -56,7 +56,7 @@ def test_tables_fit_80_columns(name: str) -> None:
     assert max(cell_len(line) for line in text.splitlines() if not line.startswith("Signature:")) <= 80
 
 
-def test_off_a_terminal_a_table_is_as_wide_as_it_needs_to_be() -> None:
+def test_without_a_terminal_a_table_is_as_wide_as_necessary() -> None:
     lines = render(score(REFERENCES, LONG, "bleu", confidence_level=0.95, n_resamples=50)).splitlines()
     for system in LONG:
         (row,) = (line for line in lines if line.startswith(system))
@@ -64,8 +64,8 @@ def test_off_a_terminal_a_table_is_as_wide_as_it_needs_to_be() -> None:
     assert max(map(len, lines)) > 100
 
 
-def test_whole_numbers_are_shown_as_such_and_precisions_alike() -> None:
-    # One word of twenty matches and no pair: a precision below 10 beside one above.
+def test_integers_have_no_decimals_and_precisions_equally_many() -> None:
+    # One matching word of twenty and no matching pair: a precision below 10 beside one above.
     result = score(["a b c d e f g h i j"] * 2, {"x": ["a y c z v u d q r s"] * 2, "y": ["a"] * 2}, metric("bleu"))
     rows = [line.split() for line in render(result).splitlines() if line[:1] in ("x", "y")]
     assert [row[-2:] for row in rows] == [["20", "20"], ["2", "20"]]
@@ -74,7 +74,7 @@ def test_whole_numbers_are_shown_as_such_and_precisions_alike() -> None:
     assert (repr(details["hyp_len"]), repr(details["ref_len"])) == ("20", "20")
 
 
-def test_a_bar_in_any_name_is_escaped_in_markdown() -> None:
+def test_vertical_bars_in_names_are_escaped_in_markdown() -> None:
     rating = SegmentScores("a|b", {"x|y": [1, 2], "z": [2, 2]})
     table = [line for line in render(compare(metrics=rating, n_resamples=9), "markdown").splitlines() if "|" in line]
     assert r"| System | a\|b |" in table[1]

@@ -1,4 +1,4 @@
-"""TER, WER and PER: by hand, against sacreBLEU 2.6.0 on any text and on real systems, and Tercom's own counts."""
+"""TER, WER and PER: by hand, against sacreBLEU 2.6.0 on any text and on real systems, and against Tercom's counts."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def sacrebleu_rows(hypotheses: Sequence[str], references: References, **options:
     return [list(row) for row in rows]
 
 
-def units_of(references: References) -> int:
-    """The least common multiple of the numbers of references that segments have."""
+def steps_of(references: References) -> int:
+    """The least common multiple of the segments' numbers of references."""
     numbers = [sum(line is not None for line in lines) for lines in zip(*references, strict=True)]
     return int(np.lcm.reduce(numbers))
 
@@ -49,8 +49,8 @@ def assert_equal_to_sacrebleu(hypotheses: Sequence[str], references: References,
     ours = metric("ter", **options)
     counts = ours.suff_stats([hypotheses], references)[0]
     expected = sacrebleu_rows(hypotheses, references, **options)
-    # Mean lengths are whole in units of 1/L; sacreBLEU has rounded them, by far less than half of that.
-    scaled = np.array(expected) * units_of(references)
+    # Mean lengths are integers in steps of 1/L; sacreBLEU has rounded them by far less than half a step.
+    scaled = np.array(expected) * steps_of(references)
     np.testing.assert_allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9)
     np.testing.assert_array_equal(np.rint(scaled), counts)
     score = SacreTER(**options)._aggregate_and_compute(expected).score
@@ -58,7 +58,7 @@ def assert_equal_to_sacrebleu(hypotheses: Sequence[str], references: References,
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
-def test_any_text_gives_sacrebleus_counts_under_every_option(options: dict[str, bool]) -> None:
+def test_counts_of_any_text_equal_sacrebleu_under_every_option(options: dict[str, bool]) -> None:
     @settings(max_examples=60)
     @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4))
     def check(segments: list[tuple[str, str]]) -> None:
@@ -69,8 +69,8 @@ def test_any_text_gives_sacrebleus_counts_under_every_option(options: dict[str, 
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
-def test_every_character_is_cut_as_in_sacrebleu(options: dict[str, bool]) -> None:
-    # Between letters, after a digit and before a full stop. As many edits as words, for the reference is empty.
+def test_every_character_is_tokenized_as_in_sacrebleu(options: dict[str, bool]) -> None:
+    # Between letters, after a digit and before a full stop. The reference is empty, so every word is an edit.
     from unicodedata import category
 
     known = [c for c in map(chr, range(0x11000)) if category(c) not in ("Cs", "Cn")]
@@ -82,13 +82,15 @@ def test_every_character_is_cut_as_in_sacrebleu(options: dict[str, bool]) -> Non
 
 
 @given(corpora(LINES), st.sampled_from(OPTIONS))
-def test_any_references_give_sacrebleus_counts(corpus: tuple[list[str], Columns], options: dict[str, bool]) -> None:
+def test_counts_with_any_references_equal_sacrebleu(
+    corpus: tuple[list[str], Columns], options: dict[str, bool]
+) -> None:
     hypotheses, references = corpus
     assert_equal_to_sacrebleu(hypotheses, references, **options)
 
 
 def mangled(words: list[str], rng: random.Random) -> list[str]:
-    """The words with some phrases elsewhere, some words replaced and some gone."""
+    """The words with some phrases moved, some words replaced and some removed."""
     words = words[:]
     for _ in range(rng.randrange(6)):
         start, length = rng.randrange(len(words) + 1), rng.randint(1, 12)
@@ -103,7 +105,7 @@ def mangled(words: list[str], rng: random.Random) -> list[str]:
 
 
 def corner_cases(n: int) -> list[tuple[str, str]]:
-    """Segments for the limits: long ones, of few words (too many candidates), of very different lengths (the band)."""
+    """Segments at the limits: long ones, few different words (many candidates), very different lengths (the band)."""
     rng = random.Random(7)
 
     def words(longest: int, vocabulary: int) -> list[str]:
@@ -125,14 +127,14 @@ def corner_cases(n: int) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("n", [50, pytest.param(2000, marks=pytest.mark.slow)])
-def test_limits_of_candidates_band_and_distance_are_sacrebleus(n: int) -> None:
+def test_limits_of_candidates_band_and_distance_equal_sacrebleus(n: int) -> None:
     hypotheses, references = zip(*corner_cases(n), strict=True)
     assert_equal_to_sacrebleu(hypotheses, [references])
 
 
 @pytest.mark.parametrize("size", [1500, 4000])
-def test_very_long_segments_are_counted_soon(size: int) -> None:
-    # sacreBLEU finds a thousand candidates at once and gives its distance over the band.
+def test_very_long_segments_are_counted_quickly(size: int) -> None:
+    # sacreBLEU stops after a thousand candidates, and gives up distances beyond the band.
     rng = random.Random(size)
     reference = [rng.choice("abcdefgh") for _ in range(size)]
     hypothesis = mangled(reference, rng)
@@ -156,11 +158,13 @@ def wmt19(data: Path) -> tuple[list[str], References]:
     [(turkcorpus, 8, 150), (wmt19, 7, 80)],
     ids=["turkcorpus", "wmt19"],
 )
-def test_many_references_equal_sacrebleu(data: Path, corpus: Any, n_references: int, n_segments: int) -> None:
+def test_counts_with_many_references_equal_sacrebleu(
+    data: Path, corpus: Any, n_references: int, n_segments: int
+) -> None:
     hypotheses, references = corpus(data)
     assert len(references) == n_references
     assert_equal_to_sacrebleu(hypotheses[:n_segments], [column[:n_segments] for column in references])
-    # And with holes, so that the numbers of references differ.
+    # Also with missing references, so that their number differs between segments.
     holes = [
         [line if (s + k) % 3 or k == 0 else None for s, line in enumerate(c[:60])] for k, c in enumerate(references)
     ]
@@ -169,7 +173,7 @@ def test_many_references_equal_sacrebleu(data: Path, corpus: Any, n_references: 
 
 @pytest.mark.parametrize("options", [{}, {"normalized": True, "case_sensitive": True}, {"no_punct": True}], ids=str)
 @pytest.mark.parametrize("form", ["", ".detok"])
-def test_ted_equals_sacrebleu(data: Path, form: str, options: dict[str, Any]) -> None:
+def test_counts_on_ted_equal_sacrebleu(data: Path, form: str, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
     reference = read_lines(str(ted / f"ted.ref{form}.eng"))[:250]
     for system in ("sys1", "sys2"):
@@ -177,21 +181,21 @@ def test_ted_equals_sacrebleu(data: Path, form: str, options: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("options", [{"normalized": True, "asian_support": True}, dict.fromkeys(FLAGS, True)], ids=str)
-def test_japanese_equals_sacrebleu(data: Path, options: dict[str, Any]) -> None:
+def test_counts_on_japanese_equal_sacrebleu(data: Path, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
     hypotheses, reference = (read_lines(str(ted / f"multited.{name}.jpn"))[:25] for name in ("sys1", "ref"))
     assert_equal_to_sacrebleu(hypotheses, [reference], **options)
 
 
 @pytest.mark.parametrize("index", [0, 9])
-def test_wmt17_equals_sacrebleu(wmt17: Any, index: int) -> None:
+def test_counts_on_wmt17_equal_sacrebleu(wmt17: Any, index: int) -> None:
     hypotheses = list(wmt17.systems.values())[index]
     assert_equal_to_sacrebleu(hypotheses[1000:1500], [column[1000:1500] for column in wmt17.references])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["wmt17-en-de", "wmt21-en-de", "wmt13-fr-en", "wmt08-cz-en"])
-def test_every_system_equals_sacrebleu(data: Path, name: str) -> None:
+def test_counts_of_every_system_equal_sacrebleu(data: Path, name: str) -> None:
     references = sorted(map(str, (data / name).glob("ref*.txt")))
     corpus = read_corpus(references, sorted(map(str, (data / name / "sys").iterdir())))
     for hypotheses in corpus.systems.values():
@@ -209,7 +213,7 @@ def test_every_system_equals_sacrebleu(data: Path, name: str) -> None:
         ("sys1-opt2", 40761, 40757),
     ],
 )
-def test_both_variants_have_the_counts_of_their_tool(data: Path, run: str, tercom: int, sacrebleu: int) -> None:
+def test_each_variant_has_the_counts_of_its_tool(data: Path, run: str, tercom: int, sacrebleu: int) -> None:
     folder = data / "multeval-newstest2010-optreps"
     hypotheses = read_lines(str(folder / run.replace("-", "/")) + ".txt")
     reference = read_lines(str(folder / "ref.txt"))
@@ -227,8 +231,8 @@ JAVAS_SPACE = r"[ \t\n\x0b\f\r]"
 
 
 def tercom_words(line: str, normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> list[str]:
-    """The words of ``Normalizer.tokenize`` of Tercom 0.10.0, substitution after substitution, of a segment that its
-    reader has trimmed and its scorer put into lower case. (Tercom 7.25 is the same but for ``asian_support``.)"""
+    """The words of ``Normalizer.tokenize`` of Tercom 0.10.0, substitution by substitution, of a segment trimmed by its
+    reader and lower-cased by its scorer. (Tercom 7.25 differs only in ``asian_support``.)"""
     s = line.strip("".join(map(chr, range(0x21))))
     if not case_sensitive:
         s = s.lower()
@@ -260,7 +264,7 @@ def tercom_words(line: str, normalized: bool, no_punct: bool, asian_support: boo
         steps += [(f"{JAVAS_SPACE}+", " ")]
     for pattern, to in steps:
         s = re.sub(pattern, to, s)
-    # Java's split: empty strings are dropped at the end, but not at the beginning, nor if nothing is split.
+    # Java's split drops empty strings at the end, but not at the beginning, and not if there is nothing to split.
     words = re.split(f"{JAVAS_SPACE}+", s)
     while len(words) > 1 and not words[-1]:
         words.pop()
@@ -268,7 +272,7 @@ def tercom_words(line: str, normalized: bool, no_punct: bool, asian_support: boo
 
 
 def tercom_counts(hypotheses: Sequence[str], references: Sequence[str], **options: bool) -> NDArray[np.int64]:
-    """The counts of the same words by other names, that are cut at spaces only."""
+    """Counts of the same segments with each word renamed, so that tokenization at spaces gives Tercom's words."""
     names: dict[str, str] = {}
 
     def plain(lines: Sequence[str]) -> list[str]:
@@ -280,7 +284,7 @@ def tercom_counts(hypotheses: Sequence[str], references: Sequence[str], **option
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
-def test_any_text_has_tercoms_words_under_every_option(options: dict[str, bool]) -> None:
+def test_words_of_any_text_equal_tercoms_under_every_option(options: dict[str, bool]) -> None:
     @settings(max_examples=60)
     @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=4))
     def check(segments: list[tuple[str, str]]) -> None:
@@ -291,8 +295,8 @@ def test_any_text_has_tercoms_words_under_every_option(options: dict[str, bool])
     check()
 
 
-# Words as Tercom's Normalizer.tokenize(line, normalized, no_punct, asian_support) gives them under OpenJDK 17, an empty
-# first one among them; edits by hand.
+# Words that Tercom's Normalizer.tokenize(line, normalized, no_punct, asian_support) returns under OpenJDK 17, including
+# an empty first word; edits by hand.
 @pytest.mark.parametrize(
     ("hypothesis", "reference", "options", "edits", "words"),
     [
@@ -311,14 +315,14 @@ def test_any_text_has_tercoms_words_under_every_option(options: dict[str, bool])
         ("<skipped>", "x", {"normalized": True}, 1, 1),
     ],
 )
-def test_counts_of_odd_segments_are_tercoms(
+def test_counts_of_unusual_segments_equal_tercoms(
     hypothesis: str, reference: str, options: dict[str, bool], edits: int, words: int
 ) -> None:
     counts = metric("ter", variant="tercom", **options).suff_stats([[hypothesis]], [[reference]])
     assert counts[0, 0].tolist() == [edits, words]
 
 
-def test_non_breaking_spaces_of_real_files_are_no_white_space_to_tercom(data: Path) -> None:
+def test_tercom_does_not_split_at_non_breaking_spaces_of_real_files(data: Path) -> None:
     reference, *systems = (
         read_lines(str(data / "wmt12-en-cs" / name))
         for name in ["ref.txt", *sorted(f"sys/{path.name}" for path in (data / "wmt12-en-cs/sys").iterdir())[:2]]
@@ -327,7 +331,7 @@ def test_non_breaking_spaces_of_real_files_are_no_white_space_to_tercom(data: Pa
     for system in systems:
         counts = metric("ter", variant="tercom").suff_stats([system], [reference])[0]
         np.testing.assert_array_equal(tercom_counts(system, reference, **dict.fromkeys(FLAGS, False)), counts)
-        # In 501 of the 502 lines the non-breaking space has words on both sides.
+        # In 501 of the 502 lines, the non-breaking space has words on both sides.
         shorter = metric("ter").suff_stats([system], [reference])[0, :, 1] > counts[:, 1]
         assert shorter.sum() == 501
 
@@ -342,7 +346,7 @@ def matrix_distance(a: list[str], b: list[str]) -> int:
 
 
 @given(st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3), st.booleans())
-def test_wer_and_per_are_their_definitions(segments: list[tuple[str, str, str]], lowercase: bool) -> None:
+def test_wer_and_per_follow_their_definitions(segments: list[tuple[str, str, str]], lowercase: bool) -> None:
     def words(line: str) -> list[str]:
         return (line.lower() if lowercase else line).split()
 
@@ -359,7 +363,7 @@ def test_wer_and_per_are_their_definitions(segments: list[tuple[str, str, str]],
         assert rows.tolist() == expected
 
 
-def test_wer_of_long_segments_and_the_order_of_the_rates(wmt17: Any) -> None:
+def test_wer_of_long_segments_is_correct_and_per_ter_and_wer_are_ordered(wmt17: Any) -> None:
     rng = random.Random(3)
     for size in (63, 64, 65, 128, 700):
         reference = [rng.choice("abcdefgh") for _ in range(size)]
@@ -373,18 +377,18 @@ def test_wer_of_long_segments_and_the_order_of_the_rates(wmt17: Any) -> None:
     edits["ter"] = metric("ter").suff_stats([hypotheses], wmt17.references)[0, :, 0]
     assert (edits["per"] <= edits["ter"]).all()
     assert (edits["per"] <= edits["wer"]).all()
-    # The beam may cost TER an edit, never here.
+    # The beam may cost TER an edit, but not here.
     assert (edits["ter"] <= edits["wer"]).all()
 
 
-def test_scores_of_no_words_follow_sacrebleu() -> None:
+def test_scores_without_words_equal_sacrebleu() -> None:
     for row in ([0, 0], [3, 0], [5, 4], [4, 5], [0, 9]):
         expected = SacreTER()._compute_score_from_stats(row).score
         for name in ("ter", "wer", "per"):
             assert float(metric(name).score(row)) == expected
 
 
-def test_signatures_are_sacrebleus() -> None:
+def test_signatures_equal_sacrebleus() -> None:
     for options in OPTIONS:
         ter = SacreTER(**options)
         sentence = ter.corpus_score(["a"], [["a"]])
@@ -397,32 +401,32 @@ def test_signatures_are_sacrebleus() -> None:
 
 
 @pytest.mark.parametrize("name", ["ter", "wer", "per"])
-def test_fewer_edits_are_better_and_counts_have_names(name: str) -> None:
-    made = metric(name)
-    assert not made.higher_is_better
-    assert made.columns == ["edits", "ref_len"]
-    assert made.name == name.upper()
+def test_edit_rates_are_better_when_lower_and_name_their_counts(name: str) -> None:
+    m = metric(name)
+    assert not m.higher_is_better
+    assert m.columns == ["edits", "ref_len"]
+    assert m.name == name.upper()
 
 
-def test_forty_references_in_varying_numbers_are_scored_as_sacrebleu_2_6_0_scores_them() -> None:
-    # Segment s has s + 1 references, of which the k-th has k words more than the first.
+def test_scores_with_up_to_forty_references_equal_sacrebleu() -> None:
+    # Segment s has s + 1 references; the k-th has k words more than the first.
     def columns(most: int) -> list[list[str | None]]:
         return [[("a" + " b" * (s * k % 7 + k) if k <= s else None) for s in range(most)] for k in range(most)]
 
     hypotheses = ["a b" + " c" * (s % 5) for s in range(40)]
-    # Up to 22 the least common multiple is small, and so counts are exact.
+    # Up to 22 references the least common multiple is small, so counts are exact.
     assert_equal_to_sacrebleu(hypotheses[:22], columns(22))
     ter = metric("ter")
     counts = ter.suff_stats([hypotheses], columns(40))[0]
     expected = sacrebleu_rows(hypotheses, columns(40))
-    # There is no common multiple that could be summed: a word is 9 times the multiple of 22 units.
+    # The common multiple is too large to be summed: a word is 9 times the multiple for 22 references.
     np.testing.assert_allclose(counts / 2_095_133_040, expected, rtol=0, atol=2**-31)
     score = SacreTER()._aggregate_and_compute(expected).score
     assert score == pytest.approx(float(ter.score(counts.sum(axis=0))), rel=1e-10)
 
 
 @pytest.mark.parametrize("options", [{}, {"variant": "tercom"}], ids=["sacrebleu", "tercom"])
-def test_counts_are_the_same_for_any_number_of_threads(wmt17: Any, options: dict[str, Any]) -> None:
+def test_counts_are_equal_for_any_number_of_threads(wmt17: Any, options: dict[str, Any]) -> None:
     ter = metric("ter", **options)
     outputs = list(wmt17.systems.values())[:2]
     expected = ter.suff_stats(outputs, wmt17.references, threads=1)

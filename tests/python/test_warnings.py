@@ -1,4 +1,4 @@
-"""Texts that can be compared but are probably not those meant: warnings, in Python and on the command line."""
+"""Warnings about texts that can be compared but are probably wrong, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ REFERENCE = ["the cat sat on the mat", "a dog barked"]
 OTHER = ["a cat sat", "dogs bark"]
 
 
-def said(call: Any, *args: Any, **kwargs: Any) -> list[str]:
-    """The warnings of a call, each of the line that called reshuffle."""
+def warnings_of(call: Any, *args: Any, **kwargs: Any) -> list[str]:
+    """The messages of the warnings of a call; each must point to the line that called reshuffle."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call(*args, **kwargs)
@@ -31,34 +31,36 @@ def said(call: Any, *args: Any, **kwargs: Any) -> list[str]:
     return [str(w.message) for w in caught]
 
 
-def test_a_reference_given_as_a_system_gets_a_warning() -> None:
+def test_a_reference_passed_as_a_system_gives_a_warning() -> None:
     message = "the output of system 'b' is identical to the reference: was the reference passed as a system?"
     for call in (compare, score, segment_scores):
-        assert said(call, REFERENCE, {"a": OTHER, "b": list(REFERENCE)}) == [message]
-    second = said(score, [OTHER, REFERENCE], {"b": list(REFERENCE)})
+        assert warnings_of(call, REFERENCE, {"a": OTHER, "b": list(REFERENCE)}) == [message]
+    second = warnings_of(score, [OTHER, REFERENCE], {"b": list(REFERENCE)})
     assert second == ["the output of system 'b' is identical to reference 2: was the reference passed as a system?"]
-    assert said(score, [[None, "x"], ["y", None]], {"b": REFERENCE}) == []
-    # A single segment may well be translated as the reference has it.
-    assert said(score, REFERENCE[:1], {"a": OTHER[:1], "b": REFERENCE[:1]}) == []
+    assert warnings_of(score, [[None, "x"], ["y", None]], {"b": REFERENCE}) == []
+    # A single segment can well be equal to the reference.
+    assert warnings_of(score, REFERENCE[:1], {"a": OTHER[:1], "b": REFERENCE[:1]}) == []
 
 
-def test_systems_that_are_the_same_get_a_warning() -> None:
-    assert said(compare, REFERENCE, {"a": OTHER, "b": list(OTHER)}) == [
+def test_identical_systems_give_a_warning() -> None:
+    assert warnings_of(compare, REFERENCE, {"a": OTHER, "b": list(OTHER)}) == [
         "the outputs of systems 'a' and 'b' are identical: was a file passed twice?"
     ]
-    several = said(score, REFERENCE, {"a": OTHER, "b": ["x", "y"], "c": list(OTHER), "d": ["x", "y"], "e": OTHER[:]})
+    several = warnings_of(
+        score, REFERENCE, {"a": OTHER, "b": ["x", "y"], "c": list(OTHER), "d": ["x", "y"], "e": OTHER[:]}
+    )
     assert several == [
         f"the outputs of systems {pair} are identical: was a file passed twice?"
         for pair in ("'a' and 'c'", "'b' and 'd'", "'a' and 'e'")
     ]
 
 
-def test_an_empty_segment_at_the_end_of_one_text_alone_gets_a_warning() -> None:
+def test_an_empty_last_segment_of_only_one_text_gives_a_warning() -> None:
     message = "only system 'b' has an empty last segment: is it aligned with the other texts?"
-    assert said(score, REFERENCE, {"a": OTHER, "b": ["x", " "]}) == [message]
-    assert said(score, ["x", ""], {"a": OTHER}) == [message.replace("system 'b'", "the reference")]
-    assert said(score, REFERENCE, {"a": ["x", ""], "b": ["y", ""]}) == []
-    assert said(score, [["x", None], ["y", "z"]], {"a": OTHER}) == []
+    assert warnings_of(score, REFERENCE, {"a": OTHER, "b": ["x", " "]}) == [message]
+    assert warnings_of(score, ["x", ""], {"a": OTHER}) == [message.replace("system 'b'", "the reference")]
+    assert warnings_of(score, REFERENCE, {"a": ["x", ""], "b": ["y", ""]}) == []
+    assert warnings_of(score, [["x", None], ["y", "z"]], {"a": OTHER}) == []
 
 
 MUST_MATCH = ": they must match segment by segment"
@@ -75,7 +77,7 @@ MUST_MATCH = ": they must match segment by segment"
         (("x\n", "a\nb\n\n"), MUST_MATCH),
     ],
 )
-def test_an_empty_last_line_that_makes_numbers_differ_is_named(
+def test_the_error_names_an_empty_last_line_that_makes_lengths_differ(
     tmp_path: Path, lengths: tuple[str, str], hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -87,7 +89,7 @@ def test_an_empty_last_line_that_makes_numbers_differ_is_named(
     assert str(raised.value) == f"ref.txt has {n} segment{'s' * (n != 1)}, sys.txt has {m}{hint}"
 
 
-def test_an_empty_segment_in_memory_is_named_too() -> None:
+def test_the_error_names_an_empty_last_segment_in_memory() -> None:
     with pytest.raises(InputError, match="a has 2: remove the empty last line of a"):
         Corpus.from_texts(["x"], {"a": "y\n".split("\n")})
 
@@ -95,12 +97,14 @@ def test_an_empty_segment_in_memory_is_named_too() -> None:
 # Files.
 
 
-def test_a_byte_order_mark_and_nul_get_a_warning_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_byte_order_mark_and_nul_give_a_warning_that_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("ref.txt").write_bytes(b"x\ny\n")
     Path("bom.txt").write_bytes(b"\xef\xbb\xbfa\nb\n")
     Path("nul.txt").write_bytes(b"a\nb\0\n")
-    assert said(read_corpus, ["ref.txt"], ["bom.txt", "nul.txt"]) == [
+    assert warnings_of(read_corpus, ["ref.txt"], ["bom.txt", "nul.txt"]) == [
         "bom.txt begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in sacreBLEU"
         ": save the file without it",
         "nul.txt, line 2 contains a NUL character (U+0000): is the file UTF-8 text?",
@@ -112,7 +116,7 @@ def test_a_byte_order_mark_and_nul_get_a_warning_with_the_file(tmp_path: Path, m
     # No warning for U+FEFF elsewhere, or in a format that allows a byte order mark.
     Path("in.txt").write_bytes(b"a\xef\xbb\xbf\n\xef\xbb\xbfb\n")
     Path("bom.tsv").write_bytes(b"\xef\xbb\xbfa\nx\ny\n")
-    assert said(read_corpus, ["ref.txt"], ["in.txt", "bom.tsv"]) == []
+    assert warnings_of(read_corpus, ["ref.txt"], ["in.txt", "bom.tsv"]) == []
 
 
 def test_xml_in_utf_16_is_read_without_a_warning(tmp_path: Path) -> None:
@@ -120,7 +124,7 @@ def test_xml_in_utf_16_is_read_without_a_warning(tmp_path: Path) -> None:
     text = f"<?xml version='1.0' encoding='utf-16'?>{body}"
     path = tmp_path / "s.xml"
     path.write_bytes(text.encode("utf-16"))
-    assert said(read_corpus, [str(path)], [str(path)]) == []
+    assert warnings_of(read_corpus, [str(path)], [str(path)]) == []
 
 
 # Tokenized text.
@@ -129,8 +133,8 @@ PERIOD = st.sampled_from(["x .", "x.", "x . ", ".", " .", "x .y"])
 
 
 @given(st.lists(PERIOD, min_size=90, max_size=140))
-def test_tokenized_text_gets_a_warning_where_sacrebleu_warns(lines: list[str]) -> None:
-    # sacreBLEU 2.6.0: BLEU().corpus_score logs it from 100 hypotheses that end in " ." on.
+def test_tokenized_text_gives_a_warning_if_sacrebleu_warns(lines: list[str]) -> None:
+    # sacreBLEU 2.6.0: BLEU().corpus_score logs this from 100 hypotheses that end in " ." on.
     logged: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: logged.append(record.getMessage())  # type: ignore[method-assign]
@@ -143,21 +147,21 @@ def test_tokenized_text_gets_a_warning_where_sacrebleu_warns(lines: list[str]) -
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
-    ours = [m for m in said(score, ["x."] * len(lines), {"a": lines}) if "tokenized period" in m]
+    ours = [m for m in warnings_of(score, ["x."] * len(lines), {"a": lines}) if "tokenized period" in m]
     assert bool(ours) == any("That's 100 lines that end in a tokenized period" in m for m in logged)
 
 
-def test_tokenized_text_gets_a_warning_under_metrics_that_tokenize() -> None:
+def test_tokenized_text_gives_a_warning_only_with_metrics_that_tokenize() -> None:
     lines = ["x ."] * 99 + ["y .", "z"]
     reference = ["w"] * 101
     message = (
         "100 segments of the system 'a' end in a tokenized period (' .'), but BLEU tokenizes texts itself: detokenize "
         "them, or turn its tokenizer off (tokenize 'none')"
     )
-    assert said(score, reference, {"a": lines, "b": ["v"] * 101}) == [message]
-    assert said(score, reference, {"a": lines}, ["chrf", "ter", metric("bleu", tokenize="none")]) == []
-    assert said(score, reference, {"a": lines}, ["ter", "nist"]) == [message.replace("BLEU", "NIST")]
-    assert said(score, reference[1:], {"a": lines[1:]}) == []
+    assert warnings_of(score, reference, {"a": lines, "b": ["v"] * 101}) == [message]
+    assert warnings_of(score, reference, {"a": lines}, ["chrf", "ter", metric("bleu", tokenize="none")]) == []
+    assert warnings_of(score, reference, {"a": lines}, ["ter", "nist"]) == [message.replace("BLEU", "NIST")]
+    assert warnings_of(score, reference[1:], {"a": lines[1:]}) == []
     for line in (None, 1, b"x ."):
         with pytest.raises(InputError, match="b, segment 2: expected a string"):
             score(reference, {"a": lines, "b": ["x", cast(str, line), *lines[2:]]})
@@ -166,7 +170,7 @@ def test_tokenized_text_gets_a_warning_under_metrics_that_tokenize() -> None:
 # On the command line.
 
 
-def test_the_command_line_shows_a_line_for_each_warning_and_goes_on(demo: Path, run: Any) -> None:
+def test_the_command_line_prints_a_line_per_warning_and_continues(demo: Path, run: Any) -> None:
     again = Path("again.txt")
     again.write_bytes(b"\xef\xbb\xbf" + Path("tuned.txt").read_bytes())
     plain = run("score", "reference.txt", "tuned.txt", "rules.txt")
@@ -190,7 +194,7 @@ def test_the_command_line_shows_a_line_for_each_warning_and_goes_on(demo: Path, 
         ("error", 2, "reshuffle: error: the output of system"),
     ],
 )
-def test_pythonwarnings_says_what_to_do_with_a_warning(demo: Path, setting: str, code: int, err: str) -> None:
+def test_pythonwarnings_applies_to_the_command_line(demo: Path, setting: str, code: int, err: str) -> None:
     files = ("reference.txt", "copy.txt")
     Path("copy.txt").write_bytes(Path("reference.txt").read_bytes())
     done = subprocess.run(

@@ -1,6 +1,6 @@
-"""Words are tests: README, docs, docstrings and stubs are run, and what they show is what comes out.
+"""Documentation: README, docs, docstrings and stubs run, and the output that they show is the actual output.
 
-After a change that is meant to change what comes out, run this file with ``RESHUFFLE_UPDATE_DOCS=1`` and read the diff.
+After an intended change of output, run this file with ``RESHUFFLE_UPDATE_DOCS=1`` and read the diff.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def test_examples_in_pages_run(page: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 def run(command: list[str], cwd: Path) -> str:
-    """What the command prints."""
+    """The output of a command."""
     python = [sys.executable, "-m", *command]
     return subprocess.run(python, capture_output=True, check=True, cwd=cwd, encoding="utf-8").stdout
 
@@ -62,7 +62,7 @@ CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_sessions_in_pages_show_what_comes_out(page: Path, tmp_path: Path) -> None:
+def test_sessions_in_pages_show_the_actual_output(page: Path, tmp_path: Path) -> None:
     def replay(session: re.Match[str]) -> str:
         shown = []
         for line in session[1].splitlines():
@@ -77,7 +77,7 @@ def test_sessions_in_pages_show_what_comes_out(page: Path, tmp_path: Path) -> No
     assert replayed == text or UPDATE
 
 
-def test_sections_of_papers_are_those_where_it_stands() -> None:
+def test_cited_sections_of_papers_are_correct() -> None:
     """Koehn 2004 has the percentile interval in section 5, the paired test in 6; Chen & Cherry 2014 smooth in 2.2."""
     assert INTERVALS["percentile"].source == "W04-3250, section 5"
     assert TESTS["paired-bootstrap"].source == "W04-3250, section 6"
@@ -92,7 +92,7 @@ def test_sections_of_papers_are_those_where_it_stands() -> None:
     assert cited >= sections.keys()
 
 
-def test_the_page_of_metrics_is_what_the_registries_say() -> None:
+def test_the_page_of_metrics_agrees_with_the_registries() -> None:
     assert run(["reshuffle", "metrics", "--format", "markdown"], ROOT) == (ROOT / "docs/metrics.md").read_text("utf-8")
 
 
@@ -104,12 +104,12 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert "grep -m 1 '^python3 .* -m pytest' README.md" in (ROOT / ".ci/run").read_text()
 
 
-def test_everything_public_says_what_it_is() -> None:
+def test_everything_public_has_a_docstring() -> None:
     for name in reshuffle.__all__:
         thing = getattr(reshuffle, name)
         if name == "__version__":
             continue
-        if name != "Progress":  # its docstring stands in the stub
+        if name != "Progress":  # its docstring is in the stub
             assert inspect.getdoc(thing), name
         if inspect.isfunction(thing) and len(inspect.signature(thing).parameters) > 3:
             doc = inspect.getdoc(thing) or ""
@@ -118,7 +118,7 @@ def test_everything_public_says_what_it_is() -> None:
             ), name
 
 
-def test_links_between_pages_lead_somewhere() -> None:
+def test_links_between_pages_are_valid() -> None:
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text("utf-8")):
             leads_to = page.parent / target if target else page
@@ -128,7 +128,7 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives to the headings of a page, of which no two may be the same."""
+    """The anchors that GitHub gives to the headings of a page; they must be unique."""
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     found = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
@@ -136,6 +136,6 @@ def anchors(page: Path) -> set[str]:
     return set(found)
 
 
-def test_the_changelog_and_the_citation_know_the_version() -> None:
+def test_the_changelog_and_the_citation_have_the_current_version() -> None:
     assert reshuffle.__version__ in (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert f"version: {reshuffle.__version__}" in (ROOT / "CITATION.cff").read_text("utf-8")

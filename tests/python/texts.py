@@ -1,4 +1,4 @@
-"""Texts that hypothesis invents for the tests of metrics: of all characters, with what tokenizers look at in them."""
+"""Hypothesis strategies for texts of any characters, including those that tokenizers treat specially."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 Columns: TypeAlias = "list[list[str | None]]"
 
-# Python's and Rust's Unicode tables are of different versions: a letter that one does not know has no lower case there.
+# Python's and Rust's Unicode tables are of different versions: one may lack the lower case of a letter.
 ASSIGNED = st.characters(exclude_categories=("Cs", "Cn"))
 WORDS = st.sampled_from(
     ["a", "A", "b", "ab", ".", ",", "-", "1", "2.5", "1,", "&amp;", "&lt;", "<skipped>", "\n", "Σ", "İ"]
@@ -18,14 +18,14 @@ SPACES = st.sampled_from([" ", "", "\t", "\u2028", "\x1c", "\xa0", "\r", "\u3000
 
 
 def lines_of(words: st.SearchStrategy[str], spaces: st.SearchStrategy[str] = SPACES) -> st.SearchStrategy[str]:
-    """Any characters at all, or up to a dozen of these words with these spaces behind them."""
+    """Any characters at all, or up to a dozen of ``words``, each followed by one of ``spaces``."""
     pairs = st.lists(st.tuples(words, spaces), max_size=12)
     return st.text(ASSIGNED, max_size=20) | pairs.map(lambda pairs: "".join(word + space for word, space in pairs))
 
 
 LINES = lines_of(WORDS)
 
-# What is tokenized already, of few words, so that long n-grams match.
+# Tokenized text of few different words, so that long n-grams match.
 PLAIN = st.lists(st.sampled_from(["a", "b", "c", "d", "0", "1"]), max_size=14).map(" ".join)
 
 
@@ -38,7 +38,7 @@ def corpora(
     max_references: int = 4,
     missing: bool = True,
 ) -> tuple[list[str], Columns]:
-    """Hypotheses and columns of references, some of them missing, but never all of a segment."""
+    """Hypotheses and columns of references; some references may be missing, but never all of a segment."""
     n_references = draw(st.integers(1, max_references))
     reference = st.none() | lines if missing and n_references > 1 else lines
     segment = st.lists(reference, min_size=n_references, max_size=n_references).filter(lambda s: set(s) != {None})
@@ -48,5 +48,5 @@ def corpora(
 
 
 def references_of(columns: Sequence[Sequence[str | None]]) -> list[list[str]]:
-    """The references of each segment that are there."""
+    """The references of each segment, without the missing ones."""
     return [[line for line in segment if line is not None] for segment in zip(*columns, strict=True)]
