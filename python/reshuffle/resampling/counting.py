@@ -143,7 +143,7 @@ def _resolved(metrics: Metrics) -> list[Any]:
     for m in resolved:
         # Native metrics of the same name differ in their options.
         if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
-            raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
+            raise InputError(f"two metrics are called {m.name}: rename the one that is not built in")
     return resolved
 
 
