@@ -254,7 +254,10 @@ BAD = {
     "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),
     "baseline and pairs": ((*COMPARE[1:], "--baseline", "tuned", "--all-pairs"), "cannot be combined"),
-    "one-sided shift": ((*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"), "no alternative 'less'"),
+    "one-sided shift": (
+        (*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"),
+        "must be 'two-sided', got 'less'",
+    ),
     "order of one metric": (
         (*COMPARE[1:], "-m", "bleu", "-m", "nist", "--max-ngram-order", "10"),
         "nist: --max-ngram-order must be a whole number from 1 to 9, got 10",
