@@ -99,7 +99,7 @@ def xml(systems: dict[str, dict[tuple[str, str], str]], kind: str = "tst") -> st
 KEYS = [("a", "1"), ("a", "2"), ("b", "1"), ("b", "x")]
 
 
-# What is written is read back.
+# Writing and reading back.
 
 
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(FIELD, min_size=n, max_size=n), min_size=1, max_size=5)))
@@ -618,7 +618,7 @@ def test_malformed_xml_is_refused_with_its_line(text: str | bytes, message: str)
     assert message in str(raised.value)
 
 
-# Tables, JSON lines, sentences.
+# Tables, JSON lines, CoNLL-U.
 
 
 def test_quotes_in_a_table_are_plain_text() -> None:
@@ -647,7 +647,7 @@ def test_json_null_is_a_missing_reference_and_is_refused_in_a_system() -> None:
         read_corpus([f"{path}#t"], [f"{path}#r"])
 
 
-def test_sentences_have_the_numbers_of_their_lines() -> None:
+def test_parses_keep_the_line_numbers_of_their_sentences() -> None:
     a, b, c = token(1, "A"), token(1, "B"), token(2, "C")
     path = put("a.conllu", f"# newdoc\n{a}\n\n# text =\n\n{b}\r\n{c}\r\n\r\n")
     (column,) = read_columns([path])
@@ -788,7 +788,7 @@ def test_malformed_files_are_refused_with_a_message_that_says_what_was_expected(
 @given(
     st.sampled_from(sorted(INPUT_FORMATS)), st.binary(max_size=40) | ANY.map(str.encode), st.sampled_from(["", "#a"])
 )
-def test_nothing_but_input_errors_comes_of_nonsense(input_format: str, content: bytes, name: str) -> None:
+def test_arbitrary_files_raise_only_input_errors(input_format: str, content: bytes, name: str) -> None:
     structures = [
         b"",
         b"\xef\xbb\xbf",
@@ -849,7 +849,7 @@ def test_anything_but_a_finite_number_is_refused(file: str, content: str, messag
         read_numbers("x", "tvs")
 
 
-# Which file, which format, which name.
+# Choice of format, standard input, names of columns and systems.
 
 
 def test_the_file_ending_determines_the_format_unless_it_is_named() -> None:
