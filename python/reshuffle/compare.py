@@ -15,7 +15,7 @@ from .inference.estimates import Estimate
 from .inference.hypotheses import Hypotheses
 from .inference.intervals import Interval, check_interval
 from .inference.multiplicity import experimentwise_error
-from .inference.significance import Plan, records, run_of, run_tests
+from .inference.tests import Plan, records, run_signature, run_tests
 from .resampling import Pairs, Replicates, Sample
 from .resampling.counting import Data, Metrics, References, Systems
 from .resampling.stopping import AnyRule
@@ -78,7 +78,7 @@ def compare(
         draws and standard errors are then stratified; shuffles are not affected, because they swap within a segment.
         All segments of a document must be in the same stratum.
     test : str
-        A name in :data:`reshuffle.inference.significance.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for
+        A name in :data:`reshuffle.inference.tests.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for
         metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
         How the null distribution of ``ar`` is obtained; see :func:`reshuffle.approximate_randomization`. ``auto``
@@ -228,7 +228,7 @@ def segment_scores(
     array([[ 53.73, 100.  ]])
     """
     data = Data.from_arguments(references, systems, metrics)
-    units, ids = (None, None) if documents is None else Documents.named(documents, data.n_segments)
+    units, ids = (None, None) if documents is None else Documents.with_names(documents, data.n_segments)
     samples = data.count(data.names, Resampling(threads=threads, progress=progress))
     nrefs = data.n_references
     signatures = [(m.segment_signature if units is None else m.signature)(nrefs) for m in data.metrics]
@@ -258,14 +258,14 @@ class Resampled(NamedTuple):
     @classmethod
     def from_data(cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling) -> Resampled:
         """Count these systems, and sum the counts of each document if documents are resampled."""
-        documents = None if units.documents is None else Documents.of(units.documents, data.n_segments)
-        strata = None if units.strata is None else Strata.of(units.strata, data.n_segments, documents)
+        documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
+        strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
         samples = by_segment = data.count(names, resampling)
         if documents is not None:
-            samples = [sample.by(documents) for sample in samples]
+            samples = [sample.by_document(documents) for sample in samples]
         if strata is not None:
-            samples = [sample.within(strata) for sample in samples]
-        return cls(names, by_segment, documents, Replicates.of(samples, resampling))
+            samples = [sample.stratified(strata) for sample in samples]
+        return cls(names, by_segment, documents, Replicates.from_settings(samples, resampling))
 
     def effects(self, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """Intraclass correlation and design effect of each pair, metric by metric. None without documents."""
@@ -296,7 +296,7 @@ class Inferred(NamedTuple):
         tests = [pair.test for pair in self.comparisons]
         seed = self.replicates.seed if self.resampled else None
         strata = self.replicates.strata
-        run = signature.Run() if self.plan is None else run_of(self.plan, self.replicates, _schemes(tests), seed)
+        run = signature.Run() if self.plan is None else run_signature(self.plan, self.replicates, _schemes(tests), seed)
         return run._replace(
             interval=None
             if self.interval is None
@@ -312,16 +312,16 @@ class Inferred(NamedTuple):
         """The interval of a system's score, or of the difference between a and b. None if there are no intervals."""
         if self.interval is None:
             return None
-        level, known = self.levels.confidence_level, self.replicates.samples[m].known
+        level, rounded = self.levels.confidence_level, self.replicates.samples[m].round_score
         low, high = self.interval.ends(Estimate(self.replicates, m, a, b), level)
-        return ConfidenceInterval(known(low), known(high), level, self.interval.name)
+        return ConfidenceInterval(rounded(low), rounded(high), level, self.interval.name)
 
 
 def compared(
     data: Data, units: Units, testing: ComparisonSettings, levels: Levels, resampling: Resampling
 ) -> Comparison:
     """Test whether systems differ: see :func:`compare`."""
-    plan = Plan.of(testing, *data.metrics, alpha=levels.alpha)
+    plan = Plan.from_settings(testing, *data.metrics, alpha=levels.alpha)
     interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics)
     names, baseline = _in_order(data.names, testing)
     resampled = Resampled.from_data(data, names, units, resampling)
@@ -330,7 +330,7 @@ def compared(
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if baseline is None or x == 0]
     if interval is not None and interval.draws:
         _ = replicates.draws  # now, so that running out of memory shows before the tests have run
-    hypotheses = Hypotheses.of_pairs(pairs, len(data.metrics))
+    hypotheses = Hypotheses.from_pairs(pairs, len(data.metrics))
     outcome = run_tests(plan, [replicates], hypotheses)
     tests = records(plan, [replicates], hypotheses, outcome, data.labels, data.n_references)
     found = Inferred(replicates, levels, interval, plan, baseline)
@@ -340,7 +340,7 @@ def compared(
             baseline=names[b],
             system=names[a],
             metric=data.labels[m],
-            test=replace(test, statistic=replicates.samples[m].known(test.statistic)),
+            test=replace(test, statistic=replicates.samples[m].round_score(test.statistic)),
             confidence_interval=found.interval_of(m, a, b),
             intraclass_correlation=correlation,
             design_effect=effect,
@@ -393,7 +393,7 @@ def _comparison(
         SystemScore(
             system=name,
             metric=label,
-            score=sample.known(float(sample.scores[s])),
+            score=sample.round_score(float(sample.scores[s])),
             confidence_interval=None if found is None else found.interval_of(m, s),
             details=sample.details(s),
         )

@@ -149,7 +149,7 @@ class SignificanceResult:
     Attributes
     ----------
     test : str
-        A name in :data:`reshuffle.inference.significance.TESTS`.
+        A name in :data:`reshuffle.inference.tests.TESTS`.
     metric : str
         The name of the metric; in a comparison, with the options that distinguish it from others of the same name.
     statistic : float
@@ -390,7 +390,7 @@ class UsedTest:
     Attributes
     ----------
     name, title : str
-        The name in :data:`reshuffle.inference.significance.TESTS`, and its name in reports.
+        The name in :data:`reshuffle.inference.tests.TESTS`, and its name in reports.
     alternative : str
         ``two-sided``, ``greater`` or ``less``.
     replicates : str or None

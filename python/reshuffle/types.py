@@ -60,13 +60,13 @@ TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 Test: TypeAlias = Literal["ar", "bootstrap", "bootstrap-shift", "paired-bootstrap", "t-test", "wilcoxon", "sign-test"]
-""":data:`reshuffle.inference.significance.TESTS`."""
+""":data:`reshuffle.inference.tests.TESTS`."""
 
 BootstrapMethod: TypeAlias = Literal["centred", "shift", "paired"]
 """:data:`reshuffle.inference.significance.BOOTSTRAP_METHODS`."""
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-""":data:`reshuffle.inference.significance.ALTERNATIVES`."""
+""":data:`reshuffle.inference.tests.ALTERNATIVES`."""
 
 Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
 """:data:`reshuffle.resampling.schemes.SCHEMES`."""

@@ -48,12 +48,12 @@ def check_level(what: str, value: object) -> float:
 
     >>> check_level("confidence_level", 95)
     Traceback (most recent call last):
-    reshuffle.errors.InputError: confidence_level must lie strictly between 0 and 1, got 95: for 95 % write 0.95
+    reshuffle.errors.InputError: confidence_level must lie strictly between 0 and 1, got 95: for 95% write 0.95
     """
     import numbers
 
     number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else -1.0
     if 0 < number < 1:
         return number
-    hint = f": for {value} % write {number / 100:g}" if 1 < number < 100 else ""
+    hint = f": for {number:g}% write {number / 100:g}" if 1 < number < 100 else ""
     raise InputError(f"{what} must lie strictly between 0 and 1, got {quoted(value)}{hint}")

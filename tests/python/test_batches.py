@@ -157,24 +157,24 @@ def test_invalid_batches_are_refused() -> None:
         ((a, b, BLEU), {"seed": [1, 2]}, r"seed must be one number or one for each of 5 problems, got shape \(2,\)"),
         ((a, b, BLEU), {"seed": [1, 2, 3, 4, -5]}, "seed must be a whole number from 0"),
         ((a[:0], b[:0], BLEU), {}, r"at least one problem, got shape \(0, 40, 10\)"),
-        ((a, b, BLEU), {"keep_null_distribution": True}, "null distributions of a batch are not kept"),
-        ((a[:, :1], b[:, :1], BLEU), {}, "one segment only"),
+        ((a, b, BLEU), {"keep_null_distribution": True}, "keep_null_distribution does not support a batch"),
+        ((a[:, :1], b[:, :1], BLEU), {}, "there is only one segment"),
         ((a * 2.0**58, b, BLEU), {}, "too large"),
-        ((a[0].astype(int), b[0].astype(int)), {}, "for .S, K. counts give the metric"),
+        ((a[0].astype(int), b[0].astype(int)), {}, "for .S, K. counts pass the metric"),
         (([[1.0, np.nan]], [[1.0, 2.0]]), {}, "problem 0 of the batch: .*expected a finite number"),
         ((a[..., :9], b[..., :9], BLEU), {}, "9"),
     ]
     for arguments, options, message in refused:
         with pytest.raises(InputError, match=message):
             approximate_randomization(*arguments, **options)
-    with pytest.raises(InputError, match="null distributions of a batch are not kept"):
+    with pytest.raises(InputError, match="keep_null_distribution does not support a batch"):
         bootstrap_test(a, b, BLEU, keep_null_distribution=True)
     whole = approximate_randomization(a, b, BLEU, n_resamples=9)
     with pytest.raises(InputError, match="result of a batch"):
         _ = whole.pvalue_interval
     with pytest.raises(InputError, match="number must be a whole number from 0 to 4, got 5"):
         whole.problem(5)
-    with pytest.raises(InputError, match="of one test, not of a batch"):
+    with pytest.raises(InputError, match="result of a single test: problem"):
         whole.problem(0).problem(0)
     assert whole.problem(4).pvalue_interval is not None
 

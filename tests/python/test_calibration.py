@@ -29,7 +29,7 @@ from reshuffle.inference.estimates import MEANS, Estimate
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.significance import TESTS, Plan, run_tests
+from reshuffle.inference.tests import TESTS, Plan, run_tests
 from reshuffle.metrics.base import Counts, Metric
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import clopper_pearson
@@ -172,10 +172,10 @@ def test_intervals_have_the_documented_coverage(pair: Counts, statistic: str, se
     covered = {name: np.zeros(2) for name in INTERVALS if statistic == "mean" or INTERVALS[name].kind != MEANS}
     for simulation in range(SIMULATIONS_OF_INTERVALS):
         drawn = pair[:, rng.integers(pair.shape[1], size=segments)]
-        replicates = Replicates([CountSample.of(m, drawn)], n_resamples=999, seed=simulation)
+        replicates = Replicates([CountSample.from_counts(m, drawn)], n_resamples=999, seed=simulation)
         of_score, of_difference = Estimate(replicates, 0, 0), Estimate(replicates, 0, 0, 1)
         for name, counts in covered.items():
-            ends = [INTERVALS[name].of(estimate, 0.95) for estimate in (of_score, of_difference)]
+            ends = [INTERVALS[name].confidence_interval(estimate, 0.95) for estimate in (of_score, of_difference)]
             counts += [i.low <= true <= i.high for i, true in zip(ends, truth, strict=True)]
     rates = {name: counts / SIMULATIONS_OF_INTERVALS for name, counts in covered.items()}
     for name, (score, difference) in rates.items():
@@ -251,10 +251,10 @@ def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, tru
         order = np.argsort(rng.random((alike, SEGMENTS)), axis=0)
         rows[:alike] = np.take_along_axis(rows[:alike], order[:, :, None], axis=0)
         given = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
-        replicates = Replicates([CountSample.of(given, rows)], n_resamples=999, seed=simulation)
+        replicates = Replicates([CountSample.from_counts(given, rows)], n_resamples=999, seed=simulation)
         for name in wrong:
             plan = Plan(TESTS["ar"], "two-sided", adjustment=ADJUSTMENTS.get(name))
-            outcome = run_tests(plan, [replicates], Hypotheses.of_pairs(pairs))
+            outcome = run_tests(plan, [replicates], Hypotheses.from_pairs(pairs))
             p = outcome.pvalue if outcome.adjusted is None else outcome.adjusted
             wrong[name] += min(p[index] for index in true_nulls) <= 0.05
     rates = {name: count / SIMULATIONS_OF_FAMILIES for name, count in wrong.items()}
@@ -293,10 +293,10 @@ def test_intervals_within_strata_are_narrower_and_cover_unless_strata_are_small(
         values = means + (rng.gamma(16, size=len(ids)) - 16) / 4
         scores = SegmentScores("score", {"a": np.round(values, 3)})
         for strata in (None, ids):
-            sample = CountSample.of_arrays(scores, scores.counts["a"], given=Units(strata=strata))
+            sample = CountSample.from_arrays(scores, scores.counts["a"], units=Units(strata=strata))
             estimate = Estimate(Replicates([sample], n_resamples=999, seed=simulation), 0, 0)
             for name in ("percentile", "bca", "delta"):
-                interval = INTERVALS[name].of(estimate, 0.95)
+                interval = INTERVALS[name].confidence_interval(estimate, 0.95)
                 is_covered = interval.low <= 0 <= interval.high
                 found.setdefault((name, strata is not None), []).append((is_covered, interval.high - interval.low))
     rates = {key: np.mean(both, axis=0) for key, both in found.items()}

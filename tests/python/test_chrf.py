@@ -141,8 +141,8 @@ def test_an_order_that_the_reference_lacks_has_no_counts() -> None:
     [
         ({"char_order": 0}, "chrf: char_order must be at least 1 when word_order is 0, got 0"),
         ({"beta": -1}, "chrf: beta must be a number from 0 to 1000000, got -1"),
-        ({"char_ordr": 6}, "unknown option of chrf 'char_ordr': did you mean 'char_order'"),
-        ({"tokenize": "13a"}, "unknown option of chrf 'tokenize'"),
+        ({"char_ordr": 6}, "unknown chrf option 'char_ordr': did you mean 'char_order'"),
+        ({"tokenize": "13a"}, "unknown chrf option 'tokenize'"),
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -115,7 +115,7 @@ def test_help_shows_options_as_they_are_typed(run: Any) -> None:
 def test_the_same_metric_twice_is_refused(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
     assert outcome.code == 2
-    assert "the same metric twice" in outcome.err
+    assert "the same metric is chosen twice" in outcome.err
 
 
 def test_a_baseline_is_named_by_system_or_by_file_and_comes_first(demo: Path, run: Any) -> None:
@@ -196,7 +196,7 @@ def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) ->
     for args in (("compare", str(path), str(path), str(path)), ("score", str(path), str(path), "--confidence", "0.9")):
         outcome = run(*args)
         assert outcome.code == 2
-        assert "one segment only" in outcome.err
+        assert "there is only one segment" in outcome.err
 
 
 def test_standard_input_may_be_compressed(demo: Path) -> None:
@@ -223,8 +223,8 @@ BAD = {
     "directory": (("reference.txt", "baseline.txt", "folder"), "folder is a directory"),
     "missing file": (("reference.txt", "baseline.txt", "nowhere.txt"), "nowhere.txt: no such file"),
     "bad UTF-8": (("reference.txt", "baseline.txt", "latin.txt"), "latin.txt, line 2, byte 4: 0xe9 is not valid"),
-    "no system": (("reference.txt",), "expected at least two systems, got none"),
-    "one system": (("reference.txt", "tuned.txt"), "expected at least two systems, got tuned.txt"),
+    "no system": (("reference.txt",), "expected at least two systems after REF, got none"),
+    "one system": (("reference.txt", "tuned.txt"), "expected at least two systems after REF, got tuned.txt"),
     "unknown metric": ((*COMPARE[1:], "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'? Known: bleu"),
     "unknown test": ((*COMPARE[1:], "--test", "boostrap"), "unknown test 'boostrap': did you mean 'bootstrap'"),
     "unknown format": ((*COMPARE[1:], "--format", "jsno"), "unknown format 'jsno': did you mean 'json'"),
@@ -235,8 +235,11 @@ BAD = {
         "--tokenise",
     ),  # the wording of click's message depends on its version
     "unknown interval": ((*COMPARE[1:], "--interval", "BCa"), "unknown interval 'BCa': did you mean 'bca'"),
-    "interval of means": ((*COMPARE[1:], "--interval", "t"), "interval 't' is for means of segment scores, and BLEU"),
-    "test of means": ((*COMPARE[1:], "--test", "t-test"), "is no such mean: use ar or bootstrap"),
+    "interval of means": (
+        (*COMPARE[1:], "--interval", "t"),
+        "interval 't' is for means of segment scores, but BLEU is not one",
+    ),
+    "test of means": ((*COMPARE[1:], "--test", "t-test"), "is not one: use ar or bootstrap"),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
     "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
@@ -566,7 +569,7 @@ def test_max_input_limits_the_decompressed_size(demo: Path, run: Any) -> None:
         ("score", "--scores", "x", "tuned.gz"),
     ):
         assert "is larger than 2 KiB" in run(*args, "--max-input", "2K").err
-    assert "--max-input: expected a number of bytes" in run("score", *files, "--max-input", "much").err
+    assert "--max-input: expected a size" in run("score", *files, "--max-input", "much").err
 
 
 def test_ref_takes_one_file_and_may_be_repeated(demo: Path, run: Any) -> None:
@@ -677,10 +680,10 @@ def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: An
     [
         ("--scores x", "--scores x: expected a file for each system after the name, got none"),
         ("--scores x a b --scores x a b", "--scores x is used twice"),
-        ("--scores x a b --lower-is-better y", "unknown scores 'y'"),
+        ("--scores x a b --lower-is-better y", "unknown --lower-is-better 'y'"),
         ("reference.txt tuned.txt rules.txt --lower-is-better y", "--lower-is-better y needs --scores y"),
         ("--scores '' a b", "--scores: expected a name and files, got an empty name"),
-        ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems, got 1"),
+        ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems after the name, got 1"),
         ("--scores x a", "only one system (a): a comparison needs at least two"),
         ("--scores x a c", "c: no such file"),
         ("--scores x a nan", "nan, line 2: expected a finite number"),
@@ -689,7 +692,7 @@ def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: An
         ("--scores x a b -m bleu", "-m bleu needs texts"),
         ("--scores x a b --lowercase", "--lowercase does not apply to external scores"),
         ("--scores x a b --parses p.conllu", "no REF: --parses takes all files up to the next option, so put it last"),
-        ("--scores x - -", "standard input (-) can be read only once"),
+        ("--scores x - -", "standard input (-) can supply only one text"),
         ("", "no reference and no systems: add REF and SYS, or external scores"),
         ("reference.txt tuned.txt rules.txt -m depf", "DepF reads parses in CoNLL-U, but reference.txt contains text"),
         ("p.conllu p.conllu p.conllu", "BLEU reads text, but p.conllu contains parses in CoNLL-U"),

@@ -99,10 +99,11 @@ def test_arbitrary_metric_arguments_raise_only_input_errors(text: str, start: st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("bleu:tokenise=intl", "unknown option of bleu 'tokenise': did you mean 'tokenize'"),
+        ("bleu,chrf", "-m bleu,chrf: separate metrics by spaces: -m bleu chrf"),
+        ("bleu:tokenise=intl", "unknown bleu option 'tokenise': did you mean 'tokenize'"),
         ("bleu:", "-m bleu: ends with a colon: expected options after it, such as -m bleu:tokenize=VALUE"),
         ("bleu:tokenize", "-m bleu: tokenize must be one of 13a, intl"),
-        ("bleu:tokenize=13", "unknown tokenize of bleu '13': did you mean '13a'"),
+        ("bleu:tokenize=13", "unknown value of bleu:tokenize '13': did you mean '13a'"),
         ("bleu:lowercase=maybe", "-m bleu: lowercase must be yes or no, got 'maybe'"),
         ("bleu:lowercase,lowercase", "-m bleu:lowercase,lowercase: the option lowercase is set twice"),
         ("nist:max-ngram-order=two", "-m nist: max-ngram-order must be a whole number, got 'two'"),

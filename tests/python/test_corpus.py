@@ -92,7 +92,7 @@ def test_files_of_different_lengths_are_refused_with_their_numbers_of_lines(tmp_
         read_corpus([ref], [good, bad])
     with pytest.raises(InputError, match=r"ref\.txt has 2 segments, .*bad\.txt has 1"):
         read_corpus([ref, bad], [good])
-    with pytest.raises(InputError, match="only once"):
+    with pytest.raises(InputError, match="can supply only one text"):
         read_corpus(["-"], ["-"])
     # These systems were not read from files, so their own names are used.
     corpus = read_corpus([ref], [good])

@@ -201,7 +201,7 @@ def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any,
     ("name", "options", "message"),
     [
         ("blue", {}, "unknown metric 'blue': did you mean 'bleu'"),
-        ("bleu", {"tokenise": "13a"}, "unknown option of bleu 'tokenise': did you mean 'tokenize'"),
+        ("bleu", {"tokenise": "13a"}, "unknown bleu option 'tokenise': did you mean 'tokenize'"),
         ("bleu", {"tokenize": "13b"}, "unknown tokenize '13b': did you mean '13a'"),
         ("bleu", {"max_ngram_order": 0}, "max_ngram_order must be a whole number from 1 to 100, got 0"),
         ("bleu", {"max_ngram_order": 10**30}, "max_ngram_order must be a whole number from 1 to 100"),

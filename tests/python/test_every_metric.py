@@ -47,7 +47,7 @@ from reshuffle import (
 from reshuffle.data.scores import read_scores
 from reshuffle.inference.estimates import ANY, MEANS
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.significance import TESTS
+from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.report import FORMATS, render, render_segments
 from texts import LINES
@@ -206,7 +206,7 @@ def test_some_intervals_apply_to_some_metrics_only() -> None:
 
 @pytest.mark.parametrize(("name", "interval"), REFUSED)
 def test_intervals_are_refused_for_metrics_that_they_do_not_apply_to(name: str, interval: str) -> None:
-    message = f"interval '{interval}' is for .*, and {re.escape(make_metric(name).name)} is .*: use percentile or bca"
+    message = f"interval '{interval}' is for .*, but {re.escape(make_metric(name).name)} is .*: use percentile, bca or"
     with pytest.raises(InputError, match=message):
         comparison(name, "ar", interval)
     with pytest.raises(InputError, match=message):
@@ -217,7 +217,7 @@ def test_intervals_are_refused_for_metrics_that_they_do_not_apply_to(name: str, 
 @pytest.mark.parametrize("name", [*NATIVE, *EXTERNAL[1:]])
 def test_tests_of_means_are_refused_for_other_metrics(name: str, test: str) -> None:
     shown = re.escape(make_metric(name).name)
-    message = f"test '{test}' is for means of segment scores, and {shown} is no such mean: use ar or"
+    message = f"test '{test}' is for means of segment scores, but {shown} is not one: use ar or"
     with pytest.raises(InputError, match=message):
         comparison(name, test)
 
@@ -466,7 +466,7 @@ def test_every_count_has_a_unique_name(name: str) -> None:
 def test_unknown_options_are_refused_with_the_closest_name(name: str) -> None:
     spec = next(spec for spec in metric_specs() if spec.name == name)
     for option in spec.options:
-        with pytest.raises(InputError, match=f"unknown option of {re.escape(name)} '{option.name}x': did you mean"):
+        with pytest.raises(InputError, match=f"unknown {re.escape(name)} option '{option.name}x': did you mean"):
             metric(name, **{f"{option.name}x": True})
         if option.kind == "choice":
             nearest = option.choices[-1]
@@ -605,7 +605,7 @@ def test_scores_must_match_the_systems_and_the_texts() -> None:
 def test_external_metrics_cannot_have_the_name_of_another_metric() -> None:
     for rival in (SegmentScores("BLEU", {"a": [1]}), CorpusFunction("BLEU", ratio_of_words)):
         with pytest.raises(
-            InputError, match="two metrics are called BLEU: give the one that is not counted here another"
+            InputError, match="two metrics are called BLEU: rename the one whose counts are precomputed"
         ):
             score(["x"], {"a": ["x"]}, ["bleu", rival])
     assert len(score(["x"], {"a": ["x"]}, ["bleu", metric("bleu", lowercase=True)]).metrics) == 2
@@ -994,8 +994,11 @@ def test_both_arrays_share_one_resolution_and_sums_are_exact() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: approximate_randomization([[1, 2], [3, 4]], [[1, 2], [3, 4]]), r"without a metric a must .* \(2, 2\)"),
-        (lambda: approximate_randomization([1, 2], [[1], [2]]), r"without a metric b must hold one score .* \(2, 1\)"),
+        (
+            lambda: approximate_randomization([[1, 2], [3, 4]], [[1, 2], [3, 4]]),
+            r"without a metric, a must .* \(2, 2\)",
+        ),
+        (lambda: approximate_randomization([1, 2], [[1], [2]]), r"without a metric, b must hold one score .* \(2, 1\)"),
         (lambda: bootstrap_test([1.0, 2.0], [1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
         (lambda: bootstrap_interval([1.0, 2.0], "bleu"), "a must have 2 dimensions.*leave the metric out"),
         (lambda: approximate_randomization([1.0, 2.0], [1.0]), "score: a has 2 segments, b has 1: all systems"),

@@ -12,7 +12,7 @@ import pytest
 
 from reshuffle import CorpusFunction, Formula, FromCounts, Gandy, InputError, compare, experimentwise_error, metric
 from reshuffle.inference.hypotheses import COLUMNS, Hypotheses
-from reshuffle.inference.significance import Plan, records, run_tests
+from reshuffle.inference.tests import Plan, records, run_tests
 from reshuffle.metrics.base import Counts
 from reshuffle.report import render
 from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, SequentialTally, Series, Spread, Tally
@@ -31,7 +31,10 @@ def counts_of(seed: int, systems: int = 4, segments: int = 60) -> Counts:
 
 def replicates_of(seed: int, n: int = 99) -> Replicates:
     counts = counts_of(seed)
-    samples = [CountSample.of(BLEU, counts), CountSample.of(Formula("same", lambda t: BLEU.score(t)), counts)]
+    samples = [
+        CountSample.from_counts(BLEU, counts),
+        CountSample.from_counts(Formula("same", lambda t: BLEU.score(t)), counts),
+    ]
     return Replicates(samples, n_resamples=n, seed=seed)
 
 
@@ -44,15 +47,15 @@ def replicates_of(seed: int, n: int = 99) -> Replicates:
     ],
 )
 def test_several_test_sets_give_the_results_of_each_alone(test: str, adjust: str | None) -> None:
-    plan = Plan.of(ComparisonSettings(test, adjust=adjust), BLEU)
+    plan = Plan.from_settings(ComparisonSettings(test, adjust=adjust), BLEU)
     pairs = [(1, 0), (2, 0), (3, 0)]
     sets = [replicates_of(seed) for seed in (1, 2, 3)]
-    hypotheses = Hypotheses.of_pairs(pairs, n_metrics=2, n_sets=3)
+    hypotheses = Hypotheses.from_pairs(pairs, n_metrics=2, n_sets=3)
     assert len(hypotheses) == 18
     assert [hypotheses.family[place].tolist() for place in hypotheses.families()] == [[f] * 3 for f in range(6)]
     together = run_tests(plan, sets, hypotheses)
     for t, replicates in enumerate(sets):
-        of_one = Hypotheses.of_pairs(pairs, n_metrics=2)
+        of_one = Hypotheses.from_pairs(pairs, n_metrics=2)
         alone = run_tests(plan, [replicates], of_one)
         for name in COLUMNS:
             whole, part = getattr(together, name), getattr(alone, name)
@@ -126,7 +129,7 @@ def test_gandy_stopping_decides_at_alpha() -> None:
     assert "|stopping:gandy[0.2,0.001]|" in comparison.signature
     assert {c.test.stopping.level for c in comparison.comparisons} == {0.2}
     assert compared(stopping=Gandy(0.2), alpha=0.2).signature == comparison.signature
-    with pytest.raises(InputError, match=r"Gandy decides at level 0\.3, the comparison at alpha = 0\.2"):
+    with pytest.raises(InputError, match=r"Gandy has level 0\.3, but the comparison has alpha = 0\.2"):
         compared(stopping=Gandy(0.3), alpha=0.2)
 
 

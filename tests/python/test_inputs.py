@@ -346,7 +346,7 @@ def test_several_columns_can_be_read_from_standard_input(monkeypatch: pytest.Mon
     corpus = read_corpus(["-#r"], ["-#a", "-#b"], "tsv")
     assert (corpus.references, corpus.systems) == ([["1"]], {"a": ["2"], "b": ["3"]})
     assert list(corpus.reference_names) == ["standard input#r"]
-    with pytest.raises(InputError, match="only once"):
+    with pytest.raises(InputError, match="only one text"):
         read_corpus(["-"], ["-"], "tsv")
 
 
@@ -505,5 +505,5 @@ def test_sizes_can_have_decimal_and_binary_units(number: int, unit: str) -> None
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "0.1", "many", "4 G i B", "1e9", "5iB", "4PiB", "nan", "1_000", "٣"])
 def test_invalid_sizes_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match="expected a number of bytes of at least 1 such as 500M, 4GiB or 100000, got"):
+    with pytest.raises(InputError, match="expected a size of at least 1 byte, such as 500M, 4GiB or 100000, got"):
         parse_size(text)

@@ -64,7 +64,7 @@ def ratio_counts() -> Counts:
 
 
 def estimate_of(m: Metric, counts: Counts, n: int = 500, seed: int = 7, *, of_pair: bool = False) -> Estimate:
-    replicates = Replicates([CountSample.of(m, counts)], n_resamples=n, seed=seed)
+    replicates = Replicates([CountSample.from_counts(m, counts)], n_resamples=n, seed=seed)
     return Estimate(replicates, 0, 0, 1 if of_pair else None)
 
 
@@ -122,7 +122,7 @@ def test_finite_differences_do_not_step_to_a_count_of_0() -> None:
 def test_a_metric_undefined_next_to_the_totals_is_refused_with_a_message() -> None:
     edge = Formula("edge", lambda totals: np.where(totals[..., 0] > totals[..., 1], np.nan, totals[..., 0]))
     counts = np.ones((5, 2), dtype=int)
-    with pytest.raises(InputError, match=r"a little above and below .* edge: the score of the totals \[6, 5\] is not"):
+    with pytest.raises(InputError, match=r"slightly above and below .* edge: the function did not .* totals \[6, 5\]"):
         standard_error(counts, edge)
     assert standard_error(counts, edge, method="jackknife") == 0
 
@@ -235,7 +235,7 @@ def test_a_draw_without_differing_segments_has_a_standard_error_of_0() -> None:
     estimate = estimate_of(MEAN, np.stack([a, b]), 200, of_pair=True)
     np.testing.assert_array_equal(estimate.draws == 0, estimate.draw_errors == 0)
     assert 0.2 < (estimate.draws == 0).mean() < 0.5  # (5/6)^6 = .33
-    with pytest.raises(InputError, match=r"of 200 draws have a standard error of 0; use bca or percentile"):
+    with pytest.raises(InputError, match=r"of 200 draws have a standard error of 0: use bca or percentile"):
         bootstrap_interval(a, MEAN, b=b, method="studentized", n_resamples=200)
 
 
@@ -259,7 +259,7 @@ def test_intervals_of_a_mean_equal_scipys_on_the_same_draws(method: str, theirs:
     a, b = rng.geometric(0.2, 40), rng.geometric(0.3, 40)
     values = a - b if of_pair else a
     estimate = estimate_of(MEAN, np.stack([as_counts(a), as_counts(b)]), 5000, of_pair=of_pair)
-    interval = INTERVALS[method].of(estimate, 0.9)
+    interval = INTERVALS[method].confidence_interval(estimate, 0.9)
     expected = by_scipy(values, estimate.draws, theirs)
     # SciPy interpolates between draws, which are 1/40 apart.
     assert (interval.low, interval.high) == pytest.approx(expected, abs=1 / 40 + 1e-9)
@@ -301,7 +301,7 @@ def test_studentized_intervals_equal_a_slow_twin(ratio_counts: Counts, of_pair: 
     # Of 999 draws at 90 %, 49 are dropped at each end.
     ratios = np.sort((estimate.draws - estimate.value) / errors)
     expected = estimate.value - estimate.delta_error * ratios[[999 - 50, 49]]
-    interval = INTERVALS["studentized"].of(estimate, 0.9)
+    interval = INTERVALS["studentized"].confidence_interval(estimate, 0.9)
     assert (interval.low, interval.high) == pytest.approx(tuple(expected), rel=1e-5)
 
 
@@ -352,7 +352,7 @@ def test_bca_is_defined_if_all_draws_lie_on_one_side_of_the_value() -> None:
 
 
 def test_a_normal_interval_needs_two_draws() -> None:
-    with pytest.raises(InputError, match="n_resamples must be at least 2"):
+    with pytest.raises(InputError, match="needs at least 2 draws: n_resamples is 1"):
         bootstrap_interval([[1, 1], [2, 1]], MEAN, method="normal", n_resamples=1)
 
 

@@ -48,22 +48,27 @@ def bleu_in_numpy(totals: Counts) -> Scores:
 
 def replicates_of(seed: int, n: int = 400) -> Replicates:
     counts = counts_of(seed, 4, 60)
-    samples = [CountSample.of(BLEU, counts), CountSample.of(Formula("the same", bleu_in_numpy), counts)]
+    samples = [
+        CountSample.from_counts(BLEU, counts),
+        CountSample.from_counts(Formula("the same", bleu_in_numpy), counts),
+    ]
     return Replicates(samples, n_resamples=n, seed=seed)
 
 
-def family_of(replicates: Replicates, alternative: str, besides: Sequence[Reduction[Any, Any]] = ()) -> Unadjusted:
+def family_of(replicates: Replicates, alternative: str, extra: Sequence[Reduction[Any, Any]] = ()) -> Unadjusted:
     scores = np.array([sample.scores for sample in replicates.samples])
     statistic = np.array([[s[a] - s[b] for a, b in PAIRS] for s in scores])
     slack = 1e-12
     thresholds = {"two-sided": np.abs(statistic) - slack, "greater": statistic - slack, "less": statistic + slack}[
         alternative
     ]
-    exceedances, *kept = replicates.run([Tally(alternative, thresholds), *besides], PAIRS)
+    exceedances, *results = replicates.run([Tally(alternative, thresholds), *extra], PAIRS)
     n = replicates.n_resamples
     pvalues = (exceedances + 1) / (n + 1)
-    outcome = Outcome(statistic.ravel(), pvalues.ravel(), exceedances.ravel(), np.full(statistic.size, n), kept=kept)
-    return Unadjusted(replicates, Hypotheses.of_pairs(PAIRS, len(scores)), alternative, thresholds.ravel(), outcome)
+    outcome = Outcome(
+        statistic.ravel(), pvalues.ravel(), exceedances.ravel(), np.full(statistic.size, n), extra=results
+    )
+    return Unadjusted(replicates, Hypotheses.from_pairs(PAIRS, len(scores)), alternative, thresholds.ravel(), outcome)
 
 
 def stepped_down(order: list[int], raw: dict[int, float]) -> list[float]:
@@ -79,7 +84,7 @@ def stepped_down(order: list[int], raw: dict[int, float]) -> list[float]:
 @pytest.mark.parametrize("seed", range(3))
 def test_max_t_follows_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
-    family = family_of(replicates, alternative, ADJUSTMENTS["maxt"].besides)
+    family = family_of(replicates, alternative, ADJUSTMENTS["maxt"].extra)
     shuffles = replicates.run([Series()], PAIRS)[0][0]
     extreme = extremeness(shuffles, alternative)
     thresholds = family.thresholds[: len(PAIRS)]
@@ -183,7 +188,7 @@ def test_p_values_of_functions_of_texts_can_be_adjusted() -> None:
 
 def test_adjustments_from_shuffles_need_a_test_with_shuffles() -> None:
     with pytest.raises(
-        InputError, match="made from shuffles, and the test 'bootstrap' has none: use the test 'ar', or"
+        InputError, match="computed from shuffles, but the test 'bootstrap' has none: use the test 'ar', or"
     ):
         compared("maxt", test="bootstrap")
     with pytest.raises(InputError, match="unknown adjustment 'tukey'"):
@@ -196,7 +201,7 @@ def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
     pairs = list(combinations(range(6), 2))
 
     def run(threads: int) -> list[bytes]:
-        replicates = Replicates([CountSample.of(BLEU, counts)], n_resamples=1500, seed=3, threads=threads)
+        replicates = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=1500, seed=3, threads=threads)
         spreads = replicates.run([Spread()], pairs)[0]
         ones = np.ones_like(spreads)
         ranks: NDArray[np.int64] = np.full(spreads.shape, 40)
@@ -216,7 +221,7 @@ def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
 def test_the_summary_of_draws_equals_that_computed_from_the_draws() -> None:
     counts = counts_of(2, 4, 100)
     means, deviations, (ranks,) = calls.draw_summary([(BLEU.core, counts)], n=300, seed=8)
-    (draws,) = Replicates([CountSample.of(BLEU, counts)], n_resamples=300, seed=8).draws
+    (draws,) = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=300, seed=8).draws
     np.testing.assert_allclose(means, draws.mean(axis=1), rtol=1e-13)
     np.testing.assert_allclose(deviations, draws.std(axis=1, ddof=1), rtol=1e-10)
     better = (draws[None] > draws[:, None]).sum(axis=1)

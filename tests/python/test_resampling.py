@@ -228,7 +228,7 @@ def test_weights_of_draws_have_multinomial_moments() -> None:
 @given(st.integers(0, 1000), st.integers(2, 300), SEEDS)
 def test_draws_sum_the_rows_times_their_weights(data_seed: int, segments: int, seed: int) -> None:
     counts = random_counts(data_seed, 3, segments)
-    (got,) = Replicates([CountSample.of(BLEU, counts)], n_resamples=10, seed=seed).draws
+    (got,) = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=10, seed=seed).draws
     expected = [BLEU.score(np.tensordot(_core.draw_weights(seed, r, segments), counts, (0, 1))) for r in range(10)]
     np.testing.assert_array_equal(np.transpose(expected), got)
 
@@ -280,7 +280,7 @@ def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
     pairs = [(0, 1), (2, 1), (3, 0)]
 
     def run(threads: int) -> list[bytes]:
-        replicates = Replicates([CountSample.of(BLEU, counts)], n_resamples=3000, seed=9, threads=threads)
+        replicates = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=3000, seed=9, threads=threads)
         return [replicates.run([Series()], pairs)[0].tobytes(), replicates.draws[0].tobytes()]
 
     expected = run(1)
@@ -305,9 +305,9 @@ def test_a_formula_and_a_native_metric_get_the_same_replicates(monkeypatch: Any,
     monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 20 * 300)  # several batches
     counts = random_counts(4, 2, 100)
     samples = [
-        CountSample.of(BLEU, counts),
-        CountSample.of(Formula("numpy", bleu_in_numpy), counts),
-        CountSample.of(BLEU, counts),
+        CountSample.from_counts(BLEU, counts),
+        CountSample.from_counts(Formula("numpy", bleu_in_numpy), counts),
+        CountSample.from_counts(BLEU, counts),
     ]
     replicates = Replicates(samples, n_resamples=1000, seed=3)
     pairs = [(0, 1), (1, 0)]
@@ -335,7 +335,7 @@ def test_counts_of_any_integer_size_are_exact() -> None:
     ("a", "b", "options", "message"),
     [
         ([[1], [2]], [[1], [2], [3]], {}, r"same shape \(segments, counts\), got \(2, 1\) and \(3, 1\)"),
-        ([[1]], [[2]], {}, "one segment only"),
+        ([[1]], [[2]], {}, "there is only one segment"),
         ([1, 2], [1, 2], {}, r"a must have 2 dimensions, got shape \(2,\)"),
         ([[1.5], [2]], [[1], [2]], {}, "a must be whole numbers, got 1.5"),
         ([[float("nan")], [2]], [[1], [2]], {}, "a must be whole numbers, got nan"),
@@ -395,7 +395,7 @@ def test_sums_at_the_limit_are_exact_and_larger_ones_are_refused() -> None:
     largest = 2**62 // 3
     rows = np.array([[largest, 1], [largest, 1], [largest, 1]])
     assert standard_error(rows, MEAN_OF_ROWS, method="jackknife") == 0
-    assert largest == CountSample.of_arrays(MEAN_OF_ROWS, rows).scores[0]
+    assert largest == CountSample.from_arrays(MEAN_OF_ROWS, rows).scores[0]
     for m in (MEAN_OF_ROWS, metric("length"), SegmentScores("x", [[1.0, 2.0]])):
         assert m.score([2**62, 1]) > 0
         with pytest.raises(InputError, match=r"totals must be at most 2\^62 in magnitude, got -?4611686018427387905"):
@@ -539,5 +539,5 @@ def test_incompatible_reductions_are_refused() -> None:
         min_p.merge(min_p)
     with pytest.raises(InputError, match="unknown kind 'coins'; known: shuffles, draws"):
         calls.resampler([(BLEU.core, random_counts(3, 3, 90))], kind="coins")
-    with pytest.raises(InputError, match="strata must be None with shuffles"):
+    with pytest.raises(InputError, match="strata must be None for shuffles"):
         calls.resampler([(BLEU.core, random_counts(3, 3, 90))], strata=[40, 50])

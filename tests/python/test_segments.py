@@ -202,7 +202,7 @@ def test_segment_scores_are_read_back_by_system(folder: Path, capfd: pytest.Capt
         got = {s["name"]: s["scores"]["sentences"]["score"] for s in json.loads(out)["systems"]}
         assert got == pytest.approx(means)
     code, _, err = run(capfd, "compare", *scores, "--scores", "x", f"out.{fmt}#BLEU", "missing")
-    assert (code, "--scores x: expected a file for each of 1 systems, got 2" in err) == (2, True)
+    assert (code, "--scores x: expected a file for each of 1 systems after the name, got 2" in err) == (2, True)
     # A file with the scores of several systems must be the only one.
     code, _, err = run(capfd, "compare", *scores, f"out.{fmt}#chrF2")
     assert (code, f"out.{fmt}#BLEU has the scores of 2 systems (a, b), expected one system" in err) == (2, True)

@@ -64,15 +64,15 @@ def test_variances_of_all_pairs_equal_those_pair_by_pair(
 ) -> None:
     counts = systems_of(m, seed, 5, n, kinds)
     strata = Strata(np.array(ids_of(seed, n, min(n_strata, n // 2))))
-    sample = CountSample.of(m, counts).within(strata)
+    sample = CountSample.from_counts(m, counts).stratified(strata)
     for a, b in combinations(range(5), 2):
         expected = delta_of_a_pair(m, counts[a], counts[b], strata)
-        assert sample.linear.of(a, b) == pytest.approx(expected, rel=1e-9)
-        assert sample.linear.of(b, a) == pytest.approx(expected, rel=1e-9)
+        assert sample.linear.variance(a, b) == pytest.approx(expected, rel=1e-9)
+        assert sample.linear.variance(b, a) == pytest.approx(expected, rel=1e-9)
         left_out = sample.leave_one_out[a] - sample.leave_one_out[b]
-        assert sample.jackknife.of(a, b) == pytest.approx(strata.variance(left_out), rel=1e-9)
+        assert sample.jackknife.variance(a, b) == pytest.approx(strata.variance(left_out), rel=1e-9)
         if (counts[a] == counts[b]).all():
-            assert (sample.linear.of(a, b), sample.jackknife.of(a, b)) == (0.0, 0.0)
+            assert (sample.linear.variance(a, b), sample.jackknife.variance(a, b)) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("m", METRICS, ids=lambda m: m.name)
@@ -80,8 +80,8 @@ def test_the_variance_of_a_tiny_difference_is_exact(m: Metric) -> None:
     n = 100_000
     counts = systems_of(m, 3, 3, n, [2, 0])
     strata = Strata(np.zeros(n, np.intp))
-    sample = CountSample.of(m, counts)
-    of_one, close = sample.linear.of(0), sample.linear.of(0, 1)
+    sample = CountSample.from_counts(m, counts)
+    of_one, close = sample.linear.variance(0), sample.linear.variance(0, 1)
     assert 0 < close < CLOSE * of_one
     assert close == pytest.approx(delta_of_a_pair(m, counts[0], counts[1], strata), rel=1e-12)
 
@@ -92,7 +92,7 @@ def test_the_variance_of_a_tiny_difference_is_exact(m: Metric) -> None:
 def test_document_effects_of_all_pairs_equal_those_pair_by_pair(
     seed: int, n: int, groups: int, kinds: list[int]
 ) -> None:
-    sample = CountSample.of(metric("bleu"), systems_of(metric("bleu"), seed, 5, n, kinds))
+    sample = CountSample.from_counts(metric("bleu"), systems_of(metric("bleu"), seed, 5, n, kinds))
     documents = Documents(np.array(ids_of(seed, n, min(groups, n))))
     pairs = list(combinations(range(5), 2))
     found = list(document_effects(sample.scores, sample.leave_one_out, documents, pairs))

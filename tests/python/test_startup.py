@@ -18,7 +18,8 @@ from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.errors import InputError
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.significance import ALTERNATIVES, BOOTSTRAP_METHODS, TESTS
+from reshuffle.inference.significance import BOOTSTRAP_METHODS
+from reshuffle.inference.tests import ALTERNATIVES, TESTS
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FORMATS, SEGMENT_FORMATS
 from reshuffle.resampling.schemes import SCHEMES

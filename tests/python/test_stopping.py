@@ -100,9 +100,9 @@ def test_each_test_stops_at_the_shuffle_at_which_one_by_one_checks_stop(
 ) -> None:
     counts = random_counts(4, 3, 100)
     samples: list[Any] = [
-        CountSample.of(BLEU, counts),
-        CountSample.of(Formula("numpy", bleu_in_numpy), counts),
-        CountSample.of(BLEU, counts),
+        CountSample.from_counts(BLEU, counts),
+        CountSample.from_counts(Formula("numpy", bleu_in_numpy), counts),
+        CountSample.from_counts(BLEU, counts),
     ]
     pairs = [(0, 1), (1, 0), (2, 0)]
     n = 3000
@@ -122,7 +122,7 @@ def test_each_test_stops_at_the_shuffle_at_which_one_by_one_checks_stop(
         monkeypatch.setattr("reshuffle.resampling.replicates.FIRST_BATCH", first_batch)
         replicates = Replicates(samples, n_resamples=n, seed=3, threads=threads)
         found = replicates.run([SequentialTally(alternative, thresholds, rule.core())], pairs)[0]
-        got = np.stack([found.shuffles, found.exceedances, found.by_rule], axis=-1)
+        got = np.stack([found.shuffles, found.exceedances, found.stopped], axis=-1)
         np.testing.assert_array_equal(np.array(expected), got)
 
 
@@ -141,7 +141,7 @@ def test_functions_of_texts_are_called_only_for_the_shuffles_used(rule: AnyRule)
     found = Replicates([sample], n_resamples=n, seed=3).run(
         [SequentialTally("two-sided", thresholds, rule.core())], pairs
     )[0]
-    assert expected == list(zip(found.shuffles[0], found.exceedances[0], found.by_rule[0], strict=True))
+    assert expected == list(zip(found.shuffles[0], found.exceedances[0], found.stopped[0], strict=True))
     assert 2 * sum(used for used, _, _ in expected) == sample.evaluations - before
 
 
@@ -289,16 +289,16 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
     ("options", "message"),
     [
         ({"stopping": "gandi"}, "unknown stopping rule 'gandi': did you mean 'gandy'"),
-        ({"stopping": "gandy", "test": "bootstrap"}, "stopping is for test 'ar', not for 'bootstrap': leave it out"),
-        ({"stopping": "besag-clifford", "test": "t-test"}, "stopping is for test 'ar', not for 't-test'"),
+        ({"stopping": "gandy", "test": "bootstrap"}, "a stopping rule is for the test 'ar', not for 'bootstrap'"),
+        ({"stopping": "besag-clifford", "test": "t-test"}, "a stopping rule is for the test 'ar', not for 't-test'"),
         (
             {"stopping": Gandy(0.01)},
-            r"at level 0.01, the comparison at alpha = 0.05, by default 1 - confidence_level: leave it out",
+            r"Gandy has level 0.01, but the comparison has alpha = 0.05 .*: leave out Gandy's level",
         ),
         *(
             (
                 {"stopping": rule, "scheme": scheme},
-                f"goes with the scheme 'iid', not with '{scheme}': leave out the scheme or the stopping",
+                f"as the scheme 'iid' makes them, not those of '{scheme}': leave out the scheme or the rule",
             )
             for rule in STOPPING
             for scheme in ("subgroup", "exact")
@@ -306,7 +306,7 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
         *(
             (
                 {"stopping": rule, "adjust": adjust},
-                f"adjustment '{adjust}' takes all pairs through the same shuffles to the end",
+                f"adjustment '{adjust}' needs all shuffles of every pair",
             )
             for rule in STOPPING
             for adjust in ("maxt", "minp")
@@ -314,7 +314,7 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
         *(
             (
                 {"stopping": "gandy", "adjust": adjust},
-                f"stopping by 'gandy' decides at one level, .* adjustment '{adjust}' .* stop by 'besag-clifford'",
+                f"the stopping rule 'gandy' decides at one level .* adjustment '{adjust}' .* the rule 'besag-clifford'",
             )
             for adjust in ("holm", "bonferroni")
         ),
@@ -331,7 +331,7 @@ def test_impossible_stopping_is_refused(options: dict[str, Any], message: str) -
     [
         (lambda: BesagClifford(0), "exceedances must be a whole number from 1 to 9007199254740992, got 0"),
         (lambda: BesagClifford(2.5), "exceedances must be a whole number"),  # type: ignore[arg-type]
-        (lambda: Gandy(5), "level must lie strictly between 0 and 1, got 5: for 5 % write 0.05"),
+        (lambda: Gandy(5), "level must lie strictly between 0 and 1, got 5: for 5% write 0.05"),
         (lambda: Gandy(risk=0), "risk must lie strictly between 0 and 1, got 0"),
         (lambda: Gandy(risk=0.5), r"risk must be at most 0.25, got 0.5"),
     ],

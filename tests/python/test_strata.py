@@ -266,7 +266,9 @@ def test_strata_of_one_segment_add_no_variance() -> None:
     a = as_counts([5, 9, 1, 7, 3])
     alone, fixed = ["x", "y", "z", "z", "z"], as_counts([6, 8, 1, 7, 3])
     assert standard_error(a, MEAN, strata=alone) == pytest.approx(standard_error(fixed, MEAN, strata=alone))
-    draws = Replicates([CountSample.of_arrays(MEAN, a, given=Units(strata=alone))], n_resamples=500, seed=1).draws[0][0]
+    draws = Replicates([CountSample.from_arrays(MEAN, a, units=Units(strata=alone))], n_resamples=500, seed=1).draws[0][
+        0
+    ]
     # The first two are always drawn and sum to 14; the others are three draws from 1, 7 and 3.
     assert {round(5 * d) - 14 for d in draws} == {x + y + z for x in (1, 7, 3) for y in (1, 7, 3) for z in (1, 7, 3)}
 
@@ -292,7 +294,7 @@ def test_the_acceleration_of_bca_adds_the_moments_of_the_strata(of_pair: bool) -
     a, b = rng.geometric(0.2, 90) + 30 * np.array(ids), rng.geometric(0.3, 90)
     values = (a - b if of_pair else a).astype(float)
     replicates = Replicates(
-        [CountSample.of_arrays(MEAN, as_counts(a), as_counts(b), Units(strata=ids))], n_resamples=4999, seed=2
+        [CountSample.from_arrays(MEAN, as_counts(a), as_counts(b), Units(strata=ids))], n_resamples=4999, seed=2
     )
     estimate = Estimate(replicates, 0, 0, 1 if of_pair else None)
     # The second and third central moments of a draw's sum are the sums of those of the strata.
@@ -307,7 +309,7 @@ def test_the_acceleration_of_bca_adds_the_moments_of_the_strata(of_pair: bool) -
         z = bias + scipy.stats.norm.ppf(share)
         moved = scipy.stats.norm.cdf(bias + z / (1 - acceleration * z))
         ends.append(np.sort(draws)[int(4999 * moved) if share < 0.5 else 4998 - int(4999 * (1 - moved))])
-    interval = INTERVALS["bca"].of(estimate, 0.9)
+    interval = INTERVALS["bca"].confidence_interval(estimate, 0.9)
     assert (interval.low, interval.high) == tuple(ends)
     pooled = scipy.stats.skew(values) / 90**0.5 / 6
     assert abs(pooled - acceleration) > 0.005, "else the strata would not matter here"
@@ -330,7 +332,7 @@ def texts() -> dict[str, Any]:
         (7, "strata: expected an id for each segment, got 7"),
         (
             [1, 2, 3],
-            "strata: each of 3 strata has one segment only: nothing varies within them, at least one stratum needs 2 "
+            "strata: each of 3 strata has only one segment, so there is nothing to draw: at least one stratum needs 2 "
             "segments",
         ),
     ],
@@ -355,10 +357,10 @@ def test_a_document_must_lie_in_one_stratum() -> None:
     with pytest.raises(InputError) as refused:
         standard_error(a, BLEU, documents=["u", "v", "v", "u", "w"], strata=["n", "t", "t", "t", "n"])
     assert str(refused.value) == (
-        "strata: segments 1 and 4 are of one document, but of the strata 'n' and 't': a document must lie in one "
+        "strata: segments 1 and 4 belong to one document, but to the strata 'n' and 't': a document must lie in one "
         "stratum"
     )
-    with pytest.raises(InputError, match=r"each of 2 strata has one document only: .* needs 2 documents"):
+    with pytest.raises(InputError, match=r"each of 2 strata has only one document, .* needs 2 documents"):
         standard_error(a, BLEU, documents=["u", "u", "v", "v", "v"], strata=["n", "n", "t", "t", "t"])
 
 
@@ -367,7 +369,7 @@ def test_tests_and_intervals_that_cannot_use_strata_refuse_them(test: str) -> No
     rating = SegmentScores("rating", {"a": [1, 2, 4, 5], "b": [2, 2, 3, 3]})
     strata = [1, 1, 2, 2]
     refused = (
-        "rating: t intervals and t, Wilcoxon and sign tests take segments for independent; with strata use 'ar' or "
+        "rating: t intervals and t, Wilcoxon and sign tests treat segments as independent; with strata use 'ar' or "
         "'bootstrap', and an interval from draws"
     )
     with pytest.raises(InputError) as error:
@@ -376,7 +378,7 @@ def test_tests_and_intervals_that_cannot_use_strata_refuse_them(test: str) -> No
     with pytest.raises(InputError) as error:
         score(metrics=rating, interval="t", strata=strata)
     assert str(error.value) == refused
-    with pytest.raises(InputError, match="the studentized interval is not for strata: use bca or percentile, or delta"):
+    with pytest.raises(InputError, match="the studentized interval does not support strata: use bca or percentile"):
         score(metrics=rating, interval="studentized", strata=strata)
 
 
@@ -392,12 +394,12 @@ def test_strata_without_intervals_are_refused() -> None:
 
 
 def test_strata_are_numbered_in_order_of_appearance() -> None:
-    strata = Strata.of(["z", "a", "z", "m", "a"], 5)
+    strata = Strata.from_ids(["z", "a", "z", "m", "a"], 5)
     assert (strata.index.tolist(), strata.sizes.tolist(), strata.n_strata) == ([0, 1, 0, 2, 1], [2, 2, 1], 3)
     assert strata.order.tolist() == [0, 2, 1, 4, 3]
     counts = np.arange(5).reshape(1, 5, 1)
-    assert strata.arranged(counts).ravel().tolist() == [0, 2, 1, 4, 3]
-    assert Strata.of([1, 1, 2, 2], 4).arranged(counts) is counts, "nothing is copied that is in order"
+    assert strata.sort_units(counts).ravel().tolist() == [0, 2, 1, 4, 3]
+    assert Strata.from_ids([1, 1, 2, 2], 4).sort_units(counts) is counts, "nothing is copied that is in order"
 
 
 # --- Reports
@@ -495,17 +497,17 @@ def test_external_scores_can_have_strata(demo: Path, run: Any) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--strata", "short.txt"], "short.txt has the strata of 3 segments, reference.txt has 400"),
+        (["--strata", "short.txt"], "short.txt has stratum ids for 3 segments, but reference.txt has 400"),
         (["--strata", "gap.txt"], "gap.txt, line 7: expected the id of a stratum, got ''"),
         (["--strata", "null.jsonl#s"], "null.jsonl#s, line 2: expected the id of a stratum, got null"),
         (["--strata", "ids.tsv#stratums"], "ids.tsv: unknown column 'stratums': did you mean 'stratum'?"),
         (["--strata", "nowhere.txt"], "nowhere.txt: no such file"),
-        (["--strata", "p.conllu"], "p.conllu: CoNLL-U holds no ids of strata; give them as text, TSV"),
-        (["--strata", "strata.txt", "--docs", "ids.tsv#n"], "segments 1 and 51 are of one document, but of the strata"),
-        (["--strata", "alone.txt"], "strata: each of 400 strata has one segment only"),
-        (["--strata", "-", "--docs", "-"], "standard input (-) can be read only once"),
-        (["--strata", "strata.txt", "-o", "./strata.txt"], "./strata.txt is one of the inputs"),
-        (["--strata", "strata.txt", "--interval", "studentized"], "the studentized interval is not for strata"),
+        (["--strata", "p.conllu"], "p.conllu: CoNLL-U has no ids of strata: use a text, TSV"),
+        (["--strata", "strata.txt", "--docs", "ids.tsv#n"], "segments 1 and 51 belong to one document, but to"),
+        (["--strata", "alone.txt"], "strata: each of 400 strata has only one segment"),
+        (["--strata", "-", "--docs", "-"], "standard input (-) can supply only one text"),
+        (["--strata", "strata.txt", "-o", "./strata.txt"], "./strata.txt is also an input"),
+        (["--strata", "strata.txt", "--interval", "studentized"], "the studentized interval does not support strata"),
     ],
 )
 def test_invalid_files_of_ids_are_refused_with_file_and_line(

@@ -536,7 +536,7 @@ def test_unknown_names_are_refused_with_the_closest_name() -> None:
         metric("bleu", tokenize="ja_mecab")
     with pytest.raises(InputError, match=r"unknown tokenizer 'flores': did you mean 'flores200'.*mteval-intl"):
         tokenize(["a"], "flores")
-    with pytest.raises(InputError, match="unknown option of bleu 'tokeniser_model': did you mean 'tokenizer_model'"):
+    with pytest.raises(InputError, match="unknown bleu option 'tokeniser_model': did you mean 'tokenizer_model'"):
         metric("bleu", tokeniser_model="x")
 
 

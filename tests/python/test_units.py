@@ -221,7 +221,7 @@ def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> N
     [
         ([1, 2], "documents: expected an id for each of 3 segments, got 2"),
         ([1, 2, 2, 3], "documents: expected an id for each of 3 segments, got 4"),
-        (["x"] * 3, "documents: all 3 segments are of one document, 'x': at least 2 documents are needed"),
+        (["x"] * 3, "documents: all 3 segments belong to one document, 'x': at least 2 documents are needed"),
         (["x", "", "y"], "documents, segment 2: expected a string or an integer, got ''"),
         (["x", " ", "y"], "documents, segment 2: expected a string or an integer, got ' '"),
         (["x", "y", None], "documents, segment 3: expected a string or an integer, got None"),
@@ -362,7 +362,7 @@ def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
 
 def test_paired_differences_are_jackknife_influences() -> None:
     counts = counts_of(7, 40)
-    sample = CountSample.of(BLEU, counts)
+    sample = CountSample.from_counts(BLEU, counts)
     got = paired_influence(sample.scores, sample.leave_one_out, 0, 1)
     np.testing.assert_allclose(influences_by_hand(*counts), got, rtol=0, atol=1e-9)
     ids = [i // 6 for i in range(40)]
@@ -399,7 +399,7 @@ def test_reports_without_documents_do_not_mention_them() -> None:
 
 
 def test_documents_are_numbered_in_order_and_their_segments_listed() -> None:
-    documents = Documents.of(["z", "a", "z", "m", "a"], 5)
+    documents = Documents.from_ids(["z", "a", "z", "m", "a"], 5)
     assert documents.index.tolist() == [0, 1, 0, 2, 1]
     assert documents.sizes.tolist() == [2, 2, 1]
     assert documents.segments(np.array([2, 0, 0])).tolist() == [3, 0, 2, 0, 2]
@@ -525,7 +525,7 @@ def test_documents_of_an_mteval_file_can_have_any_order(demo: Path, run: Any) ->
     outcome = run("compare", *files, "--docs", "fewer.sgm")
     assert outcome.code == 2
     assert (
-        f"fewer.sgm lacks segment '399' of the document '{ids[-1]}', which reference.sgm, line 400 has" in outcome.err
+        f"fewer.sgm lacks segment '399' of the document '{ids[-1]}', which is in reference.sgm, line 400" in outcome.err
     )
 
 
@@ -551,8 +551,8 @@ def test_external_scores_can_have_documents(demo: Path, run: Any) -> None:
 
 
 BAD = {
-    "too few": ("short.txt", "short.txt has the documents of 3 segments, reference.txt has 400"),
-    "one document": ("one.txt", "documents: all 400 segments are of one document, 'x': at least 2"),
+    "too few": ("short.txt", "short.txt has document ids for 3 segments, but reference.txt has 400"),
+    "one document": ("one.txt", "documents: all 400 segments belong to one document, 'x': at least 2"),
     "empty line": ("gap.txt", "gap.txt, line 7: expected the id of a document, got ''"),
     "empty field": ("gap.tsv#doc", "gap.tsv#doc, line 3: expected the id of a document, got ' '"),
     "null": ("null.jsonl#doc", "null.jsonl#doc, line 2: expected the id of a document, got null"),
@@ -562,8 +562,8 @@ BAD = {
     "no column chosen": ("docs.tsv", "docs.tsv: expected one column, got 2 (id, doc): choose one as in 'docs.tsv#id'"),
     "no such file": ("nowhere.txt", "nowhere.txt: no such file"),
     "empty file": ("empty.txt", "empty.txt is empty: expected one segment per line"),
-    "parses": ("p.conllu", "p.conllu: CoNLL-U holds no ids of documents; give them as text, TSV"),
-    "no name": ("", "expected the name of a file, got an empty one"),
+    "parses": ("p.conllu", "p.conllu: CoNLL-U has no ids of documents: use a text, TSV"),
+    "no name": ("", "expected a file name, got an empty string"),
 }
 
 
@@ -591,9 +591,9 @@ def test_invalid_ids_in_files_are_refused_with_file_and_line(demo: Path, run: An
 
 def test_files_of_ids_are_checked_like_other_inputs(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE, "--docs", "docs.txt", "-o", "./docs.txt")
-    assert (outcome.code, "./docs.txt is one of the inputs" in outcome.err) == (2, True)
+    assert (outcome.code, "./docs.txt is also an input" in outcome.err) == (2, True)
     outcome = run("compare", "reference.txt", "-", "tuned.txt", "--docs", "-")
-    assert (outcome.code, "standard input (-) can be read only once" in outcome.err) == (2, True)
+    assert (outcome.code, "standard input (-) can supply only one text" in outcome.err) == (2, True)
     outcome = run("score", "reference.txt", "tuned.txt", "--docs", "docs.txt")
     assert (outcome.code, "--docs without --confidence" in outcome.err) == (2, True)
     outcome = run("score", "reference.txt", "tuned.txt", "--docs", "docs.txt", "--segments")

@@ -21,7 +21,7 @@ import pytest
 import reshuffle
 from reshuffle.data.demo import write_demo
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.significance import TESTS
+from reshuffle.inference.tests import TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

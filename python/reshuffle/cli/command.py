@@ -151,7 +151,7 @@ def _spread(args: list[str]) -> list[str]:
 def _warn_of_file(word: str) -> None:
     """Warn of a file that has the name of a metric in a list of metrics."""
     if Path(word).is_file():
-        warn(f"{word!r} after -m is read as a metric, though a file has this name: for the file, write ./{word}")
+        warn(f"{word!r} after -m is read as a metric, though a file with this name exists: for the file write ./{word}")
 
 
 def _unmarked(value: Any) -> Any:

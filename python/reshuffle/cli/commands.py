@@ -94,9 +94,9 @@ Examples:
 )
 @click.version_option(__version__, "--version", prog_name="reshuffle", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Is the difference between these systems more than chance?
+    """Are the differences between machine translation systems larger than chance?
 
-    Scores machine translation systems and tests their differences by resampling segments.
+    Scores the systems, and tests their differences by resampling segments.
     """
 
 
@@ -115,8 +115,8 @@ def compare_command(
 ) -> None:
     """Test whether systems differ by more than chance.
 
-    Every SYS is compared with the baseline, the first one unless --baseline names another. p is the probability of a
-    difference at least this large if the two systems' outputs were interchangeable.
+    Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
+    test, p is the probability of a difference at least this large if the two systems' outputs were interchangeable.
     """
     from ..compare import compared
     from ..resampling.counting import Data
@@ -202,7 +202,7 @@ def _score_format(fmt: str | None, segments: bool, interval_options: dict[str, A
     type=Name("format", get_args(types.CatalogueFormat)),
     default="text",
     show_default=True,
-    help="Output.",
+    help="text, json or markdown.",
 )
 def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
     """List metrics, tests and more, or the options of a metric.
@@ -218,7 +218,7 @@ def metrics_command(names: tuple[MetricChoice, ...], fmt: str) -> None:
 @cli.command("demo")
 @click.option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
 def demo_command(directory: str | None) -> None:
-    """Compare four synthetic systems on an embedded corpus."""
+    """Compare four synthetic systems on a built-in corpus."""
     from ..compare import compare
     from ..data.demo import demo_corpus, write_demo
     from .output import destination, progress_bar

@@ -8,7 +8,7 @@ from ..errors import InputError, quoted, shortened
 
 __all__ = ["check_habits", "name_advice"]
 
-_NO_DOWNLOADS = "reshuffle downloads no test sets: write 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
+_NO_DOWNLOADS = "test sets are not downloaded; run 'sacrebleu -t SET -l PAIR --echo ref > ref.txt' first"
 _ALREADY_TESTED = "'reshuffle compare' always tests"
 
 # Options of sacreBLEU and MultEval that have another name here. None of the keys is an option of reshuffle.
@@ -25,13 +25,13 @@ OPTIONS: Mapping[str, str] = {
     "--num-refs": "write each reference to a file of its own and use --refs FILE FILE",
     "--test-set": _NO_DOWNLOADS,
     "-t": _NO_DOWNLOADS,
-    "--language-pair": "the language of tokenizers and the like is --trg-lang",
-    "-l": "the language of tokenizers and the like is --trg-lang",
+    "--language-pair": "use --trg-lang, for the language of the texts",
+    "-l": "use --trg-lang, for the language of the texts",
     "-tok": "use --tokenize",
     "-lc": "use --lowercase",
     "-s": "use --smooth-method",
     "-sv": "use --smooth-value",
-    "--force": "detokenized text is expected; a warning never stops reshuffle, so leave --force out",
+    "--force": "tokenized text gives only a warning, so leave --force out",
     "-sl": "use 'reshuffle score --segments'",
     "--sentence-level": "use 'reshuffle score --segments'",
     "-b": "use 'reshuffle score --format csv'",
@@ -66,7 +66,7 @@ OPTIONS = {
 
 _SPBLEU = "spBLEU is BLEU with a SentencePiece tokenizer: use -m bleu:tokenize=flores200,tokenizer-model=FILE"
 _SCORES = "its scores per segment can be read from files: --scores {name} FILE FILE"
-NEURAL = ("bertscore", "bleurt", "comet", "cometkiwi", "metricx", "xcomet")
+EXTERNAL = ("bertscore", "bleurt", "comet", "cometkiwi", "meteor", "metricx", "xcomet")
 
 # Names that other tools use, by what they name here.
 NAMES: Mapping[str, Mapping[str, str]] = {
@@ -77,7 +77,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "chrfpp": "use -m chrf++",
         "chrf2++": "use -m chrf++",
         "sentence-bleu": "use -m sentbleu",
-        **{name: _SCORES.format(name=name) for name in NEURAL},
+        **{name: _SCORES.format(name=name) for name in EXTERNAL},
     },
     "--tokenize": {
         "mecab": "use ja-mecab for Japanese, ko-mecab for Korean",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..data.alignment import check_parses
@@ -67,7 +68,7 @@ class Job:
         for name in lower:
             if not scores:
                 raise InputError(f"--lower-is-better {name} needs --scores {name}")
-            check_name("scores", name, list(scores))
+            check_name("--lower-is-better", name, list(scores))
         chosen = options.pop("metrics") or ([MetricChoice("bleu")] if reference is not None else [])
         metrics = _metrics(chosen, options)
         resampling = _resampling(options)
@@ -116,7 +117,7 @@ class Job:
     def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | PrecomputedCounts]], Units]:
         """Read all files: references and systems (None without texts) and metrics; ids of documents and strata."""
         if self.files.count(STDIN) > 1:
-            raise InputError("standard input (-) can be read only once")
+            raise InputError("standard input (-) can supply only one text, unless -#NAME chooses columns of it")
         texts: tuple[Any, Any] = (None, None)
         metrics: list[NativeMetric | PrecomputedCounts] = list(self.metrics)
         if self.reference is not None:
@@ -189,7 +190,7 @@ class Job:
             for column in columns:
                 if m.reads_parses is not None and m.reads_parses != (column.format == "conllu"):
                     wanted, came = ("parses in CoNLL-U", "text") if m.reads_parses else ("text", "parses in CoNLL-U")
-                    hint = "; --parses adds parses to texts" if m.reads_parses else ""
+                    hint = ", and --parses adds parses to texts" if m.reads_parses else ""
                     raise InputError(
                         f"{m.name} reads {wanted}, but {column.name} contains {came}; the extension or --input-format "
                         f"gives the format{hint}"
@@ -206,9 +207,13 @@ def _check_parses(reference: str | None, metrics: Sequence[NativeMetric]) -> Non
 
 
 def _wrong_number_of_files(name: str, files: Sequence[str], systems: Sequence[str]) -> InputError:
+    hint = ""
+    if len(files) > len(systems):
+        hint = "; it takes all files up to the next option, so put it last"
+    elif Path(split_name(name)[0]).is_file():
+        hint = f"; {name} is a file: write a name before it"
     return InputError(
-        f"--scores {name}: expected a file for each of {len(systems)} systems, got {len(files)}; it takes "
-        "all files up to the next option, so put it last"
+        f"--scores {name}: expected a file for each of {len(systems)} systems after the name, got {len(files)}{hint}"
     )
 
 
@@ -247,6 +252,6 @@ def _resampling(options: dict[str, Any]) -> Resampling:
 def _check_systems(systems: Sequence[str], refs: Sequence[str], at_least: int) -> None:
     if len(systems) >= at_least:
         return
-    wanted = "no system: expected the output of at least one" if at_least == 1 else "expected at least two systems"
+    wanted = "expected at least one system after REF" if at_least == 1 else "expected at least two systems after REF"
     hint = "; --refs takes all files up to the next option, so put it last" if refs else ""
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")

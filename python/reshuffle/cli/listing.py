@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from .. import _core
 from ..inference.intervals import INTERVALS
 from ..inference.multiplicity import ADJUSTMENTS
-from ..inference.significance import TESTS
+from ..inference.tests import TESTS
 from ..metrics.native import metric
 from ..metrics.registry import OptionSpec, metric_specs, tokenizer_specs
 from ..report import Terminal
@@ -96,12 +96,12 @@ def _others() -> list[Section]:
     """Tables of tokenizers, tests, intervals and adjustments."""
     found = catalogue()
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
-    classes = f"classes of characters from Unicode {found['unicode']}"
+    classes = f"character classes from Unicode {found['unicode']}"
     tests, intervals, adjustments = (
         [[t["name"], t["about"], t["source"]] for t in found[kind]] for kind in ("tests", "intervals", "adjustments")
     )
     return [
-        (f"Tokenizers (--tokenize), {classes}", ["Name", "About"], tokenizers),
+        (f"Tokenizers (--tokenize); {classes}", ["Name", "About"], tokenizers),
         ("Tests (--test)", ["Name", "About", "Source"], tests),
         ("Intervals (--interval)", ["Name", "About", "Source"], intervals),
         ("Adjustments (--adjust)", ["Name", "About", "Source"], adjustments),
@@ -142,6 +142,8 @@ def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:
     for title, header, rows in [*_metrics([m["name"] for m in metrics]), *([] if names else _others())]:
         lines = [header, ["---"] * len(header), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
         parts += [f"## {title}", "\n".join("| " + " | ".join(line) + " |" for line in lines)]
+    if not names:
+        parts.append("## Columns and signatures")
     for m in metrics:
         parts.append(f"A row of `{m['name']}` holds: {', '.join(m['columns'])}. Signature: `{m['signature']}`.")
     return "\n\n".join(parts) + "\n"

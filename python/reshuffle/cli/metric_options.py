@@ -103,6 +103,8 @@ def parse_metric(text: str) -> MetricChoice:
     {'tokenize': 'intl', 'lowercase': True, 'weights': [0.5, 0.5]}
     """
     name, colon, rest = text.partition(":")
+    if all(map(is_metric, name.split(","))) and "," in name:
+        raise InputError(f"-m {name}: separate metrics by spaces: -m {name.replace(',', ' ')}")
     name = known_case(name, metric_names())
     check_name("metric", name, metric_names())
     specs = {option.name: option for spec in metric_specs() if spec.name == name for option in spec.options}
@@ -118,7 +120,7 @@ def parse_metric(text: str) -> MetricChoice:
             continue
         if option not in specs:
             known = [flag(each)[2:] for each in specs]
-            check_name(f"option of {name}", written, known)
+            check_name(f"{name} option", written, known)
         if option in values:
             raise InputError(f"-m {text}: the option {written} is set twice")
         values[option] = value if equals else None
@@ -151,10 +153,17 @@ def _parsed(metric: str, option: OptionSpec, value: str | None) -> Any:
             raise InputError(f"-m {metric}: {written} must be yes or no, got {quoted(value)}")
         return FLAG_VALUES[value.lower()]
     if value is None:
-        expected = {"choice": f"one of {', '.join(option.choices)}", "path": "a file", "language": "a language code"}
+        expected = {
+            "choice": f"one of {', '.join(option.choices)}",
+            "path": "a file",
+            "language": "a language code",
+            "integer": "a whole number",
+            "reals": "numbers separated by commas",
+        }
         fail(expected.get(option.kind, "a number"))
     if option.kind == "choice" and value not in option.choices:
-        raise name_advice(flag(option.name), value) or unknown_name(f"{written} of {metric}", value, option.choices)
+        unknown = unknown_name(f"value of {metric}:{written}", value, option.choices)
+        raise name_advice(flag(option.name), value) or unknown
     convert: dict[str, Callable[[str], Any]] = {
         "integer": int,
         "real": float,

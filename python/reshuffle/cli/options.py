@@ -47,16 +47,22 @@ INPUT = (
         multiple=True,
         metavar="NAME FILE...",
         help="Segment scores of another metric (COMET, "
-        "human ratings): one FILE per SYS with a number per segment, or one FILE#NAME of --segments. Without REF and "
-        "SYS, the files are the systems.",
+        "human ratings): one FILE per SYS with a number per segment, or one FILE#NAME for all SYS in the form that "
+        "'score --segments' writes. Without REF and SYS, each FILE is a system.",
     ),
-    option("Input", "--lower-is-better", multiple=True, metavar="NAME", help="Lower scores of this name are better."),
+    option(
+        "Input",
+        "--lower-is-better",
+        multiple=True,
+        metavar="NAME",
+        help="For the --scores called NAME, lower is better.",
+    ),
     option(
         "Input",
         "--parses",
         multiple=True,
         metavar="FILE...",
-        help="CoNLL-U parses of REF, other references and SYS, in this order, for depf beside metrics of texts.",
+        help="CoNLL-U parses of REF, other references and every SYS, in this order, for depf beside metrics on texts.",
     ),
     option(
         "Input",
@@ -65,7 +71,12 @@ INPUT = (
         metavar="FILE",
         help="Document ids, one per segment (text, FILE#NAME or mteval): resample whole documents.",
     ),
-    option("Input", "--strata", metavar="FILE", help="Stratum ids, one per segment: bootstrap within strata."),
+    option(
+        "Input",
+        "--strata",
+        metavar="FILE",
+        help="Stratum ids, one per segment: draw within strata in the bootstrap.",
+    ),
     option(
         "Input",
         "--input-format",
@@ -80,7 +91,7 @@ INPUT = (
         default="4GiB",
         show_default=True,
         metavar="SIZE",
-        help="Largest size of a compressed file after decompression.",
+        help="Largest size allowed for a compressed file after decompression.",
     ),
 )
 
@@ -94,9 +105,9 @@ METRICS = (
         multiple=True,
         type=Metric(),
         metavar="NAME...",
-        help=f"{_any_of(types.MetricName)}. One -m takes several names, up to the first word that is not a metric (write "
-        "./ter for a file called ter). Options follow a name, as in bleu:tokenize=intl,lowercase, or are flags for all "
-        "metrics that have them, as in --lowercase; 'reshuffle metrics NAME' lists them.  [default: bleu]",
+        help=f"{_any_of(types.MetricName)}. Several names may follow one -m, up to the first word that is not a metric "
+        "(write ./ter for a file called ter). Options follow a name, as in bleu:tokenize=intl,lowercase, or are flags "
+        "for all metrics that have them, as in --lowercase; 'reshuffle metrics NAME' lists them.  [default: bleu]",
     ),
 )
 
@@ -124,16 +135,23 @@ TEST = (
         default="two-sided",
         show_default=True,
         metavar="NAME",
-        help="two-sided, greater (SYS better than the baseline) or less.",
+        help="two-sided, greater (SYS scores higher than the baseline, whether or not higher is better) or less.",
     ),
     option(
         "Test",
         "--adjust",
         type=Name("adjustment", get_args(types.Adjustment)),
         metavar="NAME",
-        help=f"Adjust p for all pairs under a metric: {_any_of(types.Adjustment)}.  [default: no]",
+        help=f"Adjust p for multiple comparisons, over the pairs under each metric: {_any_of(types.Adjustment)}.  "
+        "[default: none]",
     ),
-    option("Test", "--alpha", type=float, metavar="LEVEL", help="p <= alpha has a star.  [default: 1 - confidence]"),
+    option(
+        "Test",
+        "--alpha",
+        type=float,
+        metavar="LEVEL",
+        help="Significance level: a star marks p <= alpha.  [default: 1 - confidence]",
+    ),
     option(
         "Test",
         "--scheme",
@@ -142,14 +160,15 @@ TEST = (
         show_default=True,
         metavar="NAME",
         help="Null distribution of 'ar': iid (Monte Carlo, -n shuffles), subgroup (2^m >= n shuffles "
-        "that are a group), exact (enumeration or convolution), or auto (exact if no slower than iid, else iid).",
+        "that form a group), exact (enumeration or convolution), or auto (exact if no slower than iid, else iid).",
     ),
     option(
         "Test",
         "--stopping",
         type=Name("stopping rule", get_args(types.Stopping)),
         metavar="NAME",
-        help="Stop the shuffles of 'ar' early: besag-clifford (after 20 exceedances) or gandy (once p <= alpha or p > "
+        help="Stop the shuffles of 'ar' early: besag-clifford (after 20 shuffles that reach the observed "
+        "difference) or gandy (once p <= alpha or p > "
         "alpha is decided, with error probability 0.001).",
     ),
 )
@@ -168,34 +187,21 @@ def _intervals(default: str | None, confidence: float | None) -> tuple[Decorator
     )  # fmt: skip
 
 
-RESAMPLING = (
-    option(
-        "Resampling",
-        "-n",
-        "--n-resamples",
-        type=int,
-        default=10_000,
-        show_default=True,
-        metavar="N",
-        help="Shuffles of the test, and draws of the bootstrap.",
-    ),
-    option(
-        "Resampling",
-        "--seed",
-        type=int,
-        default=12345,
-        show_default=True,
-        metavar="N",
-        help="The same seed gives the same result, on any machine and number of threads.",
-    ),
-    option("Resampling", "--threads", type=int, metavar="N", help="[default: all cores]"),
-)
+def _resampling(replicates: str) -> tuple[Decorator, ...]:
+    """``replicates`` says what there are n of."""
+    return (
+        option("Resampling", "-n", "--n-resamples", type=int, default=10_000, show_default=True, metavar="N",
+               help=replicates),
+        option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
+               help="The same seed gives the same result, on any machine and number of threads."),
+        option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]"),
+    )  # fmt: skip
 
 
 def _output(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
     *first, last = formats
     return (
-        option("Output", "-o", "--output", metavar="FILE", help="Write to FILE; - is standard output."),
+        option("Output", "-o", "--output", metavar="FILE", help="Write the report to FILE; - is standard output."),
         option("Output", "--format", "fmt", type=Name("format", formats), metavar="NAME",
                help=f"{', '.join(first)} or {last}.  [default: {default}]"),
     )  # fmt: skip
@@ -224,8 +230,9 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle compare``."""
     systems = click.argument("systems", metavar="SYS SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
+    resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
-    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), RESAMPLING, output)
+    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), resampling, output)
     return reference(systems(options(command)))
 
 
@@ -233,6 +240,7 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle score``."""
     systems = click.argument("systems", metavar="SYS...", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
+    resampling = _resampling("Bootstrap draws, for intervals that need them.")
     output = _output((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = _all(INPUT, METRICS, _intervals(None, None), RESAMPLING, SEGMENTS, output)
+    options = _all(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, output)
     return reference(systems(options(command)))

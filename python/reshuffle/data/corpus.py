@@ -423,8 +423,8 @@ def read_corpus(
     for group, column in ids.items():
         if len(column.lines) != len(columns[0].lines):
             raise InputError(
-                f"{column.name} has the {PLURALS[group]} of {len(column.lines):,} segments, {columns[0].name} has "
-                f"{len(columns[0].lines):,} segments: expected an id for each segment"
+                f"{column.name} has {group} ids for {len(column.lines):,} segments, but {columns[0].name} has "
+                f"{len(columns[0].lines):,}: expected an id for each segment"
             )
     ref_columns, sys_columns = columns[:n], columns[n:]
     for column in sys_columns:

@@ -171,7 +171,7 @@ def parse_size(text: str) -> int:
         size = int(Fraction(found[1]) * base ** UNITS.index(found[2].upper()))
         if size >= 1:
             return size
-    raise InputError(f"expected a number of bytes of at least 1 such as 500M, 4GiB or 100000, got {quoted(text)}")
+    raise InputError(f"expected a size of at least 1 byte, such as 500M, 4GiB or 100000, got {quoted(text)}")
 
 
 def shown_size(size: int) -> str:

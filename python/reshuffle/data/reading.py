@@ -140,7 +140,7 @@ def _read_paths(
     text_files = {file for file, _ in split}
     split += [split_name(os.fspath(path)) for path in ids]
     if split.count((STDIN, None)) > 1:
-        raise InputError("standard input (-) can be read only once")
+        raise InputError("standard input (-) can supply only one text, unless -#NAME chooses columns of it")
     formats = {
         file: INPUT_FORMATS[(input_format if file in text_files else None) or format_of(file)] for file, _ in split
     }

@@ -1,4 +1,4 @@
-"""What a reader of results has to be warned of: each caveat has a kind and values, which reports put into words."""
+"""Caveats of a comparison: each has a kind and values. Reports write the sentences."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["caveats"]
 
 
 def caveats(comparison: Comparison) -> tuple[Caveat, ...]:
-    """All that apply to a comparison, in the order of :class:`~reshuffle.results.Caveat`."""
-    return tuple(_found(comparison))
+    """All caveats of a comparison, in the order of :class:`~reshuffle.results.Caveat`."""
+    return tuple(_caveats(comparison))
 
 
-def _found(comparison: Comparison) -> Iterator[Caveat]:
+def _caveats(comparison: Comparison) -> Iterator[Caveat]:
     pairs, test, alpha = comparison.comparisons, comparison.test, comparison.alpha
     if not pairs or test is None or alpha is None:
         return
@@ -26,11 +26,13 @@ def _found(comparison: Comparison) -> Iterator[Caveat]:
             "many-tests", {"tests": len(pairs), "alpha": alpha, "probability": comparison.experimentwise_error}
         )
     if test.replicates is not None:
-        yield from _few_units(comparison, test, alpha) or _few_replicates(pairs, alpha) or _near(pairs, test, alpha)
+        yield from (
+            _few_units(comparison, test, alpha) or _few_replicates(pairs, alpha) or _near_alpha(pairs, test, alpha)
+        )
 
 
 def _undecided(pairs: Sequence[PairedDifference]) -> Iterator[Caveat]:
-    """Tests by Gandy's rule that came to the end of their shuffles."""
+    """Tests by Gandy's rule that used all shuffles without a decision."""
     rules = [pair.test.stopping for pair in pairs]
     undecided = [rule for rule in rules if rule is not None and rule.rule == "gandy" and not rule.stopped]
     if undecided:
@@ -39,7 +41,7 @@ def _undecided(pairs: Sequence[PairedDifference]) -> Iterator[Caveat]:
 
 
 def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[Caveat]:
-    """What segments of a document have in common, under one metric."""
+    """The dependence between segments of a document, under one metric."""
     correlations = [p.intraclass_correlation for p in pairs if p.intraclass_correlation is not None]
     effects = [p.design_effect for p in pairs if p.design_effect is not None]
     if correlations:
@@ -54,7 +56,7 @@ def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[Caveat]:
 
 
 def _few_units(comparison: Comparison, test: UsedTest, alpha: float) -> list[Caveat]:
-    """So few units that no way to swap them gives a p of at most alpha."""
+    """Too few resampling units: even the smallest possible p is above alpha."""
     smallest = 2.0 ** ((test.alternative == "two-sided") - comparison.n_units)
     if test.replicates != "shuffles" or smallest <= alpha:
         return []
@@ -64,22 +66,24 @@ def _few_units(comparison: Comparison, test: UsedTest, alpha: float) -> list[Cav
 
 
 def _few_replicates(pairs: Sequence[PairedDifference], alpha: float) -> list[Caveat]:
-    """So few replicates that no count of them gives a p of at most alpha."""
+    """Too few replicates: even the smallest possible p is above alpha."""
     tests = [pair.test for pair in pairs]
-    # Those that were stopped could have gone on.
+    # A test that was stopped early could have used up to max_resamples.
     possible = [test.n_resamples if test.stopping is None else test.stopping.max_resamples for test in tests]
     counted = [r for r, test in zip(possible, tests, strict=True) if test.scheme != "exact" and r is not None]
     if not counted:
         return []
-    of_observed = any(test.scheme != "subgroup" for test in tests)  # with what was observed one more
-    smallest = 1 / (max(counted) + of_observed)
+    # p = (c + 1)/(R + 1), but c/R for a subgroup, which includes the observed arrangement.
+    plus_one = any(test.scheme != "subgroup" for test in tests)
+    smallest = 1 / (max(counted) + plus_one)
     if smallest <= alpha:
         return []
     return [Caveat("few-replicates", {"n_resamples": max(counted), "smallest": smallest, "alpha": alpha})]
 
 
-def _near(pairs: Sequence[PairedDifference], test: UsedTest, alpha: float) -> list[Caveat]:
-    """p-values that more replicates might move to the other side of alpha; Gandy's rule has seen to that."""
+def _near_alpha(pairs: Sequence[PairedDifference], test: UsedTest, alpha: float) -> list[Caveat]:
+    """p-values that more replicates might move to the other side of alpha."""
+    # Gandy's rule bounds the probability of that.
     if test.stopping is not None and test.stopping.startswith("gandy"):
         return []
     near = sum(pair.test.may_lie_across(alpha) for pair in pairs)

@@ -1,6 +1,7 @@
-"""Null hypotheses, and what was found out about them, as arrays with a place for each hypothesis.
+"""Null hypotheses, their observed statistics, and the outcomes of tests, as arrays with one element per hypothesis.
 
-Tests fill an :class:`Outcome` in; :mod:`reshuffle.inference.significance` makes the public records of it.
+A test is a function from :class:`Observed` to :class:`Outcome`. :func:`reshuffle.inference.tests.records` converts
+outcomes to the public results.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import lazy
 from ..metrics.base import Scores
-from ..resampling import Pairs
-from ..resampling.schemes import NONE
+from ..resampling import Pairs, Reduction, Replicates
+from ..resampling.exact import MISSING
+from ..resampling.schemes import Shuffling
+from .pvalues import threshold
 
-__all__ = ["COLUMNS", "Hypotheses", "Outcome"]
+__all__ = ["COLUMNS", "MISSING", "Hypotheses", "Observed", "Outcome"]
 
 Index = NDArray[np.intp]
 Integers = NDArray[np.int64]
@@ -25,12 +29,18 @@ T = TypeVar("T", bound=np.generic)
 
 @dataclass(frozen=True, eq=False)
 class Hypotheses:
-    """That systems a and b do not differ under a metric on a test set, for each place of the arrays, all (H,).
+    """Null hypotheses: two systems do not differ under a metric on a test set. H is the number of hypotheses.
 
-    ``systems`` holds a and b, (2, H).
-
-    They come test set by test set, metric by metric and pair by pair, since all metrics are resampled together for all
-    ``pairs``. Those of one ``family`` are corrected together: adjusted p control the chance of any false alarm in it.
+    Attributes
+    ----------
+    pairs : sequence of (int, int)
+        The pairs of systems that are compared under every metric on every test set.
+    test_set, metric : (H,) ndarray of int
+        Indices. Hypotheses are ordered by test set, then metric, then pair.
+    systems : (2, H) ndarray of int
+        The systems a and b.
+    family : (H,) ndarray of int
+        Hypotheses of the same family are corrected together for multiple tests.
     """
 
     pairs: Pairs
@@ -40,10 +50,10 @@ class Hypotheses:
     family: Index
 
     @classmethod
-    def of_pairs(cls, pairs: Pairs, n_metrics: int = 1, n_sets: int = 1) -> Hypotheses:
-        """All pairs under all metrics on all test sets; those of a metric on a test set are a family.
+    def from_pairs(cls, pairs: Pairs, n_metrics: int = 1, n_sets: int = 1) -> Hypotheses:
+        """All pairs under all metrics on all test sets. The pairs under one metric on one test set form a family.
 
-        >>> hypotheses = Hypotheses.of_pairs([(1, 0), (2, 0)], n_metrics=2)
+        >>> hypotheses = Hypotheses.from_pairs([(1, 0), (2, 0)], n_metrics=2)
         >>> hypotheses.metric.tolist(), hypotheses.a.tolist()
         ([0, 0, 1, 1], [1, 2, 1, 2])
         """
@@ -53,12 +63,12 @@ class Hypotheses:
 
     @property
     def a(self) -> Index:
-        """The first system of each."""
+        """The first system of each hypothesis."""
         return np.asarray(self.systems[0])
 
     @property
     def b(self) -> Index:
-        """The second one."""
+        """The second system of each hypothesis."""
         return np.asarray(self.systems[1])
 
     def __len__(self) -> int:
@@ -66,49 +76,88 @@ class Hypotheses:
 
     @property
     def n_sets(self) -> int:
-        """How many test sets there are."""
+        """The number of test sets."""
         return int(self.test_set[-1]) + 1
 
-    def of_set(self, test_set: int) -> Hypotheses:
-        """Those about one test set."""
+    def on_test_set(self, test_set: int) -> Hypotheses:
+        """The hypotheses about one test set."""
         if self.n_sets == 1:
             return self
         at = slice(*np.searchsorted(self.test_set, [test_set, test_set + 1]))
         return Hypotheses(self.pairs, self.test_set[at], self.metric[at], self.systems[:, at], self.family[at])
 
     def families(self) -> list[slice]:
-        """The places of each family, which lie side by side."""
+        """The hypotheses of each family, which are adjacent."""
         ends = [*np.flatnonzero(np.diff(self.family)) + 1, len(self)]
         return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
 
     def table(self, values: NDArray[T]) -> NDArray[T]:
-        """Values of the hypotheses about one test set as an array of (metrics, pairs)."""
+        """Values for the hypotheses about one test set, (H,), as an array (metrics, pairs)."""
         return values.reshape(-1, len(self.pairs))
 
 
 @dataclass(frozen=True, eq=False)
+class Observed:
+    """The observed data for the hypotheses about one test set, and the options of the test.
+
+    ``extra`` are reductions of the test's shuffles that an adjustment needs.
+    """
+
+    replicates: Replicates
+    hypotheses: Hypotheses
+    alternative: str
+    shuffling: Shuffling
+    extra: Sequence[Reduction[Any, Any]] = ()
+
+    @lazy
+    def _scores(self) -> Scores:
+        """The scores of a and b: (2, H)."""
+        scores = np.array([sample.scores for sample in self.replicates.samples])
+        of_pairs: Scores = scores[self.hypotheses.metric, self.hypotheses.systems]
+        return of_pairs
+
+    @lazy
+    def statistic(self) -> Scores:
+        """t = score(a) − score(b): (H,)."""
+        a, b = self._scores
+        difference: Scores = a - b
+        return difference
+
+    @lazy
+    def thresholds(self) -> Scores:
+        """The values that replicates must reach to count, (H,): see :func:`reshuffle.inference.pvalues.threshold`."""
+        a, b = self._scores
+        return threshold(self.statistic, a, b, self.alternative)
+
+    def drawn_differences(self, hypothesis: int) -> Scores:
+        """score(a) − score(b) on every bootstrap draw: (R,)."""
+        scores = self.replicates.draws[self.hypotheses.metric[hypothesis]]
+        return np.asarray(scores[self.hypotheses.a[hypothesis]] - scores[self.hypotheses.b[hypothesis]])
+
+
+@dataclass(frozen=True, eq=False)
 class Outcome:
-    """What was found about each hypothesis.
+    """The outcome of a test for each hypothesis.
 
     Attributes
     ----------
     statistic, pvalue : (H,) ndarray of float
-        score(a) − score(b), and its p.
+        score(a) − score(b), and its p-value.
     exceedances, n_resamples : (H,) ndarray of int
-        Replicates at least as extreme as what was observed, and how many were looked at; NONE where nothing was counted
-        one by one.
+        The number of replicates at least as extreme as the observed difference, and of all replicates; MISSING if p is
+        not a proportion of replicates.
     adjusted : (H,) ndarray of float, or None
         p adjusted for all hypotheses of the family.
     scheme : (H,) ndarray of str, or None
-        How shuffles were gone through.
+        The scheme of the shuffles.
     bits : (H,) ndarray of int, or None
-        Of the schemes whose number of shuffles is a power of two, which; else NONE.
-    by_rule : (H,) ndarray of bool, or None
-        Did a rule stop the shuffles?
+        The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``; MISSING for other schemes.
+    stopped : (H,) ndarray of bool, or None
+        Whether a stopping rule ended the test.
     wins, ties : (H,) ndarray of int, or None
-        Draws in which a scored higher than b, and in which they were equal.
-    kept : sequence
-        What else was asked for of the shuffles, by (metrics, pairs).
+        The number of draws in which a scored higher than b, and in which the scores were equal.
+    extra : sequence
+        The results of :attr:`Observed.extra`, each with one row per metric.
     """
 
     statistic: Scores
@@ -118,42 +167,42 @@ class Outcome:
     adjusted: Scores | None = None
     scheme: NDArray[np.str_] | None = None
     bits: Integers | None = None
-    by_rule: NDArray[np.bool_] | None = None
+    stopped: NDArray[np.bool_] | None = None
     wins: Integers | None = None
     ties: Integers | None = None
-    kept: Sequence[Any] = ()
+    extra: Sequence[Any] = ()
 
     @classmethod
-    def joined(cls, outcomes: Sequence[Outcome]) -> Outcome:
-        """The outcomes of one test, one after the other; what else was kept is left out."""
+    def concatenate(cls, outcomes: Sequence[Outcome]) -> Outcome:
+        """The outcomes of one test for several groups of hypotheses, without ``extra``."""
 
-        def column(name: str, filled: object) -> Any:
+        def column(name: str, missing: object) -> Any:
             parts = [getattr(outcome, name) for outcome in outcomes]
             if all(part is None for part in parts):
                 return None
             sizes = [len(outcome.pvalue) for outcome in outcomes]
-            whole = [np.full(n, filled) if part is None else part for n, part in zip(sizes, parts, strict=True)]
-            return np.concatenate(whole)
+            filled = [np.full(n, missing) if part is None else part for n, part in zip(sizes, parts, strict=True)]
+            return np.concatenate(filled)
 
-        return cls(**{name: column(name, filled) for name, filled in COLUMNS.items()})
+        return cls(**{name: column(name, missing) for name, missing in COLUMNS.items()})
 
-    def at(self, places: NDArray[np.intp]) -> Outcome:
-        """The same in another order, or some of it."""
+    def take(self, indices: NDArray[np.intp]) -> Outcome:
+        """The outcomes of the hypotheses with these indices, in their order, without ``extra``."""
         columns: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS}
-        moved: dict[str, Any] = {name: None if column is None else column[places] for name, column in columns.items()}
-        return Outcome(**moved)
+        taken: dict[str, Any] = {name: None if column is None else column[indices] for name, column in columns.items()}
+        return Outcome(**taken)
 
 
-# The columns, and what stands for a value in those that not all tests have.
+# The columns of an outcome, and the value that stands for a missing one.
 COLUMNS: dict[str, object] = {
     "statistic": np.nan,
     "pvalue": np.nan,
-    "exceedances": NONE,
-    "n_resamples": NONE,
+    "exceedances": MISSING,
+    "n_resamples": MISSING,
     "adjusted": np.nan,
     "scheme": "",
-    "bits": NONE,
-    "by_rule": False,
-    "wins": NONE,
-    "ties": NONE,
+    "bits": MISSING,
+    "stopped": False,
+    "wins": MISSING,
+    "ties": MISSING,
 }

@@ -1,7 +1,8 @@
-"""What many tests at once do to the chance of a false alarm, and what to do about it.
+"""Adjustments of p-values for multiple tests, which control the family-wise error rate.
 
-The pairs under one metric are a family. An adjusted p of at most α for some of them is then wrong with probability at
-most α, whichever of the pairs differ in truth. A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`.
+The pairs under one metric form a family. If hypotheses with an adjusted p of at most α are rejected, the probability of
+any false rejection in the family is at most α, whichever null hypotheses are true (strong control). A new adjustment is
+a function here and an entry in :data:`ADJUSTMENTS`.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ __all__ = ["ADJUSTMENTS", "Adjustment", "Unadjusted", "check_adjustment", "exper
 
 
 def experimentwise_error(level: float, n_tests: int) -> float:
-    """The chance of at least one false alarm in n independent tests, p_e = 1 − (1 − p_c)ⁿ.
+    """The probability of at least one false rejection in n independent tests at this level: 1 − (1 − level)ⁿ.
 
-    Riezler & Maxwell 2005 (W05-0908), section 4.4, whose 105 pairs at .05 give .9954.
+    Riezler & Maxwell 2005 (W05-0908), section 4.4: it is .9954 for their 105 pairs at level .05.
 
     >>> round(experimentwise_error(0.05, 105), 4)
     0.9954
@@ -37,7 +38,10 @@ def experimentwise_error(level: float, n_tests: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Unadjusted:
-    """The tests of the hypotheses about one test set. ``thresholds``, (H,), are what shuffles had to reach."""
+    """The tests of the hypotheses about one test set, before adjustment.
+
+    ``thresholds``, (H,), are the values that replicates had to reach to count.
+    """
 
     replicates: Replicates
     hypotheses: Hypotheses
@@ -46,15 +50,15 @@ class Unadjusted:
     outcome: Outcome
 
 
-def _stepped(order: NDArray[np.intp], pvalues: Scores) -> Scores:
-    """Each p at least as large as those of the tests before it in the order, and at most 1: (pairs,)."""
+def _monotone(order: NDArray[np.intp], pvalues: Scores) -> Scores:
+    """The running maximum of the p-values in this order, at most 1: (pairs,)."""
     adjusted = np.empty_like(pvalues)
     adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order]), 1)
     return adjusted
 
 
 def bonferroni(pvalues: Scores) -> Scores:
-    """m·p: (pairs,) in and out. Dunn 1961, doi:10.1080/01621459.1961.10482090.
+    """m·p for m p-values: (m,) in and out. Dunn 1961, doi:10.1080/01621459.1961.10482090.
 
     >>> bonferroni(np.array([0.01, 0.4])).tolist()
     [0.02, 0.8]
@@ -63,7 +67,7 @@ def bonferroni(pvalues: Scores) -> Scores:
 
 
 def holm(pvalues: Scores) -> Scores:
-    """The j-th smallest p times m − j + 1, never less than the one before: (pairs,) in and out. Holm 1979.
+    """(m − j + 1)·p for the j-th smallest of m p-values, then the running maximum: (m,) in and out. Holm 1979.
 
     >>> holm(np.array([0.03, 0.01, 0.02])).tolist()
     [0.04, 0.03, 0.04]
@@ -71,67 +75,75 @@ def holm(pvalues: Scores) -> Scores:
     order = np.argsort(pvalues, kind="stable")
     factors = np.empty(len(pvalues))
     factors[order] = np.arange(len(pvalues), 0, -1)
-    return _stepped(order, factors * pvalues)
+    return _monotone(order, factors * pvalues)
 
 
-def _each(adjust: Callable[[Scores], Scores]) -> Callable[[Unadjusted], Scores]:
-    """Apply an adjustment of p-values to every family."""
+def _on_each_family(adjust: Callable[[Scores], Scores]) -> Callable[[Unadjusted], Scores]:
+    """Make an adjustment of all tests from an adjustment of the p-values of one family."""
 
-    def adjusted(tested: Unadjusted) -> Scores:
-        return np.concatenate([adjust(tested.outcome.pvalue[family]) for family in tested.hypotheses.families()])
+    def adjust_all(tests: Unadjusted) -> Scores:
+        return np.concatenate([adjust(tests.outcome.pvalue[family]) for family in tests.hypotheses.families()])
 
-    return adjusted
+    return adjust_all
 
 
-def max_t(tested: Unadjusted) -> Scores:
-    """Step-down maxT, each statistic in units of its own spread over the shuffles: (H,).
+def max_t(tests: Unadjusted) -> Scores:
+    """Step-down maxT, with each statistic divided by its standard deviation over the shuffles: (H,).
 
-    p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1), then the running maximum, the most extreme first. Westfall
-    & Young 1993, algorithm 4.1. It knows how the tests depend on one another, and loses the less power for it.
+    p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
+    maximum. Westfall & Young 1993, algorithm 4.1. It takes the dependence between the tests into account, so it usually
+    has more power than Bonferroni and Holm.
     """
-    (spreads,) = tested.outcome.kept
-    # Systems that are equal have no spread: whatever comes, comes as far as they do, and p is 1.
+    (spreads,) = tests.outcome.extra
+    # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
     scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
-    thresholds = tested.hypotheses.table(_eased(tested)) * scales
-    (counts,) = tested.replicates.run([MaxT(tested.alternative, scales, thresholds)], tested.hypotheses.pairs)
-    return _step_down(tested, counts, -thresholds)
+    thresholds = tests.hypotheses.table(_extremeness_to_reach(tests)) * scales
+    (counts,) = tests.replicates.run([MaxT(tests.alternative, scales, thresholds)], tests.hypotheses.pairs)
+    return _step_down(tests, counts, -thresholds)
 
 
-def min_p(tested: Unadjusted) -> Scores:
-    """Step-down minP: as maxT, with the p of a shuffle among all shuffles in the place of its statistic.
+def min_p(tests: Unadjusted) -> Scores:
+    """Step-down minP: as maxT, but each shuffle's statistic is replaced by its p among all shuffles: (H,).
 
-    Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. Every test has the
-    same weight, whatever its null distribution looks like; many tests need many shuffles, for p comes in steps of
-    1/(R + 1).
+    Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. All tests have the
+    same weight, whatever their null distributions. Because p is a multiple of 1/(R + 1), many tests need many shuffles.
     """
-    table = tested.hypotheses.table
-    ranks = table(tested.outcome.exceedances) + 1
-    asked = MinP(tested.alternative, table(tested.thresholds), ranks)
-    (counts,) = tested.replicates.run([asked], tested.hypotheses.pairs)
-    return _step_down(tested, counts, ranks)
+    table = tests.hypotheses.table
+    ranks = table(tests.outcome.exceedances) + 1
+    reduction = MinP(tests.alternative, table(tests.thresholds), ranks)
+    (counts,) = tests.replicates.run([reduction], tests.hypotheses.pairs)
+    return _step_down(tests, counts, ranks)
 
 
-def _step_down(tested: Unadjusted, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
-    """Adjusted p from how many shuffles reach each step; steps are in ascending order of ``keys``: (H,)."""
-    adjusted = pvalue(counts, tested.replicates.n_resamples)
-    index = np.arange(len(tested.hypotheses.pairs))
+def _step_down(tests: Unadjusted, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
+    """Adjusted p-values from the exceedances of each step. The steps are in ascending order of ``keys``: (H,)."""
+    adjusted = pvalue(counts, tests.replicates.n_resamples)
+    index = np.arange(len(tests.hypotheses.pairs))
     orders = (np.lexsort((index, key)) for key in keys)
-    return np.concatenate([_stepped(order, p) for order, p in zip(orders, adjusted, strict=True)])
+    return np.concatenate([_monotone(order, p) for order, p in zip(orders, adjusted, strict=True)])
 
 
-def _eased(tested: Unadjusted) -> Scores:
-    """How extreme a replicate has to be; an absolute value is never below 0."""
-    if tested.alternative == "two-sided":
-        return np.maximum(tested.thresholds, 0)
-    return extremeness(tested.thresholds, tested.alternative)
+def _extremeness_to_reach(tests: Unadjusted) -> Scores:
+    """The thresholds on the scale of :func:`~reshuffle.resampling.extremeness`: (H,)."""
+    if tests.alternative == "two-sided":
+        return np.maximum(tests.thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
+    return extremeness(tests.thresholds, tests.alternative)
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """An adjustment as the registry knows it: from all tests to their adjusted p-values, (H,).
+    """An entry of the registry.
 
-    ``of_shuffles`` tells whether it is made from shuffles, and ``besides`` what it needs of those that the test goes
-    through.
+    Attributes
+    ----------
+    name, title, about, source : str
+        The name that users type, the name in reports, a description, and the paper.
+    adjust : callable
+        From the unadjusted tests to adjusted p-values, (H,).
+    uses_shuffles : bool
+        Whether it needs the shuffles of the test, and not only the p-values.
+    extra : sequence of Reduction
+        Reductions of the test's own shuffles that it needs.
     """
 
     name: str
@@ -139,8 +151,8 @@ class Adjustment:
     about: str
     source: str
     adjust: Callable[[Unadjusted], Scores]
-    of_shuffles: bool = False
-    besides: Sequence[Reduction[Any, Any]] = ()
+    uses_shuffles: bool = False
+    extra: Sequence[Reduction[Any, Any]] = ()
 
 
 ADJUSTMENTS: Mapping[str, Adjustment] = {
@@ -151,46 +163,46 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "Bonferroni",
             "p times the number of pairs",
             "doi:10.1080/01621459.1961.10482090",
-            _each(bonferroni),
+            _on_each_family(bonferroni),
         ),
         Adjustment(
             "holm",
             "Holm",
-            "Bonferroni, stepping down from the smallest p: never worse",
+            "Bonferroni in steps from the smallest p; rejects whatever Bonferroni rejects, and sometimes more",
             "Holm 1979, Scandinavian Journal of Statistics 6",
-            _each(holm),
+            _on_each_family(holm),
         ),
         Adjustment(
             "maxt",
             "step-down maxT",
-            "by the largest of all differences in each shuffle; knows how the tests depend on one another",
+            "compares with the largest difference of each shuffle; accounts for the dependence between tests",
             "Westfall & Young 1993",
             max_t,
-            of_shuffles=True,
-            besides=(Spread(),),
+            uses_shuffles=True,
+            extra=(Spread(),),
         ),
         Adjustment(
             "minp",
             "step-down minP",
-            "by the smallest of all p in each shuffle; wants many shuffles",
+            "compares with the smallest p of each shuffle; needs many shuffles",
             "Westfall & Young 1993; doi:10.1007/BF02595811",
             min_p,
-            of_shuffles=True,
+            uses_shuffles=True,
         ),
     )
 }
 
 
-def check_adjustment(name: str | None, test: str, of_shuffles: bool) -> Adjustment | None:
-    """The adjustment of that name, or :class:`InputError` if there is none or it is not for the test."""
+def check_adjustment(name: str | None, test: str, has_shuffles: bool) -> Adjustment | None:
+    """The adjustment with this name; :class:`InputError` if it does not exist or does not support the test."""
     if name is None:
         return None
     check_name("adjustment", name, list(ADJUSTMENTS))
     adjustment = ADJUSTMENTS[name]
-    if adjustment.of_shuffles and not of_shuffles:
-        others = [other.name for other in ADJUSTMENTS.values() if not other.of_shuffles]
+    if adjustment.uses_shuffles and not has_shuffles:
+        others = [other.name for other in ADJUSTMENTS.values() if not other.uses_shuffles]
         raise InputError(
-            f"adjustment {name!r} is made from shuffles, and the test {test!r} has none: use the test 'ar', or "
+            f"adjustment {name!r} is computed from shuffles, but the test {test!r} has none: use the test 'ar', or "
             f"{' or '.join(others)}"
         )
     return adjustment

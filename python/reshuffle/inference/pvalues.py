@@ -1,4 +1,4 @@
-"""From counts of replicates to p-values, and what a replicate has to reach to be counted."""
+"""From counts of replicates to p-values, and the threshold at which a replicate counts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..metrics.base import Scores
 __all__ = ["pvalue", "threshold"]
 
 Integers: TypeAlias = NDArray[np.int64]
-Truths: TypeAlias = NDArray[np.bool_]
+Booleans: TypeAlias = NDArray[np.bool_]
 
 
-def pvalue(exceedances: Integers, n_resamples: Integers | int, includes_observed: Truths | bool = False) -> Scores:
-    """p = (c + 1)/(R + 1): Riezler & Maxwell 2005 (W05-0908), Fig. 1, last line.
+def pvalue(exceedances: Integers, n_resamples: Integers | int, includes_observed: Booleans | bool = False) -> Scores:
+    """p = (c + 1)/(R + 1) for c exceedances in R replicates: Riezler & Maxwell 2005 (W05-0908), Fig. 1, last line.
 
-    The 1 is what was observed, which is at least as extreme as itself. Where it is one of the R replicates that were
-    counted, as in a group, p = c/R.
+    The 1 counts the observed arrangement. Where it is already one of the R replicates, as in a group of shuffles,
+    p = c/R.
 
     >>> pvalue(np.array([0, 499, 9999]), 9999)
     array([1.e-04, 5.e-02, 1.e+00])
@@ -32,13 +32,13 @@ def pvalue(exceedances: Integers, n_resamples: Integers | int, includes_observed
 
 
 def threshold(statistic: Scores, scores_a: Scores, scores_b: Scores, alternative: str) -> Scores:
-    """What a replicate has to reach to count as at least as extreme as ``statistic``.
+    """The value that a replicate must reach to count as at least as extreme as ``statistic``.
 
-    Equal sums give equal scores, so the usual ties are exact. Two different sums may have differences that are equal
-    in mathematics but not in floating point; the sixteen units in the last place of the larger score by which the
-    threshold is eased let these count as ties, as they should.
+    Equal sums give equal scores, so most ties are exact. But two different sums may have differences that are equal in
+    exact arithmetic and not in floating point. A tolerance of 16 units in the last place of the larger score makes them
+    count as ties.
     """
-    slack: Scores = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
+    tolerance: Scores = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
     if alternative == "two-sided":
         statistic = np.abs(statistic)
-    return statistic + slack if alternative == "less" else statistic - slack
+    return statistic + tolerance if alternative == "less" else statistic - tolerance

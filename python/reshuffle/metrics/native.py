@@ -259,7 +259,7 @@ def _check_option_names(key: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """
     known = {option.name: option for spec in metric_specs() if spec.name == key for option in spec.options}
     for option in options if known else ():
-        check_name(f"option of {key}", option, list(known))
+        check_name(f"{key} option", option, list(known))
         if option == "tokenize" and isinstance(options[option], str):
             check_name(Option(option), options[option], known[option].choices)
     return {option.name: option.default for option in known.values()}

@@ -1,46 +1,46 @@
-"""Replicates of observed counts: shuffles for tests, draws for intervals and tests."""
+"""Replicates of observed counts: shuffles for tests, bootstrap draws for intervals and tests."""
 
 from __future__ import annotations
 
-from .problems import Group, Problems, is_batch
+from .problems import ProblemGroup, Problems, is_batch
 from .reductions import (
     Draws,
     MaxT,
     MinP,
     Reduction,
+    SequentialCounts,
     SequentialTally,
     Series,
     Spread,
-    Stopped,
     Tally,
     extremeness,
     reached,
 )
 from .replicates import Replicates
-from .samples import Batch, Codes, Column, CountSample, Pairs, Sample, TextSample, prepared
+from .samples import Batch, CountSample, DifferingColumn, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums
 
 __all__ = [
     "Batch",
-    "Codes",
-    "Column",
     "CountSample",
+    "DifferingColumn",
     "Draws",
-    "Group",
+    "GroupCodes",
     "MaxT",
     "MinP",
     "Pairs",
+    "ProblemGroup",
     "Problems",
     "Reduction",
     "Replicates",
     "Sample",
+    "SequentialCounts",
     "SequentialTally",
     "Series",
     "Spread",
-    "Stopped",
     "Tally",
     "TextSample",
     "extremeness",
     "is_batch",
-    "prepared",
     "reached",
+    "resampler_of_sums",
 ]

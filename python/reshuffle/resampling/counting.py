@@ -1,4 +1,4 @@
-"""From texts and metrics to samples: what is scored, checked and counted."""
+"""Checks texts and metrics, and counts them: from the arguments of public functions to samples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sample_for(m: object, names: Sequence[str], corpus: Corpus | None, resamplin
 
 @sample_for.register
 def _(m: PrecomputedCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
-    return CountSample.of(m, m.counts_of(names))
+    return CountSample.from_counts(m, m.counts_of(names))
 
 
 @sample_for.register
@@ -42,7 +42,7 @@ def _(m: NativeMetric, names: Sequence[str], corpus: Corpus | None, resampling: 
     texts = _texts(m, corpus)
     outputs = {name: texts.systems[name] for name in names}
     threads, progress = resampling.threads, resampling.progress
-    return CountSample.of(m, m.suff_stats(outputs, texts.references, threads=threads, progress=progress))
+    return CountSample.from_counts(m, m.suff_stats(outputs, texts.references, threads=threads, progress=progress))
 
 
 @sample_for.register
@@ -139,11 +139,11 @@ def _resolved(metrics: Metrics) -> list[Any]:
             raise _no_metric(m)
     signatures = [m.signature() for m in resolved]
     if len(set(signatures)) < len(signatures):
-        raise InputError(f"the same metric twice: {', '.join(signatures)}")
+        raise InputError(f"the same metric is chosen twice, with the same options: {', '.join(signatures)}")
     for m in resolved:
         # Native metrics of the same name differ in their options.
         if not isinstance(m, NativeMetric) and [n.name for n in resolved].count(m.name) > 1:
-            raise InputError(f"two metrics are called {m.name}: rename the one whose counts are precomputed")
+            raise InputError(f"two metrics are called {m.name}: give the one that is not counted here another name")
     return resolved
 
 

@@ -1,4 +1,4 @@
-"""Many problems of one shape in one call: a batch of pairs of systems, or of systems, each with a seed."""
+"""Batches: many problems of the same shape in one call. A problem is one system or a pair, with a seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .replicates import Replicates
 from .samples import CountSample
 from .units import Documents, Strata
 
-__all__ = ["Group", "Problems", "is_batch"]
+__all__ = ["ProblemGroup", "Problems", "is_batch"]
 
 Seeds = NDArray[np.uint64]
 
@@ -27,8 +27,8 @@ Seeds = NDArray[np.uint64]
 def is_batch(values: ArrayLike, metric: MetricLike | None) -> bool:
     """Are these (batch, S, K) counts, or without a metric (batch, S) scores?
 
-    Whole numbers in two dimensions without a metric are no batch: they may well be (S, K) counts whose metric was
-    forgotten.
+    A two-dimensional array of integers without a metric is not a batch: it may be (S, K) counts whose metric the
+    caller forgot.
     """
     try:
         array = np.asarray(values)
@@ -37,95 +37,99 @@ def is_batch(values: ArrayLike, metric: MetricLike | None) -> bool:
     return array.ndim == 3 if metric is not None else array.ndim == 2 and array.dtype.kind == "f"
 
 
-class Group(NamedTuple):
-    """The problems under one metric: their numbers, and for each of k systems its counts in all of them, (n, S, K)."""
+class ProblemGroup(NamedTuple):
+    """The problems under one metric.
+
+    ``indices`` are their positions in the batch, (n,). ``arrays`` has one array (n, S, K) for each of the k systems.
+    """
 
     metric: Metric
-    numbers: NDArray[np.intp]
+    indices: NDArray[np.intp]
     arrays: Sequence[Counts]
 
-    def by(self, documents: Documents) -> Group:
-        """The same with documents as the unit."""
+    def by_document(self, documents: Documents) -> ProblemGroup:
+        """The same problems with documents as the resampling unit."""
         for counts in self.arrays:
-            check_sums(counts)  # numpy would not tell
+            check_sums(counts)  # numpy does not report integer overflow
         return self._replace(arrays=[np.ascontiguousarray(documents.sums(counts)) for counts in self.arrays])
 
 
 @dataclass(frozen=True, eq=False)
 class Problems:
-    """Problems of one shape, all of the same units.
+    """Problems of the same shape, with the same documents and strata.
 
-    Those of scores may be under several metrics: each has a resolution of its own.
+    Counts form one group. Segment scores form one group for each fixed-point resolution, which is part of the metric.
     """
 
-    groups: Sequence[Group]
+    groups: Sequence[ProblemGroup]
     seeds: Seeds
     unit: str
     strata: Strata | None
 
     @classmethod
-    def of(
-        cls, metric: MetricLike | None, a: ArrayLike, b: ArrayLike | None, given: Units, seed: int | ArrayLike
+    def from_arrays(
+        cls, metric: MetricLike | None, a: ArrayLike, b: ArrayLike | None, units: Units, seed: int | ArrayLike
     ) -> Problems:
-        """From (batch, S, K) counts or (batch, S) scores of one system or two, and a seed for all or for each."""
+        """From (batch, S, K) counts or (batch, S) scores of one or two systems, and one seed or one per problem."""
         arrays = {"a": np.asarray(a)} if b is None else {"a": np.asarray(a), "b": np.asarray(b)}
         shapes = [array.shape for array in arrays.values()]
         if len(set(shapes)) > 1:
             raise InputError(f"a and b must have the same shape, got {' and '.join(map(str, shapes))}")
         n, n_segments = shapes[0][:2]
         if n == 0:
-            raise InputError(f"a batch must hold at least one problem, got shape {shapes[0]}")
-        groups = _of_scores(arrays) if metric is None else [_of_counts(resolve(metric), arrays)]
-        documents = None if given.documents is None else Documents.of(given.documents, n_segments)
-        strata = None if given.strata is None else Strata.of(given.strata, n_segments, documents)
+            raise InputError(f"a batch must have at least one problem, got shape {shapes[0]}")
+        groups = _group_scores(arrays) if metric is None else [_group_counts(resolve(metric), arrays)]
+        documents = None if units.documents is None else Documents.from_ids(units.documents, n_segments)
+        strata = None if units.strata is None else Strata.from_ids(units.strata, n_segments, documents)
         if documents is None:
-            return cls(groups, seeds_of(seed, n), "segment", strata)
-        return cls([group.by(documents) for group in groups], seeds_of(seed, n), "document", strata)
+            return cls(groups, check_seeds(seed, n), "segment", strata)
+        return cls([group.by_document(documents) for group in groups], check_seeds(seed, n), "document", strata)
 
     def __len__(self) -> int:
         return len(self.seeds)
 
-    def replicates(self, group: Group, at: int, resampling: Resampling) -> Replicates:
-        """Those of one problem, as they would be if it were alone."""
-        arrays = [counts[at : at + 1] for counts in group.arrays]
-        sample = CountSample.of_turns(group.metric, arrays, self.unit, self.strata)
-        seed = int(self.seeds[group.numbers[at]])
-        return Replicates.of([sample], replace(resampling, seed=seed))
+    def replicates(self, group: ProblemGroup, position: int, resampling: Resampling) -> Replicates:
+        """The replicates of one problem of a group, the same as outside a batch."""
+        arrays = [counts[position : position + 1] for counts in group.arrays]
+        sample = CountSample.from_interleaved(group.metric, arrays, self.unit, self.strata)
+        seed = int(self.seeds[group.indices[position]])
+        return Replicates.from_settings([sample], replace(resampling, seed=seed))
 
-    def one_by_one(self, resampling: Resampling) -> Iterator[tuple[int, Replicates]]:
-        """The replicates of each problem, and its number."""
+    def enumerate_replicates(self, resampling: Resampling) -> Iterator[tuple[int, Replicates]]:
+        """The index of each problem in the batch, and its replicates."""
         for group in self.groups:
-            for at, number in enumerate(group.numbers.tolist()):
-                yield number, self.replicates(group, at, resampling)
+            for position, index in enumerate(group.indices.tolist()):
+                yield index, self.replicates(group, position, resampling)
 
 
-def _of_counts(metric: Metric, arrays: dict[str, NDArray[np.generic]]) -> Group:
+def _group_counts(metric: Metric, arrays: dict[str, NDArray[np.generic]]) -> ProblemGroup:
+    """The group of all problems with counts."""
     counts = [np.ascontiguousarray(counts_array(array, name, ndim=3)) for name, array in arrays.items()]
-    return Group(metric, np.arange(len(counts[0])), counts)
+    return ProblemGroup(metric, np.arange(len(counts[0])), counts)
 
 
-def _of_scores(arrays: dict[str, NDArray[np.generic]]) -> list[Group]:
-    """Problems whose scores have the same unit together."""
-    by_unit: dict[str, tuple[Metric, list[int], list[Counts]]] = {}
-    for number, systems in enumerate(zip(*arrays.values(), strict=True)):
+def _group_scores(arrays: dict[str, NDArray[np.generic]]) -> list[ProblemGroup]:
+    """Group the problems whose segment scores have the same resolution."""
+    groups: dict[str, tuple[Metric, list[int], list[Counts]]] = {}
+    for index, systems in enumerate(zip(*arrays.values(), strict=True)):
         try:
             scores = SegmentScores("score", dict(zip(arrays, systems, strict=True)))
         except InputError as error:
-            raise InputError(f"problem {number} of the batch: {error}") from None
-        _, numbers, counts = by_unit.setdefault(scores.signature(), (scores, [], []))
-        numbers.append(number)
+            raise InputError(f"problem {index} of the batch: {error}") from None
+        _, indices, counts = groups.setdefault(scores.signature(), (scores, [], []))
+        indices.append(index)
         counts.append(scores.counts_of(list(arrays)))
     return [
-        Group(metric, np.array(numbers), list(np.ascontiguousarray(np.stack(counts, axis=1))))
-        for metric, numbers, counts in by_unit.values()
+        ProblemGroup(metric, np.array(indices), list(np.ascontiguousarray(np.stack(counts, axis=1))))
+        for metric, indices, counts in groups.values()
     ]
 
 
-def seeds_of(seed: int | ArrayLike, n: int) -> Seeds:
-    """A seed for each of n problems: the same for all, or those given."""
+def check_seeds(seed: int | ArrayLike, n: int) -> Seeds:
+    """The seed of each of n problems, from one seed for all or one for each."""
     if np.ndim(seed) == 0:
         return np.full(n, check_integer("seed", seed, 0, MAX_SEED), dtype=np.uint64)
-    given = np.asarray(seed)
-    if given.shape != (n,):
-        raise InputError(f"seed must be one number or one for each of {n:,} problems, got shape {given.shape}")
-    return np.array([check_integer("seed", one, 0, MAX_SEED) for one in given.tolist()], dtype=np.uint64)
+    seeds = np.asarray(seed)
+    if seeds.shape != (n,):
+        raise InputError(f"seed must be one number or one for each of {n:,} problems, got shape {seeds.shape}")
+    return np.array([check_integer("seed", one, 0, MAX_SEED) for one in seeds.tolist()], dtype=np.uint64)

@@ -1,8 +1,9 @@
-"""What is kept of replicates. A new reduction is a class here, and one in the core.
+"""Reductions: what is kept of the replicates, such as a tally or a maximum. A new one is a class here and one in Rust.
 
-A reduction is what is asked for. The core carries it out for the samples that it scores itself
-(:meth:`Reduction.core`, :meth:`Reduction.rows`); of those that are scored in Python it takes in batch after batch
-(:meth:`Reduction.begin`). Both give a row for each metric, of which :meth:`Reduction.whole` makes what was asked for.
+A reduction has two implementations. Rust computes it for the samples that Rust scores (:meth:`Reduction.core`,
+:meth:`Reduction.rows_from_core`). For samples that are scored in Python, an :class:`Accumulator` is updated with one
+batch of replicates after another (:meth:`Reduction.accumulator`). Both return one row per metric, and
+:meth:`Reduction.combine` builds the result from the rows.
 """
 
 from __future__ import annotations
@@ -19,15 +20,28 @@ from .. import _core
 from ..metrics.base import Scores
 from .samples import Pairs
 
-__all__ = ["Draws", "MaxT", "MinP", "Reduction", "SequentialTally", "Series", "Spread", "Stopped", "Tally"]
+__all__ = [
+    "Accumulator",
+    "Draws",
+    "MaxT",
+    "MinP",
+    "Reduction",
+    "SequentialCounts",
+    "SequentialTally",
+    "Series",
+    "Spread",
+    "Tally",
+    "extremeness",
+    "reached",
+]
 
 Indices = Sequence[int]
 Row = TypeVar("Row")
-Whole = TypeVar("Whole")
+Result = TypeVar("Result")
 
 
 def reached(statistics: Scores, thresholds: ArrayLike, alternative: str) -> NDArray[np.bool_]:
-    """Which statistics are at least as extreme as their threshold. The core's tally is the same in Rust.
+    """Which statistics are at least as extreme as their threshold. Tallies in Rust use the same rule.
 
     >>> reached(np.array([-2.0, 1.0, 2.0]), 2.0, "two-sided")
     array([ True, False,  True])
@@ -39,7 +53,7 @@ def reached(statistics: Scores, thresholds: ArrayLike, alternative: str) -> NDAr
 
 
 def extremeness(statistics: Scores, alternative: str) -> Scores:
-    """How extreme statistics are: the larger the number, the more.
+    """How extreme statistics are; larger is more extreme.
 
     >>> extremeness(np.array([-2.0, 1.0]), "less")
     array([ 2., -1.])
@@ -47,81 +61,81 @@ def extremeness(statistics: Scores, alternative: str) -> Scores:
     return np.abs(statistics) if alternative == "two-sided" else -statistics if alternative == "less" else statistics
 
 
-class Kept(ABC, Generic[Row]):
-    """What is kept so far of the replicates of one metric that is scored in Python."""
+class Accumulator(ABC, Generic[Row]):
+    """The state of a reduction for one metric that is scored in Python."""
 
     @property
-    def running(self) -> Indices | None:
-        """The pairs that are still wanted; None for all."""
+    def active(self) -> Indices | None:
+        """The pairs that need more replicates; None for all."""
         return None
 
     @abstractmethod
-    def take(self, statistics: Scores) -> None:
-        """Take in some more replicates, in order: (pairs that are running or systems, n)."""
+    def update(self, statistics: Scores) -> None:
+        """Add the next replicates: (active pairs or systems, n)."""
 
     @property
     @abstractmethod
     def row(self) -> Row:
-        """What was asked for."""
+        """The result for this metric."""
 
 
-class Reduction(ABC, Generic[Row, Whole]):
-    """What to keep of replicates. ``kind``: of ``shuffles`` or of ``draws``."""
+class Reduction(ABC, Generic[Row, Result]):
+    """What to keep of the replicates. ``kind`` says of which: ``shuffles`` or ``draws``."""
 
     kind: ClassVar[str] = "shuffles"
 
     @abstractmethod
     def core(self, pairs: Pairs, metrics: Indices) -> Any:
-        """The core's own reduction, of these metrics."""
+        """The reduction in Rust for the metrics with these indices."""
 
     @abstractmethod
-    def rows(self, found: Any, sizes: Sequence[int]) -> Sequence[Row]:
-        """What the core's reduction found, for each of its metrics, which have so many systems."""
+    def rows_from_core(self, reduction: Any, n_systems: Sequence[int]) -> Sequence[Row]:
+        """The rows of a finished reduction in Rust. ``n_systems`` has the number of systems of each of its metrics."""
 
     @abstractmethod
-    def begin(self, width: int, metric: int, n: int) -> Kept[Row]:
-        """The same of a metric scored in Python, of ``width`` pairs or systems, before the first of n replicates."""
+    def accumulator(self, width: int, metric: int, n: int) -> Accumulator[Row]:
+        """An empty accumulator for one metric, ``width`` pairs or systems, and n replicates."""
 
     @abstractmethod
-    def whole(self, rows: Sequence[Row]) -> Whole:
-        """What was asked for, of all metrics in their order."""
+    def combine(self, rows: Sequence[Row]) -> Result:
+        """The result for all metrics from their rows, in the order of the metrics."""
 
 
-class _Stacked(Reduction["NDArray[Any]", "NDArray[Any]"]):
-    """An array with a row for each metric."""
+class _ArrayReduction(Reduction["NDArray[Any]", "NDArray[Any]"]):
+    """A reduction whose result is an array with one row per metric."""
 
-    def whole(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """See :meth:`Reduction.whole`."""
+    def combine(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """See :meth:`Reduction.combine`."""
         return np.array(rows)
 
 
-def _of(array: NDArray[Any], metrics: Indices) -> NDArray[Any]:
-    """The rows of these metrics; the array itself if they are all there are."""
+def _select_rows(array: NDArray[Any], metrics: Indices) -> NDArray[Any]:
+    """The rows of these metrics, which are in ascending order; without a copy if they are all metrics."""
     return np.ascontiguousarray(array if len(metrics) == len(array) else array[metrics])
 
 
 @dataclass(frozen=True, eq=False)
-class Tally(_Stacked):
-    """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not grow with R."""
+class Tally(_ArrayReduction):
+    """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not depend on R."""
 
     alternative: str
     thresholds: Scores
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.Tally:
         """See :meth:`Reduction.core`."""
-        return _core.Tally(pairs, self.alternative, _of(self.thresholds, metrics))
+        return _core.Tally(pairs, self.alternative, _select_rows(self.thresholds, metrics))
 
-    def rows(self, found: _core.Tally, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        """See :meth:`Reduction.rows`."""
-        return list(found.counts.astype(np.int64))
+    def rows_from_core(self, reduction: _core.Tally, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+        """See :meth:`Reduction.rows_from_core`."""
+        return list(reduction.counts.astype(np.int64))
 
-    def begin(self, width: int, metric: int, n: int) -> _Tallied:
-        """See :meth:`Reduction.begin`."""
-        return _Tallied(self.alternative, self.thresholds[metric])
+    def accumulator(self, width: int, metric: int, n: int) -> _TallyAccumulator:
+        """See :meth:`Reduction.accumulator`."""
+        return _TallyAccumulator(self.alternative, self.thresholds[metric])
 
 
-class _Counted(Kept["NDArray[np.int64]"]):
-    """A number of shuffles for each pair."""
+class _CountAccumulator(Accumulator["NDArray[np.int64]"]):
+    """Counts the shuffles of each pair that satisfy a condition."""
 
     def __init__(self, pairs: int) -> None:
         self.counts = np.zeros(pairs, np.int64)
@@ -131,26 +145,29 @@ class _Counted(Kept["NDArray[np.int64]"]):
         return self.counts
 
 
-class _Tallied(_Counted):
+class _TallyAccumulator(_CountAccumulator):
     def __init__(self, alternative: str, thresholds: Scores) -> None:
         super().__init__(len(thresholds))
         self.alternative, self.thresholds = alternative, thresholds
 
-    def take(self, statistics: Scores) -> None:
+    def update(self, statistics: Scores) -> None:
         self.counts += reached(statistics, self.thresholds[:, None], self.alternative).sum(axis=1)
 
 
-class Stopped(NamedTuple):
-    """How far each test came: arrays of shape (metrics, pairs), or of a row of it."""
+class SequentialCounts(NamedTuple):
+    """The state in which sequential tests ended: arrays of shape (metrics, pairs), or (pairs,) for one metric.
+
+    ``shuffles`` is the number of shuffles used, and ``stopped`` says whether the stopping rule ended the test.
+    """
 
     shuffles: NDArray[np.int64]
     exceedances: NDArray[np.int64]
-    by_rule: NDArray[np.bool_]
+    stopped: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class SequentialTally(Reduction[Stopped, Stopped]):
-    """The same of shuffles by coins, one after the other, until a rule stops each pair under each metric."""
+class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
+    """How many of the ``iid`` shuffles reach each threshold, in order, until a stopping rule ends the test."""
 
     alternative: str
     thresholds: Scores
@@ -158,52 +175,52 @@ class SequentialTally(Reduction[Stopped, Stopped]):
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.SequentialTally:
         """See :meth:`Reduction.core`."""
-        return _core.SequentialTally(pairs, self.alternative, _of(self.thresholds, metrics), self.rule)
+        return _core.SequentialTally(pairs, self.alternative, _select_rows(self.thresholds, metrics), self.rule)
 
-    def rows(self, found: _core.SequentialTally, sizes: Sequence[int]) -> Sequence[Stopped]:
-        """See :meth:`Reduction.rows`."""
-        shuffles, exceedances = (array.astype(np.int64) for array in (found.shuffles, found.exceedances))
-        return [Stopped(*row) for row in zip(shuffles, exceedances, found.stopped, strict=True)]
+    def rows_from_core(self, reduction: _core.SequentialTally, n_systems: Sequence[int]) -> Sequence[SequentialCounts]:
+        """See :meth:`Reduction.rows_from_core`."""
+        shuffles, exceedances = (array.astype(np.int64) for array in (reduction.shuffles, reduction.exceedances))
+        return [SequentialCounts(*row) for row in zip(shuffles, exceedances, reduction.stopped, strict=True)]
 
-    def begin(self, width: int, metric: int, n: int) -> _InSequence:
-        """See :meth:`Reduction.begin`."""
-        return _InSequence(self.alternative, self.thresholds[metric], self.rule)
+    def accumulator(self, width: int, metric: int, n: int) -> _SequentialAccumulator:
+        """See :meth:`Reduction.accumulator`."""
+        return _SequentialAccumulator(self.alternative, self.thresholds[metric], self.rule)
 
-    def whole(self, rows: Sequence[Stopped]) -> Stopped:
-        """See :meth:`Reduction.whole`."""
-        return Stopped(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
+    def combine(self, rows: Sequence[SequentialCounts]) -> SequentialCounts:
+        """See :meth:`Reduction.combine`."""
+        return SequentialCounts(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
 
 
-class _InSequence(Kept[Stopped]):
+class _SequentialAccumulator(Accumulator[SequentialCounts]):
     def __init__(self, alternative: str, thresholds: Scores, rule: _core.StoppingRule) -> None:
         self.alternative, self.thresholds = alternative, thresholds
         self.tests = _core.Sequential(rule, len(thresholds))
 
     @property
-    def running(self) -> Indices:
-        _, _, (by_rule,) = self.tests.outcomes
-        return [int(test) for test in np.flatnonzero(~by_rule)]
+    def active(self) -> Indices:
+        _, _, (stopped,) = self.tests.outcomes
+        return [int(test) for test in np.flatnonzero(~stopped)]
 
-    def take(self, statistics: Scores) -> None:
-        running = list(self.running)
-        looked_at = np.zeros((len(self.thresholds), statistics.shape[1]), dtype=np.bool_)
-        looked_at[running] = reached(statistics, self.thresholds[running, None], self.alternative)
-        self.tests.update(looked_at)
+    def update(self, statistics: Scores) -> None:
+        active = list(self.active)
+        extreme = np.zeros((len(self.thresholds), statistics.shape[1]), dtype=np.bool_)
+        extreme[active] = reached(statistics, self.thresholds[active, None], self.alternative)
+        self.tests.update(extreme)
 
     @property
-    def row(self) -> Stopped:
-        (shuffles,), (exceedances,), (by_rule,) = self.tests.outcomes
-        return Stopped(shuffles.astype(np.int64), exceedances.astype(np.int64), by_rule)
+    def row(self) -> SequentialCounts:
+        (shuffles,), (exceedances,), (stopped,) = self.tests.outcomes
+        return SequentialCounts(shuffles.astype(np.int64), exceedances.astype(np.int64), stopped)
 
 
-class _Collected(Kept["NDArray[Any]"]):
-    """All statistics, for what needs them side by side: 8·R bytes for each pair or system."""
+class _SeriesAccumulator(Accumulator["NDArray[Any]"]):
+    """Keeps all statistics, for reductions that need them together: 8·R bytes for each pair or system."""
 
     def __init__(self, rows: int, n: int) -> None:
         self.all = np.empty((rows, n))
         self.done = 0
 
-    def take(self, statistics: Scores) -> None:
+    def update(self, statistics: Scores) -> None:
         n = statistics.shape[1]
         self.all[:, self.done : self.done + n] = statistics
         self.done += n
@@ -213,50 +230,51 @@ class _Collected(Kept["NDArray[Any]"]):
         return self.all
 
 
-class Series(_Stacked):
+class Series(_ArrayReduction):
     """The statistic of every shuffle: (metrics, pairs, R)."""
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.Series:
         """See :meth:`Reduction.core`."""
         return _core.Series(pairs)
 
-    def rows(self, found: _core.Series, sizes: Sequence[int]) -> Sequence[Scores]:
-        """See :meth:`Reduction.rows`."""
-        return list(found.statistics)
+    def rows_from_core(self, reduction: _core.Series, n_systems: Sequence[int]) -> Sequence[Scores]:
+        """See :meth:`Reduction.rows_from_core`."""
+        return list(reduction.statistics)
 
-    def begin(self, width: int, metric: int, n: int) -> _Collected:
-        """See :meth:`Reduction.begin`."""
-        return _Collected(width, n)
+    def accumulator(self, width: int, metric: int, n: int) -> _SeriesAccumulator:
+        """See :meth:`Reduction.accumulator`."""
+        return _SeriesAccumulator(width, n)
 
 
-class Spread(_Stacked):
-    """The root mean square of every statistic over the shuffles, whose mean is 0 by symmetry: (metrics, pairs)."""
+class Spread(_ArrayReduction):
+    """The standard deviation of every statistic over the shuffles: (metrics, pairs). The mean is 0 by symmetry."""
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.Spread:
         """See :meth:`Reduction.core`."""
         return _core.Spread(pairs)
 
-    def rows(self, found: _core.Spread, sizes: Sequence[int]) -> Sequence[Scores]:
-        """See :meth:`Reduction.rows`."""
-        return list(found.values)
+    def rows_from_core(self, reduction: _core.Spread, n_systems: Sequence[int]) -> Sequence[Scores]:
+        """See :meth:`Reduction.rows_from_core`."""
+        return list(reduction.values)
 
-    def begin(self, width: int, metric: int, n: int) -> _Spread:
-        """See :meth:`Reduction.begin`."""
-        return _Spread(width, n)
+    def accumulator(self, width: int, metric: int, n: int) -> _SpreadAccumulator:
+        """See :meth:`Reduction.accumulator`."""
+        return _SpreadAccumulator(width, n)
 
 
-class _Spread(_Collected):
+class _SpreadAccumulator(_SeriesAccumulator):
     @property
     def row(self) -> Scores:
         return np.asarray(np.sqrt((self.all**2).mean(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
-class MaxT(_Stacked):
-    """How many shuffles have, among a pair and the less extreme ones of its metric, one that reaches its threshold.
+class MaxT(_ArrayReduction):
+    """Step-down maxT: in how many shuffles the maximum over a pair and all less extreme ones reaches its threshold.
 
-    ``scales`` are what statistics are multiplied with to be comparable, ``thresholds`` how extreme the observed ones
-    then are. All have shape (metrics, pairs). Memory does not grow with R for native samples.
+    The maximum is over the pairs of one metric. Statistics are multiplied by ``scales`` to be comparable, and
+    ``thresholds`` are the observed ones on that scale. All arrays have shape (metrics, pairs). For native samples
+    memory does not depend on R.
     """
 
     alternative: str
@@ -265,35 +283,38 @@ class MaxT(_Stacked):
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.MaxT:
         """See :meth:`Reduction.core`."""
-        return _core.MaxT(pairs, self.alternative, _of(self.scales, metrics), _of(self.thresholds, metrics))
+        return _core.MaxT(
+            pairs, self.alternative, _select_rows(self.scales, metrics), _select_rows(self.thresholds, metrics)
+        )
 
-    def rows(self, found: _core.MaxT, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        """See :meth:`Reduction.rows`."""
-        return list(found.counts.astype(np.int64))
+    def rows_from_core(self, reduction: _core.MaxT, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+        """See :meth:`Reduction.rows_from_core`."""
+        return list(reduction.counts.astype(np.int64))
 
-    def begin(self, width: int, metric: int, n: int) -> _MaxT:
-        """See :meth:`Reduction.begin`."""
-        return _MaxT(self.alternative, self.scales[metric], self.thresholds[metric])
+    def accumulator(self, width: int, metric: int, n: int) -> _MaxTAccumulator:
+        """See :meth:`Reduction.accumulator`."""
+        return _MaxTAccumulator(self.alternative, self.scales[metric], self.thresholds[metric])
 
 
-class _MaxT(_Counted):
+class _MaxTAccumulator(_CountAccumulator):
     def __init__(self, alternative: str, scales: Scores, thresholds: Scores) -> None:
         super().__init__(len(thresholds))
         self.alternative, self.scales, self.thresholds = alternative, scales[:, None], thresholds[:, None]
         self.order = np.lexsort((-np.arange(len(thresholds)), thresholds))  # the least extreme first
 
-    def take(self, statistics: Scores) -> None:
+    def update(self, statistics: Scores) -> None:
         extreme = extremeness(statistics, self.alternative) * self.scales
         largest = np.maximum.accumulate(extreme[self.order])
         self.counts[self.order] += (largest >= self.thresholds[self.order]).sum(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
-class MinP(_Stacked):
-    """How many shuffles have, among a pair and the less significant ones of its metric, one of its rank or better.
+class MinP(_ArrayReduction):
+    """Step-down minP: in how many shuffles the minimum rank over a pair and all less significant ones reaches its rank.
 
-    A shuffle's rank is its place among all shuffles and what was observed, which has ``ranks``: c + 1. All have shape
-    (metrics, pairs). Memory is that of a few series of R numbers for native samples.
+    The rank of a shuffle is its position among all shuffles and the observed arrangement, the most extreme first. The
+    observed arrangement has rank c + 1, where c is the number of exceedances: ``ranks``. The minimum is over the pairs
+    of one metric. All arrays have shape (metrics, pairs). For native samples memory is a few arrays of R numbers.
     """
 
     alternative: str
@@ -302,33 +323,33 @@ class MinP(_Stacked):
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.MinP:
         """See :meth:`Reduction.core`."""
-        ranks = _of(self.ranks, metrics).astype(np.uint64)
-        return _core.MinP(pairs, self.alternative, _of(self.thresholds, metrics), ranks)
+        ranks = _select_rows(self.ranks, metrics).astype(np.uint64)
+        return _core.MinP(pairs, self.alternative, _select_rows(self.thresholds, metrics), ranks)
 
-    def rows(self, found: _core.MinP, sizes: Sequence[int]) -> Sequence[NDArray[np.int64]]:
-        """See :meth:`Reduction.rows`."""
-        return list(found.counts.astype(np.int64))
+    def rows_from_core(self, reduction: _core.MinP, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
+        """See :meth:`Reduction.rows_from_core`."""
+        return list(reduction.counts.astype(np.int64))
 
-    def begin(self, width: int, metric: int, n: int) -> _MinP:
-        """See :meth:`Reduction.begin`."""
-        return _MinP(self, metric, width, n)
+    def accumulator(self, width: int, metric: int, n: int) -> _MinPAccumulator:
+        """See :meth:`Reduction.accumulator`."""
+        return _MinPAccumulator(self, metric, width, n)
 
 
-class _MinP(_Collected):
-    def __init__(self, asked: MinP, metric: int, width: int, n: int) -> None:
+class _MinPAccumulator(_SeriesAccumulator):
+    def __init__(self, reduction: MinP, metric: int, width: int, n: int) -> None:
         super().__init__(width, n)
-        self.alternative = asked.alternative
-        self.thresholds, self.ranks = asked.thresholds[metric], asked.ranks[metric]
+        self.alternative = reduction.alternative
+        self.thresholds, self.ranks = reduction.thresholds[metric], reduction.ranks[metric]
 
     @property
     def row(self) -> NDArray[np.int64]:
         extreme = extremeness(self.all, self.alternative)
         observed = extremeness(self.thresholds, self.alternative)[:, None]
-        # How many are at least as extreme: all but those that sort before.
+        # Those at least as extreme are all except those that sort before.
         before = [np.searchsorted(np.sort(series), series) for series in extreme]
-        own = self.all.shape[1] - np.array(before) + (observed >= extreme)
+        ranks = self.all.shape[1] - np.array(before) + (observed >= extreme)
         order = np.lexsort((-np.arange(len(self.ranks)), -self.ranks))  # the least significant first
-        smallest = np.minimum.accumulate(own[order])
+        smallest = np.minimum.accumulate(ranks[order])
         counts = np.empty(len(self.ranks), np.int64)
         counts[order] = (smallest <= self.ranks[order][:, None]).sum(axis=1)
         return counts
@@ -343,14 +364,14 @@ class Draws(Reduction["Scores", "tuple[Scores, ...]"]):
         """See :meth:`Reduction.core`."""
         return _core.Draws()
 
-    def rows(self, found: _core.Draws, sizes: Sequence[int]) -> Sequence[Scores]:
-        """See :meth:`Reduction.rows`."""
-        return np.split(found.scores, np.cumsum(sizes)[:-1])
+    def rows_from_core(self, reduction: _core.Draws, n_systems: Sequence[int]) -> Sequence[Scores]:
+        """See :meth:`Reduction.rows_from_core`."""
+        return np.split(reduction.scores, np.cumsum(n_systems)[:-1])
 
-    def begin(self, width: int, metric: int, n: int) -> _Collected:
-        """See :meth:`Reduction.begin`."""
-        return _Collected(width, n)
+    def accumulator(self, width: int, metric: int, n: int) -> _SeriesAccumulator:
+        """See :meth:`Reduction.accumulator`."""
+        return _SeriesAccumulator(width, n)
 
-    def whole(self, rows: Sequence[Scores]) -> tuple[Scores, ...]:
-        """See :meth:`Reduction.whole`."""
+    def combine(self, rows: Sequence[Scores]) -> tuple[Scores, ...]:
+        """See :meth:`Reduction.combine`."""
         return tuple(rows)

@@ -1,10 +1,10 @@
-"""R replicates of samples of the same units, and the one loop over what is to be kept of them."""
+"""The loop over R replicates of one or more samples, which runs all reductions in one pass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import Any, TypeVar
+from typing import Any
 
 from .. import _core
 from .._core import Progress
@@ -13,31 +13,29 @@ from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
-from .reductions import Draws, Kept, Reduction
-from .samples import Batch, Codes, Pairs, Sample, sizes_of
+from .reductions import Accumulator, Draws, Reduction
+from .samples import Batch, GroupCodes, Pairs, Sample, stratum_sizes
 from .units import Strata
 
 __all__ = ["Replicates"]
 
-Whole = TypeVar("Whole")
-
-# Replicates in the first batch of those that may be stopped: it takes a few milliseconds.
+# The size of the first batch when a stopping rule may end the test early: it takes a few milliseconds.
 FIRST_BATCH = 512
 
-STAGES = {"shuffles": "shuffling", "draws": "drawing"}
+PROGRESS_STAGES = {"shuffles": "shuffling", "draws": "drawing"}
 
 
 class Replicates:
-    """R replicates of one or more samples of the same units.
+    """R replicates of one or more samples. All samples get the same shuffles and the same draws.
 
     Parameters
     ----------
     samples : sequence of Sample
-        All with the same unit, the same number of units, at least 2, and the same strata.
+        All with the same kind and number of resampling units, at least 2, and the same strata.
     n_resamples : int
         R.
     seed : int
-        Replicate r is a pure function of the seed and r, so results depend on nothing else.
+        Replicate r is a pure function of the seed and r.
     threads, progress
         As in :func:`reshuffle.compare`.
     """
@@ -56,72 +54,76 @@ class Replicates:
         self.seed = check_integer("seed", seed, 0, MAX_SEED)
         self.progress = progress
         self.threads = thread_count(threads)
-        self._codes: Codes | None = None
-        self._prepared: dict[str, _core.Resampler] = {}
+        self._codes: GroupCodes | None = None
+        self._resamplers: dict[str, _core.Resampler] = {}
         if self.n_units < 2:
-            raise InputError("one segment only: there is nothing to shuffle or draw, at least 2 segments are needed")
+            raise InputError("there is only one segment: tests and intervals need at least 2")
 
     @classmethod
-    def of(cls, samples: Sequence[Sample], given: Resampling) -> Replicates:
-        """Of these samples, as a caller chose."""
+    def from_settings(cls, samples: Sequence[Sample], settings: Resampling) -> Replicates:
+        """Replicates of these samples with a caller's number, seed, threads and progress."""
         return cls(
-            samples, n_resamples=given.n_resamples, seed=given.seed, threads=given.threads, progress=given.progress
+            samples,
+            n_resamples=settings.n_resamples,
+            seed=settings.seed,
+            threads=settings.threads,
+            progress=settings.progress,
         )
 
     @property
     def unit(self) -> str:
-        """What is swapped and drawn: ``segment`` or ``document``."""
+        """The resampling unit: ``segment`` or ``document``."""
         return self.samples[0].unit
 
     @property
     def n_units(self) -> int:
-        """How many of them there are."""
+        """The number of resampling units."""
         return self.samples[0].n_units
 
     @property
     def strata(self) -> Strata | None:
-        """Within what they are drawn."""
+        """The strata of the bootstrap, or None."""
         return self.samples[0].strata
 
     def first(self, n: int) -> Replicates:
-        """The first n of them."""
-        fewer = self._like_this()
+        """The first n of these replicates."""
+        fewer = self._copy()
         fewer.n_resamples = n
         return fewer
 
-    def grouped(self, codes: Codes, n: int) -> Replicates:
-        """n shuffles by codes of units: replicate g swaps those whose code has an odd number of bits of g."""
-        others = self.first(n)
-        others._codes = codes
-        return others
+    def with_codes(self, codes: GroupCodes, n: int) -> Replicates:
+        """The first n shuffles of a subgroup: shuffle g swaps a unit if g and its code share an odd number of bits."""
+        subgroup = self.first(n)
+        subgroup._codes = codes
+        return subgroup
 
-    def alone(self, sample: Sample) -> Replicates:
-        """Those of another sample of the same units."""
+    def with_sample(self, sample: Sample) -> Replicates:
+        """The same replicates of another sample, which has the same resampling units."""
         if self.samples == (sample,):
             return self
-        others = self._like_this()
+        others = self._copy()
         others.samples = (sample,)
-        others._prepared = {}
+        others._resamplers = {}
         return others
 
-    def _like_this(self) -> Replicates:
-        """A copy to change; what is prepared is shared, what was made of these replicates is not."""
-        others = copy(self)
-        vars(others).pop("draws", None)
-        return others
+    def _copy(self) -> Replicates:
+        """A copy that shares the Resamplers but not the draws, which depend on the attributes to be changed."""
+        copied = copy(self)
+        vars(copied).pop("draws", None)
+        return copied
 
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
-        """What the reductions ask for, all in one pass over the replicates.
+        """The results of the reductions, computed in one pass over the replicates.
 
-        They are of one kind, shuffles or draws; those of shuffles are of these ``pairs``.
+        All reductions are of the same kind, shuffles or draws. Those of shuffles compare ``pairs``.
         """
         (kind,) = {reduction.kind for reduction in reductions}
         of_samples = [sample.native(kind) for sample in self.samples]
-        native = [found for found in of_samples if found is not None]
+        native = [counts for counts in of_samples if counts is not None]
         rows: list[list[Any]] = [[] for _ in reductions]
         if native:
-            metrics = [m for m, found in enumerate(of_samples) if found is not None]
-            filled = self._resampler(kind, native).run(
+            metrics = [m for m, counts in enumerate(of_samples) if counts is not None]
+            finished = self._resampler(kind, native).run(
                 [reduction.core(pairs, metrics) for reduction in reductions],
                 n=self.n_resamples,
                 seed=self.seed,
@@ -129,51 +131,57 @@ class Replicates:
                 threads=self.threads,
                 progress=self.progress,
             )
-            sizes = [len(counts) for _, counts in native]
-            rows = [list(reduction.rows(one, sizes)) for reduction, one in zip(reductions, filled, strict=True)]
+            n_systems = [len(counts) for _, counts in native]
+            rows = [
+                list(reduction.rows_from_core(core, n_systems))
+                for reduction, core in zip(reductions, finished, strict=True)
+            ]
         if len(native) < len(of_samples):
             for m, sample in enumerate(self.samples):
                 if of_samples[m] is None:
                     width = len(pairs) if kind == "shuffles" else len(sample.scores)
-                    kept = [reduction.begin(width, m, self.n_resamples) for reduction in reductions]
-                    self._take_in(sample, kind, pairs, kept)
-                    for into, of_sample in zip(rows, kept, strict=True):
-                        into.insert(m, of_sample.row)
-        return [reduction.whole(of_reduction) for reduction, of_reduction in zip(reductions, rows, strict=True)]
+                    accumulators = [reduction.accumulator(width, m, self.n_resamples) for reduction in reductions]
+                    self._accumulate(sample, kind, pairs, accumulators)
+                    for of_reduction, accumulator in zip(rows, accumulators, strict=True):
+                        of_reduction.insert(m, accumulator.row)
+        return [reduction.combine(of_reduction) for reduction, of_reduction in zip(reductions, rows, strict=True)]
 
     def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, _core.Counts]]) -> _core.Resampler:
-        """The native samples, prepared once for each kind."""
-        if kind not in self._prepared:
-            self._prepared[kind] = _core.Resampler(
+        """The Resampler of the native samples, which is built once for each kind of replicates."""
+        if kind not in self._resamplers:
+            self._resamplers[kind] = _core.Resampler(
                 native,
                 kind=kind,
-                strata=sizes_of(self.strata) if kind == "draws" else None,
+                strata=stratum_sizes(self.strata) if kind == "draws" else None,
                 threads=self.threads,
                 progress=self.progress,
             )
-        return self._prepared[kind]
+        return self._resamplers[kind]
 
-    def _take_in(self, sample: Sample, kind: str, pairs: Pairs, kept: Sequence[Kept[Any]]) -> None:
-        """Score all replicates of a sample here, as many as anything is still kept of."""
-        first = FIRST_BATCH if any(one.running is not None for one in kept) else None
-        for batch in self.batches(sample.batch, STAGES[kind], first):
-            wanted = _wanted(kept, len(pairs))
-            scored = sample.drawn(batch) if kind == "draws" else sample.shuffled([pairs[p] for p in wanted], batch)
-            for one in kept:
-                running = one.running
-                one.take(scored if running is None else scored[[wanted.index(pair) for pair in running]])
-            if all(one.running == [] for one in kept):
+    def _accumulate(self, sample: Sample, kind: str, pairs: Pairs, accumulators: Sequence[Accumulator[Any]]) -> None:
+        """Score the replicates of a sample in Python until no accumulator needs more."""
+        first = FIRST_BATCH if any(accumulator.active is not None for accumulator in accumulators) else None
+        for batch in self.batches(sample.batch_size, PROGRESS_STAGES[kind], first):
+            needed = _active_pairs(accumulators, len(pairs))
+            if kind == "draws":
+                scored = sample.draw_scores(batch)
+            else:
+                scored = sample.shuffle_statistics([pairs[p] for p in needed], batch)
+            for accumulator in accumulators:
+                active = accumulator.active
+                accumulator.update(scored if active is None else scored[[needed.index(pair) for pair in active]])
+            if all(accumulator.active == [] for accumulator in accumulators):
                 break
 
     @lazy
     def draws(self) -> tuple[Scores, ...]:
-        """For each sample the score of every system on every draw: (k, R)."""
+        """The score of every system on every draw: an array (k, R) for each sample."""
         draws: tuple[Scores, ...]
         (draws,) = self.run([Draws()])
         return draws
 
     def batches(self, largest: int, stage: str, size: int | None = None) -> Iterator[Batch]:
-        """All replicates in batches, the first of this ``size``, others twice as large up to the ``largest``."""
+        """All replicates in batches. The first has ``size`` replicates; later ones double up to ``largest``."""
         progress = self.progress or Progress()
         progress.begin(stage, self.n_resamples)
         first, size = 0, min(largest, size or largest)
@@ -184,9 +192,9 @@ class Replicates:
             progress.update(first)
 
 
-def _wanted(kept: Sequence[Kept[Any]], pairs: int) -> Sequence[int]:
-    """The pairs of which any still has to be kept."""
-    running = [one.running for one in kept]
-    if any(of_one is None for of_one in running):
-        return range(pairs)
-    return sorted({pair for of_one in running if of_one is not None for pair in of_one})
+def _active_pairs(accumulators: Sequence[Accumulator[Any]], n_pairs: int) -> Sequence[int]:
+    """The pairs that any accumulator still needs."""
+    active = [accumulator.active for accumulator in accumulators]
+    if any(pairs is None for pairs in active):
+        return range(n_pairs)
+    return sorted({pair for pairs in active if pairs is not None for pair in pairs})

@@ -1,14 +1,17 @@
-"""What is resampled: k systems on the same units under one metric.
+"""Samples: the outputs of k systems on the same test set under one metric. Samples are what is resampled.
 
-=============== ================================ =====================================================================
-sample          metric                           a replicate
-=============== ================================ =====================================================================
-`NativeSample`  a formula in Rust                is summed and scored there, thousands in one call
-`FormulaSample` a function over summed counts    is summed in Rust and scored here, batch by batch
-`TextSample`    a function that looks at texts   is put together and scored here, one by one
-=============== ================================ =====================================================================
+=============== ================================ ==============================================================
+sample          metric                           how a replicate is computed
+=============== ================================ ==============================================================
+`NativeSample`  a formula in Rust                summed and scored in Rust, thousands in one call
+`FormulaSample` a function of summed counts      summed in Rust, scored in Python in batches
+`TextSample`    a function of texts              assembled and scored in Python, one at a time
+=============== ================================ ==============================================================
 
-All see the same flips and the same draws.
+For the same seed all of them get the same flips and the same draws.
+
+A *resampling unit* is what is swapped or drawn as a whole: a segment, or a document. Arrays have S rows, where S is the
+number of resampling units.
 """
 
 from __future__ import annotations
@@ -35,197 +38,208 @@ from .units import Documents, Strata, Variances, document_effects, jackknife_var
 
 __all__ = [
     "Batch",
-    "Codes",
     "CountSample",
+    "DifferingColumn",
     "FormulaSample",
+    "GroupCodes",
     "NativeSample",
     "Pairs",
     "Sample",
     "TextSample",
+    "resampler_of_sums",
+    "stratum_sizes",
 ]
 
 Pairs: TypeAlias = Sequence[tuple[int, int]]
-Codes: TypeAlias = NDArray[np.uint64]
+# One 64-bit code for each resampling unit: see :meth:`reshuffle.resampling.Replicates.with_codes`.
+GroupCodes: TypeAlias = NDArray[np.uint64]
 
-BY_SEGMENT = Units()
+SEGMENTS = Units()
 
-# Numbers that a batch of replicates of a formula may hold: 32 MB, whatever the number of replicates.
+# Size limit of a batch of replicates that Python scores, in 64-bit numbers: 32 MB, whatever the number of replicates.
 BATCH_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some consecutive replicates: n of them from number ``first``, by codes of units if there are any."""
+    """The replicates ``first`` to ``first + n - 1``. With ``codes`` the shuffles are a subgroup."""
 
     seed: int
     first: int
     n: int
     threads: int
-    codes: Codes | None = None
+    codes: GroupCodes | None = None
 
     @property
     def numbers(self) -> range:
-        """Their numbers."""
+        """The numbers of the replicates."""
         return range(self.first, self.first + self.n)
 
     def flips(self, replicate: int, n_units: int) -> NDArray[np.integer[Any]]:
-        """1 for each unit that a shuffle swaps, else 0. There may be more of them than units."""
+        """1 for each unit that the shuffle swaps, otherwise 0: an array of at least ``n_units`` elements."""
         if self.codes is None:
-            words = _core.stream_values(self.seed, "shuffle", replicate, -(-n_units // 64))
-            return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+            random_bits = _core.stream_values(self.seed, "shuffle", replicate, -(-n_units // 64))
+            return np.unpackbits(random_bits.astype("<u8").view(np.uint8), bitorder="little")
         common = self.codes & np.uint64(replicate)
-        for shift in (32, 16, 8, 4, 2, 1):  # the parity of the bits gathers in the last one
+        for shift in (32, 16, 8, 4, 2, 1):  # the lowest bit becomes the parity of all bits
             common = common ^ common >> np.uint64(shift)
         return (common & np.uint64(1)).astype(np.intp)
 
-    def sums(self, prepared: _core.Resampler) -> Counts:
-        """The sums of these replicates over the swapped or drawn units: (n, cells)."""
-        (sums,) = prepared.run(
+    def sums(self, resampler: _core.Resampler) -> Counts:
+        """The sums of all columns over the swapped or drawn units of each replicate: (n, k·K)."""
+        (sums,) = resampler.run(
             [_core.Sums()], n=self.n, seed=self.seed, first=self.first, codes=self.codes, threads=self.threads
         )
         return np.asarray(sums.sums)
 
 
-class Column(NamedTuple):
-    """The one column of counts in which a pair differs."""
+class DifferingColumn(NamedTuple):
+    """The only column of counts in which two systems differ.
+
+    Their statistic is then a function of one sum, that of the swapped differences d_s. ``n_steps`` is Σ|d_s|/g, where
+    g is the greatest common divisor of the d_s: the sum takes at most ``n_steps`` + 1 values.
+    """
 
     sample: CountSample
     pair: tuple[int, int]
-    number: int
-    span: int  # Σ|d|/g over the differences d, g their greatest common divisor
+    column: int
+    n_steps: int
 
     @property
     def differences(self) -> NDArray[np.int64]:
-        """Those of the units that differ, in their order."""
-        x, y = (self.sample.rows(system)[:, self.number] for system in self.pair)
+        """The differences that are not 0, in the order of the units."""
+        x, y = (self.sample.rows(system)[:, self.column] for system in self.pair)
         return np.asarray((x - y)[x != y])
 
     def statistics(self, moved: NDArray[np.int64]) -> Scores:
-        """score(x) − score(y) if so much of the column's sum moves from x to y: (n,) in and out."""
+        """score(x) − score(y) after moving each amount of the column's sum from x to y: (n,) in and out."""
         totals = np.repeat(self.sample.totals[list(self.pair), None], len(moved), axis=1)
-        totals[0, :, self.number] -= moved
-        totals[1, :, self.number] += moved
+        totals[0, :, self.column] -= moved
+        totals[1, :, self.column] += moved
         x, y = self.sample.metric.score(totals)
         statistics: Scores = x - y
         return statistics
 
 
 class Sample(Protocol):
-    """k systems on the same units under one metric. Units are drawn within ``strata``, if there are any.
+    """k systems on the same resampling units under one metric.
 
-    Shuffles swap each unit by itself, and strata mean nothing to them.
+    Draws are made within ``strata``, if there are any. Strata do not affect shuffles, which swap within a unit.
     """
 
     @property
     def metric(self) -> Metric | CorpusFunction:
-        """What gives a score."""
+        """The metric that scores the systems."""
 
     @property
     def strata(self) -> Strata | None:
-        """Within what units are drawn."""
+        """The strata of the bootstrap, or None."""
 
     @property
     def unit(self) -> str:
-        """What is swapped and drawn: ``segment`` or ``document``."""
+        """The resampling unit: ``segment`` or ``document``."""
 
     @property
     def n_units(self) -> int:
-        """How many of them there are: S, or D if documents are the unit."""
+        """S, the number of resampling units."""
 
     @property
     def scores(self) -> Scores:
         """The observed score of each system: (k,)."""
 
     def segment_scores(self, names: Sequence[str]) -> Scores:
-        """The score of every segment by itself, of the systems of these names: (k, S)."""
+        """The score of every segment of the systems with these names: (k, S)."""
 
-    def known(self, value: float) -> float:
-        """A score or difference, rounded to the decimals that its unit determines."""
+    def round_score(self, value: float) -> float:
+        """A score or difference, rounded to the decimals that the metric's fixed-point resolution determines."""
 
     @property
     def leave_one_out(self) -> Scores:
-        """The score of each system without each of the units: (k, S)."""
+        """The score of each system without each unit: (k, S)."""
 
     @property
     def jackknife(self) -> Variances:
         """The variances of ``leave_one_out``."""
 
     def values(self, a: int, b: int | None = None) -> Scores:
-        """Of a mean, the values whose mean is the score of a or, with ``b``, score(a) − score(b): (S,).
+        """For a metric that is a mean: the segment scores of ``a``, or with ``b`` the differences a − b: (S,).
 
-        Differences are taken of integers, so that those that are equal stay so.
+        Differences are computed on integers, so equal differences stay equal.
         """
 
     @property
     def evaluations(self) -> int | None:
-        """How often a function of texts was called; None for sums."""
+        """How many times a function of texts was called; None for metrics with counts."""
 
     @property
-    def batch(self) -> int:
-        """How many replicates to make at a time if they are scored here."""
+    def batch_size(self) -> int:
+        """How many replicates to compute at a time when Python scores them."""
 
-    def by(self, documents: Documents) -> Sample:
-        """The same with documents as the unit."""
+    def by_document(self, documents: Documents) -> Sample:
+        """The same systems with documents as the resampling unit."""
 
-    def within(self, strata: Strata) -> Sample:
-        """The same with draws within strata of the units."""
+    def stratified(self, strata: Strata) -> Sample:
+        """The same systems with draws within strata."""
 
     def document_scores(self, documents: Documents) -> Scores:
-        """The score of every document by itself: (k, D)."""
+        """The score of every document: (k, D)."""
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
-        """Intraclass correlation and design effect of each pair, None where they are not defined or not known."""
+        """Intraclass correlation and design effect of each pair, None where undefined or unknown."""
 
     def details(self, system: int) -> Mapping[str, float]:
-        """The parts that make up a system's score."""
+        """The components of a system's score, such as precisions and the brevity penalty."""
 
-    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, Column | None]]:
-        """For each pair the number of units in which it differs, and the column in which it does if that is but one.
+    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
+        """For each pair the number of units in which its systems differ, and the only column that differs, or None.
 
-        A pair that differs in several columns is looked at until ``most`` units are passed.
+        For a pair that differs in several columns, counting stops after ``most`` + 1 units.
         """
 
     def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
-        """The units in which a pair differs."""
+        """The indices of the units in which the two systems differ."""
 
-    def of_pair(self, pair: tuple[int, int]) -> tuple[Sample, tuple[int, int]]:
-        """The same without other systems, and the pair there."""
+    def select_pair(self, pair: tuple[int, int]) -> tuple[Sample, tuple[int, int]]:
+        """A sample without the other systems, and the indices of the pair in it."""
 
-    def sums(self) -> CountSample:
-        """Itself, for what needs counts; :class:`InputError` if it has none."""
+    def with_counts(self) -> CountSample:
+        """This sample, for code that needs counts; :class:`InputError` if it has none."""
 
     def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
-        """What the core sums and scores for ``shuffles`` or ``draws``; None for what is scored here, as follows."""
+        """The metric and counts with which Rust computes ``shuffles`` or ``draws``; None if Python scores the sample.
 
-    def shuffled(self, pairs: Pairs, batch: Batch) -> Scores:
+        In the second case :meth:`shuffle_statistics` and :meth:`draw_scores` are used.
+        """
+
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """The statistic of every pair on every shuffle: (pairs, n)."""
 
-    def drawn(self, batch: Batch) -> Scores:
+    def draw_scores(self, batch: Batch) -> Scores:
         """The score of every system on every draw: (k, n)."""
 
 
-def prepared(kind: str, counts: Counts, strata: Strata | None = None) -> _core.Resampler:
-    """Counts that are to be summed in the core, and scored here: (k, S, K)."""
-    return _core.Resampler([(None, checked(counts))], kind=kind, strata=sizes_of(strata))
+def resampler_of_sums(kind: str, counts: Counts, strata: Strata | None = None) -> _core.Resampler:
+    """A Resampler that sums (k, S, K) counts over the swapped or drawn units, without scoring them."""
+    return _core.Resampler([(None, core_counts(counts))], kind=kind, strata=stratum_sizes(strata))
 
 
-def checked(counts: Counts) -> _core.Counts:
-    """(k, S, K) counts for the core, in the order of memory that it wants."""
+def core_counts(counts: Counts) -> _core.Counts:
+    """(k, S, K) counts as an object of the core, which needs them in C order."""
     return _core.Counts([np.ascontiguousarray(counts)])
 
 
-def sizes_of(strata: Strata | None) -> list[int] | None:
-    """The sizes of strata for the core."""
+def stratum_sizes(strata: Strata | None) -> list[int] | None:
+    """The sizes of strata in the form that the core takes."""
     return None if strata is None else strata.sizes.tolist()
 
 
 @dataclass(frozen=True, eq=False)
 class CountSample(ABC):
-    """The counts of k systems under a metric, with S segments or D documents as the units.
+    """The counts of k systems under a metric.
 
-    ``arrays`` are C-contiguous arrays of int64, all of the shape (n, S, K). With one array its systems are numbered as
-    they lie there; with two they take turns: system 0 is the first of the first array, system 1 the first of the
-    second. So the systems of two arrays need not be copied into one.
+    ``arrays`` are C-contiguous arrays of int64, all of shape (n, S, K). One array holds the systems in order. The
+    systems of two arrays are interleaved: system 0 is the first of the first array, system 1 the first of the second.
+    So a batch of pairs need not be copied into one array.
     """
 
     metric: Metric
@@ -236,16 +250,16 @@ class CountSample(ABC):
     evaluations: ClassVar[None] = None
 
     @staticmethod
-    def of(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
-        """From (k, S, K) counts, scored where the metric's formula is."""
+    def from_counts(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
+        """From (k, S, K) counts; a :class:`NativeSample` if the metric's formula is in Rust."""
         counts = np.ascontiguousarray(counts_array(counts, "counts", ndim=3))
-        return CountSample.of_turns(metric, [counts], unit, strata)
+        return CountSample.from_interleaved(metric, [counts], unit, strata)
 
     @staticmethod
-    def of_turns(
+    def from_interleaved(
         metric: Metric, arrays: Sequence[Counts], unit: str = "segment", strata: Strata | None = None
     ) -> CountSample:
-        """From arrays whose systems take turns."""
+        """From one array, or from two arrays whose systems are interleaved."""
         if metric.core is None:
             return FormulaSample(metric, arrays, unit, strata)
         return NativeSample(metric, arrays, unit, strata, core=metric.core)
@@ -257,47 +271,47 @@ class CountSample(ABC):
 
     def rows(self, system: int) -> Counts:
         """The counts of one system: (S, K)."""
-        place, array = divmod(system, len(self.arrays))
-        rows: Counts = self.arrays[array][place]
+        index, array = divmod(system, len(self.arrays))
+        rows: Counts = self.arrays[array][index]
         return rows
 
     @lazy
-    def checked(self) -> _core.Counts:
-        """The counts for the core, which has checked that none of their sums overflows."""
+    def core_counts(self) -> _core.Counts:
+        """The counts as an object of the core, which has checked that no sum overflows."""
         return _core.Counts(self.arrays)
 
     @staticmethod
-    def of_arrays(
+    def from_arrays(
         metric: MetricLike | None,
         a: ArrayLike,
         b: ArrayLike | None = None,
-        given: Units = BY_SEGMENT,
+        units: Units = SEGMENTS,
     ) -> CountSample:
-        """From the (S, K) counts of one system or two, or without a metric from their (S,) scores of segments."""
-        sample = _of_arrays(metric, {"a": a} if b is None else {"a": a, "b": b})
+        """From the (S, K) counts of one or two systems or, without a metric, from their (S,) segment scores."""
+        sample = _sample_from_arrays(metric, {"a": a} if b is None else {"a": a, "b": b})
         n = sample.n_units
-        documents = None if given.documents is None else Documents.of(given.documents, n)
+        documents = None if units.documents is None else Documents.from_ids(units.documents, n)
         if documents is not None:
-            sample = sample.by(documents)
-        return sample if given.strata is None else sample.within(Strata.of(given.strata, n, documents))
+            sample = sample.by_document(documents)
+        return sample if units.strata is None else sample.stratified(Strata.from_ids(units.strata, n, documents))
 
-    def by(self, documents: Documents) -> CountSample:
-        """See :meth:`Sample.by`."""
-        return CountSample.of(self.metric, self._sums(documents), "document")
+    def by_document(self, documents: Documents) -> CountSample:
+        """See :meth:`Sample.by_document`."""
+        return CountSample.from_counts(self.metric, self._document_sums(documents), "document")
 
-    def _sums(self, documents: Documents) -> Counts:
-        """The sums over each document, once those over all segments are known not to overflow: numpy would not tell."""
-        _ = self.checked
+    def _document_sums(self, documents: Documents) -> Counts:
+        """The sums over each document: (k, D, K)."""
+        _ = self.core_counts  # raises an error if the sum over all segments overflows, which numpy would not report
         return documents.sums(self.counts)
 
-    def within(self, strata: Strata) -> CountSample:
-        """See :meth:`Sample.within`."""
+    def stratified(self, strata: Strata) -> CountSample:
+        """See :meth:`Sample.stratified`."""
         return replace(self, strata=strata)
 
     @lazy
-    def to_draw(self) -> Counts:
-        """The counts in the order in which they are drawn: stratum after stratum."""
-        return self.counts if self.strata is None else self.strata.arranged(self.counts)
+    def counts_by_stratum(self) -> Counts:
+        """The counts with the units of each stratum adjacent, as the core draws them."""
+        return self.counts if self.strata is None else self.strata.sort_units(self.counts)
 
     @property
     def n_units(self) -> int:
@@ -307,7 +321,7 @@ class CountSample(ABC):
     @lazy
     def totals(self) -> Counts:
         """The sums over all units: (k, K)."""
-        return self.checked.totals
+        return self.core_counts.totals
 
     @lazy
     def scores(self) -> Scores:
@@ -318,13 +332,13 @@ class CountSample(ABC):
         """See :meth:`Sample.segment_scores`."""
         return self.metric.reported_segment_scores(names, self.counts)
 
-    def known(self, value: float) -> float:
-        """See :meth:`Sample.known`."""
+    def round_score(self, value: float) -> float:
+        """See :meth:`Sample.round_score`."""
         return value if self.metric.decimals is None else round(value, self.metric.decimals)
 
     def document_scores(self, documents: Documents) -> Scores:
-        """The corpus score of every document by itself: (k, D)."""
-        return self.metric.score(self._sums(documents))
+        """The corpus formula on the summed counts of every document: (k, D)."""
+        return self.metric.score(self._document_sums(documents))
 
     @lazy
     def leave_one_out(self) -> Scores:
@@ -334,19 +348,19 @@ class CountSample(ABC):
     @lazy
     def jackknife(self) -> Variances:
         """See :attr:`Sample.jackknife`."""
-        return jackknife_variances(self.leave_one_out, Strata.or_one(self.strata, self.n_units))
+        return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
 
     @lazy
     def linear(self) -> Variances:
-        """The variances of what each unit adds to the score if the metric is linearised: the delta method."""
-        return linear_variances(self.metric, self.counts, self.totals, Strata.or_one(self.strata, self.n_units))
+        """The variances by the delta method: of each unit's contribution to the linearised score."""
+        return linear_variances(self.metric, self.counts, self.totals, Strata.or_single(self.strata, self.n_units))
 
     def values(self, a: int, b: int | None = None) -> Scores:
         """See :meth:`Sample.values`."""
         if self.unit != "segment" or self.strata is not None:
             units = "strata" if self.strata is not None else f"{self.unit}s"
             raise InputError(
-                f"{self.metric.name}: t intervals and t, Wilcoxon and sign tests take segments for independent; with "
+                f"{self.metric.name}: t intervals and t, Wilcoxon and sign tests treat segments as independent; with "
                 f"{units} use 'ar' or 'bootstrap', and an interval from draws"
             )
         rows = self.rows(a)
@@ -358,38 +372,38 @@ class CountSample(ABC):
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """See :meth:`Sample.document_effects`."""
         effects = document_effects(self.scores, self.leave_one_out, documents, pairs)
-        return [(_defined(correlation), _defined(effect)) for correlation, effect in effects]
+        return [(_none_if_nan(correlation), _none_if_nan(effect)) for correlation, effect in effects]
 
     def details(self, system: int) -> Mapping[str, float]:
         """See :meth:`Sample.details`."""
         return self.metric.details(self.totals[system])
 
     @property
-    def batch(self) -> int:
-        """See :attr:`Sample.batch`."""
+    def batch_size(self) -> int:
+        """See :attr:`Sample.batch_size`."""
         return max(1, BATCH_CELLS // self.totals.size)
 
-    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, Column | None]]:
+    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
         """See :meth:`Sample.differing`."""
-        found = self.checked.differing(pairs, most=most)
+        counted = self.core_counts.differing(pairs, most=most)
         return [
-            (units, None if column is None else Column(self, pair, column, span))
-            for pair, (units, column, span) in zip(pairs, found, strict=True)
+            (n, None if column is None else DifferingColumn(self, pair, column, n_steps))
+            for pair, (n, column, n_steps) in zip(pairs, counted, strict=True)
         ]
 
-    def of_pair(self, pair: tuple[int, int]) -> tuple[CountSample, tuple[int, int]]:
-        """See :meth:`Sample.of_pair`."""
-        if len(self.checked) == 2:
+    def select_pair(self, pair: tuple[int, int]) -> tuple[CountSample, tuple[int, int]]:
+        """See :meth:`Sample.select_pair`."""
+        if len(self.core_counts) == 2:
             return self, pair
-        return CountSample.of(self.metric, np.stack([self.rows(system) for system in pair]), self.unit), (0, 1)
+        return CountSample.from_counts(self.metric, np.stack([self.rows(system) for system in pair]), self.unit), (0, 1)
 
     def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
         """See :meth:`Sample.differing_units`."""
         x, y = map(self.rows, pair)
         return np.flatnonzero((x != y).any(axis=-1))
 
-    def sums(self) -> CountSample:
-        """See :meth:`Sample.sums`."""
+    def with_counts(self) -> CountSample:
+        """See :meth:`Sample.with_counts`."""
         return self
 
     @abstractmethod
@@ -397,30 +411,30 @@ class CountSample(ABC):
         """See :meth:`Sample.native`."""
 
     @lazy
-    def _to_shuffle(self) -> _core.Resampler:
-        return prepared("shuffles", self.counts)
+    def _shuffle_resampler(self) -> _core.Resampler:
+        return resampler_of_sums("shuffles", self.counts)
 
     @lazy
-    def _to_draw(self) -> _core.Resampler:
-        return prepared("draws", self.to_draw, self.strata)
+    def _draw_resampler(self) -> _core.Resampler:
+        return resampler_of_sums("draws", self.counts_by_stratum, self.strata)
 
-    def shuffled(self, pairs: Pairs, batch: Batch) -> Scores:
-        """See :meth:`Sample.shuffled`."""
-        flipped = batch.sums(self._to_shuffle).reshape(batch.n, *self.totals.shape)
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+        """See :meth:`Sample.shuffle_statistics`."""
+        flipped = batch.sums(self._shuffle_resampler).reshape(batch.n, *self.totals.shape)
         statistics = np.empty((len(pairs), batch.n))
         for index, (x, y) in enumerate(pairs):
             moved = flipped[:, x] - flipped[:, y]
             statistics[index] = self.metric.score(self.totals[x] - moved) - self.metric.score(self.totals[y] + moved)
         return statistics
 
-    def drawn(self, batch: Batch) -> Scores:
-        """See :meth:`Sample.drawn`."""
-        return self.metric.score(batch.sums(self._to_draw).reshape(batch.n, *self.totals.shape)).T
+    def draw_scores(self, batch: Batch) -> Scores:
+        """See :meth:`Sample.draw_scores`."""
+        return self.metric.score(batch.sums(self._draw_resampler).reshape(batch.n, *self.totals.shape)).T
 
 
 @dataclass(frozen=True, eq=False)
 class NativeSample(CountSample):
-    """Counts that the core sums and scores."""
+    """Counts that are summed and scored in Rust."""
 
     core: _core.Metric = field(kw_only=True)
 
@@ -431,51 +445,52 @@ class NativeSample(CountSample):
 
     def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
         """See :meth:`Sample.native`."""
-        in_order = kind == "shuffles" or self.strata is None
-        return self.core, self.checked if in_order else checked(self.to_draw)
+        if kind == "shuffles" or self.strata is None:
+            return self.core, self.core_counts
+        return self.core, core_counts(self.counts_by_stratum)
 
 
 @dataclass(frozen=True, eq=False)
 class FormulaSample(CountSample):
-    """Counts that the core sums, and a function in Python scores."""
+    """Counts that are summed in Rust and scored by a function in Python."""
 
     def native(self, kind: str) -> None:
         """See :meth:`Sample.native`."""
         return
 
 
-def _defined(value: float) -> float | None:
+def _none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _of_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> CountSample:
-    """From the counts or scores of systems, which the message of an error calls by their names here."""
+def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> CountSample:
+    """A sample from the counts or segment scores of systems. The keys are the names that error messages use."""
     shapes = {name: _shape(values) for name, values in systems.items()}
     if metric is None:
         for name, shape in shapes.items():
             if len(shape) != 1:
                 raise InputError(
-                    f"without a metric {name} must hold one score for each segment, shape (S,), got shape {shape}; "
-                    "for (S, K) counts give the metric: a name, a Metric or a function of sums"
+                    f"without a metric, {name} must hold one score for each segment, shape (S,), got shape {shape}; "
+                    "for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
                 )
         scores = SegmentScores("score", systems)
-        return CountSample.of(scores, scores.counts_of(list(systems)))
+        return CountSample.from_counts(scores, scores.counts_of(list(systems)))
     for name, shape in shapes.items():
         if len(shape) == 1:
             raise InputError(
-                f"{name} must have 2 dimensions, got shape {shape}: a metric sums (S, K) counts; to compare the "
-                "means of one score per segment leave the metric out"
+                f"{name} must have 2 dimensions, got shape {shape}: a metric needs (S, K) counts; to compare the "
+                "means of segment scores, leave the metric out"
             )
     metric = resolve(metric)
     arrays = [counts_array(values, name, ndim=2) for name, values in systems.items()]
     if len({array.shape for array in arrays}) > 1:
         got = " and ".join(str(array.shape) for array in arrays)
         raise InputError(f"a and b must have the same shape (segments, counts), got {got}")
-    return CountSample.of_turns(metric, [np.ascontiguousarray(array[None]) for array in arrays])
+    return CountSample.from_interleaved(metric, [np.ascontiguousarray(array[None]) for array in arrays])
 
 
 def _shape(values: ArrayLike) -> tuple[int, ...]:
-    """The shape of an array; () if rows differ in length, for which the conversion raises an error later."""
+    """The shape of an array; () if rows differ in length, which the conversion reports later."""
     try:
         return np.shape(values)
     except ValueError:
@@ -483,9 +498,9 @@ def _shape(values: ArrayLike) -> tuple[int, ...]:
 
 
 class TextSample:
-    """The outputs of k systems under a function that looks at texts, which is called anew for every replicate."""
+    """The outputs of k systems under a function of texts, which is called for every replicate."""
 
-    batch = 1
+    batch_size = 1
 
     def __init__(
         self,
@@ -502,27 +517,27 @@ class TextSample:
         self.strata = strata
         self.evaluations = 0
 
-    def by(self, documents: Documents) -> TextSample:
-        """The same with documents as the unit."""
+    def by_document(self, documents: Documents) -> TextSample:
+        """See :meth:`Sample.by_document`."""
         return TextSample(self.metric, self.systems, self.references, documents)
 
-    def within(self, strata: Strata) -> TextSample:
-        """The same with draws within strata of the units."""
+    def stratified(self, strata: Strata) -> TextSample:
+        """See :meth:`Sample.stratified`."""
         return TextSample(self.metric, self.systems, self.references, self.documents, strata)
 
     def _evaluate(self, hypotheses: list[str], segments: Sequence[int]) -> float:
-        """The function's value for hypotheses of these segments."""
+        """The function's value for these hypotheses, with the references of these segments."""
         self.evaluations += 1
         return self.metric.evaluate(hypotheses, [[column[s] for s in segments] for column in self.references])
 
     @property
     def unit(self) -> str:
-        """What is swapped and drawn."""
+        """See :attr:`Sample.unit`."""
         return "segment" if self.documents is None else "document"
 
     @property
     def n_units(self) -> int:
-        """How many of them there are."""
+        """See :attr:`Sample.n_units`."""
         return self._n_segments if self.documents is None else self.documents.n_documents
 
     @property
@@ -534,87 +549,89 @@ class TextSample:
         """The observed score of each system: (k,)."""
         return np.array([self._evaluate(list(lines), range(self._n_segments)) for lines in self.systems])
 
-    def known(self, value: float) -> float:
-        """The value: nothing is known about its unit."""
+    def round_score(self, value: float) -> float:
+        """The value as it is: the resolution of the function is unknown."""
         return value
 
     def segment_scores(self, names: Sequence[str]) -> Scores:
-        """The function on one segment at a time: (k, S)."""
+        """The function's value on every segment: (k, S)."""
         return np.array([[self._evaluate([line], [s]) for s, line in enumerate(lines)] for lines in self.systems])
 
     def document_scores(self, documents: Documents) -> Scores:
-        """The function's value on each document by itself: (k, D)."""
+        """The function's value on every document: (k, D)."""
         members = [documents.segments(np.array([document])).tolist() for document in range(documents.n_documents)]
-        return np.array([[self._evaluate([lines[s] for s in of], of) for of in members] for lines in self.systems])
+        return np.array(
+            [[self._evaluate([lines[s] for s in segments], segments) for segments in members] for lines in self.systems]
+        )
 
     @lazy
     def leave_one_out(self) -> Scores:
-        """The score of each system without each of the units, at a call for each: (k, S)."""
+        """The score of each system without each unit, with k·S calls of the function: (k, S)."""
         unit_of = range(self._n_segments) if self.documents is None else self.documents.index.tolist()
         scores = np.empty((len(self.systems), self.n_units))
         for left_out in range(self.n_units):
-            kept = [s for s, unit in enumerate(unit_of) if unit != left_out]
+            rest = [s for s, unit in enumerate(unit_of) if unit != left_out]
             for index, lines in enumerate(self.systems):
-                scores[index, left_out] = self._evaluate([lines[s] for s in kept], kept)
+                scores[index, left_out] = self._evaluate([lines[s] for s in rest], rest)
         return scores
 
     @lazy
     def jackknife(self) -> Variances:
         """See :attr:`Sample.jackknife`."""
-        return jackknife_variances(self.leave_one_out, Strata.or_one(self.strata, self.n_units))
+        return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
 
     def values(self, a: int, b: int | None = None) -> Scores:
-        """There are none: the score is no mean."""
-        raise InputError(f"{self.metric.name} is a function of texts, not a mean of scores of segments")
+        """Raises :class:`InputError`: the score is not a mean of segment scores."""
+        raise InputError(f"{self.metric.name} is a function of texts, not a mean of segment scores")
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
-        """None: they would take a call for every segment."""
+        """None for every pair: they would take a call of the function for every segment."""
         return [(None, None)] * len(pairs)
 
     def details(self, system: int) -> Mapping[str, float]:
-        """None: nothing is known about the function."""
+        """Empty: a function of texts returns only the score."""
         return {}
 
-    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, Column | None]]:
-        """For each pair the number of units in which it differs; there are no columns."""
+    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
+        """For each pair the number of units in which its systems differ, and None, as texts have no columns."""
         return [(len(self.differing_units(pair)), None) for pair in pairs]
 
-    def of_pair(self, pair: tuple[int, int]) -> tuple[TextSample, tuple[int, int]]:
-        """The same: other systems cost nothing."""
+    def select_pair(self, pair: tuple[int, int]) -> tuple[TextSample, tuple[int, int]]:
+        """This sample: other systems cost nothing."""
         return self, pair
 
     def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
-        """The units in which a pair differs."""
+        """See :meth:`Sample.differing_units`."""
         lines = zip(*(self.systems[system] for system in pair), strict=True)
         segments = np.flatnonzero([x != y for x, y in lines])
         return segments if self.documents is None else np.unique(self.documents.index[segments])
 
-    def sums(self) -> CountSample:
-        """There are none."""
-        raise InputError(f"{self.metric.name} is a function of texts: it has no counts that could be summed")
+    def with_counts(self) -> CountSample:
+        """Raises :class:`InputError`: there are no counts."""
+        raise InputError(f"{self.metric.name} is a function of texts and has no counts to sum")
 
     def native(self, kind: str) -> None:
         """See :meth:`Sample.native`."""
         return
 
-    def shuffled(self, pairs: Pairs, batch: Batch) -> Scores:
-        """See :meth:`Sample.shuffled`."""
-        everything = range(self._n_segments)
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+        """See :meth:`Sample.shuffle_statistics`."""
+        segments = range(self._n_segments)
         statistics = np.empty((len(pairs), batch.n))
         for column, r in enumerate(batch.numbers):
             flips = batch.flips(r, self.n_units)
             swap = (flips if self.documents is None else flips[self.documents.index]).tolist()
             for index, (x, y) in enumerate(pairs):
                 both = self.systems[x], self.systems[y]
-                left, right = ([both[side ^ swap[s]][s] for s in everything] for side in (0, 1))
-                statistics[index, column] = self._evaluate(left, everything) - self._evaluate(right, everything)
+                left, right = ([both[side ^ swap[s]][s] for s in segments] for side in (0, 1))
+                statistics[index, column] = self._evaluate(left, segments) - self._evaluate(right, segments)
         return statistics
 
-    def drawn(self, batch: Batch) -> Scores:
-        """See :meth:`Sample.drawn`."""
+    def draw_scores(self, batch: Batch) -> Scores:
+        """See :meth:`Sample.draw_scores`."""
         scores = np.empty((len(self.systems), batch.n))
         for column, r in enumerate(batch.numbers):
-            drawn = _core.draw_weights(batch.seed, r, self.n_units, strata=sizes_of(self.strata))
+            drawn = _core.draw_weights(batch.seed, r, self.n_units, strata=stratum_sizes(self.strata))
             weights = np.empty_like(drawn)
             weights[slice(None) if self.strata is None else self.strata.order] = drawn
             units = np.repeat(np.arange(self.n_units), weights)

@@ -1,8 +1,8 @@
-"""Sums of squared differences of all pairs of systems, from one matrix.
+"""Sums of squared differences between the rows of a matrix, for all pairs of rows.
 
-Standard errors, and what segments of a document have in common, are sums of squares of what units add to score(a) −
-score(b). Pair by pair that is a pass over the units for each of k(k − 1)/2 pairs. All of them are in the Gram matrix of
-what units add to the k scores, for ‖u − v‖² = ‖u‖² + ‖v‖² − 2·u·v.
+Standard errors and intraclass correlations of a pair of systems are sums of squares of the units' contributions to
+score(a) − score(b). For k systems there are k(k − 1)/2 pairs, and one pass over the units for each would be slow. The
+Gram matrix of the contributions to the k scores contains all of them, because ‖u − v‖² = ‖u‖² + ‖v‖² − 2·u·v.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ __all__ = ["Squares"]
 
 Values = NDArray[np.float64]
 
-# The smallest share of ‖u‖² + ‖v‖² that is taken from the matrix. Below it, rounding is more than 10⁻¹¹ of the result.
+# The matrix is used if ‖u − v‖² is more than this share of ‖u‖² + ‖v‖². Below, the relative error exceeds 10⁻¹¹.
 CLOSE = 2.0**-16
 
-# Multiplications between two looks whether there is a Ctrl-C: some milliseconds.
+# Multiplications between two checks for Ctrl-C: a few milliseconds.
 PRODUCTS = 1 << 24
 
 
 class Squares:
-    """Σ_s w_s (u_as − u_bs)² for any two rows of (k, S) values, with (S,) weights. Memory: k·S + k² numbers."""
+    """Σ_s w_s (u_as − u_bs)² for any two rows a, b of (k, S) values, with (S,) weights w. Memory: k·S + k² numbers."""
 
     def __init__(self, values: Values, weights: Values) -> None:
         self._values = values
@@ -34,7 +34,7 @@ class Squares:
 
     @lazy
     def _matrix(self) -> Values:
-        """For all rows a and b, NaN where the matrix cannot tell."""
+        """The sums for all pairs of rows, NaN where cancellation makes them inaccurate: (k, k)."""
         k, n = self._values.shape
         gram = np.zeros((k, k))
         size = max(1, PRODUCTS // k**2)
@@ -48,11 +48,11 @@ class Squares:
         return squares
 
     def between(self, a: int, b: int) -> float | None:
-        """That of rows a and b. None if they are so much alike that they have to be subtracted first.
+        """The sum for rows a and b. None if they are so similar that the caller has to subtract them first.
 
         >>> squares = Squares(np.array([[1.0, 2.0], [3.0, 2.0], [3.0, 2.0]]), np.array([1.0, 0.5]))
         >>> squares.between(0, 1), squares.between(1, 2)
         (4.0, None)
         """
-        found = self._matrix.item(a, b)
-        return None if math.isnan(found) else found
+        squared: float = self._matrix.item(a, b)
+        return None if math.isnan(squared) else squared

@@ -1,7 +1,8 @@
-"""When a test needs no more shuffles. A new rule is a class here, an entry in :data:`STOPPING`, and its limits in Rust.
+"""Stopping rules for sequential Monte Carlo tests.
 
-Shuffles are looked at in order of their numbers, and each pair stops under each metric at its own. n is how many were
-looked at, c the exceedances among them, R how many there are at most.
+A new rule is a class here, an entry in :data:`STOPPING`, and limits in Rust. Shuffles are used in the order of their
+numbers, and every pair stops independently under every metric. n is the number of shuffles used, c the number of
+exceedances among them, and R the maximum number of shuffles.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ __all__ = ["STOPPING", "AnyRule", "BesagClifford", "Gandy"]
 
 @dataclass(frozen=True)
 class BesagClifford:
-    """Stop at the h-th exceedance: large p need few shuffles, small ones are as exact as R allows.
+    """Stop at the h-th exceedance. Tests with a large p stop early; small p-values are as precise as R allows.
 
-    p = h/n if the n-th shuffle is the h-th exceedance, else (c + 1)/(R + 1). Under the null p is at most α with a
-    probability of at most α, for any α, as without stopping. The standard error of a p that stopped early is about
-    p/√h. Besag & Clifford 1991, doi:10.1093/biomet/78.2.301.
+    p = h/n if the n-th shuffle is the h-th exceedance, otherwise (c + 1)/(R + 1). Under the null hypothesis
+    P(p ≤ α) ≤ α for every α, as without a stopping rule. The standard error of p after an early stop is about p/√h.
+    Besag & Clifford 1991, doi:10.1093/biomet/78.2.301.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class BesagClifford:
     """
 
     name: ClassVar[str] = "besag-clifford"
-    # Is its p, under the null, at most α with a probability of at most α, whatever α is?
+    # Whether P(p ≤ α) ≤ α for every α under the null hypothesis.
     valid_at_all_levels: ClassVar[bool] = True
 
     exceedances: int = 20
@@ -56,46 +57,46 @@ class BesagClifford:
 
     @property
     def signature(self) -> str:
-        """As signatures name it."""
+        """The rule's name and parameters in signatures."""
         return signature.for_stopping(self.name, self.exceedances)
 
     def at(self, alpha: float) -> BesagClifford:
-        """The rule for tests at this level: it serves all of them."""
+        """The rule for tests at level ``alpha``: itself, as it does not depend on a level."""
         return self
 
     def core(self) -> _core.StoppingRule:
-        """Its limits."""
+        """The rule's limits, computed in Rust."""
         return _core.StoppingRule.besag_clifford(self.exceedances)
 
-    def includes_observed(self, by_rule: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Where p = c/n, by whether the rule stopped a test: Besag & Clifford 1991, section 2."""
-        return by_rule
+    def includes_observed(self, stopped: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether p = c/n rather than (c + 1)/(n + 1): for tests that stopped (Besag & Clifford 1991, section 2)."""
+        return stopped
 
-    def used(self, cap: int, by_rule: Any) -> UsedStopping:
-        """The record of a test, or of those of a batch."""
-        return UsedStopping(self.name, cap, by_rule, exceedances=self.exceedances)
+    def used(self, max_resamples: int, stopped: Any) -> UsedStopping:
+        """The rule in the record of a test or batch."""
+        return UsedStopping(self.name, max_resamples, stopped, exceedances=self.exceedances)
 
 
 @dataclass(frozen=True)
 class Gandy:
-    """Stop as soon as it is decided on which side of a level p lies, with a bounded risk of deciding wrongly.
+    """Stop as soon as it is decided whether p ≤ ``level``, with a bounded probability of a wrong decision.
 
-    Whatever the p of infinitely many shuffles is, the probability that the other side of the level is decided for is at
-    most ``risk``, for each test. A p far from the level needs some hundred shuffles, one close to it very many; if R is
-    reached first, nothing is decided. p = (c + 1)/(n + 1) lies on the side decided for. It is an estimate: at other
-    levels it does not bound errors of the first kind. Gandy 2009, doi:10.1198/jasa.2009.tm08368, with his spending
-    sequence ε_n = ε·n/(1000 + n).
+    For each test, the probability that the decision differs from that of infinitely many shuffles is at most ``risk``.
+    A p far from the level needs a few hundred shuffles, and a p close to it very many. If R shuffles are used first,
+    the test remains undecided. The estimate (c + 1)/(n + 1) lies on the side of the level that was decided. At other
+    levels it does not bound the type-I error. Gandy 2009, doi:10.1198/jasa.2009.tm08368, with his spending sequence ε_n
+    = ε·n/(1000 + n).
 
     Parameters
     ----------
     level : float, optional
-        α. By default that of a comparison, and .05 where there is none.
+        α. The default is the level of the comparison, or .05 outside a comparison.
     risk : float
-        ε, more than 0, at most ¼.
+        ε, greater than 0 and at most ¼.
 
     Notes
     -----
-    Cost: besides the shuffles about √n additions for the n-th.
+    Cost: the shuffles, and about √n additions for the n-th shuffle.
 
     Examples
     --------
@@ -121,34 +122,34 @@ class Gandy:
 
     @property
     def signature(self) -> str:
-        """As signatures name it."""
+        """The rule's name and parameters in signatures."""
         return signature.for_stopping(self.name, self._level, self.risk)
 
     def at(self, alpha: float) -> Gandy:
-        """The rule for tests at this level."""
+        """The rule for tests at level ``alpha``; :class:`InputError` if the rule has a different level."""
         if self.level not in (None, alpha):
             raise InputError(
-                f"Gandy decides at level {self.level}, the comparison at alpha = {alpha}, by default "
-                "1 - confidence_level: leave it out, or make them agree"
+                f"Gandy has level {self.level}, but the comparison has alpha = {alpha} (by default "
+                "1 - confidence_level): leave out Gandy's level, or make both equal"
             )
         return Gandy(alpha, self.risk)
 
     @property
     def _level(self) -> float:
-        """The level of tests for which none was given."""
+        """The level, or the default if there is none."""
         return default_alpha() if self.level is None else self.level
 
     def core(self) -> _core.StoppingRule:
-        """Its limits."""
+        """The rule's limits, computed in Rust."""
         return _core.StoppingRule.gandy(self._level, self.risk)
 
-    def includes_observed(self, by_rule: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Nowhere: Gandy estimates p by c/n, which may be 0; here the observed arrangement counts, as everywhere."""
-        return np.zeros_like(by_rule)
+    def includes_observed(self, stopped: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """False: p is always (c + 1)/(n + 1). (Gandy's own estimate c/n may be 0.)"""
+        return np.zeros_like(stopped)
 
-    def used(self, cap: int, by_rule: Any) -> UsedStopping:
-        """The record of a test, or of those of a batch."""
-        return UsedStopping(self.name, cap, by_rule, level=self._level, risk=self.risk)
+    def used(self, max_resamples: int, stopped: Any) -> UsedStopping:
+        """The rule in the record of a test or batch."""
+        return UsedStopping(self.name, max_resamples, stopped, level=self._level, risk=self.risk)
 
 
 AnyRule: TypeAlias = BesagClifford | Gandy
@@ -157,7 +158,7 @@ STOPPING: Mapping[str, type[AnyRule]] = {rule.name: rule for rule in (BesagCliff
 
 
 def resolve(stopping: str | AnyRule | None) -> AnyRule | None:
-    """A rule by its name or as it is."""
+    """A rule from its name, with the default parameters, or the rule itself."""
     if stopping is None or isinstance(stopping, BesagClifford | Gandy):
         return stopping
     check_name("stopping rule", stopping, list(STOPPING))

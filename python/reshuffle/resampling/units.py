@@ -1,8 +1,8 @@
-"""Documents as the unit of resampling, how much the segments of a document have in common, and strata to draw within.
+"""Documents as resampling units, the dependence between segments of a document, and strata of the bootstrap.
 
-Segments of one document depend on one another. Whoever swaps or draws them one by one takes them for more evidence than
-they are; whoever swaps and draws whole documents does not. Strata are parts of the test set whose sizes were fixed when
-it was made, as so many segments of news and so many of talks: draws then keep these sizes.
+Segments of one document depend on one another, so resampling them as if they were independent overstates the evidence.
+Resampling whole documents does not. Strata are parts of the test set whose sizes were fixed by design, such as news and
+talks. A stratified draw keeps these sizes.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ __all__ = ["DocumentIds", "Documents", "Strata", "StratumIds", "design_effect", 
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Which segment belongs to which document.
+    """The document of each segment.
 
-    ``index`` (S,) holds the number of each segment's document. Documents are numbered as they first appear, so that
-    documents of one segment each are the segments.
+    ``index``, (S,), has the number of each segment's document. Documents are numbered in the order in which they first
+    appear, so documents of one segment each have the same numbers as the segments.
     """
 
     index: NDArray[np.intp]
 
     @classmethod
-    def of(cls, ids: DocumentIds, n_segments: int) -> Documents:
-        """From an id for each segment; :class:`InputError` unless there are at least two documents.
+    def from_ids(cls, ids: DocumentIds, n_segments: int) -> Documents:
+        """From the id of each segment's document; :class:`InputError` if there are fewer than two documents.
 
-        >>> Documents.of(["b", "a", "b"], 3).index
+        >>> Documents.from_ids(["b", "a", "b"], 3).index
         array([0, 1, 0])
         """
         index, names = _numbered("documents", ids, n_segments)
         if len(names) < 2:
             raise InputError(
-                f"documents: all {n_segments:,} segments are of one document, {quoted(''.join(names))}: "
+                f"documents: all {n_segments:,} segments belong to one document, {quoted(''.join(names))}: "
                 "at least 2 documents are needed"
             )
         return cls(index)
 
     @classmethod
-    def named(cls, ids: DocumentIds, n_segments: int) -> tuple[Documents, tuple[str, ...]]:
-        """From an id for each segment; also the documents' ids in the order of their numbers. One document is enough.
+    def with_names(cls, ids: DocumentIds, n_segments: int) -> tuple[Documents, tuple[str, ...]]:
+        """From the id of each segment's document, with the ids in the order of the documents. One document is enough.
 
-        >>> Documents.named(["b", "a", "b"], 3)[1]
+        >>> Documents.with_names(["b", "a", "b"], 3)[1]
         ('b', 'a')
         """
         index, names = _numbered("documents", ids, n_segments)
@@ -61,22 +61,22 @@ class Documents:
 
     @property
     def n_documents(self) -> int:
-        """D."""
+        """D, the number of documents."""
         return len(self.sizes)
 
     @lazy
     def sizes(self) -> NDArray[np.intp]:
-        """How many segments each document has: (D,)."""
+        """The number of segments of each document: (D,)."""
         return np.bincount(self.index)
 
     @lazy
     def _order(self) -> NDArray[np.intp]:
-        """The segments, document after document."""
+        """The indices of the segments, with those of each document adjacent: (S,)."""
         return np.argsort(self.index, kind="stable")
 
     @lazy
     def _starts(self) -> NDArray[np.intp]:
-        """Where in that order each document begins."""
+        """The position in ``_order`` at which each document begins: (D,)."""
         return np.cumsum(self.sizes) - self.sizes
 
     @property
@@ -85,7 +85,7 @@ class Documents:
         return self._order[self._starts]
 
     def sums(self, counts: Counts) -> Counts:
-        """The exact sums over the segments of each document: (k, S, K) in, (k, D, K) out; a family's counts fit int64.
+        """The sums over the segments of each document: (k, S, K) in, (k, D, K) out. The caller checks for overflow.
 
         >>> Documents(np.array([0, 1, 0])).sums(np.array([[[1], [2], [4]]]))
         array([[[5],
@@ -94,7 +94,7 @@ class Documents:
         return np.add.reduceat(counts[:, self._order], self._starts, axis=1)
 
     def segments(self, documents: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The segments of these documents, document after document.
+        """The segments of these documents, one document after another.
 
         >>> Documents(np.array([0, 1, 0])).segments(np.array([0, 0, 1]))
         array([0, 2, 0, 2, 1])
@@ -105,23 +105,22 @@ class Documents:
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """Which unit belongs to which stratum.
+    """The stratum of each resampling unit (segment or document).
 
-    ``index`` (S,) holds the number of each unit's stratum, (D,) if documents are the unit. Strata are numbered as they
-    first appear.
+    ``index``, (S,), has the number of each unit's stratum. Strata are numbered in the order in which they first appear.
     """
 
     index: NDArray[np.intp]
 
     @classmethod
-    def of(cls, ids: StratumIds, n_segments: int, documents: Documents | None = None) -> Strata:
-        """From an id for each segment.
+    def from_ids(cls, ids: StratumIds, n_segments: int, documents: Documents | None = None) -> Strata:
+        """From the id of each segment's stratum.
 
-        :class:`InputError` if segments of one document are of different strata, or every stratum has one unit only.
+        :class:`InputError` if segments of one document are in different strata, or if every stratum has only one unit.
 
-        >>> Strata.of(["news", "talks", "news", "talks"], 4).index
+        >>> Strata.from_ids(["news", "talks", "news", "talks"], 4).index
         array([0, 1, 0, 1])
-        >>> Strata.of(["news", "talks", "news", "news"], 4, Documents.of([7, 8, 7, 9], 4)).index
+        >>> Strata.from_ids(["news", "talks", "news", "news"], 4, Documents.from_ids([7, 8, 7, 9], 4)).index
         array([0, 1, 0])
         """
         index, names = _numbered("strata", ids, n_segments)
@@ -132,7 +131,7 @@ class Strata:
             if strays.size:
                 stray, begin = strays[0], first[documents.index[strays[0]]]
                 raise InputError(
-                    f"strata: segments {begin + 1} and {stray + 1} are of one document, but of the strata "
+                    f"strata: segments {begin + 1} and {stray + 1} belong to one document, but to the strata "
                     f"{quoted(names[index[begin]])} and {quoted(names[index[stray]])}: "
                     "a document must lie in one stratum"
                 )
@@ -140,50 +139,50 @@ class Strata:
         strata = cls(index)
         if (strata.sizes < 2).all():
             raise InputError(
-                f"strata: each of {len(names):,} strata has one {unit} only: nothing varies within them, at least one "
-                f"stratum needs 2 {unit}s"
+                f"strata: each of {len(names):,} strata has only one {unit}, so there is nothing to draw: at least "
+                f"one stratum needs 2 {unit}s"
             )
         return strata
 
     @property
     def n_strata(self) -> int:
-        """H."""
+        """H, the number of strata."""
         return len(self.sizes)
 
     @lazy
     def sizes(self) -> NDArray[np.intp]:
-        """How many units each stratum has: (H,)."""
+        """The number of units in each stratum: (H,)."""
         return np.bincount(self.index)
 
     @lazy
     def order(self) -> NDArray[np.intp]:
-        """The units, stratum after stratum."""
+        """The indices of the units, with those of each stratum adjacent: (S,)."""
         return np.argsort(self.index, kind="stable")
 
-    def arranged(self, counts: Counts) -> Counts:
-        """The rows of (k, S, K) counts, stratum after stratum."""
-        is_arranged = bool((np.diff(self.index) >= 0).all())
-        return counts if is_arranged else np.ascontiguousarray(counts[:, self.order])
+    def sort_units(self, counts: Counts) -> Counts:
+        """(k, S, K) counts with the units of each stratum adjacent; without a copy if they already are."""
+        is_sorted = bool((np.diff(self.index) >= 0).all())
+        return counts if is_sorted else np.ascontiguousarray(counts[:, self.order])
 
     @staticmethod
-    def or_one(strata: Strata | None, n_units: int) -> Strata:
-        """These, or the one that all units are without strata."""
+    def or_single(strata: Strata | None, n_units: int) -> Strata:
+        """The strata, or a single stratum of all units if there are none."""
         return Strata(np.zeros(n_units, np.intp)) if strata is None else strata
 
     def deviations(self, values: Scores) -> Scores:
-        """What each unit has more than the mean of its stratum: (S,) in and out.
+        """The deviation of each unit's value from the mean of its stratum: (S,) in and out.
 
         >>> Strata(np.array([0, 0, 1])).deviations(np.array([1.0, 3.0, 7.0]))
         array([-1.,  1.,  0.])
         """
-        # Shifted first: what all values have in common would only cost digits.
+        # Subtracting the overall mean first avoids cancellation when values are large and close together.
         shifted = values - values.mean()
         return np.asarray(shifted - (np.bincount(self.index, shifted) / self.sizes)[self.index])
 
     def variance(self, values: Scores) -> float:
-        """The variance of the sum of units' values u if those of a stratum vary: Σ_h S_h/(S_h − 1) Σ (u_s − ū_h)².
+        """The variance of Σ u_s for units sampled within strata: Σ_h S_h/(S_h − 1) Σ (u_s − ū_h)².
 
-        A stratum of one unit tells nothing of how its units vary, and adds nothing.
+        A stratum with only one unit adds nothing, because its variance cannot be estimated.
 
         >>> Strata(np.array([0, 0, 1])).variance(np.array([1.0, 3.0, 7.0]))
         4.0
@@ -192,56 +191,56 @@ class Strata:
 
     @lazy
     def factors(self) -> Scores:
-        """S_h/(S_h − 1) for each unit: (S,)."""
+        """S_h/(S_h − 1) of the stratum of each unit: (S,)."""
         return np.asarray((self.sizes / np.maximum(self.sizes - 1, 1))[self.index])
 
 
 class Variances:
-    """The variances of sums of units' values if units of a stratum vary: of k systems, and of their differences.
+    """The variances of sums over units sampled within strata, for k systems and for differences between them.
 
     Parameters
     ----------
     n_systems : int
         k.
     values : callable
-        ``values(a)`` gives the (S,) values of a system, ``values(a, b)`` those of a difference: with no more rounding
-        errors than the difference has digits.
+        ``values(a)`` returns the (S,) values of a system, and ``values(a, b)`` those of a difference, computed without
+        cancellation.
     strata : Strata
-        Within these units vary: see :meth:`Strata.variance`.
+        See :meth:`Strata.variance`.
 
     Examples
     --------
     >>> rows = np.array([[1.0, 3.0], [2.0, 2.0], [4.0, 2.0]])
-    >>> one = Strata(np.zeros(2, int))
-    >>> variances = Variances(3, lambda a, b=None: rows[a] if b is None else rows[a] - rows[b], one)
-    >>> variances.of(0), round(variances.of(0, 2), 9), variances.of(1, 1)
+    >>> single = Strata(np.zeros(2, int))
+    >>> variances = Variances(3, lambda a, b=None: rows[a] if b is None else rows[a] - rows[b], single)
+    >>> variances.variance(0), round(variances.variance(0, 2), 9), variances.variance(1, 1)
     (4.0, 16.0, 0.0)
     """
 
     def __init__(self, n_systems: int, values: Callable[..., Scores], strata: Strata) -> None:
         self._n_systems = n_systems
-        self._of = values
+        self._values_of = values
         self._strata = strata
 
     @lazy
     def _values(self) -> Scores:
-        return np.stack([self._of(a) for a in range(self._n_systems)])
+        return np.stack([self._values_of(a) for a in range(self._n_systems)])
 
     @lazy
     def _squares(self) -> Squares:
         return Squares(np.stack([self._strata.deviations(row) for row in self._values]), self._strata.factors)
 
-    def of(self, a: int, b: int | None = None) -> float:
-        """That of system a or, with ``b``, of a less b. Of identical systems it is 0."""
+    def variance(self, a: int, b: int | None = None) -> float:
+        """The variance for system a or, with ``b``, for the difference a − b. It is 0 for identical systems."""
         if b is None:
             return self._strata.variance(self._values[a])
-        # Two systems have one difference, which is looked at directly.
+        # For two systems the matrix of all pairs would be more work than the only difference.
         squared = self._squares.between(a, b) if self._n_systems > 2 else None
-        return self._strata.variance(self._of(a, b)) if squared is None else squared
+        return self._strata.variance(self._values_of(a, b)) if squared is None else squared
 
 
 def jackknife_variances(leave_one_out: Scores, strata: Strata) -> Variances:
-    """Of the (k, S) scores without each of the units."""
+    """The variances of the (k, S) scores without each unit."""
 
     def values(a: int, b: int | None = None) -> Scores:
         return np.asarray(leave_one_out[a] if b is None else leave_one_out[a] - leave_one_out[b])
@@ -250,7 +249,7 @@ def jackknife_variances(leave_one_out: Scores, strata: Strata) -> Variances:
 
 
 def _numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tuple[NDArray[np.intp], list[str]]:
-    """The number of each segment's document or stratum, as these first appear, and their ids."""
+    """The number of each segment's document or stratum, and the ids in the order in which they first appear."""
     if isinstance(ids, str):
         raise InputError(f"{what}: expected an id for each segment, got the single string {quoted(ids)}")
     try:
@@ -260,12 +259,12 @@ def _numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tupl
     if len(listed) != n_segments:
         raise InputError(f"{what}: expected an id for each of {n_segments:,} segments, got {len(listed):,}")
     known: dict[str, int] = {}
-    index = [known.setdefault(_checked(what, id_, i), len(known)) for i, id_ in enumerate(listed, 1)]
+    index = [known.setdefault(_id_text(what, id_, i), len(known)) for i, id_ in enumerate(listed, 1)]
     return np.array(index, np.intp), list(known)
 
 
-def _checked(what: str, id_: object, segment: int) -> str:
-    """An id as text: 7 and "7" are one."""
+def _id_text(what: str, id_: object, segment: int) -> str:
+    """An id as text; 7 and "7" are the same id."""
     is_id = isinstance(id_, str | numbers.Integral) and not isinstance(id_, bool)
     if not is_id or not str(id_).strip():
         problem = f"expected a string or an integer, got {quoted(id_)}"
@@ -274,18 +273,18 @@ def _checked(what: str, id_: object, segment: int) -> str:
 
 
 def paired_influence(scores: Scores, leave_one_out: Scores, a: int, b: int) -> Scores:
-    """What every segment does to score(a) − score(b): its jackknife influence, (S,).
+    """The jackknife influence of every segment on score(a) − score(b): (S,).
 
     The influence of segment s on f is (S − 1)·(f(T) − f(T − x_s)) (Efron & Stein 1981, doi:10.1214/aos/1176345462). For
-    a mean it is the segment's score less the mean. ``scores`` has shape (k,), ``leave_one_out`` those without each of
-    the segments, (k, S).
+    a mean it is the segment's score minus the mean. ``scores`` has shape (k,); ``leave_one_out``, (k, S), are the
+    scores without each segment.
 
-    >>> without = np.array([[3.5, 4.0, 4.5], [2.0, 2.0, 2.0]])  # means of two of 5, 4 and 3, and of 2, 2 and 2
+    >>> without = np.array([[3.5, 4.0, 4.5], [2.0, 2.0, 2.0]])  # means of two of (5, 4, 3), and of two of (2, 2, 2)
     >>> paired_influence(np.array([4.0, 2.0]), without, 0, 1).tolist()
     [1.0, 0.0, -1.0]
     """
     difference = (scores[a] - leave_one_out[a]) - (scores[b] - leave_one_out[b])
-    # Scores are right to some units in the last place; what is smaller than these is no difference.
+    # Differences of a few units in the last place are rounding errors of the scores.
     rounding = 16 * np.spacing(max(abs(scores[a]), abs(scores[b])))
     others = leave_one_out.shape[1] - 1
     return np.asarray(others * np.where(np.abs(difference) <= rounding, 0.0, difference))
@@ -294,32 +293,32 @@ def paired_influence(scores: Scores, leave_one_out: Scores, a: int, b: int) -> S
 def document_effects(
     scores: Scores, leave_one_out: Scores, documents: Documents, pairs: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[float, float]]:
-    """The intraclass correlation and the design effect of each pair's :func:`paired_influence`, NaN where not defined.
+    """The intraclass correlation and the design effect of each pair's :func:`paired_influence`, NaN where undefined.
 
-    Both depend on sums of squares between documents and within them, which one matrix each has for all pairs.
+    Both depend on the sums of squares between and within documents, which two Gram matrices give for all pairs.
     """
     influences = (leave_one_out.shape[1] - 1) * (scores[:, None] - leave_one_out)
     parts = [_between_and_within(values, documents) for values in influences]
     between = Squares(np.stack([part[0] for part in parts]), documents.sizes.astype(np.float64))
     within = Squares(np.stack([part[1] for part in parts]), np.ones(len(documents.index)))
     for a, b in pairs:
-        of_documents, of_segments = between.between(a, b), within.between(a, b)
-        if of_documents is None or of_segments is None:  # so much alike that rounding counts
+        squares_between, squares_within = between.between(a, b), within.between(a, b)
+        if squares_between is None or squares_within is None:  # the systems are too similar: see Squares
             yield document_effect(paired_influence(scores, leave_one_out, a, b), documents)
         else:
-            yield _effect(of_documents, of_segments, documents)
+            yield _effect(squares_between, squares_within, documents)
 
 
 def _between_and_within(values: Scores, documents: Documents) -> tuple[Scores, Scores]:
-    """The mean of each document less that of all segments, (D,), and each segment less its document's mean, (S,)."""
-    # Shifted first: what all values have in common would only cost digits.
+    """Deviations of the documents' means from the overall mean, (D,), and of the values from those means, (S,)."""
+    # Subtracting the overall mean first avoids cancellation when values are large and close together.
     shifted = values - values.mean()
     means = np.bincount(documents.index, shifted) / documents.sizes
     return means - shifted.mean(), shifted - means[documents.index]
 
 
 def _effect(between: float, within: float, documents: Documents) -> tuple[float, float]:
-    """The same from the sums of squares between documents and within them."""
+    """The intraclass correlation and the design effect from the sums of squares between and within documents."""
     n, d = len(documents.index), documents.n_documents
     if n == d:
         return math.nan, 1.0
@@ -331,7 +330,7 @@ def _effect(between: float, within: float, documents: Documents) -> tuple[float,
 
 
 def document_effect(values: Scores, documents: Documents) -> tuple[float, float]:
-    """The intraclass correlation and the design effect, NaN where they are not defined."""
+    """The intraclass correlation and the design effect of (S,) values, NaN where undefined."""
     if np.ptp(values) == 0 and len(values) > documents.n_documents:
         return math.nan, math.nan
     between, within = _between_and_within(values, documents)
@@ -349,36 +348,38 @@ def _checked_values(values: ArrayLike, documents: DocumentIds) -> tuple[Scores, 
     if bad.size:
         problem = f"expected a finite number, got {array[bad[0]]}"
         raise InputError(SEGMENT_MESSAGE, what="values", segment=int(bad[0]) + 1, problem=problem)
-    return array, Documents.of(documents, len(array))
+    return array, Documents.from_ids(documents, len(array))
 
 
 def intraclass_correlation(values: ArrayLike, documents: DocumentIds) -> float:
-    """How alike the segments of a document are: the intraclass correlation of their values.
+    """Intraclass correlation: how similar the values of segments of the same document are.
 
-    The estimator of the one-way analysis of variance for documents of unequal sizes m_d (Donner 1986,
-    doi:10.2307/1403259): with the mean squares between and within D documents of N segments,
+    This is the estimator from a one-way analysis of variance with documents of unequal sizes m_d (Donner 1986,
+    doi:10.2307/1403259). With the mean squares between and within D documents, MSB and MSW, and N segments,
 
         ICC = (MSB − MSW) / (MSB + (n₀ − 1)·MSW),  n₀ = (N − Σ m_d²/N) / (D − 1).
 
-    1 if values differ between documents only, about 0 if documents make no difference. A negative one is given as it
-    is: segments of a document are then less alike than those of different documents.
+    It is 1 if all segments of a document have the same value, and about 0 if segments are independent. It is negative
+    if segments of the same document are less similar than segments of different documents; negative estimates are not
+    set to 0.
 
     Parameters
     ----------
     values : (S,) array_like of float
         For example the differences of two systems' segment scores.
     documents : sequence of S str or int
-        The id of each segment's document; segments of a document need not be adjacent. At least two documents.
+        The document id of each segment. Segments of a document need not be adjacent. At least two documents.
 
     Returns
     -------
     float
-        NaN if every document has one segment only, or if all values are equal.
+        NaN if every document has only one segment, or if all values are equal.
 
     Raises
     ------
     InputError
-        If values are not finite, numbers differ, an id is empty, or there are fewer than two documents.
+        If a value is not finite, the numbers of values and ids differ, an id is empty, or there are fewer than two
+        documents.
 
     Examples
     --------
@@ -389,11 +390,12 @@ def intraclass_correlation(values: ArrayLike, documents: DocumentIds) -> float:
 
 
 def design_effect(values: ArrayLike, documents: DocumentIds) -> float:
-    """How many times larger the variance of the mean is than if segments were independent.
+    """Design effect: the variance of the mean relative to the variance if segments were independent.
 
-    1 + (m̃ − 1)·ICC (Kish 1965, *Survey Sampling*) with :func:`intraclass_correlation` and the mean document size as a
-    segment sees it, m̃ = Σ m_d²/Σ m_d, which makes it exact for unequal sizes (Eldridge, Ashby & Kerry 2006,
-    doi:10.1093/ije/dyl129). N segments are worth N/design effect independent ones.
+    It is 1 + (m̃ − 1)·ICC (Kish 1965, *Survey Sampling*), where ICC is the :func:`intraclass_correlation` and m̃ = Σ
+    m_d²/Σ m_d is the mean size of a segment's document. With this m̃ the formula is exact for documents of unequal
+    sizes (Eldridge, Ashby & Kerry 2006, doi:10.1093/ije/dyl129). The effective sample size is N divided by the design
+    effect.
 
     Parameters
     ----------
@@ -403,7 +405,7 @@ def design_effect(values: ArrayLike, documents: DocumentIds) -> float:
     Returns
     -------
     float
-        1 if every document has one segment only; NaN if all values are equal.
+        1 if every document has only one segment; NaN if all values are equal.
 
     Raises
     ------

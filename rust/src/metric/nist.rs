@@ -468,9 +468,9 @@ mod tests {
         for (ngram, count) in ngrams(hypothesis, n) {
             let most = of_references.iter().filter_map(|r| r.get(&ngram)).max().copied().unwrap_or(0);
             let prefix = &ngram[..n - 1];
-            let of = if n == 1 || zero_is_no_word && prefix == ["0"] { all } else { in_corpus(prefix) };
+            let denominator = if n == 1 || zero_is_no_word && prefix == ["0"] { all } else { in_corpus(prefix) };
             if most > 0 {
-                sum += count.min(most) as f64 * -(in_corpus(&ngram) as f64 / of as f64).log2();
+                sum += count.min(most) as f64 * -(in_corpus(&ngram) as f64 / denominator as f64).log2();
             }
         }
         sum

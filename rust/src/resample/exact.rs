@@ -238,15 +238,15 @@ mod tests {
             changed.iter().for_each(|&(place, value)| rows[place] = value);
             rows
         };
-        let of = |changed: &[(usize, i64)], most| {
+        let computed = |changed: &[(usize, i64)], most| {
             let counts = [rows(&[]), rows(changed)].concat();
             differing_in(&counts, (2, 10, 4), most).unwrap()
         };
-        assert_eq!((0, None, 0), of(&[], 5));
-        assert_eq!((3, Some(2), 15), of(&[(2, 1), (18, 9), (38, 0)], 5));
-        assert_eq!((2, None, 0), of(&[(2, 1), (3, 1), (18, 9)], 5));
-        assert_eq!((3, None, 0), of(&[(0, 1), (1, 1), (4, 1), (8, 9), (12, 1)], 2));
-        assert_eq!((4, Some(0), 10), of(&[(0, 1), (4, 1), (8, 9), (12, 1)], 2));
+        assert_eq!((0, None, 0), computed(&[], 5));
+        assert_eq!((3, Some(2), 15), computed(&[(2, 1), (18, 9), (38, 0)], 5));
+        assert_eq!((2, None, 0), computed(&[(2, 1), (3, 1), (18, 9)], 5));
+        assert_eq!((3, None, 0), computed(&[(0, 1), (1, 1), (4, 1), (8, 9), (12, 1)], 2));
+        assert_eq!((4, Some(0), 10), computed(&[(0, 1), (4, 1), (8, 9), (12, 1)], 2));
         // Far apart, by multiples of 2^60, and by one less.
         let far = |less: i64| differing_in(&[-1 << 60, -1 << 59, 1 << 60, (1 << 59) - less], (2, 2, 1), 5);
         assert_eq!([Ok((2, Some(0), 3)), Ok((2, Some(0), (3 << 60) - 1))], [far(0), far(1)]);

@@ -413,18 +413,18 @@ pub(crate) mod tests {
         fn bits_are_the_matrix(short in words(4, 12), long in words(5, 300), longer in words(4, 300)) {
             let (mut reference, mut matrix, mut levenshtein) =
                 (Reference::default(), Matrix::default(), Levenshtein::default());
-            for (hypothesis, of) in [(&short, &short), (&long, &short), (&long, &longer), (&short, &longer)] {
-                let of: Vec<Token> = of.iter().map(|w| w % 4 + 1).collect();
-                reference.set(&of, 4, &Stop::never()).unwrap();
-                let d = distances(hypothesis, &of);
-                let (expected, never) = (Ok(d[hypothesis.len()][of.len()]), &Stop::never());
-                prop_assert_eq!(&expected, &levenshtein.distance(hypothesis, &of, 4, never));
+            for (hypothesis, reference_words) in [(&short, &short), (&long, &short), (&long, &longer), (&short, &longer)] {
+                let reference_words: Vec<Token> = reference_words.iter().map(|w| w % 4 + 1).collect();
+                reference.set(&reference_words, 4, &Stop::never()).unwrap();
+                let d = distances(hypothesis, &reference_words);
+                let (expected, never) = (Ok(d[hypothesis.len()][reference_words.len()]), &Stop::never());
+                prop_assert_eq!(&expected, &levenshtein.distance(hypothesis, &reference_words, 4, never));
                 prop_assert_eq!(&expected, &matrix.fill(&reference, hypothesis, 0, never));
                 let mut edits = Vec::new();
                 matrix.walk(&reference, hypothesis, |edit| edits.push(edit));
-                prop_assert_eq!(walk_back(hypothesis, &of), edits);
-                let bound = edits_of_bags(hypothesis, &of, 4, &mut Vec::new());
-                prop_assert!(bound <= d[hypothesis.len()][of.len()]);
+                prop_assert_eq!(walk_back(hypothesis, &reference_words), edits);
+                let bound = edits_of_bags(hypothesis, &reference_words, 4, &mut Vec::new());
+                prop_assert!(bound <= d[hypothesis.len()][reference_words.len()]);
             }
         }
 
@@ -432,25 +432,25 @@ pub(crate) mod tests {
         fn common_prefixes_are_computed_once(
             prefix in words(3, 90), old in words(3, 90), new in words(3, 90), reference in words(3, 150),
         ) {
-            let mut of = Reference::default();
+            let mut reference_bits = Reference::default();
             let mut matrix = Matrix::default();
             let never = &Stop::never();
-            of.set(&reference, 3, &Stop::never()).unwrap();
-            matrix.fill(&of, &[&prefix[..], &old].concat(), 0, never).unwrap();
+            reference_bits.set(&reference, 3, &Stop::never()).unwrap();
+            matrix.fill(&reference_bits, &[&prefix[..], &old].concat(), 0, never).unwrap();
             let whole = [&prefix[..], &new].concat();
             let (left, right) = new.split_at(new.len() / 2);
             let expected = Levenshtein::default().distance(&whole, &reference, 3, never);
-            prop_assert_eq!(&expected, &matrix.distance(&of, whole.len(), prefix.len(), [left, right], never));
-            prop_assert_eq!(&expected, &matrix.fill(&of, &whole, prefix.len(), never));
+            prop_assert_eq!(&expected, &matrix.distance(&reference_bits, whole.len(), prefix.len(), [left, right], never));
+            prop_assert_eq!(&expected, &matrix.fill(&reference_bits, &whole, prefix.len(), never));
         }
 
         #[test]
         fn columns_are_where_the_word_is(reference in words(3, 200), word in 0..4u32, from in 0..220usize, more in 0..220usize) {
-            let mut of = Reference::default();
-            of.set(&reference, 3, &Stop::never()).unwrap();
+            let mut reference_bits = Reference::default();
+            reference_bits.set(&reference, 3, &Stop::never()).unwrap();
             let expected: Vec<usize> =
                 (from..(from + more).min(reference.len())).filter(|&j| reference[j] == word).collect();
-            let found: Vec<usize> = of.columns(word, from, from + more).collect();
+            let found: Vec<usize> = reference_bits.columns(word, from, from + more).collect();
             prop_assert_eq!(expected, found);
         }
     }

@@ -159,12 +159,12 @@ const TERCOM_TWIN: Twin = Twin {
         let mut shifts = Vec::new();
         for start in 0..hypothesis.len() {
             let here = start as i32;
-            let of = |length: usize| {
+            let computed = |length: usize| {
                 let phrase = &hypothesis[start..start + length];
                 (0..reference.len()).filter(move |&j| reference[j..].starts_with(phrase))
             };
             let near = |j: usize| places[j] != here && places[j] - here <= 50 && here - places[j] <= 51;
-            if !of(1).any(near) {
+            if !computed(1).any(near) {
                 continue;
             }
             for length in 1..=10.min(hypothesis.len() - start) {
@@ -172,7 +172,7 @@ const TERCOM_TWIN: Twin = Twin {
                 if wrong[start..end].contains(&true) {
                     let allowed =
                         |&j: &usize| !(here..end as i32).contains(&places[j]) && (places[j] - here).abs() <= 50;
-                    let allowed: Vec<usize> = of(length).filter(allowed).collect();
+                    let allowed: Vec<usize> = computed(length).filter(allowed).collect();
                     for &j in &allowed {
                         if !wrong_reference[j..j + length].contains(&true) {
                             continue;
@@ -189,7 +189,7 @@ const TERCOM_TWIN: Twin = Twin {
                     if allowed.is_empty() {
                         break;
                     }
-                } else if of(length).next().is_none() {
+                } else if computed(length).next().is_none() {
                     break;
                 }
             }
@@ -355,15 +355,15 @@ fn check_cut_matrices(hypothesis: &[Token], reference: &[Token]) -> std::result:
     let number = |word: &Token| if reference.contains(word) { word + 1 } else { edit::UNKNOWN_WORD };
     let [hypothesis, reference] = [hypothesis, reference].map(|text| text.iter().map(number).collect::<Text>());
     let (hypothesis, reference) = (hypothesis.as_slice(), reference.as_slice());
-    let mut of = Reference::default();
-    of.set(reference, UNKNOWN_WORD as usize, &Stop::never()).unwrap();
+    let mut reference_bits = Reference::default();
+    reference_bits.set(reference, UNKNOWN_WORD as usize, &Stop::never()).unwrap();
     let (rows, columns) = (hypothesis.len(), reference.len());
     let full = edit::tests::distances(hypothesis, reference)[rows][columns];
     let (mut band, mut beam) = (SacreBleu::default(), Tercom::default());
     beam.begin(hypothesis);
     let never = &Stop::never();
-    let in_band = band.distance(hypothesis, &of, never).unwrap();
-    let in_beam = beam.distance(hypothesis, &of, never).unwrap();
+    let in_band = band.distance(hypothesis, &reference_bits, never).unwrap();
+    let in_beam = beam.distance(hypothesis, &reference_bits, never).unwrap();
     prop_assert_eq!((SACREBLEU_TWIN.matrix)(hypothesis, reference)[rows][columns] as usize, in_band);
     prop_assert_eq!((TERCOM_TWIN.matrix)(hypothesis, reference)[rows][columns] as usize, in_beam);
     prop_assert!(full == in_band || !band.is_exact(rows, columns, full));

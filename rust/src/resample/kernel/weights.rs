@@ -504,12 +504,12 @@ mod tests {
         let mut random =
             stream.for_purpose(Purpose::DrawResidual).values().flat_map(|word| [word as u32, (word >> 32) as u32]);
         let bytes: Vec<u8> = words.by_ref().take(distribution.units.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
-        let of = |&byte: &u8| {
+        let computed = |&byte: &u8| {
             let low = u64::from(byte) << 32;
             let at = if distribution.undecided.contains(&byte) { low + u64::from(random.next().unwrap()) } else { low };
             distribution.steps.iter().take_while(|(whole, _)| *whole <= at).count() as u8
         };
-        bytes[..distribution.units].iter().map(of).collect()
+        bytes[..distribution.units].iter().map(computed).collect()
     }
 
     #[test]
@@ -708,14 +708,14 @@ mod tests {
 
     #[test]
     fn sizes_must_add_up_to_the_number_of_units() {
-        let of = |units, sizes: &[usize]| draw_weights(1, 0, units, sizes).map(|weights| weights.len());
+        let computed = |units, sizes: &[usize]| draw_weights(1, 0, units, sizes).map(|weights| weights.len());
         let apart = |got| Err(Error::LengthMismatch { what: "segments of all strata".into(), expected: 5, got });
-        assert_eq!([apart(4), apart(usize::MAX)], [of(5, &[2, 2]), of(5, &[usize::MAX, 6])]);
-        assert_eq!(Err(Error::Empty { what: "segments of stratum 2".into() }), of(5, &[5, 0]));
-        assert_eq!(Ok(MOST_STRATA), of(MOST_STRATA as u32, &vec![1; MOST_STRATA]));
+        assert_eq!([apart(4), apart(usize::MAX)], [computed(5, &[2, 2]), computed(5, &[usize::MAX, 6])]);
+        assert_eq!(Err(Error::Empty { what: "segments of stratum 2".into() }), computed(5, &[5, 0]));
+        assert_eq!(Ok(MOST_STRATA), computed(MOST_STRATA as u32, &vec![1; MOST_STRATA]));
         let (expected, got) = ("at most 65536".into(), "65537".into());
         let too_many = Error::InvalidOption { option: "the number of strata".into(), expected, got };
-        assert_eq!(Err(too_many), of(65_537, &vec![1; 65_537]));
+        assert_eq!(Err(too_many), computed(65_537, &vec![1; 65_537]));
     }
 
     #[test]

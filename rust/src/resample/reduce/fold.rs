@@ -26,7 +26,7 @@ struct Node {
 }
 
 impl Node {
-    fn is_whole(self) -> bool {
+    fn is_complete(self) -> bool {
         self.replicates == (BLOCK as u64) << self.level
     }
 }
@@ -102,7 +102,7 @@ impl Fold {
         while let [.., left, right] = self.nodes[..] {
             let same_leaf = left.level == 0 && right.level == 0 && left.index == right.index;
             let halves =
-                left.is_whole() && right.is_whole() && left.level == right.level && left.index ^ 1 == right.index;
+                left.is_complete() && right.is_complete() && left.level == right.level && left.index ^ 1 == right.index;
             if !(same_leaf || halves && left.index < right.index) {
                 break;
             }
@@ -132,7 +132,7 @@ mod tests {
         [0.1 * (block + 1) as f64, 1.0 / (block + 3) as f64]
     }
 
-    fn of(first: u64, last: u64) -> Fold {
+    fn fold_of(first: u64, last: u64) -> Fold {
         let mut fold = Fold::new(2, add).unwrap();
         let mut next = first;
         while next < last {
@@ -176,32 +176,32 @@ mod tests {
         ) {
             let block = BLOCK as u64;
             let mut ends: Vec<u64> = lengths.iter().scan(first, |end, length| { *end += length; Some(*end) }).collect();
-            let whole = of(first * block, ends[ends.len() - 1] * block);
+            let whole = fold_of(first * block, ends[ends.len() - 1] * block);
             prop_assert_eq!(obvious(first * block, ends[ends.len() - 1] * block), whole.total().unwrap().0);
             prop_assert!(whole.nodes.len() <= 2 * LEVELS);
-            let with_rest = of(first * block, ends[ends.len() - 1] * block + at_the_end);
+            let with_rest = fold_of(first * block, ends[ends.len() - 1] * block + at_the_end);
             let last = ends.pop().unwrap();
             let mut merged = Fold::new(2, add).unwrap();
             let mut begin = first;
             for end in ends {
-                merged.merge(&of(begin * block, end * block)).unwrap();
+                merged.merge(&fold_of(begin * block, end * block)).unwrap();
                 begin = end;
             }
             // Merge from the right, too.
-            let mut from_the_right = of(begin * block, (begin + 1) * block);
-            from_the_right.merge(&of((begin + 1) * block, last * block)).unwrap();
+            let mut from_the_right = fold_of(begin * block, (begin + 1) * block);
+            from_the_right.merge(&fold_of((begin + 1) * block, last * block)).unwrap();
             let mut both = merged.clone();
             both.merge(&from_the_right).unwrap();
             prop_assert_eq!(whole.total(), both.total());
-            merged.merge(&of(begin * block, last * block + at_the_end)).unwrap();
+            merged.merge(&fold_of(begin * block, last * block + at_the_end)).unwrap();
             prop_assert_eq!(with_rest.total(), merged.total());
         }
     }
 
     #[test]
     fn a_split_leaf_is_complete_once_both_parts_are_merged() {
-        let mut cut = of(0, 3 * 64 + 10);
-        cut.merge(&of(3 * 64 + 10, 256)).unwrap();
+        let mut cut = fold_of(0, 3 * 64 + 10);
+        cut.merge(&fold_of(3 * 64 + 10, 256)).unwrap();
         assert_eq!(vec![Node { level: 2, index: 0, replicates: 256 }], cut.nodes);
         assert_eq!(None, Fold::new(3, add).unwrap().total());
     }

@@ -47,10 +47,10 @@ fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
         let scores = with_run(2, |run| scores(&scored, &[], plan(), run)).unwrap();
         for replicate in (0..n).step_by(23) {
             let indices = indices_of(4, 10 + replicate as u64, segments);
-            for of in 0..2 * systems {
-                let expected = added(&stats, of % systems, &indices);
-                assert_eq!(expected, sums[(replicate * 2 * systems + of) * 10..][..10]);
-                assert_eq!(bleu.score(&expected), scores[of * n + replicate]);
+            for system in 0..2 * systems {
+                let expected = added(&stats, system % systems, &indices);
+                assert_eq!(expected, sums[(replicate * 2 * systems + system) * 10..][..10]);
+                assert_eq!(bleu.score(&expected), scores[system * n + replicate]);
             }
         }
     }
@@ -61,9 +61,9 @@ fn sums_within_strata_are_those_of_their_weights() {
     let (segments, strata, n) = (1000, [3, 700, 290, 7], 100);
     let counts = awkward(segments);
     let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
-    let of = |threads| with_run(threads, |run| draw_sums(&stats, &strata, seeded(5, 2, n), run)).unwrap();
-    let got = of(1);
-    assert_eq!(got, of(3));
+    let computed = |threads| with_run(threads, |run| draw_sums(&stats, &strata, seeded(5, 2, n), run)).unwrap();
+    let got = computed(1);
+    assert_eq!(got, computed(3));
     for replicate in 0..n {
         let weights = draw_weights(5, 2 + replicate as u64, segments as u32, &strata).unwrap();
         let indices: Vec<u32> = (0..).zip(weights).flat_map(|(unit, w)| vec![unit; w as usize]).collect();
@@ -76,10 +76,10 @@ fn results_are_the_same_for_any_number_of_threads() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(2 * 2000 * 10, 1);
     let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 2000, 10).unwrap()).unwrap()];
-    let of = |threads| with_run(threads, |run| scores(&scored, &[], seeded(2, 0, 500), run)).unwrap();
-    let expected = of(1);
+    let computed = |threads| with_run(threads, |run| scores(&scored, &[], seeded(2, 0, 500), run)).unwrap();
+    let expected = computed(1);
     for threads in [2, 3, 8] {
-        assert_eq!(expected, of(threads));
+        assert_eq!(expected, computed(threads));
     }
 }
 
@@ -130,10 +130,10 @@ fn summaries_equal_those_of_the_stored_scores() {
 fn supplied_indices_must_fit() {
     let counts = counts(5 * 2, 1);
     let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
-    let of = |indices: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(indices), 0..n), run));
-    assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), of(&[0; 5], 2));
-    assert_eq!(Err(Error::OutOfRange { what: "segment".into(), index: 5, len: 5 }), of(&[0, 1, 2, 3, 5], 1));
-    assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), of(&[4, 4, 0, 1, 1], 1).unwrap());
+    let computed = |indices: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(indices), 0..n), run));
+    assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), computed(&[0; 5], 2));
+    assert_eq!(Err(Error::OutOfRange { what: "segment".into(), index: 5, len: 5 }), computed(&[0, 1, 2, 3, 5], 1));
+    assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), computed(&[4, 4, 0, 1, 1], 1).unwrap());
 }
 
 proptest! {
@@ -177,15 +177,15 @@ fn all_paths_give_the_same_sums() {
         let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
         let samples = [Sample::without_formula(stats[0].clone())];
         let design = with_run(1, |run| Design::new(&samples, false, run)).unwrap();
-        let of = |simd, n: usize, length: usize| {
+        let computed = |simd, n: usize, length: usize| {
             let strata = Strata::new(segments, &[], simd).unwrap();
             let digits = Digits::new(&design.packed, simd, &Stop::never()).unwrap();
             let draws = Draws::new(&design, (&strata, &digits), Source::Seeded(8), &Stop::never()).unwrap();
             all_sums(&design, &draws, 3..3 + n as u64, length)
         };
         for n in [1, 17, 200] {
-            let expected = of(Simd::Portable, n, 256);
-            Simd::tested().into_iter().for_each(|simd| assert_eq!(expected, of(simd, n, 64), "{simd:?}"));
+            let expected = computed(Simd::Portable, n, 256);
+            Simd::tested().into_iter().for_each(|simd| assert_eq!(expected, computed(simd, n, 64), "{simd:?}"));
             for replicate in (0..n).step_by(16) {
                 let indices = indices_of(8, 3 + replicate as u64, segments);
                 assert_eq!(added(&stats[0], 0, &indices), expected[7 * replicate..][..7]);

@@ -28,8 +28,8 @@ fn each_problem_of_a_batch_has_the_result_of_a_separate_run() {
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
     let alone = |problem: usize| {
-        let of = &counts[problem * 800..][..800];
-        [Sample::new(bleu.clone(), SuffStats::new(of, 2, 40, 10).unwrap()).unwrap()]
+        let problem_counts = &counts[problem * 800..][..800];
+        [Sample::new(bleu.clone(), SuffStats::new(problem_counts, 2, 40, 10).unwrap()).unwrap()]
     };
     for n in [1, 64, 700] {
         let tally = |problem: usize| {

@@ -148,11 +148,11 @@ fn results_are_the_same_for_any_number_of_threads() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(3000, 3, 1);
     let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 3, 3000, 10).unwrap()).unwrap()];
-    let of =
+    let computed =
         |threads| with_run(threads, |run| statistics(&scored, &[(0, 1), (1, 2)], seeded(2, 0, 1500), run)).unwrap();
-    let expected = of(1);
+    let expected = computed(1);
     for threads in [2, 3, 8] {
-        assert_eq!(expected, of(threads));
+        assert_eq!(expected, computed(threads));
     }
 }
 
@@ -174,15 +174,15 @@ fn all_paths_give_the_same_sums() {
         let counts: Vec<i64> = (0..2 * segments).flat_map(row).collect();
         let stats = [SuffStats::new(&counts, 2, segments, 5).unwrap()];
         let design = designed(stats[0].clone());
-        let of = |simd, n, blocks| {
+        let computed = |simd, n, blocks| {
             let adder = Adder::new(&design.packed, simd, &Stop::never()).unwrap();
             let flips = Flips::new(&design, &adder, Source::Seeded(8));
             all_sums(&design, &flips, 3..3 + n as u64, blocks)
         };
         for n in [1, 64, 200, 1100] {
-            let expected = of(Simd::Portable, n, 512);
+            let expected = computed(Simd::Portable, n, 512);
             Simd::tested().into_iter().for_each(|simd| {
-                assert_eq!(expected, of(simd, n, 64), "{simd:?}");
+                assert_eq!(expected, computed(simd, n, 64), "{simd:?}");
                 // Without tables, from a seed and from user-supplied masks.
                 let seeded = FewFlips::new(&design, Source::Seeded(8), simd);
                 assert_eq!(expected, all_sums(&design, &seeded, 3..3 + n as u64, 64), "{simd:?}");

@@ -52,13 +52,14 @@ fn merged<R: Reduction + Clone, T>(
     merge: impl Fn(&mut R, &R),
     get: impl Fn(&R) -> T,
 ) -> [T; 3] {
-    let of = |range: Range<u64>, threads| {
+    let computed = |range: Range<u64>, threads| {
         let mut reduction = reduction.clone();
         let plan = (Plan::Seeded(seed), range);
         with_run(threads, |run| resampler.run(plan, &mut [&mut reduction], run)).unwrap();
         reduction
     };
-    let made: Vec<R> = parts.iter().zip((1..4).cycle()).map(|(part, threads)| of(part.clone(), threads)).collect();
+    let made: Vec<R> =
+        parts.iter().zip((1..4).cycle()).map(|(part, threads)| computed(part.clone(), threads)).collect();
     let mut from_the_left = made[0].clone();
     made[1..].iter().for_each(|later| merge(&mut from_the_left, later));
     let mut from_the_right = made[made.len() - 1].clone();
@@ -67,7 +68,7 @@ fn merged<R: Reduction + Clone, T>(
         merge(&mut both, &from_the_right);
         from_the_right = both;
     }
-    let whole = of(parts[0].start..parts[parts.len() - 1].end, 2);
+    let whole = computed(parts[0].start..parts[parts.len() - 1].end, 2);
     [get(&whole), get(&from_the_left), get(&from_the_right)]
 }
 
@@ -92,22 +93,22 @@ proptest! {
         let parts = cut(first, &lengths, rest);
         let stop = &Stop::never();
         with_samples_on(simd, Kind::Shuffles, |resampler| {
-            let (pairs, of) = (PAIRS.to_vec(), (resampler, seed));
+            let (pairs, setup) = (PAIRS.to_vec(), (resampler, seed));
             let thresholds = vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0];
             let tally = Tally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone());
-            same!(merged(of, &tally, &parts, |a, b| a.merge(b).unwrap(), |tally| tally.counts().to_vec()));
+            same!(merged(setup, &tally, &parts, |a, b| a.merge(b).unwrap(), |tally| tally.counts().to_vec()));
             let max_t = MaxT::new(pairs.clone(), Alternative::Greater, vec![1.0, 0.5, 0.7, 1.0, 2.0, 0.1], thresholds.clone());
-            same!(merged(of, &max_t, &parts, |a, b| a.merge(b).unwrap(), |max_t| max_t.counts().to_vec()));
+            same!(merged(setup, &max_t, &parts, |a, b| a.merge(b).unwrap(), |max_t| max_t.counts().to_vec()));
             let spread = Spread::new(pairs.clone());
-            same!(merged(of, &spread, &parts, |a, b| a.merge(b).unwrap(), Spread::values));
+            same!(merged(setup, &spread, &parts, |a, b| a.merge(b).unwrap(), Spread::values));
             let series = Series::new(pairs.clone());
-            same!(merged(of, &series, &parts, |a, b| a.merge(b, stop).unwrap(), |series| series.statistics().to_vec()));
+            same!(merged(setup, &series, &parts, |a, b| a.merge(b, stop).unwrap(), |series| series.statistics().to_vec()));
             let sums = Sums::default();
-            same!(merged(of, &sums, &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));
+            same!(merged(setup, &sums, &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));
             if first == 0 {
                 for rule in [Rule::BesagClifford { exceedances: 20 }, Rule::Gandy { level: 0.05, risk: 0.001 }] {
                     let tally = SequentialTally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone(), rule).unwrap();
-                    same!(merged(of, &tally, &parts, |a, b| a.merge(b, stop).unwrap(), |tally| tally.outcomes().unwrap().to_vec()));
+                    same!(merged(setup, &tally, &parts, |a, b| a.merge(b, stop).unwrap(), |tally| tally.outcomes().unwrap().to_vec()));
                 }
             }
             Ok(())
@@ -126,15 +127,15 @@ proptest! {
         let parts = cut(first, &lengths, rest);
         let stop = &Stop::never();
         with_samples_on(simd, Kind::Draws(&strata), |resampler| {
-            let of = (resampler, seed);
-            same!(merged(of, &Draws::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |draws| draws.scores().to_vec()));
-            same!(merged(of, &Sums::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));
-            same!(merged(of, &Ranks::default(), &parts, |a, b| a.merge(b).unwrap(), |ranks| ranks.counts().to_vec()));
+            let setup = (resampler, seed);
+            same!(merged(setup, &Draws::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |draws| draws.scores().to_vec()));
+            same!(merged(setup, &Sums::default(), &parts, |a, b| a.merge(b, stop).unwrap(), |sums| sums.sums().to_vec()));
+            same!(merged(setup, &Ranks::default(), &parts, |a, b| a.merge(b).unwrap(), |ranks| ranks.counts().to_vec()));
             let moments = |moments: &Moments| {
                 let both = [moments.means(), moments.deviations()];
                 both.map(|numbers| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
             };
-            same!(merged(of, &Moments::default(), &parts, |a, b| a.merge(b).unwrap(), moments));
+            same!(merged(setup, &Moments::default(), &parts, |a, b| a.merge(b).unwrap(), moments));
             Ok(())
         })?;
     }

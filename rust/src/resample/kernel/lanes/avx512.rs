@@ -47,7 +47,7 @@ fn rows_of_codes(masks: &[u64; LANES], from: u8) -> [[u8; LANES]; 8] {
     let starts: [u8; 8] = std::array::from_fn(|i| (from + 6 * i as u8).min(60));
     let starts = _mm512_set1_epi64(i64::from_le_bytes(starts));
     let six = _mm512_set1_epi8(63);
-    // Moves byte j of mask i to place 8·j + i, so that equal codes of the eight masks are side by side.
+    // Moves byte j of mask i to place 8·j + i: the first codes of the eight masks side by side, then the second ones …
     let order: [u8; LANES] = std::array::from_fn(|place| (place % 8 * 8 + place / 8) as u8);
     // SAFETY: an array of 64 bytes is as long as a register, and needs no alignment here.
     let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };

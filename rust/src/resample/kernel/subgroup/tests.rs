@@ -107,13 +107,13 @@ fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
     let counts = counts(3, 70, 1 << 33);
     let stats = SuffStats::new(&counts, 3, 70, 10).unwrap();
     let codes = random_codes(1, 70);
-    let of = |first: u64, n: usize, threads| {
+    let computed = |first: u64, n: usize, threads| {
         with_run(threads, |run| shuffle_sums(std::slice::from_ref(&stats), coded(&codes, first, n), run)).unwrap()
     };
-    let all = of(0, 20_000, 1);
+    let all = computed(0, 20_000, 1);
     for (first, n) in [(0, 1), (3, 5), (15, 2), (16, 16), (8190, 5), (4096, 9000), (77, 12_345)] {
         for threads in [1, 3] {
-            assert_eq!(all[30 * first..30 * (first + n)], of(first as u64, n, threads), "{first} {n}");
+            assert_eq!(all[30 * first..30 * (first + n)], computed(first as u64, n, threads), "{first} {n}");
         }
     }
     for g in [0, 1, 999, 16_385] {
@@ -159,13 +159,13 @@ fn sums_that_just_fit_32_bits_and_that_just_do_not_are_exact() {
 fn codes_and_counts_that_do_not_fit_are_refused() {
     let counts = [1 << 60, 0, 0, 1 << 60, 1, 1, 1, 1];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
-    let of = |stats, codes: &[u64]| with_run(1, |run| shuffle_sums(&[stats], coded(codes, 0, 4), run));
-    assert!(of(stats.clone(), &[1, 2, 3, 4]).is_ok());
-    let error = of(stats, &[1, 2, 3]).unwrap_err();
+    let computed = |stats, codes: &[u64]| with_run(1, |run| shuffle_sums(&[stats], coded(codes, 0, 4), run));
+    assert!(computed(stats.clone(), &[1, 2, 3, 4]).is_ok());
+    let error = computed(stats, &[1, 2, 3]).unwrap_err();
     assert_eq!(Error::LengthMismatch { what: "codes".into(), expected: 4, got: 3 }, error);
     let counts = [1 << 60, 1 << 60, 1 << 60, 1 << 60, 0, 0, 0, 0];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
-    assert_eq!(Err(Error::Overflow { column: 0 }), of(stats.clone(), &[1, 2, 3, 4]));
+    assert_eq!(Err(Error::Overflow { column: 0 }), computed(stats.clone(), &[1, 2, 3, 4]));
 }
 
 proptest! {

@@ -126,15 +126,15 @@ fn on_ties(body: impl Fn(&[Sample<'_>], Replicates<'_>)) {
 #[test]
 fn a_largest_statistic_equal_to_the_threshold_counts() {
     on_ties(|scored, plan| {
-        let of = |alternative, thresholds: [f64; 2]| {
+        let computed = |alternative, thresholds: [f64; 2]| {
             let criterion = (alternative, [1.0, 1.0].as_slice(), thresholds.as_slice());
             with_run(1, |run| max_t(scored, &[(0, 1), (1, 0)], criterion, plan.clone(), run)).unwrap()
         };
         // The larger of both statistics, which are t and −t, is 2 in two shuffles and 1 in two.
-        assert_eq!(vec![2, 4], of(Alternative::TwoSided, [2.0, 1.0]));
+        assert_eq!(vec![2, 4], computed(Alternative::TwoSided, [2.0, 1.0]));
         // The less extreme test has t ≥ 1 in two of four shuffles; the other test is the larger of both.
-        assert_eq!(vec![2, 2], of(Alternative::Greater, [2.0, 1.0]));
-        assert_eq!(vec![2, 2], of(Alternative::Greater, [1.0, 2.0]));
+        assert_eq!(vec![2, 2], computed(Alternative::Greater, [2.0, 1.0]));
+        assert_eq!(vec![2, 2], computed(Alternative::Greater, [1.0, 2.0]));
     });
 }
 

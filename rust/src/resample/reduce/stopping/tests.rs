@@ -108,11 +108,11 @@ proptest! {
     ) {
         let tests = 5;
         // p-values of different size, so that tests stop at different times.
-        let of = |test: usize| {
+        let computed = |test: usize| {
             let words = Stream::new(seed, Purpose::Shuffle, test as u64).values().take(n);
             words.map(|word| (word as f64) < p.powi(test as i32 + 1) * u64::MAX as f64).collect::<Vec<_>>()
         };
-        let reached: Vec<_> = (0..tests).map(of).collect();
+        let reached: Vec<_> = (0..tests).map(computed).collect();
         let mut sequential = Sequential::new(RULES[rule], tests).unwrap();
         for first in (0..n).step_by(at_a_time) {
             let last = n.min(first + at_a_time);
@@ -147,14 +147,14 @@ fn tests_stop_where_their_statistics_imply_for_any_number_of_threads() {
     let pairs = [(1, 0), (2, 1), (3, 1)];
     let plan = || seeded(3, 0, n);
     let statistics = with_run(1, |run| statistics(&scored, &pairs, plan(), run)).unwrap();
-    let of = |quantile: f64, series: usize| {
+    let computed = |quantile: f64, series: usize| {
         let mut sorted: Vec<_> = statistics[series * n..][..n].iter().map(|t| t.abs()).collect();
         sorted.sort_by(f64::total_cmp);
         sorted[((1.0 - quantile) * (n - 1) as f64) as usize]
     };
     // From p = ½ to p = 1/5000, one of them almost at the level.
     let thresholds: Vec<_> =
-        [0.5, 0.2, 0.055, 0.02, 0.004, 0.0002].iter().enumerate().map(|(series, &p)| of(p, series)).collect();
+        [0.5, 0.2, 0.055, 0.02, 0.004, 0.0002].iter().enumerate().map(|(series, &p)| computed(p, series)).collect();
     for rule in RULES {
         let reached = |series: usize| {
             let threshold = thresholds[series];
@@ -174,7 +174,7 @@ fn a_statistic_equal_to_its_threshold_is_an_exceedance_and_a_count_equal_to_a_li
     // One pair of equal systems: every statistic is 0.
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
     let scored = [Sample::new(Arc::new(mean), SuffStats::new(&[3, 1, 1, 1, 3, 1, 1, 1], 2, 2, 2).unwrap()).unwrap()];
-    let of = |alternative, threshold: f64, exceedances| {
+    let computed = |alternative, threshold: f64, exceedances| {
         let (rule, plan) = (Rule::BesagClifford { exceedances }, seeded(1, 0, 50));
         with_run(1, |run| outcomes(&scored, &[(0, 1)], (alternative, &[threshold]), rule, plan, run)).unwrap()[0]
     };
@@ -182,10 +182,10 @@ fn a_statistic_equal_to_its_threshold_is_an_exceedance_and_a_count_equal_to_a_li
     for (alternative, below, beyond) in
         [(Alternative::TwoSided, 0.0, above), (Alternative::Greater, 0.0, above), (Alternative::Less, 0.0, -above)]
     {
-        assert_eq!(Outcome { shuffles: 7, exceedances: 7, stopped: true }, of(alternative, below, 7));
-        assert_eq!(Outcome { shuffles: 50, exceedances: 50, stopped: true }, of(alternative, below, 50));
-        assert_eq!(Outcome { shuffles: 50, exceedances: 50, stopped: false }, of(alternative, below, 51));
-        assert_eq!(Outcome { shuffles: 50, exceedances: 0, stopped: false }, of(alternative, beyond, 1));
+        assert_eq!(Outcome { shuffles: 7, exceedances: 7, stopped: true }, computed(alternative, below, 7));
+        assert_eq!(Outcome { shuffles: 50, exceedances: 50, stopped: true }, computed(alternative, below, 50));
+        assert_eq!(Outcome { shuffles: 50, exceedances: 50, stopped: false }, computed(alternative, below, 51));
+        assert_eq!(Outcome { shuffles: 50, exceedances: 0, stopped: false }, computed(alternative, beyond, 1));
     }
 }
 

@@ -1,0 +1,81 @@
+"""Tests of batches: many problems of the same shape in one call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .. import signature
+from ..resampling import CountSample, ProblemGroup, Problems, Replicates
+from ..resampling.schemes import shuffle_batch
+from ..results import SignificanceResult
+from ..settings import Resampling
+from .hypotheses import Hypotheses, Observed, Outcome
+from .randomization import outcome_of_shuffles
+from .tests import Plan, run_on_test_set, run_signature
+
+__all__ = ["run_batch"]
+
+ONE_PAIR = Hypotheses.from_pairs([(0, 1)])
+
+
+def run_batch(plan: Plan, problems: Problems, resampling: Resampling) -> SignificanceResult:
+    """Test two systems in each problem, with the same results as one problem at a time."""
+    indices: list[int] = []
+    outcomes: list[Outcome] = []
+    for group in problems.groups:
+        together = _test_together(plan, group, problems, resampling)
+        indices += group.indices.tolist()
+        if together is not None:
+            outcomes.append(together)
+        else:
+            each = (problems.replicates(group, position, resampling) for position in range(len(group.indices)))
+            outcomes += [run_on_test_set(plan, replicates, ONE_PAIR) for replicates in each]
+    outcome = Outcome.concatenate(outcomes).take(np.argsort(indices))
+    return _record(plan, problems, resampling, outcome)
+
+
+def _test_together(plan: Plan, group: ProblemGroup, problems: Problems, resampling: Resampling) -> Outcome | None:
+    """Test all problems of a group in one call of Rust; None if that does not support the test or the metric."""
+    shuffling = plan.shuffling
+    if plan.test.replicates != "shuffles" or shuffling.stopping is not None or shuffling.scheme == "subgroup":
+        return None
+    sample = CountSample.from_interleaved(group.metric, group.arrays, problems.unit)
+    pairs = [(2 * problem, 2 * problem + 1) for problem in range(len(group.indices))]
+    seeds = problems.seeds[group.indices]
+    # Each problem has its own seed; that of these replicates is not used.
+    replicates = Replicates.from_settings([sample], replace(resampling, seed=int(seeds[0])))
+    observed = Observed(replicates, Hypotheses.from_pairs(pairs), plan.alternative, shuffling)
+    thresholds = observed.thresholds[None]
+    shuffled = shuffle_batch(observed.replicates, thresholds, plan.alternative, shuffling.scheme, seeds)
+    return None if shuffled is None else outcome_of_shuffles(observed, shuffled)
+
+
+def _record(plan: Plan, problems: Problems, resampling: Resampling, outcome: Outcome) -> SignificanceResult:
+    """One result with an array element for each problem."""
+    metric = problems.groups[0].metric
+    replicates = problems.replicates(problems.groups[0], 0, resampling)
+    scheme = outcome.scheme
+    names = set() if scheme is None else set(scheme.tolist())
+    run = run_signature(plan, replicates, "+".join(sorted(names)) if names - {"iid"} else None, replicates.seed)
+    own_seeds = np.ndim(resampling.seed) > 0
+    if own_seeds:
+        run = run._replace(seed=signature.for_seeds(problems.seeds.tolist()))
+    rule = plan.shuffling.stopping
+    metrics = {group.metric.signature() for group in problems.groups}
+    return SignificanceResult(
+        test=plan.test.name,
+        metric=metric.name,
+        statistic=outcome.statistic,
+        pvalue=outcome.pvalue,
+        alternative=plan.alternative,
+        exceedances=outcome.exceedances,
+        n_resamples=outcome.n_resamples,
+        seed=problems.seeds if own_seeds else int(problems.seeds[0]),
+        signature=signature.joined([*sorted(metrics), signature.for_batch(len(problems)), run.line]),
+        wins=outcome.wins,
+        ties=outcome.ties,
+        scheme=scheme,
+        stopping=None if rule is None else rule.used(resampling.n_resamples, outcome.stopped),
+    )

@@ -1,0 +1,45 @@
+"""Approximate randomization: swap the outputs of the two systems in random segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..resampling.schemes import Shuffled, shuffle
+from .hypotheses import MISSING, Observed, Outcome
+from .pvalues import pvalue
+
+__all__ = ["approximate_randomization", "outcome_of_shuffles"]
+
+
+def approximate_randomization(observed: Observed) -> Outcome:
+    """Count the shuffles at least as extreme as the observed difference: Riezler & Maxwell 2005, Fig. 1."""
+    hypotheses = observed.hypotheses
+    shuffled, extra = shuffle(
+        observed.replicates,
+        hypotheses.pairs,
+        hypotheses.table(observed.thresholds),
+        observed.alternative,
+        observed.shuffling,
+        observed.extra,
+    )
+    return outcome_of_shuffles(observed, shuffled, extra)
+
+
+def outcome_of_shuffles(observed: Observed, shuffled: Shuffled, extra: Sequence[Any] = ()) -> Outcome:
+    """The outcome of the test from the counts of shuffles."""
+    pvalues = pvalue(shuffled.exceedances, shuffled.n_resamples, shuffled.includes_observed)
+    if shuffled.probability is not None:
+        pvalues = np.where(shuffled.n_resamples == MISSING, shuffled.probability, pvalues)
+    return Outcome(
+        observed.statistic,
+        pvalues.ravel(),
+        shuffled.exceedances.ravel(),
+        shuffled.n_resamples.ravel(),
+        scheme=shuffled.scheme.ravel(),
+        bits=None if shuffled.bits is None else shuffled.bits.ravel(),
+        stopped=None if shuffled.stopped is None else shuffled.stopped.ravel(),
+        extra=extra,
+    )

@@ -1,0 +1,325 @@
+"""The registry of significance tests, and the functions that check, run and record them.
+
+To add a test, write a function from :class:`~reshuffle.inference.hypotheses.Observed` to
+:class:`~reshuffle.inference.hypotheses.Outcome` in :mod:`reshuffle.inference.randomization`, ``bootstrap``,
+``closed_form`` or a new module, and add an entry to :data:`TESTS`.
+
+In all tests t is score(a) − score(b). In tests with replicates, a replicate counts if it is at least as extreme as t,
+and p = (c + 1)/(R + 1) for c such replicates of R (Noreen 1989; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585). So p
+is never 0, and it is 1 for identical systems. Tests of means of segment scores have a p-value in closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .. import signature
+from ..errors import InputError
+from ..metrics.base import Metric
+from ..metrics.black_box import CorpusFunction
+from ..resampling import Replicates
+from ..resampling.schemes import SCHEMES, Shuffling
+from ..resampling.stopping import resolve as resolve_stopping
+from ..results import SignificanceResult, UsedTest
+from ..settings import ComparisonSettings
+from ..validate import check_name
+from . import bootstrap, closed_form, randomization
+from .estimates import ANY, MEANS, check_kind
+from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
+from .multiplicity import Adjustment, Unadjusted, check_adjustment
+
+__all__ = [
+    "ALTERNATIVES",
+    "TESTS",
+    "Plan",
+    "SignificanceTest",
+    "check_test",
+    "records",
+    "run_on_test_set",
+    "run_signature",
+    "run_tests",
+]
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+IID = Shuffling()
+
+
+@dataclass(frozen=True)
+class SignificanceTest:
+    """An entry of the registry.
+
+    Attributes
+    ----------
+    name, title, about, source : str
+        The name that users type, the name in reports, a description, and the paper.
+    run : callable
+        From the observed data of all hypotheses to their outcomes.
+    alternatives : tuple of str
+        The alternatives that the test supports.
+    replicates : {'shuffles', 'draws'} or None
+        The kind of its replicates; None for tests in closed form.
+    kind : str
+        The kind of metric that it needs: ``ANY`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
+    """
+
+    name: str
+    title: str
+    about: str
+    source: str
+    run: Callable[[Observed], Outcome]
+    alternatives: tuple[str, ...] = ALTERNATIVES
+    replicates: str | None = "shuffles"
+    kind: str = ANY
+
+
+TESTS: Mapping[str, SignificanceTest] = {
+    test.name: test
+    for test in (
+        SignificanceTest(
+            "ar",
+            "approximate randomization",
+            "swap the two systems' outputs of random segments; exact under exchangeability",
+            "W05-0908, Fig. 1",
+            randomization.approximate_randomization,
+        ),
+        SignificanceTest(
+            "bootstrap",
+            "centred bootstrap",
+            "draw segments with replacement, centre the differences on 0; stays close to its nominal level",
+            "doi:10.2307/2532163",
+            bootstrap.centred,
+            replicates="draws",
+        ),
+        SignificanceTest(
+            "bootstrap-shift",
+            "bootstrap with shift",
+            "as published, absolute value before centring; rejects about twice as often as it should",
+            "W05-0908, Fig. 2",
+            bootstrap.shift,
+            alternatives=("two-sided",),
+            replicates="draws",
+        ),
+        SignificanceTest(
+            "paired-bootstrap",
+            "paired bootstrap",
+            "the share of draws that the better system does not win; one-sided in the observed direction",
+            "W04-3250, section 6",
+            bootstrap.paired,
+            replicates="draws",
+        ),
+        SignificanceTest(
+            "t-test",
+            "paired t-test",
+            "for means of segment scores; exact if their differences are normal",
+            "doi:10.1093/biomet/6.1.1",
+            closed_form.t_test,
+            replicates=None,
+            kind=MEANS,
+        ),
+        SignificanceTest(
+            "wilcoxon",
+            "Wilcoxon signed-rank test",
+            "for means of segment scores; tests whether their differences are symmetric about 0",
+            "doi:10.2307/3001968",
+            closed_form.wilcoxon,
+            replicates=None,
+            kind=MEANS,
+        ),
+        SignificanceTest(
+            "sign-test",
+            "sign test",
+            "for means of segment scores; tests whether both systems win equally many segments",
+            "doi:10.1080/01621459.1946.10501898",
+            closed_form.sign_test,
+            replicates=None,
+            kind=MEANS,
+        ),
+    )
+}
+
+
+def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -> SignificanceTest:
+    """The test with this name; :class:`InputError` if it does not exist or not support the alternative or a metric."""
+    check_name("test", name, TESTS)
+    check_name("alternative", alternative, ALTERNATIVES)
+    test = TESTS[name]
+    if alternative not in test.alternatives:
+        supported = " or ".join(map(repr, test.alternatives))
+        raise InputError(
+            f"test {name!r} takes absolute values, so its alternative must be {supported}, got {alternative!r}: use "
+            "'ar' or 'bootstrap' for a one-sided test"
+        )
+    check_kind(f"test {name!r}", test.kind, metrics, ["ar", "bootstrap"])
+    return test
+
+
+def _check_shuffling(
+    settings: ComparisonSettings,
+    test: SignificanceTest,
+    adjustment: Adjustment | None = None,
+    alpha: float | None = None,
+) -> Shuffling:
+    """The scheme and stopping rule of the settings, the rule at level ``alpha`` if that is not None.
+
+    :class:`InputError` if a name is unknown, or if scheme, rule, test and adjustment cannot be combined.
+    """
+    scheme = settings.scheme
+    check_name("scheme", scheme, SCHEMES)
+    rule = resolve_stopping(settings.stopping)
+    if test.replicates != "shuffles":
+        if rule is not None:
+            raise InputError(f"a stopping rule is for the test 'ar', not for {test.name!r}: leave it out, or use 'ar'")
+        if scheme != "auto":
+            raise InputError(
+                f"test {test.name!r} has no shuffles: leave out the scheme {scheme!r}, or use the test 'ar'"
+            )
+        return Shuffling()
+    can_be_iid = scheme in ("auto", "iid")
+    if adjustment is not None and adjustment.uses_shuffles:
+        # The adjustment needs the same shuffles for all pairs, and for p the same as for the adjusted p.
+        if rule is not None:
+            raise InputError(
+                f"adjustment {adjustment.name!r} needs all shuffles of every pair, but a stopping rule ends those of "
+                "each pair early: leave out the rule, or use 'holm' with the rule 'besag-clifford'"
+            )
+        if not can_be_iid:
+            raise InputError(
+                f"adjustment {adjustment.name!r} needs the scheme 'iid', got {scheme!r}: leave out the scheme"
+            )
+        return Shuffling()
+    if rule is None:
+        return Shuffling(scheme)
+    if not can_be_iid:
+        raise InputError(
+            f"a stopping rule needs independent shuffles, as the scheme 'iid' makes them, not those of {scheme!r}: "
+            "leave out the scheme or the rule"
+        )
+    if adjustment is not None and not rule.valid_at_all_levels:
+        raise InputError(
+            f"the stopping rule {rule.name!r} decides at one level and only estimates p, so adjustment "
+            f"{adjustment.name!r} cannot use it: use the rule 'besag-clifford', or leave out the rule or the adjustment"
+        )
+    return Shuffling("iid", rule if alpha is None else rule.at(alpha))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A test with its options, which have been checked to be compatible."""
+
+    test: SignificanceTest
+    alternative: str
+    shuffling: Shuffling = IID
+    adjustment: Adjustment | None = None
+
+    @classmethod
+    def from_settings(
+        cls, settings: ComparisonSettings, *metrics: Metric | CorpusFunction, alpha: float | None = None
+    ) -> Plan:
+        """Check the settings for these metrics; :class:`InputError` if they cannot be combined."""
+        test = check_test(settings.test, settings.alternative, *metrics)
+        adjustment = check_adjustment(settings.adjust, test.name, test.replicates == "shuffles")
+        return cls(test, settings.alternative, _check_shuffling(settings, test, adjustment, alpha), adjustment)
+
+    @property
+    def used(self) -> UsedTest:
+        """The test in the record of a comparison."""
+        adjustment, rule = self.adjustment, self.shuffling.stopping
+        return UsedTest(
+            self.test.name,
+            self.test.title,
+            self.alternative,
+            self.test.replicates,
+            adjustment=None if adjustment is None else adjustment.name,
+            adjustment_title=None if adjustment is None else adjustment.title,
+            stopping=None if rule is None else rule.signature,
+        )
+
+
+def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses) -> Outcome:
+    """Test hypotheses about one or more test sets, from the replicates of each test set."""
+    outcomes = [run_on_test_set(plan, replicates, hypotheses.on_test_set(t)) for t, replicates in enumerate(sets)]
+    return outcomes[0] if len(outcomes) == 1 else Outcome.concatenate(outcomes)
+
+
+def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) -> Outcome:
+    """Test the hypotheses about one test set, all on the same replicates."""
+    adjustment = plan.adjustment
+    extra = () if adjustment is None else adjustment.extra
+    observed = Observed(replicates, hypotheses, plan.alternative, plan.shuffling, extra)
+    outcome = plan.test.run(observed)
+    if adjustment is None:
+        return outcome
+    unadjusted = Unadjusted(replicates, hypotheses, plan.alternative, observed.thresholds, outcome)
+    return replace(outcome, adjusted=adjustment.adjust(unadjusted))
+
+
+def records(
+    plan: Plan,
+    sets: Sequence[Replicates],
+    hypotheses: Hypotheses,
+    outcome: Outcome,
+    labels: Sequence[str] | None = None,
+    n_references: str | None = None,
+) -> list[SignificanceResult]:
+    """The public result of each hypothesis.
+
+    ``labels`` are the names of the metrics in results, by default their own. ``n_references`` is for signatures.
+    """
+    rule, name = plan.shuffling.stopping, plan.test.name
+    # The seed and the signature of the run, by test set, scheme and bits.
+    runs: dict[tuple[int, str | None, int | None], tuple[int | None, str]] = {}
+    results: list[SignificanceResult] = []
+    arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
+    none = [None] * len(hypotheses)
+    columns = [none if array is None else array.tolist() for array in arrays]
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties in zip(*columns, strict=True):
+        replicates = sets[t]
+        metric = replicates.samples[m].metric
+        if (t, scheme, bits) not in runs:
+            seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
+            scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
+            runs[t, scheme, bits] = seed, run_signature(plan, replicates, scheme_part, seed).line
+        seed, line = runs[t, scheme, bits]
+        results.append(
+            SignificanceResult(
+                test=name,
+                metric=metric.name if labels is None else labels[m],
+                statistic=statistic,
+                pvalue=p,
+                alternative=plan.alternative,
+                exceedances=_none_if_missing(exceedances),
+                n_resamples=_none_if_missing(n),
+                seed=seed,
+                signature=signature.joined((metric.signature(n_references), line)),
+                wins=_none_if_missing(wins),
+                ties=_none_if_missing(ties),
+                adjusted_pvalue=adjusted,
+                scheme=scheme,
+                stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
+            )
+        )
+    return results
+
+
+def _none_if_missing(number: int | None) -> int | None:
+    return None if number == MISSING else number
+
+
+def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: int | None) -> signature.Run:
+    """The run's part of the signature of a test. Without replicates it does not mention resampling units."""
+    rule, strata = plan.shuffling.stopping, replicates.strata
+    resampled = plan.test.replicates is not None
+    return signature.Run(
+        test=plan.test.name,
+        alternative=plan.alternative,
+        adjust=None if plan.adjustment is None else plan.adjustment.name,
+        scheme=scheme,
+        stopping=None if rule is None else rule.signature,
+        strata=strata.n_strata if strata is not None and plan.test.replicates == "draws" else None,
+        unit=replicates.unit if resampled else None,
+        units=replicates.n_units,
+        n=replicates.n_resamples,
+        seed=seed,
+    )
