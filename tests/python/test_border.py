@@ -93,7 +93,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "masks and codes": (
         lambda: calls.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 70), dtype=bool), codes=CODES),
         InputError,
-        "codes must be None beside masks",
+        "codes must be None when masks are passed, got both",
     ),
     "indices of draws": (
         lambda: calls.draw_sums([COUNTS], n=1, seed=1, indices=np.zeros((3, 69), dtype=np.uint32)),
