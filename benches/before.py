@@ -1,12 +1,12 @@
-"""Time this reshuffle and an earlier one in turn, on all cases in which ``tools.py`` compares it with other tools.
+"""Time this reshuffle and an earlier one in turn, on the cases in which ``tools.py`` compares it with other tools.
 
     python benches/before.py PYTHON [--repeats N] [--only CASE ...] [--simd PATH]
 
-PYTHON is the interpreter of a virtual environment with the earlier reshuffle. Both run the benchmark code next to
-this file. Every turn starts a new process on each side: where memory happens to lie makes the same code up to a third
-faster or slower for as long as a process lives. Ratios are between measurements that follow one another, so that a
-temporary slowdown of the machine affects both sides; above 1 this reshuffle is faster. The interquartile range of the
-ratios shows the noise.
+PYTHON is the interpreter of a virtual environment with the earlier reshuffle. Both run the benchmark code in this
+directory. Each side starts a new process for every turn, because the memory layout makes the same code up to a third
+faster or slower for the lifetime of a process. Each ratio is between two consecutive measurements, so that a temporary
+slowdown of the machine affects both sides; a ratio above 1 means that this reshuffle is faster. The interquartile range
+of the ratios shows the noise.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from rivals import RESHUFFLE
 from tools import CASES, ORDINARY, add_simd, take_path
 
 
-def timed(cases: Sequence[str]) -> dict[str, Callable[[], Measurement]]:
-    """What to measure, by name: the reshuffle contender of every race in the cases."""
+def measurements(cases: Sequence[str]) -> dict[str, Callable[[], Measurement]]:
+    """The measurements by name: the reshuffle contenders of every race in the cases."""
     files = find()
     texts = Texts(files, files.references(), files.outputs())
     return {
@@ -43,15 +43,15 @@ def timed(cases: Sequence[str]) -> dict[str, Callable[[], Measurement]]:
 
 
 def serve(cases: Sequence[str]) -> None:
-    """Measure each case that standard input names, one per line, until it ends."""
-    measures = timed(cases)
+    """Measure the case named on each line of standard input, until it ends."""
+    measures = measurements(cases)
     print(json.dumps(list(measures)), flush=True)
     for line in sys.stdin:
         print(measures[json.loads(line)]().seconds, flush=True)
 
 
 class Side:
-    """An interpreter that measures when it is asked to."""
+    """A process with one of the two builds, which measures on request."""
 
     def __init__(self, python: str, cases: Sequence[str]) -> None:
         self.python = python

@@ -1,9 +1,9 @@
-"""The calls that a Python user makes, one by one:
+"""Benchmarks of single calls of the Python API:
 
     python -m pytest benches/bench_calls.py --benchmark-only -p no:cacheprovider
 
-``cargo bench`` times the kernels without Python, ``benches/tools.py`` other tools beside them. What is left is the
-price of the border: checking and converting arguments, taking texts out of Python objects, making results.
+``cargo bench`` times the kernels without Python, ``benches/tools.py`` compares with other tools. These benchmarks show
+the overhead of the Python bindings: checking and converting arguments, reading Python strings, making results.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def systems() -> dict[str, list[str]]:
 @pytest.fixture(scope="module")
 def pair(references: list[list[str]], systems: dict[str, list[str]]) -> tuple[Counts, Counts]:
     other, baseline = BLEU.suff_stats([systems[OTHER], systems[BASELINE]], references)
-    # SciPy is imported at the first p-value, which would count for whatever benchmark comes first.
+    # SciPy is imported for the first p-value; without this call, the first benchmark would include the import.
     reshuffle.approximate_randomization(other, baseline, BLEU, n_resamples=1)
     return other, baseline
 
 
 def test_read_corpus(benchmark: BenchmarkFixture) -> None:
-    """Reading 17 files of 3,004 lines is Python's own work, and not small beside counting them."""
+    """Reading 17 files of 3,004 lines is pure Python and takes a sizeable part of the time of counting them."""
     corpus = benchmark(reshuffle.read_corpus, [FILES.reference], FILES.systems)
     assert len(FILES.systems) == len(corpus.systems)
 
@@ -58,27 +58,27 @@ def test_read_corpus(benchmark: BenchmarkFixture) -> None:
 def test_count(
     benchmark: BenchmarkFixture, references: list[list[str]], systems: dict[str, list[str]], n_systems: int
 ) -> None:
-    """Counting one system pays for the references alone; sixteen in one call share them and the cores."""
+    """Counting one system includes the whole cost of the references; sixteen in one call share it and all cores."""
     counts = benchmark(BLEU.suff_stats, list(systems.values())[:n_systems], references)
     assert (n_systems, len(references[0]), len(BLEU.columns)) == counts.shape
 
 
 @pytest.mark.parametrize("n_resamples", [1, 10_000])
 def test_approximate_randomization(benchmark: BenchmarkFixture, pair: tuple[Counts, Counts], n_resamples: int) -> None:
-    """A test with one shuffle is all border: what simulations of thousands of small tests pay for each."""
+    """A test with one shuffle is all overhead, which simulations pay for each of thousands of small tests."""
     result = benchmark(reshuffle.approximate_randomization, *pair, BLEU, n_resamples=n_resamples)
     assert n_resamples == result.n_resamples
 
 
 @pytest.mark.parametrize("n_resamples", [1, 1_000])
 def test_bootstrap_test(benchmark: BenchmarkFixture, pair: tuple[Counts, Counts], n_resamples: int) -> None:
-    """The same for draws, which cost several times as much as shuffles."""
+    """The same for bootstrap draws, which cost several times as much as shuffles."""
     result = benchmark(reshuffle.bootstrap_test, *pair, BLEU, n_resamples=n_resamples)
     assert n_resamples == result.n_resamples
 
 
 def test_bootstrap_test_of_a_formula(benchmark: BenchmarkFixture, pair: tuple[Counts, Counts]) -> None:
-    """A metric in Python gets its sums from Rust: this is what it pays for not being scored there as well."""
+    """A metric in Python gets its sums from Rust; this shows the cost of scoring them in Python."""
 
     def precision(totals: Counts) -> Any:
         return totals[..., 2] / totals[..., 6]
@@ -88,7 +88,7 @@ def test_bootstrap_test_of_a_formula(benchmark: BenchmarkFixture, pair: tuple[Co
 
 
 def test_bootstrap_interval(benchmark: BenchmarkFixture, pair: tuple[Counts, Counts]) -> None:
-    """An interval for a difference is a bootstrap test without the test: the two should cost the same."""
+    """An interval for a difference is a bootstrap test without the p-value, so the two should cost the same."""
     interval = benchmark(reshuffle.bootstrap_interval, pair[0], BLEU, b=pair[1], n_resamples=1_000)
     assert interval.low < interval.high
 
@@ -97,12 +97,12 @@ def test_bootstrap_interval(benchmark: BenchmarkFixture, pair: tuple[Counts, Cou
 def test_compare(
     benchmark: BenchmarkFixture, references: list[list[str]], systems: dict[str, list[str]], all_pairs: bool
 ) -> None:
-    """All 120 pairs share shuffles and draws with the 15 of a baseline: eight times the pairs, not the time."""
+    """All 120 pairs share shuffles and draws with the 15 of a baseline, so they cost less than eight times as much."""
     comparison = benchmark(reshuffle.compare, references, systems, all_pairs=all_pairs)
     assert len(comparison.comparisons) == (120 if all_pairs else 15)
 
 
 @pytest.mark.parametrize("module", ["numpy", "reshuffle"])
 def test_import(benchmark: BenchmarkFixture, module: str) -> None:
-    """``import reshuffle`` in a new interpreter should stay near the time of numpy, without which it cannot do."""
+    """``import reshuffle`` in a new interpreter should take little longer than that of numpy, which it needs."""
     benchmark(subprocess.run, [sys.executable, "-c", f"import {module}"], check=True)

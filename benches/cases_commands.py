@@ -1,4 +1,4 @@
-"""Cases of whole commands, for which memory counts as well as time."""
+"""Cases of whole commands, measured in time and memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["million", "whole_command"]
 
 
 def same_reports(*reports: Any) -> None:
-    """The JSON of both commands: scores of all systems, p-values of all but the baseline."""
+    """Check the JSON of both commands: the scores of all systems, and the p-values of all but the baseline."""
     *theirs, ours = reports
     scores = [system["scores"]["BLEU"]["score"] for system in ours["systems"]]
     pvalues = [comparison["pvalue"] for comparison in ours["comparisons"]]
@@ -28,8 +28,8 @@ def same_reports(*reports: Any) -> None:
 
 
 def whole_command(texts: Texts) -> list[Race]:
-    """The whole command is what a user waits for, interpreter, imports, reading and counting included; reshuffle's also
-    draws 10,000 bootstrap replicates of every system for intervals, which sacreBLEU's does not."""
+    """Shows what a user waits for: the whole command with interpreter, imports, reading and counting. reshuffle also
+    draws 10,000 bootstrap replicates of every system for intervals, which sacreBLEU does not."""
     python = (sys.executable, "-m")
     reference, systems = texts.files.reference, texts.files.systems
     theirs = ["sacrebleu", reference, "-i", *systems, "-m", "bleu", "-f", "json"]
@@ -50,12 +50,12 @@ METRICS = ("bleu", "chrf", "ter", "nist")
 
 
 def million(texts: Texts) -> list[Race]:
-    """Counting a million made-up segments (the lines of one system again and again, each time with another word behind
-    them) shows what grows with a corpus. Times are of the counting, peaks of the command that makes the texts and
-    counts them. Beside them: the texts as UTF-8, the counts (eight bytes times systems, segments and columns), and by
-    how much the peak grew while it counted. What grows beyond the counts is the border's: Python keeps the UTF-8 of
-    every string outside ASCII that a library has asked it for; and the table of NIST, which holds all references'
-    n-grams. There is no rival; the sums of one thread and of all are compared."""
+    """Shows how time and memory grow with the corpus, by counting up to a million synthetic segments (the lines of one
+    system repeated, with a different word added each time). Times are of counting only; peaks are of the process that
+    also makes the texts. The remarks give the size of the texts in UTF-8, of the counts (eight bytes per system,
+    segment and column), and the growth of the peak during counting. Growth beyond the counts has two causes: Python
+    caches the UTF-8 form of every non-ASCII string that a library requests, and NIST keeps a table of the n-grams of
+    all references. There is no other tool; the sums from one thread and from all threads are compared."""
 
     def race(name: str, segments: int) -> Race:
         def counting(*threads: str) -> Any:

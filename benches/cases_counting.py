@@ -1,8 +1,8 @@
-"""Cases of counting: from texts to counts, beside tools in Python and Perl.
+"""Cases of counting, from texts to counts, beside tools in Python and Perl.
 
-Two races for each metric: one system alone, which pays for the references by itself, and all systems in one call. A
-rival for whom a system takes seconds counts the first few in the second race; its time per system does not depend on
-their number.
+Each metric has two races: one system alone, which bears the whole cost of the references, and all systems in one call.
+A tool that takes seconds per system counts only the first systems in the second race; its time per system does not
+depend on their number.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def systems_of(texts: Texts, systems: int) -> list[list[str]]:
 
 
 def sizes(texts: Texts) -> list[tuple[str, int]]:
-    """Both sizes of a race, in words and in systems."""
+    """The label and the number of systems of both races."""
     everything = len(texts.systems)
     return [("one system", 1), (f"{everything} systems in one go, per system", everything)]
 
 
 def ours(metric: NativeMetric, texts: Texts, systems: int, target: float, suffix: str = "") -> list[Contender]:
-    """reshuffle as a user calls it, and on one thread. The counts alone are its outcome."""
+    """reshuffle with default settings, and on one thread. The outcome is the counts."""
     outputs, references = systems_of(texts, systems), texts.references
     return [
         Contender(
@@ -64,9 +64,9 @@ def beside_sacrebleu(
     few: int = sys.maxsize,
     at_most: int = sys.maxsize,
 ) -> list[Race]:
-    """Races against a metric of sacreBLEU, which ``make`` makes; it counts at most ``few`` systems in one go.
+    """Races against a metric of sacreBLEU, made by ``make``; it counts at most ``few`` systems in one race.
 
-    Its references are prepared beforehand and for themselves: its users may keep them.
+    Its references are prepared in advance and timed separately, because its users can reuse them.
     """
     prepared = cache(lambda: make(references=texts.references))
 
@@ -92,8 +92,9 @@ def beside_sacrebleu(
 
 
 def count(texts: Texts) -> list[Race]:
-    """Counting BLEU (13a, per system of 3,004 segments) is where every run begins: reshuffle's time includes the
-    references, sacreBLEU's does not, and its cache of tokenized lines is emptied before every run."""
+    """Shows the speed of counting BLEU (13a, per system of 3,004 segments), the first step of every run. reshuffle's
+    time includes the references, sacreBLEU's does not; sacreBLEU's cache of tokenized lines is emptied before every
+    run."""
     bleu, theirs = metric("bleu"), BLEU()
 
     def check(expected: list[Any], *others: Array) -> None:
@@ -106,8 +107,9 @@ def count(texts: Texts) -> list[Race]:
 
 
 def chrf(texts: Texts) -> list[Race]:
-    """Counting chrF and chrF++ is all n-grams and hardly any tokens: six orders of characters, and for chrF++ two of
-    words. As in `count`, sacreBLEU's references are ready; it counts the first four systems only."""
+    """Shows the speed of counting chrF and chrF++, whose cost is n-grams rather than tokens: characters up to order
+    six, and for chrF++ words up to order two. As in `count`, sacreBLEU's references are prepared; it counts four
+    systems."""
     races = []
     for key, word_order in [("chrf", 0), ("chrf++", 2)]:
         native = metric(key)
@@ -123,9 +125,9 @@ def chrf(texts: Texts) -> list[Race]:
 
 
 def ter(texts: Texts) -> list[Race]:
-    """Counting TER is a search for shifts, which takes sacreBLEU seconds per system, so it counts two at most, twice.
-    Tercom's own search (variant=tercom) runs beside it: it differs in a few segments of a file, and must not in more
-    than one of two hundred."""
+    """Shows the speed of counting TER, a search for shifts. sacreBLEU takes seconds per system, so it counts two at
+    most, and runs twice. Tercom's search (variant=tercom) is timed as well; it may differ in at most one of two hundred
+    segments."""
     sacrebleus, tercoms = metric("ter"), metric("ter", variant="tercom")
 
     def contenders(systems: int) -> list[Contender]:
@@ -146,10 +148,11 @@ def ter(texts: Texts) -> list[Race]:
 
 
 def nist(texts: Texts) -> list[Race]:
-    """Counting NIST has to see all references before the first segment. NLTK is given tokens (reshuffle cuts its lines
-    in its time), and its scores must be equal to 1e-7, for reshuffle counts information in fixed point; the Perl script
-    of NIST reads SGM files of documents of 25 segments and cuts its lines itself, its time is that of the whole command
-    (of which Perl's own start is some hundredths of a second), and the four decimals that it prints must be equal."""
+    """Shows the speed of counting NIST, which has to read all references before the first segment. NLTK gets tokens,
+    while reshuffle's time includes tokenization; scores must agree to 1e-7, as reshuffle sums information in fixed
+    point. The Perl script of NIST reads SGM files with documents of 25 segments and tokenizes them itself; its time is
+    that of the whole command (a few hundredths of a second of it are Perl's start), and its four printed decimals must
+    be equal."""
     standard, slips = metric("nist"), metric("nist", mteval_quirks=True)
 
     def scores(native: NativeMetric, counts: Array) -> Any:
@@ -178,12 +181,12 @@ def nist(texts: Texts) -> list[Race]:
 
 @cache
 def reference_tokens(line: str) -> list[list[str]]:
-    """The one reference of a segment in tokens, in the list that NLTK wants."""
+    """The tokens of the only reference of a segment, in the nested list that NLTK expects."""
     return tokenize([line])
 
 
 def nltk_nist(texts: Texts, systems: int) -> Contender | Skipped:
-    """NLTK's NIST of the first systems, tokens given."""
+    """NLTK's NIST of the first systems, from tokens."""
     references = [reference_tokens(line) for line in texts.references[0]]
     outputs = [tokenize(lines) for lines in systems_of(texts, systems)]
 
@@ -205,7 +208,7 @@ def perl_nist(texts: Texts, systems: int) -> Contender | Skipped:
     if shutil.which("perl") is None:
         return Skipped(title, "Perl is not installed")
     folder = sgm_files(texts, systems)
-    # It wants XML::Twig even for files that are not XML. Where that is not installed an empty module does.
+    # The script needs XML::Twig even for files that are not XML; an empty module is enough.
     (folder / "XML").mkdir()
     (folder / "XML" / "Twig.pm").write_text("package XML::Twig; 1;\n", encoding="utf-8")
     arguments = ["perl", f"-I{folder}", str(texts.mteval), "-c", "-n"]
@@ -223,15 +226,15 @@ KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until the process ends
 
 
 def sgm_files(texts: Texts, systems: int) -> Path:
-    """Source, reference and systems as the script wants them.
+    """Source, reference and systems in the format of the script.
 
-    Lines are written as they are: the script decodes entities with a tokenizer that ours repeats, so an escaped line
-    would be another line. It reads documents one after the other, copying what is left of each at every segment, so
-    they are as short as those of real test sets. A document named 0 would be one without a name.
+    Lines are not escaped: the script decodes entities with a tokenizer that ours reproduces, so escaping would change
+    the text. The script copies the rest of a document for every segment, so documents are as short as those of real
+    test sets. It takes a document named 0 for one without a name.
     """
     KEPT.append(tempfile.TemporaryDirectory(prefix="reshuffle-benches-"))
     folder = Path(KEPT[-1].name)
-    # It reports systems in the order of their names.
+    # The script reports systems in the order of their names.
     outputs = {f"{number:02}": lines for number, lines in enumerate(systems_of(texts, systems))}
     reference = {"reference": texts.references[0]}
     for part, kind, columns in [("src", "srcset", reference), ("ref", "refset", reference), ("tst", "tstset", outputs)]:
@@ -247,9 +250,9 @@ def sgm_files(texts: Texts, systems: int) -> Path:
 
 
 def sentbleu(texts: Texts) -> list[Race]:
-    """Sentence BLEU with smoothing 7, which NLTK reads otherwise than its authors: reshuffle gives NLTK's numbers as
-    nltk-7, equal to 1e-8 for they are counted in fixed point, and the authors' as 7, which NLTK cannot be compared
-    with. NLTK is given tokens, reshuffle cuts lines in its time."""
+    """Shows the speed of sentence BLEU with smoothing 7, which NLTK implements differently from its authors.
+    reshuffle's nltk-7 reproduces NLTK's numbers to 1e-8 (it counts in fixed point); its 7 is that of the authors and
+    has no counterpart to compare with. NLTK gets tokens, while reshuffle's time includes tokenization."""
     theirs, authors = metric("sentbleu", smoothing="nltk-7"), metric("sentbleu")
 
     def check(expected: list[list[float]], *others: Array) -> None:
@@ -266,7 +269,7 @@ def sentbleu(texts: Texts) -> list[Race]:
 
 
 def nltk_sentences(texts: Texts, systems: int) -> Contender | Skipped:
-    """NLTK's sentence BLEU of every segment of the systems, tokens given."""
+    """NLTK's sentence BLEU of every segment of the systems, from tokens."""
     references = [reference_tokens(line) for line in texts.references[0]]
     outputs = [tokenize(lines) for lines in systems_of(texts, systems)]
 

@@ -1,4 +1,4 @@
-"""Cases of many pairs of systems, through the public calls: whole comparisons of counts that are given."""
+"""Cases of many pairs of systems: whole comparisons from precomputed counts, through the public functions."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ Problem: TypeAlias = tuple[Array, Array, Metric]
 
 
 def counted(texts: Texts, key: str) -> dict[str, Array]:
-    """The counts of all systems, the two whose difference is chance as likely as not before the others."""
+    """The counts of all systems, beginning with OTHER and BASELINE, whose difference is not significant."""
     names = [OTHER, BASELINE, *(name for name in texts.systems if name not in (OTHER, BASELINE))]
     counts = metric(key).suff_stats([texts.systems[name] for name in names], texts.references)
     return dict(zip(names, counts, strict=True))
 
 
 def all_pairs(key: str, counts: Mapping[str, Array], **options: Any) -> Callable[[], Comparison]:
-    """A comparison of all pairs with nothing but tests, unless the options say otherwise."""
-    given = FromCounts(key, counts, key)
-    asked = {
+    """A comparison of all pairs with tests only, unless the options add more."""
+    external = FromCounts(key, counts, key)
+    arguments = {
         "scheme": "iid",
         "interval": no_interval(),
         "n_resamples": SHUFFLES,
@@ -52,12 +52,12 @@ def all_pairs(key: str, counts: Mapping[str, Array], **options: Any) -> Callable
         "all_pairs": True,
         **options,
     }
-    return lambda: compare(metrics=given, **asked)
+    return lambda: compare(metrics=external, **arguments)
 
 
 def no_interval() -> str | None:
-    """What to ask for when no intervals are wanted. The earliest builds always make some: they get one that costs
-    nothing, in the way in which any interval is added."""
+    """The value of ``interval`` that makes no intervals. The earliest builds do not accept None; for them, an interval
+    that costs nothing is added to the registry."""
     try:
         compare(metrics=SegmentScores("score", [[0, 1], [0, 1]]), n_resamples=1, interval=None)
     except InputError:
@@ -69,8 +69,9 @@ def no_interval() -> str | None:
 
 
 def pairs(texts: Texts) -> list[Race]:
-    """All 120 pairs of sixteen systems with 10,000 shuffles, BLEU, time per pair and shuffle: one set of flips and one
-    sum per system serve all of them. sacreBLEU has one pair at a time; its time for one stands for each."""
+    """Shows the gain from sharing work: all 120 pairs of sixteen systems (BLEU, 10,000 shuffles) use the same flips and
+    one sum per system; times are per pair and shuffle. sacreBLEU tests one pair at a time, so one pair stands for
+    each."""
     counts = counted(texts, "bleu")
     theirs = sacrebleu_test(sacrebleu.significance._paired_ar_test, counts[OTHER], counts[BASELINE], SHUFFLES)
     n_pairs = len(counts) * (len(counts) - 1) // 2
@@ -79,7 +80,7 @@ def pairs(texts: Texts) -> list[Race]:
         run = all_pairs("bleu", counts, threads=threads)
 
         def outcome() -> Outcome:
-            first = run().comparisons[0].test  # of BASELINE and OTHER, in this order
+            first = run().comparisons[0].test  # of BASELINE minus OTHER
             return Outcome(-first.statistic, first.pvalue, SHUFFLES)
 
         return outcome
@@ -90,7 +91,7 @@ def pairs(texts: Texts) -> list[Race]:
 
 
 def same_comparisons(expected: Comparison, *others: Comparison) -> None:
-    """The same differences and, within Monte Carlo error, the same p-values; adjusted ones are another matter."""
+    """Check for the same differences and, within Monte Carlo error, the same unadjusted p-values."""
     for actual in others:
         for one, other in zip(expected.comparisons, actual.comparisons, strict=True):
             same_scores(one.difference, other.difference)
@@ -98,9 +99,9 @@ def same_comparisons(expected: Comparison, *others: Comparison) -> None:
 
 
 def auto(texts: Texts) -> list[Race]:
-    """What ``auto``, the default scheme, costs beside ``iid``, which it means to save: of 120 pairs by TER, which
-    differ in one column, and of one pair of 500 segments that differs in one column. Close to 1× is the aim: an exact p
-    is worth having, not worth waiting for."""
+    """Compares the cost of the default scheme ``auto`` with that of ``iid``: for 120 pairs by TER, which differ in one
+    column, and for one pair of 500 segments that differs in one column. The aim is a ratio close to 1, as an exact
+    p-value should not make users wait."""
     counts = counted(texts, "ter")
     n_pairs = len(counts) * (len(counts) - 1) // 2
     races = [
@@ -114,27 +115,27 @@ def auto(texts: Texts) -> list[Race]:
         )
         for name, threads in ((RESHUFFLE, None), (ONE_THREAD, 1))
     ]
-    # One column of BLEU, and human ratings in tenths of a point: the law of a sum has 160 times as many values there.
+    # One column of BLEU, and human ratings in tenths of a point: their sum has 160 times as many possible values.
     a, b = (counts[:SMALL].copy() for counts in pair(texts))
     column = metric("bleu").columns.index("match_2")
     b[:, [c for c in range(b.shape[1]) if c != column]] = np.delete(a, column, axis=1)
     ratings = np.round(np.random.default_rng(SEED).normal(80, 15, (2, SMALL)).clip(0, 100), 1)
-    given = SegmentScores("ratings", list(ratings))
-    x, y = given.counts.values()
-    problems: list[tuple[str, Problem]] = [("BLEU", (a, b, metric("bleu"))), ("ratings", (x, y, given))]
+    external = SegmentScores("ratings", list(ratings))
+    x, y = external.counts.values()
+    problems: list[tuple[str, Problem]] = [("BLEU", (a, b, metric("bleu"))), ("ratings", (x, y, external))]
     for what, problem in problems:
         for n in (999, SHUFFLES):
             schemes = [
-                Contender(f"{ONE_THREAD}, iid", call(of_one_pair(problem, "iid", n))),
-                Contender(f"{ONE_THREAD}, auto", call(of_one_pair(problem, "auto", n)), target=0.9),
+                Contender(f"{ONE_THREAD}, iid", call(run_one_pair(problem, "iid", n))),
+                Contender(f"{ONE_THREAD}, auto", call(run_one_pair(problem, "auto", n)), target=0.9),
             ]
-            one = f"one pair of {SMALL} segments that differs in one column, {what}, R = {n:,}"
-            races.append(Race(one, schemes, same_outcomes))
+            label = f"one pair of {SMALL} segments that differs in one column, {what}, R = {n:,}"
+            races.append(Race(label, schemes, same_outcomes))
     return races
 
 
-def of_one_pair(problem: Problem, scheme: str, n: int) -> Callable[[], Outcome]:
-    """Approximate randomization of a, b under a metric by a scheme."""
+def run_one_pair(problem: Problem, scheme: str, n: int) -> Callable[[], Outcome]:
+    """Approximate randomization of (a, b, metric) with a scheme."""
     options: dict[str, Any] = {"scheme": scheme, "n_resamples": n, "seed": SEED, "threads": 1}
 
     def run() -> Outcome:
@@ -145,8 +146,9 @@ def of_one_pair(problem: Problem, scheme: str, n: int) -> Callable[[], Outcome]:
 
 
 def maxt(texts: Texts) -> list[Race]:
-    """p adjusted by maxT for all 120 pairs of sixteen systems, BLEU, 10,000 shuffles, beside p that nothing adjusts: a
-    second pass over the shuffles compares each statistic with what the first found of its spread."""
+    """Shows the cost of p-values adjusted by maxT for all 120 pairs of sixteen systems (BLEU, 10,000 shuffles),
+    compared with unadjusted ones: a second pass over the shuffles standardizes each statistic by the spread found in
+    the first."""
     counts = counted(texts, "bleu")
     n_pairs = len(counts) * (len(counts) - 1) // 2
     return [
@@ -163,8 +165,8 @@ def maxt(texts: Texts) -> list[Race]:
     ]
 
 
-def made_up(counts: Mapping[str, Array], n: int) -> dict[str, Array]:
-    """n systems that differ pairwise: real ones, and mixtures in which every m-th segment is that of the next one."""
+def synthetic_systems(counts: Mapping[str, Array], n: int) -> dict[str, Array]:
+    """n different systems: real ones, and mixtures in which every m-th segment comes from the next system."""
     real = list(counts.values())
     segments = np.arange(len(real[0]))
     mixed = (
@@ -175,10 +177,10 @@ def made_up(counts: Mapping[str, Array], n: int) -> dict[str, Array]:
 
 
 def delta(texts: Texts) -> list[Race]:
-    """Intervals by the delta method for all 4,950 pairs of 100 systems, BLEU, one thread, time per pair: first those
-    of 99 pairs one by one, then whole comparisons with one shuffle, with and without intervals. What is between the
-    last two is the price of the intervals."""
-    counts = made_up(counted(texts, "bleu"), MANY_SYSTEMS)
+    """Shows the cost of delta-method intervals for all 4,950 pairs of 100 systems (BLEU, one thread, time per pair): 99
+    pairs one by one, then whole comparisons with one shuffle, with and without intervals. The difference between the
+    last two is the cost of the intervals."""
+    counts = synthetic_systems(counted(texts, "bleu"), MANY_SYSTEMS)
     first, *rest = counts.values()
     bleu = metric("bleu")
     n_pairs = MANY_SYSTEMS * (MANY_SYSTEMS - 1) // 2
@@ -186,14 +188,14 @@ def delta(texts: Texts) -> list[Race]:
     def one_by_one() -> list[float]:
         return [standard_error(other, bleu, b=first, threads=1) for other in rest]
 
-    # The comparison itself makes the intervals' ends from standard errors and adds them to its records.
+    # The comparison computes the ends of intervals from standard errors and stores them in its records.
     options: dict[str, Any] = {"n_resamples": 1, "threads": 1}
     intervals = all_pairs("bleu", counts, interval="delta", **options)
 
     def errors_of_the_first() -> list[float]:
-        reach = 1.959963984540054  # the .975 quantile of the normal distribution
+        quantile = 1.959963984540054  # the .975 quantile of the normal distribution
         found = [pair.confidence_interval for pair in intervals().comparisons[: len(rest)]]
-        return [(interval.high - interval.low) / 2 / reach for interval in found if interval is not None]
+        return [(interval.high - interval.low) / 2 / quantile for interval in found if interval is not None]
 
     def nothing() -> None:
         all_pairs("bleu", counts, **options)()

@@ -1,4 +1,4 @@
-"""Cases beside other compiled packages of PyPI."""
+"""Cases beside other compiled packages on PyPI."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Scores = Callable[[], Any]
 
 
 class Peer(NamedTuple):
-    """A package, its module, what it computes, and how to prepare it and reshuffle for the same scores."""
+    """A package, its module, the score it computes, and how to prepare it and reshuffle for the same scores."""
 
     package: str
     module: str
@@ -32,26 +32,26 @@ class Peer(NamedTuple):
 
 
 def bleuscore(systems: Columns, references: Columns) -> Scores:
-    """Corpus BLEU. Without smoothing, which is the same wherever every order has a match."""
+    """Corpus BLEU without smoothing, which makes no difference if every order has a match."""
     compute = import_module("bleuscore").compute
     columns = [[line] for line in references[0]]
     return lambda: [100 * compute(columns, list(lines), ref_len_method="closest")["bleu"] for lines in systems]
 
 
 def mojo_bleu(systems: Columns, references: Columns) -> Scores:
-    """Corpus BLEU, one system after the other, for it takes one."""
+    """Corpus BLEU, one system per call."""
     corpus_bleu = import_module("sacrebleu_mojo").corpus_bleu
     return lambda: [corpus_bleu(lines, references).score for lines in systems]
 
 
 def mojo_chrf(systems: Columns, references: Columns) -> Scores:
-    """Corpus chrF, one system after the other."""
+    """Corpus chrF, one system per call."""
     corpus_chrf = import_module("sacrebleu_mojo").corpus_chrf
     return lambda: [corpus_chrf(lines, references).score for lines in systems]
 
 
 def fastchrf(systems: Columns, references: Columns) -> Scores:
-    """chrF of every segment, all systems in one call: it compares some hypotheses with some references each."""
+    """chrF of every segment, all systems in one call, as it compares several hypotheses with several references."""
     pairwise_chrf = import_module("fastchrf").pairwise_chrf
     hypotheses = [list(segment) for segment in zip(*systems, strict=True)]
     columns = [[line] for line in references[0]]
@@ -59,12 +59,12 @@ def fastchrf(systems: Columns, references: Columns) -> Scores:
 
 
 def corpus_bleu(systems: Columns, references: Columns, threads: int | None) -> Scores:
-    """reshuffle's counts and scores of BLEU."""
+    """reshuffle's BLEU, counts and scores."""
     return corpus_scores("bleu", systems, references, threads)
 
 
 def corpus_chrf(systems: Columns, references: Columns, threads: int | None) -> Scores:
-    """reshuffle's counts and scores of chrF."""
+    """reshuffle's chrF, counts and scores."""
     return corpus_scores("chrf", systems, references, threads)
 
 
@@ -74,7 +74,7 @@ def corpus_scores(key: str, systems: Columns, references: Columns, threads: int 
 
 
 def segment_chrf(systems: Columns, references: Columns, threads: int | None) -> Scores:
-    """reshuffle's counts and scores of segments of chrF."""
+    """reshuffle's chrF of segments, counts and scores."""
     native = metric("chrf")
     return lambda: native.segment_scores(native.suff_stats(systems, references, threads=threads))
 
@@ -88,9 +88,9 @@ PEERS = (
 
 
 def peers(texts: Texts) -> list[Race]:
-    """From texts to scores beside other compiled packages. Each contender's first call in a new process counts, imports
-    left out: some remember lines that they have tokenized, and a second call would be flattered. fast-bleu is not here,
-    for it scores every hypothesis against all references of the set; sacrebleu-mojo needs Python 3.12."""
+    """Shows reshuffle beside other compiled packages, from texts to scores. The first call of each in a new process is
+    timed, without imports, because some cache tokenized lines and would be faster in a second call. fast-bleu is left
+    out, as it scores every hypothesis against all references of the set; sacrebleu-mojo needs Python 3.12."""
 
     def check(expected: Any, *others: Any) -> None:
         for actual in others:
@@ -99,12 +99,12 @@ def peers(texts: Texts) -> list[Race]:
     races = []
     for peer in PEERS:
         for size, systems in sizes(texts):
-            given = (systems_of(texts, systems), texts.references)
-            rival = Contender(name(peer.package), first_call(peer.theirs, *given), things=systems)
+            columns = (systems_of(texts, systems), texts.references)
+            rival = Contender(name(peer.package), first_call(peer.theirs, *columns), things=systems)
             contenders = [
                 unless_missing(peer.package, peer.module, rival),
-                Contender(RESHUFFLE, first_call(peer.ours, *given, None), target=1.5, things=systems),
-                Contender(ONE_THREAD, first_call(peer.ours, *given, 1), things=systems),
+                Contender(RESHUFFLE, first_call(peer.ours, *columns, None), target=1.5, things=systems),
+                Contender(ONE_THREAD, first_call(peer.ours, *columns, 1), things=systems),
             ]
             races.append(Race(f"{peer.what} beside {peer.package}, {size}", contenders, check))
     return races

@@ -1,4 +1,4 @@
-"""Cases of resampling: the counts are given, so that nothing but shuffles, draws and scores is timed."""
+"""Cases of resampling from precomputed counts: the times are those of shuffles, draws and scores only."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU, name
 
 __all__ = ["SEED", "SHUFFLES", "ar", "bootstrap", "contenders", "pair", "sacrebleu_test", "scipys", "vectorised"]
 
-# What rivals do, and what reshuffle does in about as many milliseconds as these take seconds; times are per replicate.
+# Replicates of the other tools, and those of reshuffle in roughly a thousandth of the time; times are per replicate.
 SHUFFLES, OUR_SHUFFLES = 10_000, 100_000
 DRAWS, OUR_DRAWS = 1_000, 100_000
 SEED = 12345
-SIMD = _core.simd() if hasattr(_core, "simd") else "avx512"  # builds before the choice had no name for it
+SIMD = _core.simd() if hasattr(_core, "simd") else "avx512"  # earlier builds cannot report the path
 
 
 def pair(texts: Texts, key: str = "bleu") -> tuple[Array, Array]:
     """The counts of two systems."""
     a, b = metric(key).suff_stats([texts.systems[OTHER], texts.systems[BASELINE]], texts.references)
-    # SciPy is imported at the first p-value. A command pays for that, and `command` counts it; a call does not.
+    # SciPy is imported for the first p-value. The case `command` includes the import; these cases do not.
     approximate_randomization(a, b, key, n_resamples=1)
     return a, b
 
@@ -40,17 +40,17 @@ RIVALS = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
 
 
 def sacrebleu_test(test: Callable[..., Any], a: Array, b: Array, n: int, key: str = "bleu") -> Callable[[], Outcome]:
-    """One of sacreBLEU's own paired tests with the counts given.
+    """One of sacreBLEU's own paired tests on precomputed counts.
 
-    It takes texts and counts them first. That one step gives the counts that it would have given, in its own form, a
-    list of lists of integers; everything else is its own code.
+    The tests take texts and count them first. That one step is replaced by one that returns the counts in its format, a
+    list of lists of integers; everything else is sacreBLEU's code.
     """
     rival = RIVALS[key]()
     counts, baseline_counts = a.tolist(), b.tolist()
     vars(rival)["_extract_corpus_statistics"] = lambda hypotheses, references: counts
     baseline = rival._aggregate_and_compute(baseline_counts).score
     info = {key: (baseline_counts, sacrebleu.significance.Result(baseline))}
-    segments = [""] * len(counts)  # of which it wants to know the number
+    segments = [""] * len(counts)  # only their number is used
 
     def run() -> Outcome:
         _, results = test(info, "system", segments, None, {key: rival}, n_samples=n, seed=SEED)
@@ -60,7 +60,7 @@ def sacrebleu_test(test: Callable[..., Any], a: Array, b: Array, n: int, key: st
 
 
 def reshuffle_ar(a: Array, b: Array, threads: int | None = None, key: str = "bleu") -> Callable[[], Outcome]:
-    """Approximate randomization as a user calls it, by coins: ``auto`` may know p without any shuffles."""
+    """Approximate randomization with the scheme ``iid``, as ``auto`` may find an exact p-value without any shuffles."""
     options: dict[str, Any] = {"scheme": "iid", "n_resamples": OUR_SHUFFLES, "seed": SEED, "threads": threads}
 
     def run() -> Outcome:
@@ -71,7 +71,7 @@ def reshuffle_ar(a: Array, b: Array, threads: int | None = None, key: str = "ble
 
 
 def reshuffle_bootstrap(a: Array, b: Array, threads: int | None = None) -> Callable[[], Outcome]:
-    """The bootstrap that sacreBLEU has, as a user calls it."""
+    """The bootstrap test that sacreBLEU implements."""
 
     def run() -> Outcome:
         bleu = metric("bleu")
@@ -84,7 +84,7 @@ def reshuffle_bootstrap(a: Array, b: Array, threads: int | None = None) -> Calla
 def numpy_bleu(totals: Array) -> Array:
     """BLEU with exponential smoothing of (R, 10) summed counts: both lengths, then matches and n-grams per order.
 
-    Corpora have n-grams of all four orders, so nothing here looks after those that have not.
+    It assumes that there are n-grams of all four orders, as in any corpus.
     """
     length, reference, matches, ngrams = np.split(totals, [1, 2, 6], axis=1)
     halved = 0.5 ** np.cumsum(matches == 0, axis=1)
@@ -96,12 +96,12 @@ def numpy_bleu(totals: Array) -> Array:
 def numpy_ar(a: Array, b: Array) -> Callable[[], Outcome]:
     """Approximate randomization with numpy: blocks of flips times a − b through BLAS.
 
-    Bits unpacked from raw words took a quarter of the time of ``rng.integers(2)``, and blocks of 500 less than smaller
-    or larger ones. Sums stay below 2²⁴, so float32 is exact.
+    Unpacking bits from raw 64-bit values took a quarter of the time of ``rng.integers(2)``, and blocks of 500 were
+    faster than smaller or larger ones. Sums stay below 2²⁴, so float32 is exact.
     """
     block, segments = 500, len(a)
-    words = -(-segments // 64)
-    moved = (a - b).astype(np.float32)
+    n_values = -(-segments // 64)
+    difference = (a - b).astype(np.float32)
     total_a, total_b = a.sum(axis=0), b.sum(axis=0)
 
     def run() -> Outcome:
@@ -110,9 +110,9 @@ def numpy_ar(a: Array, b: Array) -> Callable[[], Outcome]:
         reached = 0
         for first in range(0, SHUFFLES, block):
             size = min(block, SHUFFLES - first)
-            raw = source.random_raw(size * words).view(np.uint8).reshape(size, -1)
+            raw = source.random_raw(size * n_values).view(np.uint8).reshape(size, -1)
             flips = np.unpackbits(raw, axis=1, count=segments).astype(np.float32)
-            shift = (flips @ moved).astype(np.float64)
+            shift = (flips @ difference).astype(np.float64)
             shuffled = numpy_bleu(total_a - shift) - numpy_bleu(total_b + shift)
             reached += int((np.abs(shuffled) >= abs(observed)).sum())
         return Outcome(float(observed), (reached + 1) / (SHUFFLES + 1), SHUFFLES)
@@ -121,10 +121,10 @@ def numpy_ar(a: Array, b: Array) -> Callable[[], Outcome]:
 
 
 def numpy_bootstrap(a: Array, b: Array) -> Callable[[], Outcome]:
-    """The bootstrap with shift, with numpy: how often each segment is drawn, times the counts through BLAS.
+    """The bootstrap with shift, with numpy: how often each segment is drawn, times the counts, through BLAS.
 
     ``bincount`` of offset indices took a sixth of the time of gathering rows and a tenth of that of
-    ``rng.multinomial``; blocks of 50 were the best.
+    ``rng.multinomial``; blocks of 50 were the fastest.
     """
     block, segments = 50, len(a)
     both = np.hstack([a, b]).astype(np.float32)
@@ -148,7 +148,7 @@ def numpy_bootstrap(a: Array, b: Array) -> Callable[[], Outcome]:
 
 
 def contenders(theirs: Contender, ours: Callable[..., Callable[[], Any]], n: int, target: float) -> list[Contender]:
-    """A rival, reshuffle on all cores and on one thread, each with its number of replicates."""
+    """Another tool, and reshuffle on all cores and on one thread, each with its number of replicates."""
     return [
         theirs,
         Contender(RESHUFFLE, call(ours()), target=target, things=n),
@@ -157,9 +157,9 @@ def contenders(theirs: Contender, ours: Callable[..., Callable[[], Any]], n: int
 
 
 def ar(texts: Texts) -> list[Race]:
-    """Approximate randomization of one pair with the counts given, time per shuffle, is the kernel that the package is
-    about; the rival is sacreBLEU's own test, which holds all flips in memory and scores shuffles one by one, and makes
-    10,000 of them where reshuffle makes 100,000."""
+    """Shows the speed of the central kernel, approximate randomization of one pair from precomputed counts, per
+    shuffle. sacreBLEU's own test holds all flips in memory and scores shuffles one by one; it makes 10,000 of them,
+    reshuffle 100,000."""
     races = []
     for key, target in [("bleu", 800 if SIMD == "avx2" else 1000), ("chrf", 500), ("ter", 500)]:
         a, b = pair(texts, key)
@@ -172,9 +172,9 @@ def ar(texts: Texts) -> list[Race]:
 
 
 def bootstrap(texts: Texts) -> list[Race]:
-    """The paired bootstrap (with shift, as sacreBLEU has it) of one pair with the counts given, time per draw of 1,000
-    and of 100,000: draws cost more than shuffles, for a segment may come any number of times where a shuffle decides
-    between two."""
+    """Shows the speed of the paired bootstrap (with shift, as in sacreBLEU) of one pair from precomputed counts, per
+    draw; sacreBLEU makes 1,000 draws, reshuffle 100,000. Draws cost more than shuffles, as a segment can be drawn any
+    number of times, while a shuffle has only two choices."""
     a, b = pair(texts)
     theirs = sacrebleu_test(sacrebleu.significance._paired_bs_test, a, b, DRAWS)
     rival = Contender(SACREBLEU, call(theirs), things=DRAWS)
@@ -183,11 +183,11 @@ def bootstrap(texts: Texts) -> list[Race]:
 
 
 def scipys(texts: Texts) -> list[Race]:
-    """SciPy's permutation test of a mean, here of sentence BLEU, on the same data, vectorised and in batches that fit
-    the cache; time per shuffle."""
+    """Shows SciPy's permutation test of a mean (of sentence BLEU) on the same data, vectorised and in batches that fit
+    the cache, per shuffle."""
     bleu = metric("bleu")
     scores = bleu.segment_scores(bleu.suff_stats([texts.systems[OTHER], texts.systems[BASELINE]], texts.references))
-    given = SegmentScores("sentence BLEU", {"a": scores[0], "b": scores[1]})
+    external = SegmentScores("sentence BLEU", {"a": scores[0], "b": scores[1]})
 
     def theirs() -> Outcome:
         def statistic(x: Array, y: Array, axis: int) -> Array:
@@ -201,7 +201,7 @@ def scipys(texts: Texts) -> list[Race]:
         options: dict[str, Any] = {"scheme": "iid", "n_resamples": OUR_SHUFFLES, "seed": SEED, "threads": threads}
 
         def run() -> Outcome:
-            result = approximate_randomization(given.counts["a"], given.counts["b"], given, **options)
+            result = approximate_randomization(external.counts["a"], external.counts["b"], external, **options)
             return Outcome(result.statistic, result.pvalue, OUR_SHUFFLES)
 
         return run
@@ -211,10 +211,10 @@ def scipys(texts: Texts) -> list[Race]:
 
 
 def vectorised(texts: Texts) -> list[Race]:
-    """The same two tests against vectorised numpy with BLAS, to tell how much of the gain is not Python's loop over
-    replicates; times per replicate."""
+    """Shows how much of the gain is not due to avoiding Python's loop over replicates: the same two tests against
+    vectorised numpy with BLAS, per replicate."""
     a, b = pair(texts)
-    of_numpy = [
+    numpy_races = [
         ("AR, BLEU, per shuffle", numpy_ar, SHUFFLES, reshuffle_ar, OUR_SHUFFLES, 15),
         ("bootstrap, BLEU, per draw", numpy_bootstrap, DRAWS, reshuffle_bootstrap, OUR_DRAWS, 8),
     ]
@@ -224,5 +224,5 @@ def vectorised(texts: Texts) -> list[Race]:
             contenders(Contender(name("numpy"), call(theirs(a, b)), things=n), partial(ours, a, b), our_n, target),
             same_outcomes,
         )
-        for what, theirs, n, ours, our_n, target in of_numpy
+        for what, theirs, n, ours, our_n, target in numpy_races
     ]

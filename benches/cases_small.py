@@ -1,7 +1,7 @@
-"""Cases of small problems: what a call costs when there is next to nothing to resample.
+"""Cases of small problems: the cost of a call with little to resample.
 
-Simulations of type I error and power run thousands of tests of some hundred segments each. There the kernel takes
-microseconds, and checking arguments, preparing counts and making a result are most of the price.
+Simulations of type-I error and power run thousands of tests of several hundred segments each. There the kernel takes
+microseconds, and most of the time goes to checking arguments, preparing counts and making a result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPTIONS: dict[str, Any] = {"seed": SEED, "threads": 1}
 
 
 def one_call(a: Array, b: Array, n: int) -> Callable[[], Outcome]:
-    """A test as a user calls it, all else by default."""
+    """One test with default settings."""
     bleu = metric("bleu")
 
     def run() -> Outcome:
@@ -39,7 +39,7 @@ def one_call(a: Array, b: Array, n: int) -> Callable[[], Outcome]:
 
 
 def in_a_loop(a: Array, b: Array) -> Callable[[], Array]:
-    """The p-values of (batch, S, K) counts, problem by problem."""
+    """The p-values of (batch, S, K) counts, with one call per problem."""
     bleu = metric("bleu")
 
     def run() -> Array:
@@ -51,7 +51,7 @@ def in_a_loop(a: Array, b: Array) -> Callable[[], Array]:
 
 
 def in_one_call(a: Array, b: Array) -> Callable[[], Array]:
-    """The same, all problems in one call."""
+    """The same with all problems in one call."""
     bleu = metric("bleu")
 
     def run() -> Array:
@@ -61,33 +61,33 @@ def in_one_call(a: Array, b: Array) -> Callable[[], Array]:
 
 
 def fastest(a: Array, b: Array) -> Callable[[], Measurement]:
-    """All problems in the fastest way that this build has: in one call, or in a loop if it takes no batches.
+    """All problems in one call, or in a loop if this build has no batches.
 
-    Under one name, so that ``before.py`` sets the one beside the other.
+    Both have the same name, so that ``before.py`` compares them.
     """
     try:
         in_one_call(a[:2], b[:2])()
     except InputError:
-        return remarked(call(in_a_loop(a, b)), "this build takes no batches: a loop")
+        return with_remark(call(in_a_loop(a, b)), "this build takes no batches: a loop")
     return call(in_one_call(a, b))
 
 
-def remarked(measure: Callable[[], Measurement], remark: str) -> Callable[[], Measurement]:
-    """The same, with something to tell beside its times."""
+def with_remark(measure: Callable[[], Measurement], remark: str) -> Callable[[], Measurement]:
+    """The same measurement with a remark."""
     return lambda: measure()._replace(remark=remark)
 
 
 def same_pvalues(expected: Array, *others: Array) -> None:
-    """The same p-values, to the last bit: a batch is its problems."""
+    """Check for bitwise equal p-values: a batch must give the results of its problems."""
     for actual in others:
         if not np.array_equal(expected, actual):
             raise DisagreementError(f"p-values differ in {int((expected != actual).sum())} of {len(expected)} problems")
 
 
 def small(texts: Texts) -> list[Race]:
-    """Approximate randomization of one pair of 500 segments, BLEU, one thread, the counts given, time per test: with
-    one shuffle it is all border, with 999 it is what a simulation runs, and a thousand of these in a loop and in the
-    fastest way that there is (one call for all) are the simulation."""
+    """Shows the cost of one test of 500 segments (BLEU, one thread, from precomputed counts): with one shuffle it is
+    all overhead, with 999 it is a test as in simulations, and a thousand of these, in a loop and in one call, are a
+    simulation."""
     a, b = pair(texts)
     races = []
     for n in (1, SHUFFLES):

@@ -1,4 +1,4 @@
-"""The real texts that benchmarks run on: news of WMT 2017, English to German, 16 systems, 3,004 segments."""
+"""The real texts of the benchmarks: WMT 2017 news, English to German, 16 systems, 3,004 segments."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ __all__ = ["BASELINE", "OTHER", "Files", "MissingDataError", "Texts", "find"]
 SET = "wmt17-en-de"
 FOLDER = Path(os.environ.get("RESHUFFLE_DATA") or Path(__file__).parents[1] / ".." / "shared" / "data")
 
-# Two systems whose difference is chance as likely as not: a p-value in the middle of its range tells a wrong test
-# from a right one, one at its floor would not.
+# Two systems whose difference is not significant: a p-value in the middle of its range reveals a wrong test, one at its
+# minimum would not.
 BASELINE = "SYSTRAN.4847"
 OTHER = "LMU-nmt-single.4893"
 
 
 class MissingDataError(Exception):
-    """The texts are not where they should be."""
+    """The data is missing."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """The paths of the test set, the baseline before the other systems."""
+    """The paths of the test set; the baseline is the first system."""
 
     reference: str
     systems: tuple[str, ...]
 
     def references(self) -> list[list[str]]:
-        """The texts of the references, in the one column that there is."""
+        """The texts of the references, in one column."""
         return [read_lines(self.reference)]
 
     def outputs(self) -> dict[str, list[str]]:
@@ -41,7 +41,7 @@ class Files:
 
 
 class Texts(NamedTuple):
-    """The test set in every form that a case may want, and the script of NIST if there is one."""
+    """The test set in all forms that cases need, and the path of NIST's script, if known."""
 
     files: Files
     references: list[list[str]]
@@ -50,7 +50,7 @@ class Texts(NamedTuple):
 
 
 def find() -> Files:
-    """Find the test set, or say what to do."""
+    """Find the test set; the error says where to put it."""
     reference, systems = FOLDER / SET / "ref.txt", sorted(FOLDER.glob(f"{SET}/sys/*.txt"))
     if not reference.is_file() or not systems:
         raise MissingDataError(

@@ -1,4 +1,4 @@
-//! The kernels alone, without Python: `cargo bench`. Times are per call on one thread.
+//! The kernels without Python: `cargo bench`. Times are per call on one thread.
 //!
 //! Texts are synthetic, of the size of a news test set (3,004 segments of about twenty words), so that the benchmark
 //! needs no data. `benches/tools.py` measures real systems and other tools.
@@ -17,7 +17,7 @@ use reshuffle::text::tokenize;
 
 const SEGMENTS: usize = 3004;
 
-/// Words of an invented language, in which frequent words are short.
+/// Synthetic text in which frequent words are short; systems differ from the reference (system 0) at random.
 fn text(system: u64) -> Vec<String> {
     let mut words = Stream::new(1, Purpose::Draw, 0).values();
     let mut noise = Stream::new(2, Purpose::Draw, system).values();
@@ -69,8 +69,8 @@ fn bench(c: &mut Criterion) {
     });
     group.finish();
 
-    // A single system bears the cost of its references alone; each of sixteen systems in one call bears a sixteenth.
-    // WER computes the distance only, so the difference to TER is the cost of its shifts.
+    // A single system bears the whole cost of the references; each of sixteen systems in one call bears a sixteenth.
+    // WER computes only the distance, so its difference from TER is the cost of the shifts.
     for k in [1, systems.len()] {
         let mut group = c.benchmark_group(format!("count, {k} of 16 systems"));
         group.sample_size(10).throughput(Throughput::Elements((k * SEGMENTS) as u64));

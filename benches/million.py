@@ -1,7 +1,7 @@
-"""Counts a corpus of any size in a process of its own: ``python benches/million.py METRIC SEGMENTS [THREADS]``.
+"""Count a corpus of any size in a separate process: ``python benches/million.py METRIC SEGMENTS [THREADS]``.
 
-Prints JSON: the seconds that counting took, and in bytes the texts (as UTF-8), the counts, and by how much the peak of
-resident memory grew while it counted.
+Prints JSON: the seconds of counting, and in bytes the texts (as UTF-8), the counts, and the growth of the peak of
+resident memory during counting.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from reshuffle import metric
 
 
 def repeated(lines: list[str], segments: int) -> list[str]:
-    """The lines again and again, no two alike."""
+    """The lines repeated, each time with a different word added."""
     return [f"{lines[i % len(lines)]} w{i // len(lines)}" for i in range(segments)]
 
 
 def peak() -> int:
-    """The largest resident memory so far."""
+    """The peak of resident memory so far, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MAXRSS_UNIT
 
 
 def main(name: str, segments: int, threads: int | None = None) -> None:
-    """Make the corpus, count it, and say what that took."""
+    """Make the corpus, count it and print the measurements."""
     files = find()
     (references,), (system, *_) = files.references(), files.outputs().values()
     hypotheses, references = repeated(system, segments), repeated(references, segments)

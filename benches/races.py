@@ -1,8 +1,8 @@
-"""What a race is and how it is run: contenders that do the same thing, in turn, on the same machine.
+"""Races: contenders that do the same task run in turn on the same machine.
 
-They run one after the other, again and again, so that whatever slows the machine down for a while slows all of them
-down; the median counts. What they find is compared before anything is printed: a race won with other numbers would
-not be one.
+Every contender runs once per turn, so that a temporary slowdown of the machine affects all of them; the median over
+turns counts. Their results are compared before anything is printed, because times for different results cannot be
+compared.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to do it. ``target``: how many times faster than the race's first contender it is meant to be.
+    """One way to do the task. ``target`` is the desired speed relative to the first contender of the race.
 
-    Times are shown per one of the ``things`` that a run does: a rival that takes minutes may do fewer.
+    Times are per thing: one run does ``things`` of them, so that a tool that takes minutes may do fewer.
     """
 
     name: str
     measure: Callable[[], Measurement]
     target: float | None = None
-    at_most: int = sys.maxsize  # runs, for the slow
+    at_most: int = sys.maxsize  # runs of a slow contender
     things: int = 1
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A contender that is not there, and why."""
+    """A contender that is not available, and the reason."""
 
     name: str
     reason: str
@@ -51,7 +51,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Race:
-    """Contenders whose outcomes ``check`` compares, in their order. Without the first there is no race."""
+    """Contenders, in order, whose outcomes ``check`` compares. Without its first contender the race is left out."""
 
     what: str
     contenders: Sequence[Contender | Skipped]
@@ -59,7 +59,7 @@ class Race:
 
 
 class Times(NamedTuple):
-    """What was measured of one contender, per thing, turn by turn."""
+    """The measurements of one contender: seconds per thing, for each turn."""
 
     contender: Contender
     seconds: list[float]
@@ -67,13 +67,13 @@ class Times(NamedTuple):
     remarks: list[str]
 
 
-# Between two contenders: the threads of a BLAS go on looking for work for some hundredths of a second after its last
-# product, and would take a core from whoever comes next.
+# Pause between contenders: the threads of a BLAS keep spinning for some hundredths of a second after its last product,
+# and would take a core from the next contender.
 REST_SECONDS = 0.1
 
 
 def run(race: Race, repeats: int) -> list[Times]:
-    """Let the contenders run in turn and, before they go on, compare what they found the first time."""
+    """Run the contenders in turn; after the first turn, compare their results."""
     if isinstance(race.contenders[0], Skipped):
         return []
     measured = [Times(contender, [], [], []) for contender in race.contenders if isinstance(contender, Contender)]
@@ -96,14 +96,13 @@ def run(race: Race, repeats: int) -> list[Times]:
 # Ways to measure.
 
 
-# A turn lasts as long as this at least: a call of milliseconds is repeated, and the mean of its repetitions counts.
-# Alone, behind a rival that kept one core busy and let the other sleep, it would measure how long that one takes to
-# wake up: on a virtual machine milliseconds, too.
+# The minimum length of a turn: shorter calls are repeated, and their mean counts. A single short call after a contender
+# that used only one core would include the time in which the other core wakes up, on a virtual machine milliseconds.
 TURN_SECONDS = 0.1
 
 
 def call(function: Callable[[], Any], before: Callable[[], object] = lambda: None) -> Callable[[], Measurement]:
-    """Measure a call in this process; ``before`` is not counted."""
+    """Measure a call in this process; ``before`` is not timed."""
 
     def measure() -> Measurement:
         seconds, calls = 0.0, 0
@@ -119,9 +118,9 @@ def call(function: Callable[[], Any], before: Callable[[], object] = lambda: Non
 
 
 def first_call(prepare: Callable[..., Callable[[], Any]], *arguments: Any) -> Callable[[], Measurement]:
-    """Measure the first call of ``prepare(*arguments)`` in a new process, which has cached nothing yet.
+    """Measure the first call of ``prepare(*arguments)`` in a new process with empty caches.
 
-    Imports and ``prepare`` itself are not counted. Function and arguments are pickled.
+    Imports and ``prepare`` itself are not timed. Function and arguments are pickled.
     """
 
     def measure() -> Measurement:
@@ -138,8 +137,8 @@ def _once(prepare: Callable[..., Callable[[], Any]], arguments: Sequence[Any]) -
     return Measurement(perf_counter() - start, outcome)
 
 
-# Linux carries the peak of a process over to the children that it starts, through fork and exec. So it is not this
-# process, which has held every count and every shuffle by now, that starts the command, but one with next to nothing.
+# On Linux, a child process inherits the peak of its parent through fork and exec. So the command is not started by this
+# process, which has held all counts and shuffles, but by a small one.
 LAUNCHER = """
 import os, sys, time
 start = time.perf_counter()
@@ -152,8 +151,7 @@ MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def command(*arguments: str, read: Callable[[str], Any] = json.loads) -> Callable[[], Measurement]:
-    """Measure a command; ``read`` makes its outcome of its output. Of several processes, the largest counts for the
-    peak."""
+    """Measure a command; ``read`` converts its output to the outcome. The peak is that of its largest process."""
 
     def measure() -> Measurement:
         launch = [sys.executable, "-I", "-S", "-c", LAUNCHER, *arguments]

@@ -1,4 +1,4 @@
-"""Figures in words: a table for a terminal, a dated record for the repository."""
+"""Tables for a terminal, and dated records for the repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from races import Contender, Times
 from reshuffle import _core
 
-# Those that may be missing are named if they are there.
+# Packages that may be missing are listed if installed.
 PACKAGES = ("reshuffle", "sacrebleu", "numpy", "scipy", "nltk", "bleuscore", "fastchrf", "sacrebleu-mojo")
 
 
@@ -38,18 +38,18 @@ RIGHT_ALIGNED = {"median", "spread", "peak", "faster"}
 
 
 def rows(case: str, what: str, measured: Sequence[Times]) -> list[Row]:
-    """A race: its contenders beside the first of them, which names case and race."""
-    yardstick = median(measured[0].seconds) if measured else 0.0
+    """The rows of a race. Speeds are relative to its first contender, whose row also names case and race."""
+    reference_seconds = median(measured[0].seconds) if measured else 0.0
     return [
-        row(case if index == 0 else "", what if index == 0 else "", times, yardstick)
+        row(case if index == 0 else "", what if index == 0 else "", times, reference_seconds)
         for index, times in enumerate(measured)
     ]
 
 
-def row(case: str, what: str, times: Times, yardstick: float) -> Row:
-    """Put the figures of a contender into words."""
+def row(case: str, what: str, times: Times, reference_seconds: float) -> Row:
+    """Format the measurements of a contender."""
     seconds, peaks = times.seconds, times.peaks
-    faster = yardstick / median(seconds)
+    faster = reference_seconds / median(seconds)
     return Row(
         case,
         what,
@@ -63,7 +63,7 @@ def row(case: str, what: str, times: Times, yardstick: float) -> Row:
 
 
 def verdict(contender: Contender, faster: float) -> str:
-    """Was the target reached?"""
+    """Whether the target was reached."""
     if contender.target is None:
         return ""
     return f"≥ {contender.target:g}×: {'reached' if faster >= contender.target else 'MISSED'}"
@@ -102,7 +102,7 @@ def cores() -> int:
 
 
 def cpu_model() -> str:
-    """As the system names it."""
+    """The name of the processor according to the system."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -110,7 +110,7 @@ def cpu_model() -> str:
 
 
 def commit() -> str:
-    """What was measured, ``-dirty`` if files had changed since."""
+    """The commit that was measured, with ``-dirty`` if files differ from it."""
     git = shutil.which("git")
     if git is None:
         return "unknown"
@@ -120,7 +120,7 @@ def commit() -> str:
 
 
 def packages() -> list[str]:
-    """Name and version of every package that takes part and is installed."""
+    """Name and version of every installed package that takes part."""
     found = []
     for name in PACKAGES:
         try:
@@ -131,7 +131,7 @@ def packages() -> list[str]:
 
 
 def circumstances() -> dict[str, str]:
-    """What a reader has to know to believe the figures."""
+    """The facts needed to judge the measurements."""
     return {
         "machine": f"{cpu_model()}, {cores()} cores, {platform.system()} {platform.machine()}",
         "software": ", ".join([f"{platform.python_implementation()} {platform.python_version()}", *packages()]),
@@ -142,18 +142,17 @@ def circumstances() -> dict[str, str]:
 
 
 READING = (
-    "Medians of runs in turn; in a turn a call of less than a tenth of a second is repeated for that long. Speed: how "
-    "many times faster than the first tool of the same race. reshuffle uses all cores unless it says otherwise. Peak: "
-    "resident memory of the whole command, of several processes the largest. The results of each race were compared "
-    "before times were taken for good: counts equal, scores equal to 1e-9 or what the case says, p-values within Monte "
-    "Carlo error."
+    "Medians over turns; within a turn, a call shorter than a tenth of a second is repeated for that long. Speed: "
+    "relative to the first tool of the same race. reshuffle uses all cores unless stated otherwise. Peak: resident "
+    "memory of the whole command, or of its largest process. The results of each race were compared: counts are equal, "
+    "scores are equal to 1e-9 or the tolerance stated for the case, and p-values are equal within Monte Carlo error."
 )
 
 
 def record(
     facts: Mapping[str, str], command_line: str, rows: Sequence[Row], skipped: Sequence[str], about: Mapping[str, str]
 ) -> str:
-    """A dated record: machine, commit, command, table, who was not there, and what each case shows."""
+    """A dated record: machine, commit, command, table, missing tools, and what each case shows."""
     listed = "\n".join([*(f"- {name}: {fact}" for name, fact in facts.items()), f"- command: `{command_line}`"])
     absent = ["\n".join(f"- {line}" for line in skipped)] if skipped else []
     shown = "\n".join(f"- `{case}`: {what}" for case, what in about.items())

@@ -1,4 +1,4 @@
-"""The other tools: which of them are there, what they are called, and what they would remember from run to run."""
+"""The other tools: whether they are installed, their names and versions, and their caches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONE_THREAD = "reshuffle, 1 thread"
 
 
 def name(package: str) -> str:
-    """A package and its version, or the package alone if it is not installed."""
+    """A package with its version, or only its name if it is not installed."""
     try:
         return f"{package} {version(package)}"
     except ModuleNotFoundError:
@@ -30,7 +30,7 @@ SACREBLEU = name("sacrebleu").replace("sacrebleu", "sacreBLEU")
 
 
 def unless_missing(package: str, module: str, contender: Contender) -> Contender | Skipped:
-    """The contender, or why it cannot take part."""
+    """The contender, or why it is skipped."""
     try:
         import_module(module)
     except ImportError as error:
@@ -39,7 +39,7 @@ def unless_missing(package: str, module: str, contender: Contender) -> Contender
 
 
 def forget_tokens() -> None:
-    """Empty sacreBLEU's caches of tokenized lines: a run would find all of the one before, a user's would not."""
+    """Empty sacreBLEU's caches of tokenized lines: repeated runs would hit the cache, a user's single run does not."""
     cached: list[Any] = [Tokenizer13a, TokenizerRegexp, TercomTokenizer]
     for tokenizer in cached:
         tokenizer.__call__.cache_clear()

@@ -17,8 +17,8 @@ use reshuffle::stream::{Purpose, Stream, fill_by_replicate};
 
 const SEGMENTS: usize = 3004;
 const REPLICATES: usize = 20_000;
-/// The columns of BLEU that are added up: in a shuffle of two systems hyp_len and four matches, as differences; in a
-/// draw the same of each system, and the reference length.
+/// The columns of BLEU that are summed: in a shuffle of two systems, the differences of hyp_len and of the four matches;
+/// in a draw, these columns of each system, and the reference length.
 const SHUFFLED_COLUMNS: usize = 5;
 const DRAWN_COLUMNS: usize = 11;
 
@@ -70,17 +70,17 @@ fn add_registers_inline(row: &Row, times: usize) -> Row {
     sums.iter().fold([0; 64], |all, sum| std::array::from_fn(|i| all[i] ^ sum[i]))
 }
 
-fn made_up_counts() -> Vec<i64> {
-    let mut words = Stream::new(1, Purpose::Draw, 0).values();
-    let reference: Vec<i64> = (0..SEGMENTS).map(|_| 8 + (words.next().unwrap() % 24) as i64).collect();
+fn synthetic_counts() -> Vec<i64> {
+    let mut values = Stream::new(1, Purpose::Draw, 0).values();
+    let reference: Vec<i64> = (0..SEGMENTS).map(|_| 8 + (values.next().unwrap() % 24) as i64).collect();
     let mut counts = Vec::new();
     for _ in 0..2 {
         for &reference in &reference {
-            let length = reference + (words.next().unwrap() % 5) as i64 - 2;
+            let length = reference + (values.next().unwrap() % 5) as i64 - 2;
             counts.extend([length, reference]);
             let mut matches = length;
             for _ in 0..4 {
-                matches = matches * (40 + (words.next().unwrap() % 40) as i64) / 100;
+                matches = matches * (40 + (values.next().unwrap() % 40) as i64) / 100;
                 counts.push(matches);
             }
             counts.extend([length, length - 1, length - 2, length - 3]);
@@ -91,7 +91,7 @@ fn made_up_counts() -> Vec<i64> {
 
 fn main() {
     const TIMES: usize = 2000;
-    let simd = Simd::chosen().expect("a path that this processor can take");
+    let simd = Simd::chosen().expect("a SIMD path that this processor supports");
     let rows: Vec<Row> = (0..ROWS).map(|i| [i as u8; 64]).collect();
     let bytes = (64 * ROWS * TIMES) as f64;
     let read = bytes
@@ -102,11 +102,11 @@ fn main() {
         / best(|| {
             black_box(add_registers(simd, black_box(&rows[3]), TIMES));
         });
-    let mut words = vec![0; 512 * 48];
+    let mut values = vec![0; 512 * 48];
     let stream = Stream::new(1, Purpose::Shuffle, 0);
-    let drawn = 8.0 * words.len() as f64 / best(|| fill_by_replicate(simd, black_box(stream), 512, 0, &mut words));
+    let drawn = 8.0 * values.len() as f64 / best(|| fill_by_replicate(simd, black_box(stream), 512, 0, &mut values));
     println!(
-        "path {}; bytes per second: read from the first-level cache and added {:.0} G, added (and xored) in registers {:.0} G, drawn {:.1} G\n",
+        "path {}; bytes per second: read from the L1 cache and added {:.0} G, added (and xored) in registers {:.0} G, random numbers {:.1} G\n",
         simd.name(),
         read / 1e9,
         added / 1e9,
@@ -114,11 +114,11 @@ fn main() {
     );
 
     let bleu = metric::metric("bleu", &[]).unwrap();
-    let counts = made_up_counts();
+    let counts = synthetic_counts();
     let columns = bleu.columns().len();
     let sample = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, SEGMENTS, columns).unwrap()).unwrap()];
     let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-    // As in use: prepared, and run once.
+    // As in a comparison, the resampler is prepared and run once.
     let mut per_replicate = |kind: Kind<'_>, reduction: &mut dyn Reduction| {
         let seconds = best(|| {
             let resampler = Resampler::prepare(&sample, kind, &mut run).unwrap();
@@ -129,21 +129,21 @@ fn main() {
     let shuffled = per_replicate(Kind::Shuffles, &mut Tally::new(vec![(0, 1)], Alternative::TwoSided, vec![0.5]));
     let drawn_scores = per_replicate(Kind::Draws(&[]), &mut Draws::default());
 
-    // Per six or four segments and column, a byte is looked up and added; a table is read once for two registers.
-    // Portable: per eight segments, a row of sixteen columns of two bytes is read and added.
+    // SIMD paths look up and add a byte per column and six or four segments, and read a table once for two registers. The
+    // portable path reads and adds a row of sixteen 16-bit columns per eight segments.
     let lookups = match simd.name() {
         "avx512" => SEGMENTS.div_ceil(64) * 11 * SHUFFLED_COLUMNS,
         "avx2" => SEGMENTS.div_ceil(64) * 16 * SHUFFLED_COLUMNS,
         _ => SEGMENTS.div_ceil(8) * 32,
     } as f64;
-    // Per segment and column, a product of two bytes, in tiles of sixteen columns.
+    // A product of two bytes per segment and column, in tiles of sixteen columns.
     let products = (SEGMENTS * DRAWN_COLUMNS.next_multiple_of(16)) as f64;
     let ns = |bytes: f64, rate: f64| 1e9 * bytes / rate;
     println!(
         "{:<28} {:>9} {:>9} {:>9} {:>9} {:>8}",
-        "ns per replicate", "words", "additions", "reads", "measured", "bound"
+        "ns per replicate", "random", "additions", "reads", "measured", "bound"
     );
-    for (name, words, additions, reads, measured) in [
+    for (name, random, additions, reads, measured) in [
         (
             "shuffle, pair, BLEU",
             ns(SEGMENTS as f64 / 8.0, drawn),
@@ -159,10 +159,10 @@ fn main() {
             drawn_scores,
         ),
     ] {
-        // Reads overlap with additions; random numbers are generated before.
-        let bound = words + f64::max(additions, reads);
+        // Reads overlap with additions; random numbers are generated beforehand.
+        let bound = random + f64::max(additions, reads);
         println!(
-            "{name:<28} {words:>9.1} {additions:>9.1} {reads:>9.1} {measured:>9.1} {:>7.0}%",
+            "{name:<28} {random:>9.1} {additions:>9.1} {reads:>9.1} {measured:>9.1} {:>7.0}%",
             100.0 * bound / measured
         );
     }

@@ -1,7 +1,7 @@
-"""Other tools and reshuffle in turn, in one run, on real systems: ``python benches/tools.py --help``.
+"""Time other tools and reshuffle in turn, in one run, on real systems: ``python benches/tools.py --help``.
 
-This is the command line. What a race is and how it is measured is in ``races.py``, what must be equal in
-``agreement.py``, the cases are in ``cases_*.py``, the other tools in ``rivals.py``, words and tables in ``report.py``.
+This is the command line. ``races.py`` runs and times races, ``agreement.py`` compares their results, ``cases_*.py``
+define the cases, ``rivals.py`` knows the other tools, and ``report.py`` makes tables and records.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "million": million,
 }
 
-# Minutes and gigabytes: only when asked for.
+# `million` takes minutes and gigabytes, so it runs only if it is named.
 ORDINARY = [case for case in CASES if case != "million"]
 
 
 def about(case: str) -> str:
-    """The docstring of a case as one line: what it shows and why it is here."""
+    """The docstring of a case as one line: what it shows and why it exists."""
     return " ".join((inspect.getdoc(CASES[case]) or "").split())
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line, with the cases in its help."""
+    """Parse the command line; the help lists the cases."""
     parser = argparse.ArgumentParser(
         description="Run other tools and reshuffle in turn on wmt17-en-de and print a table of times.",
         epilog="\n\n".join(["cases:", *(f"  {case}: {about(case)}" for case in CASES)]),
@@ -82,24 +82,26 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if parsed.repeats < 1:
         parser.error(f"--repeats must be at least 1, got {parsed.repeats}")
     if parsed.markdown is not None and not parsed.markdown.absolute().parent.is_dir():
-        parser.error(f"--markdown: there is no folder {parsed.markdown.parent}")  # now, rather than after the races
+        parser.error(f"--markdown: there is no folder {parsed.markdown.parent}")  # checked before the races, not after
     return parsed
 
 
 def add_simd(parser: argparse.ArgumentParser) -> None:
-    """The option that forces a path of instructions, in this process and those that it starts."""
+    """Add the option that forces a SIMD path, in this process and in those that it starts."""
     paths = ("portable", "avx2", "avx512")
-    parser.add_argument("--simd", choices=paths, help="let reshuffle use these instructions (default: the best here)")
+    parser.add_argument(
+        "--simd", choices=paths, help="force reshuffle's SIMD path (default: the best that this processor supports)"
+    )
 
 
 def take_path(simd: str | None) -> None:
-    """Must come before the first long call of this process."""
+    """Force a SIMD path; must come before the first long call of this process."""
     if simd is not None:
         os.environ["RESHUFFLE_SIMD"] = simd
 
 
 def again(options: argparse.Namespace) -> str:
-    """The command that would do the same, without paths of this machine."""
+    """The command that repeats this run, without paths of this machine."""
     arguments = ["--repeats", str(options.repeats)]
     if options.only != ORDINARY:
         arguments += ["--only", *options.only]
@@ -111,7 +113,7 @@ def again(options: argparse.Namespace) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the cases asked for."""
+    """Run the selected cases."""
     options = parse(arguments)
     take_path(options.simd)
     try:
@@ -131,8 +133,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"\n{plain_table(table)}\n\n{READING}\n")
     print(*skipped, *(f"{case}: {about(case)}" for case in options.only), sep="\n")
     if options.markdown is not None:
-        told = {case: about(case) for case in options.only}
-        options.markdown.write_text(record(facts, again(options), table, skipped, told), encoding="utf-8")
+        descriptions = {case: about(case) for case in options.only}
+        options.markdown.write_text(record(facts, again(options), table, skipped, descriptions), encoding="utf-8")
     return 0
 
 

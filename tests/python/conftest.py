@@ -84,3 +84,15 @@ def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
         return Outcome(stopped.value.code, *capfd.readouterr())
 
     return call
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the files of all tests of a module."""
+    return tmp_path_factory.mktemp("inputs")
+
+
+@pytest.fixture
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the module's folder the current directory."""
+    monkeypatch.chdir(folder)

@@ -54,7 +54,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     ),
     "tests beyond memory": (lambda: _core.Sequential(RULE, 2**60), MemoryError, "numbers: ask for fewer"),
     "limits beyond memory": (lambda: RULE.limits(2**60), MemoryError, "numbers: ask for fewer"),
-    "coins beyond memory": (
+    "exact test beyond memory": (
         lambda: _core.subset_sum_distribution(np.array([2**60], dtype=np.uint64)),
         MemoryError,
         "cannot allocate 1152921504606846977 numbers",
@@ -93,7 +93,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "masks and codes": (
         lambda: calls.shuffle_sums([COUNTS], n=1, seed=1, masks=np.zeros((3, 70), dtype=bool), codes=CODES),
         InputError,
-        "codes must be None beside masks",
+        "codes must be None when masks are passed, got both",
     ),
     "indices of draws": (
         lambda: calls.draw_sums([COUNTS], n=1, seed=1, indices=np.zeros((3, 69), dtype=np.uint32)),

@@ -153,7 +153,7 @@ def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> N
 @pytest.mark.parametrize("order", [1, 2, 5, 6, 7, 11, 16])
 @pytest.mark.parametrize("alphabet", [1, 2, 15, 16, 17, 63, 64, 255, 1023, 1024, 1100, 5000])
 def test_counts_equal_sacrebleu_for_any_number_of_distinct_characters(alphabet: int, order: int) -> None:
-    # The bits for a reference's characters, times the order, pass 64 within these sizes.
+    # The bits that encode a character of the reference, times the order, exceed 64 in some of these cases.
     rng = np.random.default_rng(alphabet)
 
     def line(length: int) -> str:

@@ -91,7 +91,7 @@ def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any
     assert r"System & BLEU & 95\% CI & $\Delta$ & 95\% CI & p \\" in latex
 
 
-def test_latex_has_no_hyphen_for_a_minus(demo: Path, run: Any) -> None:
+def test_latex_has_minus_signs_instead_of_hyphens(demo: Path, run: Any) -> None:
     (demo / "tuned.txt").rename(demo / "en-2.txt")
     latex = run("compare", "reference.txt", "larger.txt", "rules.txt", "en-2.txt", "-n", "500", "--format", "latex").out
     row = next(line for line in latex.splitlines() if line.startswith("rules"))
@@ -173,7 +173,7 @@ def test_intervals_are_chosen_by_name(demo: Path, run: Any) -> None:
     assert document["systems"][0]["scores"]["BLEU"]["confidence_interval"]["method"] == "jackknife"
 
 
-def test_means_of_segment_scores_have_tests_of_their_own(demo: Path, run: Any) -> None:
+def test_means_of_segment_scores_have_special_tests(demo: Path, run: Any) -> None:
     for name, numbers in (("a", range(1, 41)), ("b", range(0, 80, 2))):
         (demo / f"{name}.txt").write_text("".join(f"{number}\n" for number in numbers))
     call = ("compare", "--scores", "rating", "a.txt", "b.txt", "--test", "t-test", "--interval", "t")

@@ -89,7 +89,7 @@ def test_every_option_can_follow_the_name_of_its_metric(spec: Any) -> None:
 
 
 @given(st.text(max_size=30), st.sampled_from(["", "bleu:", "bleu:weights=", "nist:", "TER:"]))
-def test_nothing_but_input_errors_comes_of_nonsense(text: str, start: str) -> None:
+def test_arbitrary_metric_arguments_raise_only_input_errors(text: str, start: str) -> None:
     with contextlib.suppress(InputError):
         choice = parse_metric(start + text)
         assert is_metric(start + text)

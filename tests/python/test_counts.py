@@ -88,7 +88,7 @@ def test_counts_and_scores_of_every_system_equal_sacrebleu(data: Path, name: str
 
 @pytest.mark.parametrize("options", [{}, {"lowercase": True}, {"tokenize": "none"}, {"smooth_method": "add-k"}])
 @pytest.mark.parametrize("form", ["", ".detok"])
-def test_ted_equals_sacrebleu_under_every_option(data: Path, form: str, options: dict[str, Any]) -> None:
+def test_counts_on_ted_equal_sacrebleu_under_every_option(data: Path, form: str, options: dict[str, Any]) -> None:
     ted = data / "compare-mt-ted-slk-en"
     reference = read_lines(str(ted / f"ted.ref{form}.eng"))
     for system in ("sys1", "sys2"):
@@ -210,9 +210,7 @@ def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any,
         ("bleu", {"lowercase": object()}, "lowercase must be a name, a number, numbers, true, false or None"),
     ],
 )
-def test_options_that_do_not_exist_are_refused_with_the_nearest(
-    name: str, options: dict[str, Any], message: str
-) -> None:
+def test_unknown_options_are_refused_with_the_closest_name(name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         metric(name, **options)
 

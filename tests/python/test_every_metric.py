@@ -663,7 +663,7 @@ def test_very_large_and_very_small_scores_are_summed(largest: float) -> None:
 
 
 @pytest.mark.parametrize("outlier", [1e20, -1e12, 1e308])
-def test_the_error_names_a_score_so_large_that_the_others_would_be_rounded_away(outlier: float) -> None:
+def test_the_error_names_a_system_whose_scores_would_be_rounded_away(outlier: float) -> None:
     scores = {"good": [1 / 3, 2 / 3, 0.7], "odd": [0.5, outlier, 0.3]}
     with pytest.raises(InputError) as raised:
         SegmentScores("COMET", scores)

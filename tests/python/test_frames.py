@@ -138,7 +138,7 @@ each_table = pytest.mark.parametrize("table", TABLES, ids=lambda make: make.__na
 
 
 @each_table
-def test_columns_of_a_table_are_the_systems_of_that_name(table: Make) -> None:
+def test_columns_of_a_table_become_systems_of_the_same_name(table: Make) -> None:
     scores = {"old": [1.0, 2.5], "new": [2.0, 3.0]}
     named = SegmentScores("COMET", table(scores))
     expected = SegmentScores("COMET", scores)
@@ -147,7 +147,7 @@ def test_columns_of_a_table_are_the_systems_of_that_name(table: Make) -> None:
         np.testing.assert_array_equal(expected.counts[system], named.counts[system])
 
 
-def test_fields_of_a_structured_array_are_the_systems_of_that_name() -> None:
+def test_fields_of_a_structured_array_become_systems_of_the_same_name() -> None:
     rows = np.array([(1.0, 2.0), (2.5, 3.0)], dtype=[("old", float), ("new", float)])
     for array in (rows, rows.view(np.recarray), masked_array(rows)):
         assert [(s.system, s.score) for s in score(metrics=SegmentScores("COMET", array)).scores] == [

@@ -137,7 +137,7 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 class Twin:
-    """NIST from its definition, slowly. Information comes from all references."""
+    """A slow, obvious implementation of NIST; the information of n-grams comes from all references."""
 
     def __init__(self, references: Sequence[Sequence[Sequence[str]]], order: int = 5, mteval: bool = False) -> None:
         self.order, self.mteval = order, mteval
@@ -239,7 +239,7 @@ def test_an_empty_reference_is_scored_although_the_perl_script_stops() -> None:
     nist = metric("nist", mteval_quirks=True)
     rows = nist.suff_stats([["a b", "c d", ""]], [["", "c d", ""]])[0]
     assert rows[:, -2:].tolist() == [[2, 0], [2, 2], [0, 0]]
-    # Nothing can match and no length is missing: the score is 0, not an error.
+    # Nothing can match and there is no brevity penalty: the score is 0, not an error.
     assert nist.segment_scores(rows).tolist() == [0, 1, 0]
     assert float(nist.score(rows.sum(axis=0))) == 0.5
     assert float(nist.score(nist.suff_stats([["a"]], [[""]])[0, 0])) == 0

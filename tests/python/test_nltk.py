@@ -138,7 +138,7 @@ def test_a_sentence_with_an_empty_closest_reference_has_a_score_but_no_weight() 
     assert score(references, [hypotheses], bleu).scores[0].score == pytest.approx(table[1])
 
 
-def test_weights_are_in_the_signature_and_there_is_one_per_order() -> None:
+def test_signatures_contain_weights_and_one_weight_per_order_is_required() -> None:
     for name in ("bleu", "sentbleu"):
         m = metric(name, weights=[0.5, 0.25, 0.25], max_ngram_order=3, auto_reweigh=True)
         assert "|order:3|weights:0.5,0.25,0.25|reweigh:auto" in m.signature()

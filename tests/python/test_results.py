@@ -52,7 +52,7 @@ def test_the_signature_of_an_exact_test_has_no_seed() -> None:
     assert "|n:10000|seed:12345|rng:" in shuffled.signature
 
 
-def test_a_comparison_of_exact_tests_only_has_a_seed_if_intervals_are_drawn() -> None:
+def test_a_comparison_with_exact_tests_alone_has_a_seed_if_intervals_are_drawn() -> None:
     exact = compare(REFERENCES, TWO, "ter", interval="delta")
     assert (exact.n_resamples, exact.seed) == (None, None)
     assert "seed:" not in exact.signature

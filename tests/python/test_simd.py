@@ -46,7 +46,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COMMANDS = {
     "shuffles": "-m bleu -m nist -m ter -n 700 --scheme iid",
     "a subgroup": "-m bleu -n 1000 --scheme subgroup",
-    "laws": "-m ter -n 200000 --scheme exact",
+    "exact tests": "-m ter -n 200000 --scheme exact",
     "maxt": "-m bleu -m chrf -n 300 --adjust maxt --all-pairs",
     "draws": "-m bleu -m nist -n 130 --test bootstrap",
 }

@@ -33,7 +33,7 @@ fn from_texts_to_a_p_value() -> Result<()> {
     let scores: Vec<f64> = stats.totals().chunks(bleu.columns().len()).map(|totals| bleu.score(totals)).collect();
     assert!(scores[0] > scores[1]);
 
-    // Each of the sixteen shuffles of four segments once: the exact p-value.
+    // Each of the sixteen shuffles of four segments, once, gives the exact p-value.
     let masks: Vec<u64> = (0..16).collect();
     let resampler = with_run(|run| Resampler::prepare(&[Sample::new(bleu, stats)?], Kind::Shuffles, run))?;
     let tally = |plan: Plan<'_>, replicates: Range<u64>| {
@@ -42,9 +42,9 @@ fn from_texts_to_a_p_value() -> Result<()> {
         Ok::<_, Error>(tally.counts()[0])
     };
     let exact = tally(Plan::Flips(&masks), 0..16)?;
-    // The same patterns by codes of one bit each; then as many shuffles of a random group.
+    // The same patterns as codes of one bit each; then as many shuffles from a random subgroup.
     assert_eq!(exact, tally(Plan::Codes(&[1, 2, 4, 8]), 0..16)?);
-    assert!(tally(Plan::Codes(&random_codes(1, 4)), 0..16)? >= 1, "what was observed is one of the group");
+    assert!(tally(Plan::Codes(&random_codes(1, 4)), 0..16)? >= 1, "the observed arrangement is in the subgroup");
     let sampled = tally(Plan::Seeded(1), 0..100_000)?;
     let (exact, sampled) = (exact as f64 / 16.0, sampled as f64 / 100_000.0);
     assert!((exact - sampled).abs() < 5.0 * (exact * (1.0 - exact) / 100_000.0).sqrt(), "{exact} {sampled}");
@@ -52,19 +52,19 @@ fn from_texts_to_a_p_value() -> Result<()> {
 }
 
 #[test]
-fn a_watcher_stops_a_long_call_between_blocks() -> Result<()> {
+fn an_error_of_the_watcher_stops_a_long_call_between_blocks() -> Result<()> {
     let bleu = metric::metric("bleu", &[])?;
     let counts = counts(bleu.as_ref())?;
     let sample = Sample::new(bleu, SuffStats::new(&counts, 2, 4, 10)?)?;
     let resampler = with_run(|run| Resampler::prepare(&[sample], Kind::Shuffles, run))?;
     let mut watch = |_| Err(Error::Interrupted);
     let mut run = Run { threads: 2, watch: &mut watch };
-    let begun = std::time::Instant::now();
+    let start = std::time::Instant::now();
     // 2^40 shuffles would take days, but counting them takes no memory.
     let mut tally = Tally::new(vec![(0, 1)], Alternative::Less, vec![0.0]);
     let outcome = resampler.run((Plan::Seeded(1), 0..1 << 40), &mut [&mut tally], &mut run);
     assert_eq!(Err(Error::Interrupted), outcome);
-    assert!(begun.elapsed().as_secs() < 5);
+    assert!(start.elapsed().as_secs() < 5);
     Ok(())
 }
 
@@ -72,7 +72,7 @@ fn a_watcher_stops_a_long_call_between_blocks() -> Result<()> {
 fn draws_of_one_system_do_not_depend_on_the_others() -> Result<()> {
     let bleu = metric::metric("bleu", &[])?;
     let counts = counts(bleu.as_ref())?;
-    let of = |counts: &[i64], systems| {
+    let draw_scores = |counts: &[i64], systems| {
         let sample = Sample::new(bleu.clone(), SuffStats::new(counts, systems, 4, 10)?)?;
         let mut draws = Draws::default();
         with_run(|run| {
@@ -81,6 +81,6 @@ fn draws_of_one_system_do_not_depend_on_the_others() -> Result<()> {
         })?;
         Ok::<_, Error>(draws.into_scores())
     };
-    assert_eq!(of(&counts, 2)?[50..], of(&counts[40..], 1)?);
+    assert_eq!(draw_scores(&counts, 2)?[50..], draw_scores(&counts[40..], 1)?);
     Ok(())
 }
