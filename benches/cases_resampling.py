@@ -148,10 +148,13 @@ def numpy_bootstrap(a: Array, b: Array) -> Callable[[], Outcome]:
 
 
 def contenders(theirs: Contender, ours: Callable[..., Callable[[], Any]], n: int, target: float) -> list[Contender]:
-    """Another tool, and reshuffle on all cores and on one thread, each with its number of replicates."""
+    """Another tool, and reshuffle on all cores and on one thread, each with its number of replicates.
+
+    Targets are for processors with AVX2 or AVX-512.
+    """
     return [
         theirs,
-        Contender(RESHUFFLE, call(ours()), target=target, things=n),
+        Contender(RESHUFFLE, call(ours()), target=None if SIMD == "portable" else target, things=n),
         Contender(ONE_THREAD, call(ours(threads=1)), things=n),
     ]
 

@@ -95,9 +95,10 @@ def add_simd(parser: argparse.ArgumentParser) -> None:
 
 
 def take_path(simd: str | None) -> None:
-    """Force a SIMD path; must come before the first long call of this process."""
-    if simd is not None:
+    """Force a SIMD path: start this program again with it, because the core reads the variable only once."""
+    if simd is not None and os.environ.get("RESHUFFLE_SIMD") != simd:
         os.environ["RESHUFFLE_SIMD"] = simd
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def again(options: argparse.Namespace) -> str:
