@@ -23,8 +23,7 @@ from sacrebleu.metrics.ter import TER
 from agreement import Array, DisagreementError, nothing, same_counts, same_scores
 from data import Texts
 from races import Contender, Race, Skipped, call, command
-from reshuffle import metric, tokenize
-from reshuffle.metrics.native import NativeMetric
+from reshuffle import NativeMetric, metric, tokenize
 from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU, forget_tokens, name, unless_missing
 
 __all__ = ["chrf", "count", "nist", "sentbleu", "ter"]
