@@ -1,9 +1,8 @@
 """Exact tests: the null distribution of all 2^d patterns of swaps, where d is the number of units that differ.
 
-Units in which the two systems are equal do not matter. There are two algorithms, each right for every metric that it
-applies to:
+Swapping a unit in which the two systems are equal changes nothing. There are two algorithms, both of them exact:
 
-- :class:`Enumeration` computes the statistic of every pattern.
+- :class:`Enumeration` computes the statistic of every pattern, for any metric.
 - :class:`Convolution` is for a pair that differs in one column of counts. Its statistic is a function of one sum, whose
   distribution is a convolution.
 
@@ -37,13 +36,13 @@ MISSING = -1
 # The most units whose patterns are enumerated: scoring 2^30 patterns takes about a minute.
 MAX_PATTERN_BITS = 30
 
-# Costs of a convolution and of shuffles. The unit is one addition of two probabilities; one core makes tens of billions
-# a second. The ratios were measured with AVX-512. They are constants so that ``auto`` chooses the same everywhere.
+# Costs of a convolution and of shuffles, in additions of two probabilities. One core makes tens of billions of these a
+# second. The ratios were measured with AVX-512. They are constants so that ``auto`` chooses the same everywhere.
 COST_OF_CONVOLUTION = 2_000_000  # of one convolution, however short: two dozen calls of numpy
 COST_OF_VALUE = 900  # of scoring both systems at one value of the sum, in numpy
 COST_OF_SCORES = 480  # of scoring both systems on one shuffle
 COST_OF_FLIP = 1.0  # of one random flip of a unit, which all pairs share
-COST_OF_SUM = 0.5  # of adding one unit to the sum of one system, except the first
+COST_OF_SUM = 0.5  # of adding one unit to the sum of one system; the first system needs no sum
 # The largest cost of a convolution with ``exact``: about a minute.
 MAX_COST = 15 * 10**10
 # The largest number of probabilities of a convolution: half a gigabyte.
@@ -62,7 +61,7 @@ class ExactResult(NamedTuple):
 class ExactTest(Protocol):
     """An exact test of one pair."""
 
-    def test(self, threshold: float, alternative: str) -> ExactResult:
+    def result(self, threshold: float, alternative: str) -> ExactResult:
         """The share of the null distribution that reaches the threshold."""
 
     def null_distribution(self) -> tuple[Scores, Scores | None]:
@@ -83,7 +82,7 @@ class Enumeration:
 
     @classmethod
     def from_sample(cls, replicates: Replicates, sample: Sample, pair: tuple[int, int]) -> Enumeration:
-        """Without the other systems of the sample."""
+        """The enumeration for one pair of a sample, without the other systems."""
         return cls(replicates, *sample.select_pair(pair))
 
     @lazy
@@ -91,18 +90,18 @@ class Enumeration:
         return self.sample.differing_units(self.pair)
 
     def _patterns(self, n: int) -> Replicates:
-        """The first n patterns: the code of each unit is a bit of its own, so replicate g swaps the units in g."""
+        """The first n patterns. Each unit that differs has one bit, and replicate g swaps the units whose bit g has."""
         codes = np.zeros(self.sample.n_units, dtype=np.uint64)
         codes[self._units] = np.uint64(1) << np.arange(len(self._units), dtype=np.uint64)
         return self.replicates.with_sample(self.sample).with_codes(codes, n)
 
-    def test(self, threshold: float, alternative: str) -> ExactResult:
+    def result(self, threshold: float, alternative: str) -> ExactResult:
         """The share of patterns that reach the threshold."""
         bits = len(self._units)
         # A pattern and its complement have opposite statistics, so half of the patterns suffice for a two-sided test.
-        times = 2 if alternative == "two-sided" and bits else 1
-        (counts,) = self._patterns(2**bits // times).run([Tally(alternative, np.array([[threshold]]))], [self.pair])
-        return ExactResult(bits, times * int(counts[0, 0]), 2**bits)
+        copies = 2 if alternative == "two-sided" and bits else 1
+        (counts,) = self._patterns(2**bits // copies).run([Tally(alternative, np.array([[threshold]]))], [self.pair])
+        return ExactResult(bits, copies * int(counts[0, 0]), 2**bits)
 
     def null_distribution(self) -> tuple[Scores, None]:
         """The statistic of every pattern: (2^d,)."""
@@ -114,10 +113,10 @@ class Enumeration:
 class Convolution:
     """The distribution of the statistic of a pair that differs in one column of counts, by convolution.
 
-    The statistic is a function of the sum of the swapped differences d_s. This sum takes at most Σ|d_s|/g + 1 values,
-    where g is the greatest common divisor of the d_s, and its distribution is the convolution of d distributions of two
-    points each. No term is subtracted, so the relative error of a p-value is at most d·2⁻⁵². A p-value below 2·10⁻³⁰⁸
-    is reported as that number.
+    The statistic is a function of the sum of the differences d_s of the swapped units. This sum takes at most
+    Σ|d_s|/g + 1 values, where g is the greatest common divisor of the d_s. Each of the d units adds 0 or d_s to it, so
+    its distribution is the convolution of d distributions of two points. No term is subtracted, so the relative error
+    of a p-value is at most d·2⁻⁵². A p-value below 2·10⁻³⁰⁸ is reported as that number.
     """
 
     replicates: Replicates
@@ -126,7 +125,7 @@ class Convolution:
 
     @classmethod
     def from_column(cls, replicates: Replicates, column: DifferingColumn) -> Convolution:
-        """With the differences in the column that are not 0."""
+        """The convolution for the only column in which a pair differs."""
         return cls(replicates, column, column.differences)
 
     @staticmethod
@@ -134,11 +133,12 @@ class Convolution:
         """The cost for a pair that differs in ``n_units`` units."""
         return COST_OF_CONVOLUTION + column.n_steps * (n_units + COST_OF_VALUE)
 
-    def test(self, threshold: float, alternative: str) -> ExactResult:
+    def result(self, threshold: float, alternative: str) -> ExactResult:
         """The probability of the values that reach the threshold."""
         statistics, probabilities = self.null_distribution()
         extreme = reached(statistics, threshold, alternative)
-        # The distribution is symmetric. Adding both ends gives (x, y) and (y, x) the same sum to the last bit.
+        # The distribution is symmetric. Its mean with its mirror image gives (x, y) and (y, x) the same p to the last
+        # bit.
         weights = np.where(extreme, probabilities, 0.0)
         p = 1.0 if extreme.all() else 0.5 * float((weights + weights[::-1]).sum())
         return ExactResult(len(self.differences), probability=min(max(p, sys.float_info.min), 1.0))
@@ -189,11 +189,12 @@ def _exact_tests_of_metric(
     replicates: Replicates, sample: Sample, pairs: Pairs, scheme: str, shuffled_together: Pairs
 ) -> Iterator[tuple[int, ExactTest]]:
     """The exact tests under one metric, with the index of the pair."""
-    enumerable = replicates.n_resamples.bit_length()  # the largest d for which 2^(d − 1) ≤ R
-    most = enumerable if scheme == "auto" else sample.n_units
+    # The largest d for which 2^(d − 1) ≤ R: a two-sided test enumerates half of the 2^d patterns.
+    cheap_bits = replicates.n_resamples.bit_length()
+    most = cheap_bits if scheme == "auto" else sample.n_units
     max_cost = _cost_of_shuffles(replicates, sample, shuffled_together) if scheme == "auto" else MAX_COST
     for p, (n_units, column) in enumerate(sample.differing(pairs, most)):
-        if n_units <= enumerable:
+        if n_units <= cheap_bits:
             yield p, Enumeration.from_sample(replicates, sample, pairs[p])
         elif column is not None and Convolution.cost(n_units, column) <= max_cost and column.n_steps < MAX_CONVOLUTION:
             yield p, Convolution.from_column(replicates, column)

@@ -92,7 +92,10 @@ class Replicates:
         return fewer
 
     def with_codes(self, codes: GroupCodes, n: int) -> Replicates:
-        """The first n shuffles of a subgroup: shuffle g swaps a unit if g and its code share an odd number of bits."""
+        """The first n shuffles of a subgroup, which the codes define: (S,).
+
+        Shuffle g swaps a unit if g and the unit's code have an odd number of bits in common.
+        """
         subgroup = self.first(n)
         subgroup._codes = codes
         return subgroup
@@ -118,11 +121,11 @@ class Replicates:
         All reductions are of the same kind, shuffles or draws. Those of shuffles compare ``pairs``.
         """
         (kind,) = {reduction.kind for reduction in reductions}
-        of_samples = [sample.native(kind) for sample in self.samples]
-        native = [counts for counts in of_samples if counts is not None]
-        rows: list[list[Any]] = [[] for _ in reductions]
+        for_core = [sample.native(kind) for sample in self.samples]  # None for a sample that Python scores
+        native = [counts for counts in for_core if counts is not None]
+        rows: list[list[Any]] = [[] for _ in reductions]  # of each reduction, with one row for each sample
         if native:
-            metrics = [m for m, counts in enumerate(of_samples) if counts is not None]
+            metrics = [m for m, counts in enumerate(for_core) if counts is not None]
             finished = self._resampler(kind, native).run(
                 [reduction.core(pairs, metrics) for reduction in reductions],
                 n=self.n_resamples,
@@ -136,15 +139,15 @@ class Replicates:
                 list(reduction.rows_from_core(core, n_systems))
                 for reduction, core in zip(reductions, finished, strict=True)
             ]
-        if len(native) < len(of_samples):
+        if len(native) < len(for_core):
             for m, sample in enumerate(self.samples):
-                if of_samples[m] is None:
+                if for_core[m] is None:
                     width = len(pairs) if kind == "shuffles" else len(sample.scores)
                     accumulators = [reduction.accumulator(width, m, self.n_resamples) for reduction in reductions]
                     self._accumulate(sample, kind, pairs, accumulators)
-                    for of_reduction, accumulator in zip(rows, accumulators, strict=True):
-                        of_reduction.insert(m, accumulator.row)
-        return [reduction.combine(of_reduction) for reduction, of_reduction in zip(reductions, rows, strict=True)]
+                    for its_rows, accumulator in zip(rows, accumulators, strict=True):
+                        its_rows.insert(m, accumulator.row)
+        return [reduction.combine(its_rows) for reduction, its_rows in zip(reductions, rows, strict=True)]
 
     def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, _core.Counts]]) -> _core.Resampler:
         """The Resampler of the native samples, which is built once for each kind of replicates."""
@@ -181,7 +184,7 @@ class Replicates:
         return draws
 
     def batches(self, largest: int, stage: str, size: int | None = None) -> Iterator[Batch]:
-        """All replicates in batches. The first has ``size`` replicates; later ones double up to ``largest``."""
+        """All replicates in batches, whose size doubles from ``size`` to ``largest``, its default."""
         progress = self.progress or Progress()
         progress.begin(stage, self.n_resamples)
         first, size = 0, min(largest, size or largest)

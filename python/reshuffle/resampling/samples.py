@@ -54,6 +54,7 @@ Pairs: TypeAlias = Sequence[tuple[int, int]]
 # One 64-bit code for each resampling unit: see :meth:`reshuffle.resampling.Replicates.with_codes`.
 GroupCodes: TypeAlias = NDArray[np.uint64]
 
+# Without ids of documents and strata, each segment is a resampling unit.
 SEGMENTS = Units()
 
 # Size limit of a batch of replicates that Python scores, in 64-bit numbers: 32 MB, whatever the number of replicates.
@@ -96,8 +97,9 @@ class Batch:
 class DifferingColumn(NamedTuple):
     """The only column of counts in which two systems differ.
 
-    Their statistic is then a function of one sum, that of the swapped differences d_s. ``n_steps`` is Σ|d_s|/g, where
-    g is the greatest common divisor of the d_s: the sum takes at most ``n_steps`` + 1 values.
+    Let d_s be the difference of unit s in that column. The statistic is then a function of one sum, that of the d_s of
+    the swapped units. ``n_steps`` is Σ|d_s|/g, where g is the greatest common divisor of the d_s: the sum takes at most
+    ``n_steps`` + 1 values.
     """
 
     sample: CountSample
@@ -112,7 +114,7 @@ class DifferingColumn(NamedTuple):
         return np.asarray((x - y)[x != y])
 
     def statistics(self, moved: NDArray[np.int64]) -> Scores:
-        """score(x) − score(y) after moving each amount of the column's sum from x to y: (n,) in and out."""
+        """score(x) − score(y) after moving an amount of the column's sum from x to y, for each of n amounts: (n,)."""
         totals = np.repeat(self.sample.totals[list(self.pair), None], len(moved), axis=1)
         totals[0, :, self.column] -= moved
         totals[1, :, self.column] += moved
@@ -208,7 +210,7 @@ class Sample(Protocol):
     def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
         """The metric and counts with which Rust computes ``shuffles`` or ``draws``; None if Python scores the sample.
 
-        In the second case :meth:`shuffle_statistics` and :meth:`draw_scores` are used.
+        Where it is None, :meth:`shuffle_statistics` and :meth:`draw_scores` are called instead.
         """
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
@@ -237,9 +239,9 @@ def stratum_sizes(strata: Strata | None) -> list[int] | None:
 class CountSample(ABC):
     """The counts of k systems under a metric.
 
-    ``arrays`` are C-contiguous arrays of int64, all of shape (n, S, K). One array holds the systems in order. The
-    systems of two arrays are interleaved: system 0 is the first of the first array, system 1 the first of the second.
-    So a batch of pairs need not be copied into one array.
+    ``arrays`` are one or two C-contiguous arrays of int64. One array, (k, S, K), holds the systems in order. The
+    systems of two arrays, each (k/2, S, K), are interleaved: system 0 is the first of the first array, system 1 the
+    first of the second. So a batch of pairs need not be copied into one array.
     """
 
     metric: Metric
@@ -267,7 +269,9 @@ class CountSample(ABC):
     @lazy
     def counts(self) -> Counts:
         """The counts of all systems: (k, S, K)."""
-        return self.arrays[0] if len(self.arrays) == 1 else np.concatenate(np.stack(self.arrays, axis=1))
+        if len(self.arrays) == 1:
+            return self.arrays[0]
+        return np.concatenate(np.stack(self.arrays, axis=1))  # (k/2, 2, S, K), then its first two axes become one
 
     def rows(self, system: int) -> Counts:
         """The counts of one system: (S, K)."""
@@ -352,7 +356,7 @@ class CountSample(ABC):
 
     @lazy
     def linear(self) -> Variances:
-        """The variances by the delta method: of each unit's contribution to the linearised score."""
+        """The variances by the delta method, those of the units' contributions to the linearised scores."""
         return linear_variances(self.metric, self.counts, self.totals, Strata.or_single(self.strata, self.n_units))
 
     def values(self, a: int, b: int | None = None) -> Scores:
@@ -585,7 +589,7 @@ class TextSample:
         raise InputError(f"{self.metric.name} is a function of texts, not a mean of segment scores")
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
-        """None for every pair: they would take a call of the function for every segment."""
+        """(None, None) for every pair: the effects would take a call of the function for every segment."""
         return [(None, None)] * len(pairs)
 
     def details(self, system: int) -> Mapping[str, float]:
@@ -597,7 +601,7 @@ class TextSample:
         return [(len(self.differing_units(pair)), None) for pair in pairs]
 
     def select_pair(self, pair: tuple[int, int]) -> tuple[TextSample, tuple[int, int]]:
-        """This sample: other systems cost nothing."""
+        """This sample itself: it scores only the pair, so its other systems cost nothing."""
         return self, pair
 
     def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
@@ -622,7 +626,7 @@ class TextSample:
             flips = batch.flips(r, self.n_units)
             swap = (flips if self.documents is None else flips[self.documents.index]).tolist()
             for index, (x, y) in enumerate(pairs):
-                both = self.systems[x], self.systems[y]
+                both = self.systems[x], self.systems[y]  # left and right exchange lines where swap is 1
                 left, right = ([both[side ^ swap[s]][s] for s in segments] for side in (0, 1))
                 statistics[index, column] = self._evaluate(left, segments) - self._evaluate(right, segments)
         return statistics
@@ -632,6 +636,7 @@ class TextSample:
         scores = np.empty((len(self.systems), batch.n))
         for column, r in enumerate(batch.numbers):
             drawn = _core.draw_weights(batch.seed, r, self.n_units, strata=stratum_sizes(self.strata))
+            # The core draws units stratum by stratum; the texts are in their original order.
             weights = np.empty_like(drawn)
             weights[slice(None) if self.strata is None else self.strata.order] = drawn
             units = np.repeat(np.arange(self.n_units), weights)

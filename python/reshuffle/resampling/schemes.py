@@ -54,8 +54,8 @@ class Shuffled(NamedTuple):
     scheme : ndarray of str
         The scheme of each test, never ``auto``.
     exceedances, n_resamples : ndarray of int
-        The number of shuffles at least as extreme as the observed arrangement, and of all shuffles; MISSING where
-        ``probability`` is p.
+        The number of shuffles at least as extreme as the observed arrangement, and the number of all shuffles. MISSING
+        for tests by convolution, whose p is in ``probability``.
     includes_observed : bool or ndarray of bool
         Whether the observed arrangement is one of the shuffles.
     bits : ndarray of int, or None
@@ -64,7 +64,7 @@ class Shuffled(NamedTuple):
     stopped : ndarray of bool, or None
         Whether the stopping rule ended the test. None if there is no rule.
     probability : ndarray of float, or None
-        p from a convolution, NaN for other tests. None if no test is by convolution.
+        p of tests by convolution, NaN for other tests. None if no test is exact.
     """
 
     scheme: NDArray[np.str_]
@@ -120,10 +120,10 @@ def shuffle(
     shuffling: Shuffling,
     extra: Sequence[Reduction[Any, Any]] = (),
 ) -> tuple[Shuffled, list[Any]]:
-    """Shuffle all pairs under all metrics, and count how many shuffles reach the thresholds, (metrics, pairs).
+    """Shuffle all pairs under all metrics, and count how many shuffles reach the thresholds.
 
-    ``extra`` are further reductions of the same shuffles, for ``iid`` without a stopping rule. Their results are
-    returned second.
+    ``thresholds`` has shape (metrics, pairs). ``extra`` are further reductions of the same shuffles, for ``iid``
+    without a stopping rule. Returns the counts, then the results of ``extra``.
     """
     if shuffling.stopping is not None:
         tally = SequentialTally(alternative, thresholds, shuffling.stopping.core())
@@ -182,7 +182,7 @@ def shuffle_batch(
         return tallies.astype(np.int64)[None]
 
     pairs = [(2 * p, 2 * p + 1) for p in range(n_pairs)]
-    # The scheme of a pair must not depend on the rest of the batch, so its shuffles cost as much as those of one pair.
+    # The scheme of a pair must not depend on the rest of the batch, so the cost of shuffles is that of a single pair.
     exact = exact_tests(replicates, pairs, scheme, pairs[:1])
     return _exact_or_iid(exact, count_iid, replicates.n_resamples, thresholds, alternative)
 
@@ -201,6 +201,7 @@ def _exact_or_iid(
     is_iid = np.ones(thresholds.shape, dtype=np.bool_)
     for key in exact:
         is_iid[key] = False
+    # A pair is shuffled under all metrics at once, even if its tests under some of them are exact.
     others = np.flatnonzero(is_iid.any(axis=0))
     counts = np.zeros(thresholds.shape, dtype=np.int64)
     if others.size:
@@ -208,7 +209,9 @@ def _exact_or_iid(
     shuffled = Shuffled.from_counts("iid", counts, n_resamples)
     if not exact:
         return shuffled
-    return shuffled.replace_exact({key: test.test(float(thresholds[key]), alternative) for key, test in exact.items()})
+    return shuffled.replace_exact(
+        {key: test.result(float(thresholds[key]), alternative) for key, test in exact.items()}
+    )
 
 
 def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> tuple[Scores, Scores | None]:
