@@ -87,12 +87,12 @@ class Hypotheses:
         return Hypotheses(self.pairs, self.test_set[at], self.metric[at], self.systems[:, at], self.family[at])
 
     def families(self) -> list[slice]:
-        """The hypotheses of each family, which are adjacent."""
+        """The range of indices of each family, whose hypotheses are adjacent."""
         ends = [*np.flatnonzero(np.diff(self.family)) + 1, len(self)]
         return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
 
     def table(self, values: NDArray[T]) -> NDArray[T]:
-        """Values for the hypotheses about one test set, (H,), as an array (metrics, pairs)."""
+        """(H,) values for the hypotheses about one test set, reshaped to (metrics, pairs)."""
         return values.reshape(-1, len(self.pairs))
 
 

@@ -37,7 +37,7 @@ def between(draws: Scores, low: float, high: float) -> tuple[float, float]:
     >>> between(np.arange(1, 1001), 0.025, 0.975)
     (26.0, 975.0)
     """
-    # 1000 * (1 - 0.95) / 2 is 25.000…02 or 24.999…98; without the tolerance the second would be rounded down to 24.
+    # Instead of 25, the product may be 24.999…98. The tolerance keeps it from being rounded down to 24.
     last = len(draws) - 1
     dropped_below, dropped_above = (min(int(len(draws) * share + 1e-9), last) for share in (low, 1 - high))
     # With few draws or a low confidence level the two ends may cross.
@@ -62,8 +62,9 @@ def bca(estimate: Estimate, level: float) -> tuple[float, float]:
 
     z₀ is the normal quantile of the proportion of draws below θ; draws equal to θ count half, as in SciPy. The
     acceleration is a = Σ u_s³/(6 (Σ u_s²)^1.5) with u_s = mean θ₍ₛ₎ − θ₍ₛ₎, where θ₍ₛ₎ is the value without segment s.
-    The percentile q is replaced by Φ(z₀ + (z₀ + z_q)/(1 − a(z₀ + z_q))). With strata, the mean is over the stratum of
-    s: draws from different strata are independent, so their second and third moments add (Davison & Hinkley 1997, 5.3).
+    The percentile q is replaced by Φ(z₀ + (z₀ + z_q)/(1 − a(z₀ + z_q))). With strata, the mean is taken over the
+    stratum of s. Draws from different strata are independent, so the second and third moments of the strata add up
+    (Davison & Hinkley 1997, 5.3).
     """
     from scipy.special import ndtr, ndtri
 
@@ -138,7 +139,7 @@ class Interval:
     name, title, about, source : str
         The name that users type, the name in reports, a description, and the paper.
     ends : callable
-        From an estimate and the confidence level to both ends of the interval.
+        A function from an estimate and the confidence level to both ends of the interval.
     kind : str
         The kind of metric that it needs: ``ANY``, ``SUMS`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
     draws : bool
@@ -265,7 +266,7 @@ class _Request:
         return self._estimate(Replicates.from_settings([sample], replace(self.resampling, seed=self.seed)))
 
     def map(self, function: Callable[[Estimate], T]) -> list[T]:
-        """Apply a function to the estimate of each problem of a batch."""
+        """The values of a function at the estimates of a batch, in the order of the problems."""
         problems = Problems.from_arrays(self.metric, self.a, self.b, self.units, self.seed)
         results = [
             (index, function(self._estimate(replicates)))
@@ -387,9 +388,9 @@ def standard_error(
     """Standard error of a system's score or, with ``b``, of score(a) − score(b), for a random sample of segments.
 
     - ``delta``: √(S/(S − 1) Σ u_s²), where u_s = ∇f(T)·(x_s − T/S) is the contribution of segment s to the linearised
-      score (Efron 1981, doi:10.1093/biomet/68.3.589). The gradient ∇f has a closed form. For functions in Python it is
-      computed by central differences of whole counts, which are inaccurate where the score depends on a count of 1 to
-      3.
+      score (Efron 1981, doi:10.1093/biomet/68.3.589). The gradient ∇f of a built-in metric has a closed form. That of a
+      function in Python is computed by central differences of whole counts, which are inaccurate where the score
+      depends on a count of 1 to 3.
     - ``jackknife``: √((S − 1)/S Σ (θ₍ₛ₎ − mean θ₍ₛ₎)²), where θ₍ₛ₎ is the score without segment s (Efron & Stein 1981,
       doi:10.1214/aos/1176345462).
     - ``bootstrap``: the standard deviation of B draws, with denominator B − 1.
@@ -402,7 +403,7 @@ def standard_error(
     a, b : (S, K) array_like of int, or (S,) array_like of float
         As in :func:`bootstrap_interval`.
     metric, documents, strata, n_resamples, seed, threads, progress
-        As in :func:`bootstrap_interval`. The last four only affect ``bootstrap``.
+        As in :func:`bootstrap_interval`. Number, seed, threads and progress only affect ``bootstrap``.
     method : {'delta', 'jackknife', 'bootstrap'}
         See above.
 

@@ -55,7 +55,7 @@ class SignificanceTest:
     name, title, about, source : str
         The name that users type, the name in reports, a description, and the paper.
     run : callable
-        From the observed data of all hypotheses to their outcomes.
+        A function from the observed data for the hypotheses about one test set to their outcomes.
     alternatives : tuple of str
         The alternatives that the test supports.
     replicates : {'shuffles', 'draws'} or None
@@ -141,7 +141,10 @@ TESTS: Mapping[str, SignificanceTest] = {
 
 
 def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -> SignificanceTest:
-    """The test with this name; :class:`InputError` if it does not exist or not support the alternative or a metric."""
+    """The test with this name.
+
+    :class:`InputError` if there is none, or if it does not support the alternative or one of the metrics.
+    """
     check_name("test", name, TESTS)
     check_name("alternative", alternative, ALTERNATIVES)
     test = TESTS[name]
@@ -161,7 +164,7 @@ def _check_shuffling(
     adjustment: Adjustment | None = None,
     alpha: float | None = None,
 ) -> Shuffling:
-    """The scheme and stopping rule of the settings, the rule at level ``alpha`` if that is not None.
+    """The scheme and stopping rule of the settings. With ``alpha``, that is the level at which the rule decides.
 
     :class:`InputError` if a name is unknown, or if scheme, rule, test and adjustment cannot be combined.
     """
@@ -178,7 +181,7 @@ def _check_shuffling(
         return Shuffling()
     can_be_iid = scheme in ("auto", "iid")
     if adjustment is not None and adjustment.uses_shuffles:
-        # The adjustment needs the same shuffles for all pairs, and for p the same as for the adjusted p.
+        # All pairs must have the same shuffles, and p must come from the same shuffles as the adjusted p.
         if rule is not None:
             raise InputError(
                 f"adjustment {adjustment.name!r} needs all shuffles of every pair, but a stopping rule ends those of "
@@ -265,10 +268,11 @@ def records(
 ) -> list[SignificanceResult]:
     """The public result of each hypothesis.
 
-    ``labels`` are the names of the metrics in results, by default their own. ``n_references`` is for signatures.
+    ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
+    number of references as signatures write it.
     """
     rule, name = plan.shuffling.stopping, plan.test.name
-    # The seed and the signature of the run, by test set, scheme and bits.
+    # The seed and the run's part of the signature, by test set, scheme and bits. Most hypotheses share it.
     runs: dict[tuple[int, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
