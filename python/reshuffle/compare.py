@@ -67,9 +67,9 @@ def compare(
     systems : mapping of str to S hypotheses, or sequence of these
         At least two. In a sequence they are named ``system 1``, ``system 2`` …
     metrics : str, metric, or sequence of these
-        Names, or metrics made by :func:`reshuffle.metric`, :class:`~reshuffle.SegmentScores`,
-        :class:`~reshuffle.FromCounts`, :class:`~reshuffle.OwnTexts` or :class:`~reshuffle.CorpusFunction`. If all of
-        them are of the three classes in the middle, ``references`` and ``systems`` can be left out.
+        Names, or metrics made by :func:`reshuffle.metric`, :class:`~reshuffle.CorpusFunction`,
+        :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or :class:`~reshuffle.OwnTexts`. The last
+        three bring their own data: with only these, ``references`` and ``systems`` can be left out.
     documents : sequence of S str or int, optional
         The document id of each segment; the segments of a document need not be adjacent. Whole documents are then
         resampled, and the intraclass correlation and design effect are reported.
@@ -89,7 +89,7 @@ def compare(
         ``n_resamples`` at the latest. :class:`~reshuffle.BesagClifford` stops after 20 exceedances;
         :class:`~reshuffle.Gandy` stops once it is decided whether p ≤ ``alpha``, with error probability .001.
     n_resamples : int
-        The number of shuffles of the test and of bootstrap draws.
+        R, the number of shuffles or draws of the test, and the number of draws of the intervals.
     baseline : str, optional
         The system that all others are compared with. The first system by default.
     all_pairs : bool
@@ -228,15 +228,15 @@ def segment_scores(
     array([[ 53.73, 100.  ]])
     """
     data = Data.from_arguments(references, systems, metrics)
-    units, ids = (None, None) if documents is None else Documents.with_names(documents, data.n_segments)
+    grouping, ids = (None, None) if documents is None else Documents.with_names(documents, data.n_segments)
     samples = data.count(data.names, Resampling(threads=threads, progress=progress))
     nrefs = data.n_references
-    signatures = [(m.segment_signature if units is None else m.signature)(nrefs) for m in data.metrics]
+    signatures = [(m.segment_signature if grouping is None else m.signature)(nrefs) for m in data.metrics]
     used = tuple(
         UsedMetric(label, line, m.higher_is_better)
         for label, line, m in zip(data.labels, signatures, data.metrics, strict=True)
     )
-    scores = [s.segment_scores(data.names) if units is None else s.document_scores(units) for s in samples]
+    scores = [s.segment_scores(data.names) if grouping is None else s.document_scores(grouping) for s in samples]
     return SegmentTable(
         systems=data.names,
         metrics=used,
@@ -248,7 +248,10 @@ def segment_scores(
 
 
 class Resampled(NamedTuple):
-    """The replicates of some systems, and their samples by segment, even if whole documents are resampled."""
+    """The systems of one call and their replicates.
+
+    ``by_segment`` has a sample for each metric, whose units are segments even if whole documents are resampled.
+    """
 
     names: tuple[str, ...]
     by_segment: Sequence[Sample]
@@ -268,7 +271,7 @@ class Resampled(NamedTuple):
         return cls(names, by_segment, documents, Replicates.from_settings(samples, resampling))
 
     def effects(self, pairs: Pairs) -> list[tuple[float | None, float | None]]:
-        """Intraclass correlation and design effect of each pair, metric by metric. None without documents."""
+        """Intraclass correlation and design effect, metric by metric, pair by pair; (None, None) without documents."""
         if self.documents is None:
             return [(None, None)] * (len(self.by_segment) * len(pairs))
         return [effect for sample in self.by_segment for effect in sample.document_effects(self.documents, pairs)]
@@ -309,12 +312,15 @@ class Inferred(NamedTuple):
         )
 
     def interval_of(self, m: int, a: int, b: int | None = None) -> ConfidenceInterval | None:
-        """The interval of a system's score, or of the difference between a and b. None if there are no intervals."""
+        """The interval of system a's score under metric m, or with b that of the difference a − b. All are indices.
+
+        None if no intervals were requested.
+        """
         if self.interval is None:
             return None
-        level, rounded = self.levels.confidence_level, self.replicates.samples[m].round_score
+        level, round_score = self.levels.confidence_level, self.replicates.samples[m].round_score
         low, high = self.interval.ends(Estimate(self.replicates, m, a, b), level)
-        return ConfidenceInterval(rounded(low), rounded(high), level, self.interval.name)
+        return ConfidenceInterval(round_score(low), round_score(high), level, self.interval.name)
 
 
 def compared(
@@ -378,9 +384,10 @@ def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampli
 
 
 def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
-    """The schemes of all tests, as a signature names them."""
+    """The schemes of all tests, as a signature names them; None if there is no other than ``iid``."""
     schemes = {(test.scheme, test.n_resamples) for test in tests}
-    # The size of a subgroup is the same for all tests. The numbers of exact tests differ and would be too many to list.
+    # A subgroup has the same size in all tests, so the signature can name it. Exact tests have different numbers of
+    # patterns, too many to list.
     names = {signature.for_scheme(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
     return "+".join(sorted(names)) if names - {"iid"} else None
 
@@ -420,12 +427,12 @@ def _comparison(
     return base if found is None else _with_inference(base, found)
 
 
-def _with_inference(scores: Comparison, found: Inferred) -> Comparison:
-    """The same result with tests and intervals."""
+def _with_inference(base: Comparison, found: Inferred) -> Comparison:
+    """A result that has only scores so far, with tests and intervals added."""
     strata = found.replicates.strata
     n_tests = len(found.comparisons)
     inferred = replace(
-        scores,
+        base,
         comparisons=tuple(found.comparisons),
         baseline=found.baseline,
         test=None if found.plan is None else found.plan.used,

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-# A float or an int, or an array for a batch of problems; type checkers cannot know which.
+# A float (Real) or an int (Whole), or an array of these for a batch of problems; type checkers cannot know which.
 Real: TypeAlias = Any
 Whole: TypeAlias = Any
 
@@ -100,7 +100,7 @@ def robbins(exceedances: int, n_resamples: int, confidence_level: float = 0.95) 
         return constant + c * math.log(p) + others * math.log1p(-p) >= 0
 
     def end(outer: float) -> float:
-        """By bisection between c/n, which the interval contains, and 0 or 1."""
+        """The end of the interval between c/n, which it contains, and ``outer`` (0 or 1), by bisection."""
         inner = c / n
         while not contains(outer):
             middle = (inner + outer) / 2
@@ -441,7 +441,7 @@ class Caveat:
 
 
 def _metric_name(metric: str | None, known: Sequence[str]) -> str:
-    """The metric of that name, in upper or lower case; the only one for None."""
+    """The known name that equals ``metric``, ignoring case if need be. For None, the only known name."""
     if metric is None:
         if len(known) > 1:
             raise InputError(f"there are {len(known)} metrics: choose one of {listed(known)}")
