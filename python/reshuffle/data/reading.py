@@ -100,25 +100,26 @@ def read_texts(
     ids: Mapping[str, str | os.PathLike[str]] | None = None,
     max_input: int = MAX_INPUT,
 ) -> tuple[list[Column], list[Column], dict[str, Column]]:
-    """Columns of references, columns of systems, and columns of ids; the former two as for :func:`read_columns`.
+    """Columns of references, columns of systems, and columns of ids by group. See :func:`read_columns`.
 
     ``ids`` maps ``document`` and ``stratum`` to paths. A path of references without a NAME gives all references of its
     file, which may be several columns.
     """
     ids = ids or {}
     read = _read_paths([*references, *systems], input_format, len(references), list(ids.values()), max_input)
-    read, read_ids = read[: len(read) - len(ids)], read[len(read) - len(ids) :]
+    texts, read_ids = read[: len(read) - len(ids)], read[len(read) - len(ids) :]
     id_columns = {group: _ids(group, *_only_column(path)) for group, path in zip(ids, read_ids, strict=True)}
-    for file_format, columns in read:
+    for file_format, columns in texts:
         for column in columns if file_format.numbers is float else ():
             _check_strings(column)
     n = len(references)
-    ref_columns, sys_columns = ([c for _, columns in part for c in columns] for part in (read[:n], read[n:]))
+    ref_columns, sys_columns = ([c for _, columns in part for c in columns] for part in (texts[:n], texts[n:]))
     return ref_columns, sys_columns, id_columns
 
 
-def _only_column(read: ReadPath) -> tuple[FileFormat, Column]:
-    file_format, (column,) = read
+def _only_column(path: ReadPath) -> tuple[FileFormat, Column]:
+    """The format of a path, and its column if there is only one, as for every path but that of references."""
+    file_format, (column,) = path
     return file_format, column
 
 
@@ -158,6 +159,7 @@ def _read_paths(
 
 
 def _check_strings(column: Column) -> None:
+    """Raise :class:`InputError` for a value from JSON that is neither a valid string nor missing."""
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, str):
             if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):

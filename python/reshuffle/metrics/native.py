@@ -33,7 +33,7 @@ class NativeMetric(Metric):
     key: str
     options: Mapping[str, Any]
     core: _core.Metric = field(init=False, repr=False, compare=False)
-    # Values of the signature's options that the core does not know, because tokens come from another package.
+    # Values in the signature that replace those of the core, if another package tokenizes.
     _overrides: Mapping[str, str] = field(init=False, repr=False, compare=False)
     # Tokenizes a line with that package; None if the core tokenizes.
     _tokenize: Callable[[str], str] | None = field(init=False, repr=False, compare=False)
@@ -58,7 +58,8 @@ class NativeMetric(Metric):
             overrides["tok"] = tokenizer.signature
             lowercase = "lowercase" in defaults and bool(options.get("lowercase", defaults["lowercase"]))
             tokenize_line = partial(_tokenize_line, tokenizer, lowercase)
-            if lowercase:  # but not the tokens: sacreBLEU compares them as the tokenizer returns them
+            if lowercase:
+                # Lines are lowercased before they are tokenized. As in sacreBLEU, the tokens are left as they are.
                 core = _core.Metric(self.key, {**options, "lowercase": False})
                 overrides["case"] = "lc"
         object.__setattr__(self, "core", core)
@@ -131,17 +132,17 @@ class NativeMetric(Metric):
         array([[[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]])
         """
         named = systems if isinstance(systems, Mapping) else number_systems(systems)
-        columns = [segment_list(name, column) for name, column in named.items()], reference_columns(references)
+        texts = [segment_list(name, column) for name, column in named.items()], reference_columns(references)
         if self.options.get("tokenize") == "mteval-intl":
-            columns = _unstripped(columns[0]), _unstripped(columns[1])
+            texts = _unstripped(texts[0]), _unstripped(texts[1])
         try:
-            tokenized = columns if self._tokenize is None else _tokenized(self._tokenize, *columns, progress)
+            tokenized = texts if self._tokenize is None else _tokenized(self._tokenize, *texts, progress)
             return self.core.count(*tokenized, threads=thread_count(threads), progress=progress)
         except InputError as error:  # from the core, which knows systems by number only
             names = list(named)
             raise error.with_names(System, lambda system: names[system - 1]) from None
         except (TypeError, UnicodeError) as error:
-            raise _find_bad_line(list(named), *columns, error) from None
+            raise _find_bad_line(list(named), *texts, error) from None
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`.
@@ -195,6 +196,7 @@ class NativeMetric(Metric):
         return signature.for_metric(self.name, self._override(self.core.segment_signature), n_references)
 
     def _override(self, options: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Options of a signature, with the values of a tokenizer from another package."""
         return [(name, self._overrides.get(name, value)) for name, value in options]
 
 
@@ -286,7 +288,7 @@ def _load_external(name: object, model: object) -> LoadedTokenizer | None:
 
 
 def _tokenize_line(tokenizer: LoadedTokenizer, lowercase: bool, line: str) -> str:
-    """The tokens of a line. As in sacreBLEU, the line is lowercased first and then loses white space at its end."""
+    """The tokens of a line with spaces between them. As in sacreBLEU, its end is stripped after lowercasing."""
     return tokenizer((line.lower() if lowercase else line).rstrip())
 
 
@@ -304,7 +306,7 @@ def _tokenized(
         progress.begin("tokenizing", len(distinct))
     for done, line in enumerate(distinct, 1):
         if not isinstance(line, str):
-            raise TypeError(line)
+            raise TypeError(line)  # suff_stats then looks for the line's place
         line.encode()  # raises UnicodeError here, before the tokenizer can raise an exception of its own
         tokens[line] = tokenize_line(line)
         if progress is not None:
@@ -320,7 +322,7 @@ L = TypeVar("L", str, "str | None")
 
 
 def _unstripped(columns: list[list[L]]) -> list[list[L]]:
-    """Restore white space at the ends of lines from mteval files."""
+    """The columns with the white space that lines from mteval files had at their ends."""
     return [[line.unstripped if isinstance(line, StrippedText) else line for line in column] for column in columns]
 
 
