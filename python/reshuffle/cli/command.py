@@ -18,7 +18,7 @@ __all__ = ["Command", "Grouped", "option"]
 
 # Options that take every word up to the next option.
 GREEDY = ("--refs", "--parses", "--scores")
-# Options that take every name of a metric.
+# Options that take every following word that is the name of a metric.
 METRIC = ("-m", "--metric", "--metrics")
 
 
@@ -54,9 +54,9 @@ class Command(click.Command):
         self.arguments = arguments
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        for made in _metric_flags():
-            if made not in self.params:
-                self.params.append(made)
+        for metric_flag in _metric_flags():
+            if metric_flag not in self.params:
+                self.params.append(metric_flag)
         return super().get_params(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -75,8 +75,8 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         check_habits(args)
-        # No argument can hold a NUL: before -#NAME it keeps click from seeing options there, and within --scores it
-        # separates the name and the files.
+        # A NUL is a safe mark, because no argument can contain one. Before -#NAME it keeps click from seeing options
+        # there, and in the value of --scores it separates the name and the files.
         rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in _spread(args)])
         for name, value in ctx.params.items():
             if isinstance(value, str):
@@ -86,12 +86,12 @@ class Command(click.Command):
         return rest
 
 
-# The width of the options' column in the help; what is wider has a line of its own.
+# The width of the options' column in the help. A wider option has a line of its own.
 OPTION_WIDTH = 22
 
 
 def _write_rows(formatter: click.HelpFormatter, rows: Sequence[tuple[str, str]]) -> None:
-    """As click's ``write_dl``, which breaks names at their hyphens and aligns each group differently."""
+    """Unlike click's ``write_dl``, break no name at its hyphens, and align all groups alike."""
     indent = " " * formatter.current_indent
     hanging = indent + " " * (OPTION_WIDTH + 2)
     for written, text in rows:
@@ -114,12 +114,13 @@ def _spread(args: list[str]) -> list[str]:
     Raises
     ------
     InputError
-        If another file follows the one after ``=``.
+        If another file follows ``--refs=FILE``, or the same with ``--parses`` or ``--scores``.
     """
     from .metric_options import is_metric
 
     spread: list[str] = []
-    greedy = closed = ""
+    greedy = ""  # the option that takes the words that follow
+    closed = ""  # an argument like --refs=FILE, which takes no further files
     for index, arg in enumerate(args):
         if arg == "--":
             return spread + args[index:]
@@ -155,6 +156,7 @@ def _warn_of_file(word: str) -> None:
 
 
 def _unmarked(value: Any) -> Any:
+    """The value without the mark before ``-#NAME``."""
     return value[1:] if isinstance(value, str) and value.startswith("\0-#") else value
 
 
@@ -163,7 +165,7 @@ def _metric_flags() -> list[click.Option]:
     """A flag for every option of any metric. ``reshuffle metrics NAME`` describes them."""
     from .metric_options import flag, flags
 
-    def made(name: str, kind: str, choices: Sequence[str]) -> click.Option:
+    def hidden(name: str, kind: str, choices: Sequence[str]) -> click.Option:
         kinds: dict[str, Any] = {
             "flag": {"is_flag": True},
             "integer": {"type": int},
@@ -175,4 +177,4 @@ def _metric_flags() -> list[click.Option]:
         }
         return click.Option([flag(name), name], default=None, hidden=True, **kinds[kind])
 
-    return [made(each.option.name, each.option.kind, each.choices) for each in flags()]
+    return [hidden(each.option.name, each.option.kind, each.choices) for each in flags()]

@@ -125,7 +125,7 @@ def compare_command(
     from .output import destination, progress_bar
 
     levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS)
-    job = Job.from_arguments(reference, systems, options, at_least=2)
+    job = Job.from_arguments(reference, systems, options, min_systems=2)
     with destination(output, job.files) as write:
         given, units = job.read()
         testing = ComparisonSettings(baseline=job.system(baseline), **options)
@@ -155,7 +155,7 @@ def score_command(
     from .output import Result, destination, progress_bar
 
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
-    job = Job.from_arguments(reference, systems, options, at_least=1)
+    job = Job.from_arguments(reference, systems, options, min_systems=1)
     fmt = _score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
         if segments and of == "documents":

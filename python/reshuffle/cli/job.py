@@ -51,9 +51,9 @@ class Job:
 
     @classmethod
     def from_arguments(
-        cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], at_least: int
+        cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], min_systems: int
     ) -> Job:
-        """Check everything that can be checked before files are read. Removes the options it uses from ``options``."""
+        """Check all that can be checked before files are read, and remove the options used here from ``options``."""
         refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
         for given in options.pop("scores"):
@@ -82,7 +82,7 @@ class Job:
             systems = next(iter(scores.values()))
         # A single file of scores may hold several systems, which shows only when it is read.
         if reference is not None or len(systems) > 1:
-            _check_systems(systems, refs, at_least)
+            _check_systems(systems, refs, min_systems)
         for name, files in scores.items():
             if len(files) not in (1, len(systems)):
                 raise _wrong_number_of_files(name, files, systems)
@@ -115,7 +115,7 @@ class Job:
         return dict(zip(self.systems, self.names, strict=True)).get(name, name)
 
     def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | PrecomputedCounts]], Units]:
-        """Read all files: references and systems (None without texts) and metrics; ids of documents and strata."""
+        """Read all files. Returns (references, systems, metrics), the first two None without texts, and the ids."""
         if self.files.count(STDIN) > 1:
             raise InputError("standard input (-) can supply only one text, unless -#NAME chooses columns of it")
         texts: tuple[Any, Any] = (None, None)
@@ -143,11 +143,11 @@ class Job:
         return (*texts, [*metrics, *given]), Units(documents, strata)
 
     def _ids(self, read: Callable[..., Sequence[str]], path: str | None) -> Sequence[str] | None:
-        """Ids for external scores. ``--input-format`` applies to them if they are in the same file as scores."""
+        """Ids without texts. ``--input-format`` applies to them only if they are in the same file as scores."""
         if path is None:
             return None
-        is_of_scores = split_name(path)[0] in {split_name(file)[0] for file in self._score_files}
-        return read(path, self.input_format if is_of_scores else None, max_input=self.max_input)
+        has_scores = split_name(path)[0] in {split_name(file)[0] for file in self._score_files}
+        return read(path, self.input_format if has_scores else None, max_input=self.max_input)
 
     def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:
         """The metric on the parses, after checking that these are parses of the texts."""
@@ -172,7 +172,7 @@ class Job:
 
     def _scores(self, name: str, files: Sequence[str]) -> dict[str, list[float]]:
         """Segment scores by system: from a file per system, or from one file with a column of systems."""
-        # With texts, --input-format is the format of the texts, and extensions give the format of the scores.
+        # With texts, --input-format is the format of the texts, and the extension gives that of a file of scores.
         input_format = self.input_format if self.reference is None else None
         if len(files) > 1:
             check_order(f"--scores {name}", files, self.systems)
@@ -186,13 +186,14 @@ class Job:
         return {self.names[0]: by_system[None]}
 
     def _check_kinds(self, metrics: Sequence[NativeMetric | PrecomputedCounts], columns: Sequence[Column]) -> None:
+        """Check that every column is what the metrics read: texts or parses."""
         for m in metrics:
             for column in columns:
                 if m.reads_parses is not None and m.reads_parses != (column.format == "conllu"):
-                    wanted, came = ("parses in CoNLL-U", "text") if m.reads_parses else ("text", "parses in CoNLL-U")
+                    wanted, got = ("parses in CoNLL-U", "text") if m.reads_parses else ("text", "parses in CoNLL-U")
                     hint = ", and --parses adds parses to texts" if m.reads_parses else ""
                     raise InputError(
-                        f"{m.name} reads {wanted}, but {column.name} contains {came}; the extension or --input-format "
+                        f"{m.name} reads {wanted}, but {column.name} contains {got}; the extension or --input-format "
                         f"gives the format{hint}"
                     )
 
@@ -249,9 +250,9 @@ def _resampling(options: dict[str, Any]) -> Resampling:
     return given
 
 
-def _check_systems(systems: Sequence[str], refs: Sequence[str], at_least: int) -> None:
-    if len(systems) >= at_least:
+def _check_systems(systems: Sequence[str], refs: Sequence[str], min_systems: int) -> None:
+    if len(systems) >= min_systems:
         return
-    wanted = "expected at least one system after REF" if at_least == 1 else "expected at least two systems after REF"
+    wanted = "expected at least one system after REF" if min_systems == 1 else "expected at least two systems after REF"
     hint = "; --refs takes all files up to the next option, so put it last" if refs else ""
     raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")

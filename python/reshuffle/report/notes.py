@@ -43,7 +43,7 @@ def number(value: float) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A count and its noun.
+    """A number and a noun, which is in the plural unless the number is 1.
 
     >>> counted(1, "segment"), counted(3004, "segment")
     ('1 segment', '3,004 segments')
@@ -82,6 +82,7 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
+    """What follows the number of replicates: `` of documents within 3 strata``, or nothing."""
     return f"{_unit(comparison)}{_within(comparison) if test.replicates == 'draws' else ''}"
 
 
@@ -118,7 +119,7 @@ def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
 
 
 def _replicates(comparison: Comparison, test: UsedTest) -> str:
-    """How many replicates the tests used, or how they enumerated them; both if it differs between tests."""
+    """How many replicates the tests used, or how exact tests computed p; both if only some tests are exact."""
     n, replicates = f"{comparison.n_resamples or 0:,}", test.replicates or ""
     tests = [pair.test for pair in comparison.comparisons]
     exact = sum(test.scheme == "exact" for test in tests)
@@ -145,7 +146,7 @@ def _exact_methods(tests: Sequence[SignificanceResult], replicates: str) -> str:
 
 
 def _range(values: Sequence[float], decimals: int, grouping: str = "") -> str:
-    """The smallest and the largest value, or one if they are displayed alike.
+    """The smallest and the largest value, or only one if both are displayed alike.
 
     >>> _range([0.5, 0.25, 1], 2), _range([3, 3], 0)
     ('0.25 to 1.00', '3')
@@ -185,7 +186,7 @@ def _many_tests(values: Values) -> str:
 
 
 def _few_units(values: Values) -> str:
-    # Random shuffles may happen to have fewer exceedances than all patterns have.
+    # Among random shuffles the share of exceedances may by chance be smaller than among all patterns.
     by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
     return (
         f"{values['units']} {values['unit']}s can be swapped in only {2 ** values['units']:,} ways: p cannot be below "
