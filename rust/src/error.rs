@@ -1,11 +1,11 @@
-//! Errors: facts, and a message template with a place for each fact. `reshuffle.errors` in Python rewords facts that
-//! the core knows only by number, such as the names of systems or how an option is spelled on the command line.
+//! Errors: facts, and a message template with a placeholder for each fact. `reshuffle.errors` in Python replaces facts
+//! of which the core knows only a number or an internal name: systems, and options of the command line.
 
 use std::fmt;
 
 use crate::stats::LARGEST_SUM;
 
-/// Everything that the core refuses to do, with the value it got and what it expected.
+/// The reasons why the core refuses a request, with the value that it got and what it expected.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
     /// Two lengths that must be equal are not.
@@ -26,7 +26,7 @@ pub enum Error {
         /// The valid names.
         known: Vec<String>,
     },
-    /// A value that an option of a metric does not offer.
+    /// A value that is not among the choices of a metric's option.
     UnknownChoice {
         /// The option's name.
         option: String,

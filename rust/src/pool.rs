@@ -234,6 +234,7 @@ pub fn run<S, T: Send>(
     mut sink: impl FnMut(Range<usize>, T, &Stop<'_>),
 ) -> Result<()> {
     let cost = (blocks.items as u64).saturating_mul(blocks.cost);
+    // The number of threads that the work pays for.
     let worth = usize::try_from(cost / WORK_PER_THREAD).unwrap_or(usize::MAX).saturating_add(1);
     let others = thread_count(run.threads).min(blocks.count()).min(worth).saturating_sub(1);
     let (flag, next) = (AtomicBool::new(false), AtomicUsize::new(0));

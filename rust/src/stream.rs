@@ -56,7 +56,7 @@ const MULTIPLIER_1: u64 = 0xCD9E_8D57;
 const WEYL_0: u32 = 0x9E37_79B9;
 const WEYL_1: u32 = 0xBB67_AE85;
 
-/// Blocks that are computed together, so that their chains of ten multiplications overlap.
+/// The number of blocks that are computed together, so that their chains of ten multiplications overlap.
 const TOGETHER: usize = 16;
 
 /// Computes the four 32-bit outputs of each counter, in the low halves of its 64-bit lanes. The high halves hold
@@ -91,7 +91,7 @@ impl Stream {
         Stream { seed, replicate, purpose: purpose as u32 }
     }
 
-    /// One of 2^24 independent streams of the same purpose.
+    /// One of 2^24 independent streams of the same replicate and purpose.
     pub fn part(self, part: u32) -> Self {
         debug_assert!(part < 1 << 24);
         Stream { purpose: self.purpose & 0xFF | part << 8, ..self }
@@ -131,16 +131,16 @@ impl Stream {
         let (whole, rest) = out.as_chunks_mut::<{ 2 * TOGETHER }>();
         let after = block.wrapping_add((whole.len() * TOGETHER) as u32);
         for (i, values) in whole.iter_mut().enumerate() {
-            *values = self.run(block.wrapping_add((i * TOGETHER) as u32));
+            *values = self.blocks(block.wrapping_add((i * TOGETHER) as u32));
         }
         if !rest.is_empty() {
-            rest.copy_from_slice(&self.run(after)[..rest.len()]);
+            rest.copy_from_slice(&self.blocks(after)[..rest.len()]);
         }
     }
 
-    /// The values from number 2·`first` on, as many as are computed together.
+    /// The values of `TOGETHER` blocks from number `first` on.
     #[inline(always)]
-    fn run(&self, first: u32) -> [u64; 2 * TOGETHER] {
+    fn blocks(&self, first: u32) -> [u64; 2 * TOGETHER] {
         let mut counters = self.counters(first);
         for (counter, block) in counters[0].iter_mut().zip(0..) {
             *counter = u64::from(first.wrapping_add(block));
@@ -153,7 +153,8 @@ impl Stream {
         values
     }
 
-    /// The two values of a block in the streams of `TOGETHER` consecutive replicates, beginning `ahead` of this one.
+    /// The two values of a block in the streams of `TOGETHER` consecutive replicates, the first of which is `ahead` after
+    /// this one.
     #[inline(always)]
     fn side_by_side(&self, block: u32, ahead: usize) -> [[u64; TOGETHER]; 2] {
         let mut counters = self.counters(block);

@@ -81,10 +81,10 @@ pub trait Formula: Send + Sync {
     /// Writes the derivative of [`Formula::score`] with respect to each of the K summed counts, in closed form, to
     /// `out`.
     ///
-    /// At a kink it is the mean of both one-sided derivatives. Where a sum is 0 and the score is not differentiable (an
-    /// order that is smoothed because nothing matches) it is 0; since all segments have a count of 0 there, it is
-    /// multiplied by 0. Sums of 0 that decide the form of the formula (which orders are smoothed or left out) are taken
-    /// to stay 0.
+    /// At a kink the derivative is the mean of both one-sided derivatives. Where a sum is 0 and the score is not
+    /// differentiable (an order that is smoothed because nothing matches) it is 0. Its value does not matter there: all
+    /// segments have a count of 0, by which it is multiplied. Sums of 0 that decide the form of the formula (which orders
+    /// are smoothed or left out) are taken to stay 0.
     fn gradient(&self, totals: &[i64], out: &mut [f64]);
 }
 
@@ -127,6 +127,7 @@ pub type Counters<'a> = Box<dyn Fn() -> Box<dyn Counter + 'a> + Sync + 'a>;
 pub struct References<'a> {
     columns: usize,
     segments: usize,
+    /// The reference in a column for a segment, if there is one.
     get: &'a (dyn Fn(usize, usize) -> Option<&'a str> + Sync),
 }
 
@@ -165,7 +166,7 @@ impl<'a> References<'a> {
     }
 }
 
-/// Small enough that the count of 2^31 words is far from overflowing 64 bits.
+/// The largest multiple that is used: the steps of 2^31 words still fit in 64 bits.
 const LARGEST_MULTIPLE: i64 = 1 << 31;
 
 /// 9 times the least common multiple of the numbers up to 22: of its multiples below 2^31, the one with the most
@@ -262,7 +263,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     let corpus_references = References { columns: references.len(), segments, get: &get };
     let counters = run.without_progress(|run| metric.counters(&corpus_references, run))?;
     let width = metric.columns().len();
-    let (n_systems, row) = (systems.len(), systems.len() * width);
+    let (n_systems, per_segment) = (systems.len(), systems.len() * width);
     let mut out = zeros(&[n_systems, segments, width])?;
     let mut failed = None;
     // A token costs about as much as a hundred additions, and a segment has about twenty tokens.
@@ -272,10 +273,10 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
         run,
         || (),
         |(), range, stop| {
-            let mut rows = vec![0; range.len() * row];
+            let mut rows = vec![0; range.len() * per_segment];
             let mut counter = counters();
             let (mut segment_references, mut segment_hypotheses) = (Vec::new(), Vec::new());
-            for (s, rows) in range.zip(rows.chunks_exact_mut(row)) {
+            for (s, rows) in range.zip(rows.chunks_exact_mut(per_segment)) {
                 if stop.requested() {
                     return None;
                 }
@@ -296,7 +297,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
                 Ok(rows) => rows,
                 Err(error) => return failed = failed.take().or(Some(error)),
             };
-            for (s, rows) in range.zip(rows.chunks_exact(row)) {
+            for (s, rows) in range.zip(rows.chunks_exact(per_segment)) {
                 for (system, row) in rows.chunks_exact(width).enumerate() {
                     let start = (system * segments + s) * width;
                     out[start..start + width].copy_from_slice(row);
@@ -310,6 +311,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     Ok(out)
 }
 
+/// The number of segments, after checks that all columns have it and that every segment has a reference.
 fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> Result<usize> {
     let first = references.first().ok_or_else(|| Error::Empty { what: "references".into() })?;
     if systems.is_empty() {

@@ -29,7 +29,7 @@ pub(super) fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
 
 /// A reduction of any kind.
 #[derive(Clone)]
-enum Any {
+enum AnyReduction {
     Tally(core::Tally),
     SequentialTally(core::SequentialTally),
     Spread(core::Spread),
@@ -42,34 +42,34 @@ enum Any {
     Sums(core::Sums),
 }
 
-impl Any {
+impl AnyReduction {
     fn replicates(&self) -> Result<std::ops::Range<u64>> {
         match self {
-            Any::Tally(reduction) => reduction.replicates(),
-            Any::SequentialTally(reduction) => reduction.replicates(),
-            Any::Spread(reduction) => reduction.replicates(),
-            Any::MaxT(reduction) => reduction.replicates(),
-            Any::MinP(reduction) => reduction.replicates(),
-            Any::Series(reduction) => reduction.replicates(),
-            Any::Draws(reduction) => reduction.replicates(),
-            Any::Moments(reduction) => reduction.replicates(),
-            Any::Ranks(reduction) => reduction.replicates(),
-            Any::Sums(reduction) => reduction.replicates(),
+            AnyReduction::Tally(reduction) => reduction.replicates(),
+            AnyReduction::SequentialTally(reduction) => reduction.replicates(),
+            AnyReduction::Spread(reduction) => reduction.replicates(),
+            AnyReduction::MaxT(reduction) => reduction.replicates(),
+            AnyReduction::MinP(reduction) => reduction.replicates(),
+            AnyReduction::Series(reduction) => reduction.replicates(),
+            AnyReduction::Draws(reduction) => reduction.replicates(),
+            AnyReduction::Moments(reduction) => reduction.replicates(),
+            AnyReduction::Ranks(reduction) => reduction.replicates(),
+            AnyReduction::Sums(reduction) => reduction.replicates(),
         }
     }
 
     fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         match (self, later) {
-            (Any::Tally(these), Any::Tally(later)) => these.merge(later),
-            (Any::SequentialTally(these), Any::SequentialTally(later)) => these.merge(later, stop),
-            (Any::Spread(these), Any::Spread(later)) => these.merge(later),
-            (Any::MaxT(these), Any::MaxT(later)) => these.merge(later),
-            (Any::MinP(these), Any::MinP(later)) => these.merge(later),
-            (Any::Series(these), Any::Series(later)) => these.merge(later, stop),
-            (Any::Draws(these), Any::Draws(later)) => these.merge(later, stop),
-            (Any::Moments(these), Any::Moments(later)) => these.merge(later),
-            (Any::Ranks(these), Any::Ranks(later)) => these.merge(later),
-            (Any::Sums(these), Any::Sums(later)) => these.merge(later, stop),
+            (AnyReduction::Tally(these), AnyReduction::Tally(later)) => these.merge(later),
+            (AnyReduction::SequentialTally(these), AnyReduction::SequentialTally(later)) => these.merge(later, stop),
+            (AnyReduction::Spread(these), AnyReduction::Spread(later)) => these.merge(later),
+            (AnyReduction::MaxT(these), AnyReduction::MaxT(later)) => these.merge(later),
+            (AnyReduction::MinP(these), AnyReduction::MinP(later)) => these.merge(later),
+            (AnyReduction::Series(these), AnyReduction::Series(later)) => these.merge(later, stop),
+            (AnyReduction::Draws(these), AnyReduction::Draws(later)) => these.merge(later, stop),
+            (AnyReduction::Moments(these), AnyReduction::Moments(later)) => these.merge(later),
+            (AnyReduction::Ranks(these), AnyReduction::Ranks(later)) => these.merge(later),
+            (AnyReduction::Sums(these), AnyReduction::Sums(later)) => these.merge(later, stop),
             (_, _) => Err(Error::InvalidOption {
                 option: "a reduction to merge".into(),
                 expected: "one of the same class".into(),
@@ -78,19 +78,20 @@ impl Any {
         }
     }
 
-    /// The reduction, if it can share a pass with others; None if it needs passes of its own.
+    /// The reduction, if it reads the replicates once and so can share a pass with others; None for minP, which runs them
+    /// itself.
     fn as_single_pass(&mut self) -> Option<&mut dyn core::Reduction> {
         match self {
-            Any::Tally(reduction) => Some(reduction),
-            Any::SequentialTally(reduction) => Some(reduction),
-            Any::Spread(reduction) => Some(reduction),
-            Any::MaxT(reduction) => Some(reduction),
-            Any::MinP(_) => None,
-            Any::Series(reduction) => Some(reduction),
-            Any::Draws(reduction) => Some(reduction),
-            Any::Moments(reduction) => Some(reduction),
-            Any::Ranks(reduction) => Some(reduction),
-            Any::Sums(reduction) => Some(reduction),
+            AnyReduction::Tally(reduction) => Some(reduction),
+            AnyReduction::SequentialTally(reduction) => Some(reduction),
+            AnyReduction::Spread(reduction) => Some(reduction),
+            AnyReduction::MaxT(reduction) => Some(reduction),
+            AnyReduction::MinP(_) => None,
+            AnyReduction::Series(reduction) => Some(reduction),
+            AnyReduction::Draws(reduction) => Some(reduction),
+            AnyReduction::Moments(reduction) => Some(reduction),
+            AnyReduction::Ranks(reduction) => Some(reduction),
+            AnyReduction::Sums(reduction) => Some(reduction),
         }
     }
 
@@ -101,23 +102,23 @@ impl Any {
             };
         }
         Ok(match &self {
-            Any::Tally(_) => object!(Tally),
-            Any::SequentialTally(_) => object!(SequentialTally),
-            Any::Spread(_) => object!(Spread),
-            Any::MaxT(_) => object!(MaxT),
-            Any::MinP(_) => object!(MinP),
-            Any::Series(_) => object!(Series),
-            Any::Draws(_) => object!(Draws),
-            Any::Moments(_) => object!(Moments),
-            Any::Ranks(_) => object!(Ranks),
-            Any::Sums(_) => object!(Sums),
+            AnyReduction::Tally(_) => object!(Tally),
+            AnyReduction::SequentialTally(_) => object!(SequentialTally),
+            AnyReduction::Spread(_) => object!(Spread),
+            AnyReduction::MaxT(_) => object!(MaxT),
+            AnyReduction::MinP(_) => object!(MinP),
+            AnyReduction::Series(_) => object!(Series),
+            AnyReduction::Draws(_) => object!(Draws),
+            AnyReduction::Moments(_) => object!(Moments),
+            AnyReduction::Ranks(_) => object!(Ranks),
+            AnyReduction::Sums(_) => object!(Sums),
         })
     }
 }
 
 /// A reduction: a specification or, after a run, the result.
 #[pyclass(frozen, subclass, module = "reshuffle._core")]
-pub struct Reduction(Any);
+pub struct Reduction(AnyReduction);
 
 #[pymethods]
 impl Reduction {
@@ -147,12 +148,14 @@ macro_rules! reductions {
 
         impl $class {
             fn with(reduction: core::$class) -> PyClassInitializer<Self> {
-                PyClassInitializer::from(Reduction(Any::$class(reduction))).add_subclass($class)
+                PyClassInitializer::from(Reduction(AnyReduction::$class(reduction))).add_subclass($class)
             }
 
             /// The result of a run.
             fn result<'a>(this: &'a Bound<'_, Self>) -> PyResult<&'a core::$class> {
-                let Any::$class(reduction) = &this.as_super().get().0 else { unreachable!("a class has its own kind") };
+                let AnyReduction::$class(reduction) = &this.as_super().get().0 else {
+                    unreachable!("a class has its own kind")
+                };
                 reduction.replicates().map_err(|e| raise(this.py(), e))?;
                 Ok(reduction)
             }
@@ -185,7 +188,7 @@ reductions! {
 
 type Matrix<'py, T> = PyReadonlyArray2<'py, T>;
 
-/// A copy of an array, for a specification.
+/// A copy of an array from Python, which a reduction keeps.
 fn owned<T: numpy::Element + Copy>(array: &Matrix<'_, T>) -> PyResult<Vec<T>> {
     let values = in_order(array)?;
     let mut out = resample::reserved(values.len()).map_err(|e| raise(array.py(), e))?;
@@ -193,7 +196,7 @@ fn owned<T: numpy::Element + Copy>(array: &Matrix<'_, T>) -> PyResult<Vec<T>> {
     Ok(out)
 }
 
-/// A copy of a result, as an array.
+/// An array with a copy of a result.
 fn copied<'py, T: numpy::Element + Copy>(
     py: Python<'py>,
     values: &[T],
@@ -341,7 +344,7 @@ fn view<T, D: IntoDimension>(numbers: &[T], shape: D) -> ArrayView<'_, T, D::Dim
     ArrayView::from_shape(shape, numbers).expect("as many numbers as the shape says")
 }
 
-/// The number of replicates of a result.
+/// The number of replicates of a result; 0 if there is none, which the caller has excluded.
 fn length(range: Result<std::ops::Range<u64>>) -> usize {
     range.map_or(0, |range| (range.end - range.start) as usize)
 }
@@ -436,6 +439,7 @@ impl Sums {
 /// The metric that scores sums, if there is one, and the counts.
 type SampleArgument<'py> = (Option<PyRef<'py, Metric>>, PyRef<'py, Counts>);
 
+/// A sample for the core, from what Python passes.
 fn sample<'a>(py: Python<'_>, metric: Option<&Metric>, stats: SuffStats<'a>) -> PyResult<Sample<'a>> {
     match metric {
         Some(metric) => Sample::new(metric.formula(), stats).map_err(|e| raise(py, e)),
@@ -519,15 +523,15 @@ impl Resampler {
             (Plan::Seeded(seed), n)
         };
         let range = resample::replicates(first, n).map_err(|e| raise(py, e))?;
-        let mut made: Vec<Any> = reductions.iter().map(|reduction| reduction.0.clone()).collect();
+        let mut made: Vec<AnyReduction> = reductions.iter().map(|reduction| reduction.0.clone()).collect();
         let stage = if self.0.is_draws() { "drawing" } else { "shuffling" };
         run_long(py, threads, progress, (stage, n), |run| {
-            let mut as_single_pass: Vec<_> = made.iter_mut().filter_map(Any::as_single_pass).collect();
+            let mut as_single_pass: Vec<_> = made.iter_mut().filter_map(AnyReduction::as_single_pass).collect();
             if !as_single_pass.is_empty() {
                 self.0.run((plan, range.clone()), &mut as_single_pass, run)?;
             }
             made.iter_mut().try_for_each(|reduction| match reduction {
-                Any::MinP(min_p) => min_p.run(&self.0, (plan, range.clone()), run),
+                AnyReduction::MinP(min_p) => min_p.run(&self.0, (plan, range.clone()), run),
                 _ => Ok(()),
             })
         })?;

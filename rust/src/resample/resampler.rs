@@ -25,12 +25,12 @@ use crate::simd::Simd;
 pub enum Kind<'a> {
     /// Shuffles: units are swapped between systems.
     Shuffles,
-    /// Draws: units are drawn with replacement, from each stratum as many as it has. Strata are consecutive groups of
-    /// units of these sizes; without sizes, all units are one stratum.
+    /// Draws: units are drawn with replacement, from each stratum as many as it has units. Strata are consecutive groups
+    /// of units of these sizes; without sizes, all units are one stratum.
     Draws(&'a [usize]),
 }
 
-/// Where the choices of the replicates come from.
+/// What determines the units that each replicate swaps or draws.
 #[derive(Debug, Clone, Copy)]
 pub enum Plan<'a> {
     /// The streams of a seed.
@@ -71,7 +71,7 @@ pub struct Resampler {
 
 /// What kernels need besides the design.
 enum Sampler {
-    /// Tables for flips, made on first use: plans with codes need none.
+    /// Tables for flips. They are made on first use, because plans with codes and few shuffles need none.
     Shuffles(OnceLock<Adder>),
     Draws {
         strata: Strata,
@@ -97,7 +97,7 @@ impl Workers {
     }
 
     /// An idle worker, or a new one.
-    fn any(&self) -> BusyWorker<'_> {
+    fn take(&self) -> BusyWorker<'_> {
         let worker = self.idle().pop();
         BusyWorker { worker: worker.unwrap_or_default(), from: self }
     }
@@ -126,7 +126,7 @@ impl Resampler {
         Self::prepare_on(Simd::best(), samples, kind, run)
     }
 
-    /// As [`Resampler::prepare`], on a code path.
+    /// As [`Resampler::prepare`], with a choice of the vector instructions.
     pub(super) fn prepare_on(simd: Simd, samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
         let design = Design::new(samples, kind == Kind::Shuffles, run)?;
         let formulas: Option<Vec<_>> = samples.iter().map(|sample| sample.formula.clone()).collect();
@@ -214,9 +214,10 @@ impl Resampler {
         let kernel = run.serial(|stop, _| self.kernel(plan, range.clone(), stop))?;
         let (accumulators, mut combiners): (Vec<_>, Vec<_>) =
             reductions.iter_mut().map(|reduction| reduction.stages()).unzip();
-        // Blocks begin at multiples of their size, which is a multiple of the batches of reductions.
+        // Blocks begin at multiples of their size, which is a multiple of the batch size of reductions.
         let size = n.div_ceil(pool::thread_count(run.threads)).next_multiple_of(STRIDE).clamp(STRIDE, kernel.block());
         let lead = (range.start % size as u64) as usize;
+        // A score or a statistic is taken to cost 40 additions.
         let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * inputs.series(&self.shape) as u64, lead };
         let (failed, finished) = (OnceLock::new(), AtomicBool::new(false));
         // Partial results are reused once they have been combined.
@@ -225,7 +226,7 @@ impl Resampler {
         pool::run(
             blocks,
             run,
-            || workers.any(),
+            || workers.take(),
             |BusyWorker { worker, .. }, block, stop| {
                 if finished.load(Ordering::Relaxed) {
                     return None;
@@ -244,6 +245,7 @@ impl Resampler {
                 }
             },
             |_, partials, _| {
+                // Without reductions, nothing can say that no more is wanted.
                 let mut more = combiners.is_empty();
                 for (combiner, partial) in combiners.iter_mut().zip(&partials) {
                     match combiner.combine(partial) {
@@ -327,9 +329,9 @@ impl Resampler {
         }
         let formulas = self.formulas.as_deref().unwrap_or_default();
         for (input, readers) in &inputs.0 {
-            let wanting = accumulators.iter().zip(&mut *partials).enumerate().filter(|(i, _)| readers.contains(i));
+            let reading = accumulators.iter().zip(&mut *partials).enumerate().filter(|(i, _)| readers.contains(i));
             let mut accumulators: Vec<_> =
-                wanting.map(|(_, (accumulate, partial))| (accumulate.as_ref(), partial)).collect();
+                reading.map(|(_, (accumulate, partial))| (accumulate.as_ref(), partial)).collect();
             match input {
                 OwnedInput::Pairs(pairs) => {
                     scoring.statistics((formulas, self.simd), &block, pairs, &mut accumulators, stop)?
@@ -357,7 +359,7 @@ fn other_kind(what: &str, expected: &str, got: &str) -> Error {
     Error::InvalidOption { option: what.into(), expected: expected.into(), got: got.into() }
 }
 
-/// An owned [`Input`].
+/// An [`Input`] that borrows nothing from its reduction.
 #[derive(PartialEq)]
 enum OwnedInput {
     Pairs(Vec<Pair>),
@@ -391,7 +393,7 @@ impl Inputs {
         Ok(Inputs(inputs))
     }
 
-    /// The number of statistics and scores.
+    /// The number of statistics and scores of a replicate.
     fn series(&self, shape: &Shape) -> usize {
         let count = |input: &OwnedInput| match input {
             OwnedInput::Pairs(pairs) => shape.systems.len() * pairs.len(),

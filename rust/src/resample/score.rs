@@ -11,7 +11,7 @@ use crate::metric::Formula;
 use crate::pool::{Stop, WorkMeter};
 use crate::simd::{Simd, dispatch};
 
-/// The accumulators that read a kind of score, with their partial results.
+/// The accumulators that read the same input, with their partial results.
 pub(super) type Accumulators<'a, 'k> = [(&'a (dyn Accumulate + 'k), &'a mut Partial)];
 
 /// Buffers for the totals of a batch of replicates, reused by a thread from block to block.
@@ -21,7 +21,8 @@ pub(super) struct Scoring {
     totals: [Vec<i64>; 2],
 }
 
-/// The batches of a block: their offset in it and their length. Batches end at multiples of [`BLOCK`].
+/// The batches of a block: the offset of each in the block, and its length. They end at the replicates whose numbers
+/// are multiples of [`BLOCK`], and at the end of the block.
 fn batches(block: &Block<'_>) -> impl Iterator<Item = (usize, usize)> + use<> {
     let (mut at, length) = (0, block.len());
     let mut room = BLOCK - (block.replicates.start % BLOCK as u64) as usize;

@@ -34,9 +34,10 @@ pub(in crate::resample) fn masks_of(design: &Design) -> usize {
 pub(in crate::resample) enum Adder {
     /// Adds columns side by side.
     Tiles(Tiles),
-    /// Looks up replicates side by side, with tables of four or of six units.
+    /// Looks up the sums of four units in tables, for replicates side by side.
     #[cfg(target_arch = "x86_64")]
     Fours(Avx2, Tables<4>),
+    /// The same with six units.
     #[cfg(target_arch = "x86_64")]
     Sixes(Avx512, Tables<6>),
 }
@@ -56,7 +57,7 @@ impl Adder {
         })
     }
 
-    /// The code path.
+    /// The vector instructions that the tables are for.
     fn simd(&self) -> Simd {
         match self {
             Adder::Tiles(_) => Simd::Portable,
@@ -69,7 +70,7 @@ impl Adder {
 
     /// The number of masks per replicate that are processed together, an even number. The masks of a block of
     /// replicates then stay in the L2 cache, and memory does not grow with the number of units.
-    fn chunk(&self) -> usize {
+    fn masks_at_once(&self) -> usize {
         match self {
             Adder::Tiles(_) => 22,
             #[cfg(target_arch = "x86_64")]
@@ -138,7 +139,7 @@ impl Kernel for Flips<'_> {
     ) -> Result<()> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         let Scratch { masks, bytes } = scratch;
-        let at_once = self.adder.chunk();
+        let at_once = self.adder.masks_at_once();
         masks.resize(at_once.min(self.per_replicate) * stride, 0);
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         for (chunk, from) in (0..self.per_replicate).step_by(at_once).enumerate() {

@@ -4,6 +4,8 @@
 //! combines the partial results in the order of the replicates. The results of two adjacent ranges can be merged. If
 //! both ranges begin and end at multiples of [`BLOCK`], the merged result has the same bytes as one run over both
 //! ranges.
+//!
+//! A *block* of replicates is what a kernel sums at a time. Its replicates are scored in *batches* of at most [`BLOCK`].
 
 mod draws;
 mod family;
@@ -131,7 +133,7 @@ impl Partial {
         (self.replicates.end.div_ceil(BLOCK as u64) - self.replicates.start / BLOCK as u64) as usize
     }
 
-    /// The batch that the `at`-th replicate belongs to.
+    /// The index of the batch, among those of the block, that the `at`-th replicate belongs to.
     fn batch(&self, at: usize) -> usize {
         ((self.replicates.start % BLOCK as u64) as usize + at) / BLOCK
     }
@@ -153,7 +155,8 @@ pub trait Accumulate: Sync {
     /// Adds the statistics or scores of one series in at most [`BLOCK`] replicates, from the `at`-th of the block on.
     fn add_values(&self, _partial: &mut Partial, _series: usize, _at: usize, _values: &[f64]) {}
 
-    /// Called after the values of all series of a metric from the `at`-th replicate on.
+    /// Called when the values of all series of a metric have been added for a batch: so many replicates, from the `at`-th
+    /// of the block on.
     fn metric_done(&self, _partial: &mut Partial, _metric: usize, _at: usize, _replicates: usize) {}
 
     /// Adds the sums of a block.
@@ -167,7 +170,7 @@ pub trait Accumulate: Sync {
 
 /// The second stage: combines partial results in the order of the replicates.
 pub trait Combine {
-    /// Combines a partial result with those before. Returns whether more are wanted.
+    /// Combines a partial result with the earlier ones. Returns whether more partial results are wanted.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -253,7 +256,7 @@ impl Tests {
         [self.metrics, self.pairs.len()]
     }
 
-    /// Checks that the systems exist.
+    /// Sets the number of metrics, and checks that the systems of all pairs exist.
     fn begin(&mut self, shape: &Shape) -> Result<()> {
         for &len in &shape.systems {
             if let Some(index) = self.pairs.iter().flat_map(|&(x, y)| [x, y]).find(|&x| x >= len) {
