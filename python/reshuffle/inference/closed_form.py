@@ -25,7 +25,7 @@ def _on_segments(pvalue: Callable[[Scores, str], float]) -> Callable[[Observed],
         hypotheses, samples = observed.hypotheses, observed.replicates.samples
         pvalues = np.ones(len(hypotheses))
         for h, (m, a, b) in enumerate(zip(hypotheses.metric, hypotheses.a, hypotheses.b, strict=True)):
-            differences = samples[m].values(a, b)
+            differences = samples[m].segment_values(a, b)
             if differences.any():  # otherwise p is 1
                 pvalues[h] = pvalue(differences, observed.alternative)
         missing = np.full(len(hypotheses), MISSING)

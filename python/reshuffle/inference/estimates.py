@@ -103,7 +103,7 @@ class Estimate:
     @lazy
     def segment_values(self) -> Scores:
         """See :meth:`reshuffle.resampling.Sample.values`."""
-        return self._sample.values(self.a, self.b)
+        return self._sample.segment_values(self.a, self.b)
 
     @lazy
     def delta_error(self) -> float:

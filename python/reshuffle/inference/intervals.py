@@ -294,7 +294,7 @@ def bootstrap_interval(
 ) -> ConfidenceInterval:
     """Confidence interval of a system's score or, with ``b``, of score(a) − score(b).
 
-    Each of B draws takes S segments with replacement, the same segments for both systems. In the table, θ is the
+    Each of R draws takes S segments with replacement, the same segments for both systems. In the table, θ is the
     observed value, θ* its draws, se a standard error, α = 1 − ``confidence_level``, and z and t are quantiles of the
     normal and of Student's t distribution.
 
@@ -319,7 +319,7 @@ def bootstrap_interval(
         The counts of each segment. Without a metric, one score for each segment; the statistic is their mean. Arrays of
         shape (batch, S, K) or (batch, S) are a batch of problems, as in :func:`reshuffle.approximate_randomization`.
     metric, documents, strata, n_resamples, seed, threads, progress
-        As in :func:`reshuffle.bootstrap_test`. ``n_resamples`` is B, the number of draws; ``delta``, ``jackknife`` and
+        As in :func:`reshuffle.bootstrap_test`. ``n_resamples`` is R, the number of draws; ``delta``, ``jackknife`` and
         ``t`` do not use draws. ``studentized`` and ``t`` do not support strata.
     method : str
         One of the methods above. ``t`` is only for means of segment scores (no metric, or
@@ -393,7 +393,7 @@ def standard_error(
       depends on a count of 1 to 3.
     - ``jackknife``: √((S − 1)/S Σ (θ₍ₛ₎ − mean θ₍ₛ₎)²), where θ₍ₛ₎ is the score without segment s (Efron & Stein 1981,
       doi:10.1214/aos/1176345462).
-    - ``bootstrap``: the standard deviation of B draws, with denominator B − 1.
+    - ``bootstrap``: the standard deviation of R draws, with denominator R − 1.
 
     For a mean the first two are s/√S. With strata of S_h segments they are √(Σ_h S_h/(S_h − 1) Σ (u_s − ū_h)²), with
     u_s = (S − 1)/S·(θ − θ₍ₛ₎) for the jackknife. A stratum of one segment adds nothing.
@@ -419,7 +419,7 @@ def standard_error(
 
     Notes
     -----
-    Cost: K derivatives for ``delta`` (2·K scores for a function in Python), S scores for ``jackknife``, B draws for
+    Cost: K derivatives for ``delta`` (2·K scores for a function in Python), S scores for ``jackknife``, R draws for
     ``bootstrap``.
 
     Examples

@@ -224,7 +224,7 @@ def bootstrap_test(
     r"""Bootstrap tests of two systems.
 
     Each draw takes S segments with replacement, the same segments for both systems. Let d = score(a) − score(b), and
-    let d_b be the difference on draw b. p = (c + 1)/(B + 1), where c is the number of draws for which
+    let d_b be the difference on draw b. p = (c + 1)/(R + 1), where c is the number of draws for which
 
     ======== ================================================= =============================================
     method   condition (two-sided)                             source
@@ -243,7 +243,7 @@ def bootstrap_test(
     Parameters
     ----------
     a, b, metric, documents, n_resamples, seed, threads, progress
-        As in :func:`approximate_randomization`. ``n_resamples`` is B, the number of draws. With D documents, D
+        As in :func:`approximate_randomization`. ``n_resamples`` is R, the number of draws. With D documents, D
         documents are drawn, so draws differ in their number of segments; a metric must not divide by a fixed number of
         segments.
     strata : sequence of S str or int, optional
@@ -255,7 +255,7 @@ def bootstrap_test(
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that a scores higher than b. ``shift`` is only two-sided.
     keep_null_distribution : bool
-        Return d_b − mean d_b of every draw, 8·B bytes. Not supported for a batch.
+        Return d_b − mean d_b of every draw, 8·R bytes. Not supported for a batch.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def bootstrap_test(
 
     Notes
     -----
-    Cost: about 2·S·K products of bytes, 64 per instruction, and two scores for each draw. Memory: S·K numbers and 16·B
+    Cost: about 2·S·K products of bytes, 64 per instruction, and two scores for each draw. Memory: S·K numbers and 16·R
     bytes.
 
     Examples

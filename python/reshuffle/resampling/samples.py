@@ -163,7 +163,7 @@ class Sample(Protocol):
     def jackknife(self) -> Variances:
         """The variances of ``leave_one_out``."""
 
-    def values(self, a: int, b: int | None = None) -> Scores:
+    def segment_values(self, a: int, b: int | None = None) -> Scores:
         """For a metric that is a mean: the segment scores of ``a``, or with ``b`` the differences a − b: (S,).
 
         Differences are computed on integers, so equal differences stay equal.
@@ -359,8 +359,8 @@ class CountSample(ABC):
         """The variances by the delta method, those of the units' contributions to the linearised scores."""
         return linear_variances(self.metric, self.counts, self.totals, Strata.or_single(self.strata, self.n_units))
 
-    def values(self, a: int, b: int | None = None) -> Scores:
-        """See :meth:`Sample.values`."""
+    def segment_values(self, a: int, b: int | None = None) -> Scores:
+        """See :meth:`Sample.segment_values`."""
         if self.unit != "segment" or self.strata is not None:
             units = "strata" if self.strata is not None else f"{self.unit}s"
             raise InputError(
@@ -584,7 +584,7 @@ class TextSample:
         """See :attr:`Sample.jackknife`."""
         return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
 
-    def values(self, a: int, b: int | None = None) -> Scores:
+    def segment_values(self, a: int, b: int | None = None) -> Scores:
         """Raises :class:`InputError`: the score is not a mean of segment scores."""
         raise InputError(f"{self.metric.name} is a function of texts, not a mean of segment scores")
 
