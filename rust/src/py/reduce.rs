@@ -27,94 +27,6 @@ pub(super) fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
     })
 }
 
-/// A reduction of any kind.
-#[derive(Clone)]
-enum Any {
-    Tally(core::Tally),
-    SequentialTally(core::SequentialTally),
-    Spread(core::Spread),
-    MaxT(core::MaxT),
-    MinP(core::MinP),
-    Series(core::Series),
-    Draws(core::Draws),
-    Moments(core::Moments),
-    Ranks(core::Ranks),
-    Sums(core::Sums),
-}
-
-impl Any {
-    fn replicates(&self) -> Result<std::ops::Range<u64>> {
-        match self {
-            Any::Tally(reduction) => reduction.replicates(),
-            Any::SequentialTally(reduction) => reduction.replicates(),
-            Any::Spread(reduction) => reduction.replicates(),
-            Any::MaxT(reduction) => reduction.replicates(),
-            Any::MinP(reduction) => reduction.replicates(),
-            Any::Series(reduction) => reduction.replicates(),
-            Any::Draws(reduction) => reduction.replicates(),
-            Any::Moments(reduction) => reduction.replicates(),
-            Any::Ranks(reduction) => reduction.replicates(),
-            Any::Sums(reduction) => reduction.replicates(),
-        }
-    }
-
-    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
-        match (self, later) {
-            (Any::Tally(these), Any::Tally(later)) => these.merge(later),
-            (Any::SequentialTally(these), Any::SequentialTally(later)) => these.merge(later, stop),
-            (Any::Spread(these), Any::Spread(later)) => these.merge(later),
-            (Any::MaxT(these), Any::MaxT(later)) => these.merge(later),
-            (Any::MinP(these), Any::MinP(later)) => these.merge(later),
-            (Any::Series(these), Any::Series(later)) => these.merge(later, stop),
-            (Any::Draws(these), Any::Draws(later)) => these.merge(later, stop),
-            (Any::Moments(these), Any::Moments(later)) => these.merge(later),
-            (Any::Ranks(these), Any::Ranks(later)) => these.merge(later),
-            (Any::Sums(these), Any::Sums(later)) => these.merge(later, stop),
-            (_, _) => Err(Error::InvalidOption {
-                option: "a reduction to merge".into(),
-                expected: "one of the same class".into(),
-                got: "one of another class".into(),
-            }),
-        }
-    }
-
-    /// The reduction, if it can share a pass with others; None if it needs passes of its own.
-    fn as_single_pass(&mut self) -> Option<&mut dyn core::Reduction> {
-        match self {
-            Any::Tally(reduction) => Some(reduction),
-            Any::SequentialTally(reduction) => Some(reduction),
-            Any::Spread(reduction) => Some(reduction),
-            Any::MaxT(reduction) => Some(reduction),
-            Any::MinP(_) => None,
-            Any::Series(reduction) => Some(reduction),
-            Any::Draws(reduction) => Some(reduction),
-            Any::Moments(reduction) => Some(reduction),
-            Any::Ranks(reduction) => Some(reduction),
-            Any::Sums(reduction) => Some(reduction),
-        }
-    }
-
-    fn into_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        macro_rules! object {
-            ($class:ident) => {
-                Py::new(py, PyClassInitializer::from(Reduction(self)).add_subclass($class))?.into_any()
-            };
-        }
-        Ok(match &self {
-            Any::Tally(_) => object!(Tally),
-            Any::SequentialTally(_) => object!(SequentialTally),
-            Any::Spread(_) => object!(Spread),
-            Any::MaxT(_) => object!(MaxT),
-            Any::MinP(_) => object!(MinP),
-            Any::Series(_) => object!(Series),
-            Any::Draws(_) => object!(Draws),
-            Any::Moments(_) => object!(Moments),
-            Any::Ranks(_) => object!(Ranks),
-            Any::Sums(_) => object!(Sums),
-        })
-    }
-}
-
 /// A reduction: a specification or, after a run, the result.
 #[pyclass(frozen, subclass, module = "reshuffle._core")]
 pub struct Reduction(Any);
@@ -138,33 +50,73 @@ impl Reduction {
     }
 }
 
-/// Defines the classes of reductions, and their conversion to and from those of the core.
+/// Defines the classes of reductions, their conversion to and from those of the core, and [`Any`].
+///
+/// Where `merge` also takes the check for a cancelled call, the class is followed by its name, as in `Series(stop)`.
 macro_rules! reductions {
-    ($($(#[$about:meta])* $class:ident),*) => {$(
-        $(#[$about])*
-        #[pyclass(frozen, extends = Reduction, module = "reshuffle._core")]
-        pub struct $class;
+    ($stop:ident: $($(#[$about:meta])* $class:ident$(($check:ident))?),*) => {
+        /// A reduction of any kind.
+        #[derive(Clone)]
+        enum Any {
+            $($class(core::$class)),*
+        }
 
-        impl $class {
-            fn with(reduction: core::$class) -> PyClassInitializer<Self> {
-                PyClassInitializer::from(Reduction(Any::$class(reduction))).add_subclass($class)
+        impl Any {
+            fn replicates(&self) -> Result<std::ops::Range<u64>> {
+                match self {
+                    $(Any::$class(reduction) => reduction.replicates()),*
+                }
             }
 
-            /// The result of a run.
-            fn result<'a>(this: &'a Bound<'_, Self>) -> PyResult<&'a core::$class> {
-                let Any::$class(reduction) = &this.as_super().get().0 else { unreachable!("a class has its own kind") };
-                reduction.replicates().map_err(|e| raise(this.py(), e))?;
-                Ok(reduction)
+            fn merge(&mut self, later: &Self, $stop: &Stop<'_>) -> Result<()> {
+                match (self, later) {
+                    $((Any::$class(these), Any::$class(later)) => these.merge(later $(, $check)?),)*
+                    (_, _) => Err(Error::InvalidOption {
+                        option: "a reduction to merge".into(),
+                        expected: "one of the same class".into(),
+                        got: "one of another class".into(),
+                    }),
+                }
+            }
+
+            fn into_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                Ok(match &self {
+                    $(Any::$class(_) => {
+                        Py::new(py, PyClassInitializer::from(Reduction(self)).add_subclass($class))?.into_any()
+                    })*
+                })
             }
         }
-    )*};
+
+        $(
+            $(#[$about])*
+            #[pyclass(frozen, extends = Reduction, module = "reshuffle._core")]
+            pub struct $class;
+
+            impl $class {
+                fn with(reduction: core::$class) -> PyClassInitializer<Self> {
+                    PyClassInitializer::from(Reduction(Any::$class(reduction))).add_subclass($class)
+                }
+
+                /// The result of a run.
+                fn result<'a>(this: &'a Bound<'_, Self>) -> PyResult<&'a core::$class> {
+                    let Any::$class(reduction) = &this.as_super().get().0 else {
+                        unreachable!("a class has its own kind")
+                    };
+                    reduction.replicates().map_err(|e| raise(this.py(), e))?;
+                    Ok(reduction)
+                }
+            }
+        )*
+    };
 }
 
 reductions! {
+    stop:
     /// Counts of shuffles that reach each threshold.
     Tally,
     /// Tests that end when a rule stops them.
-    SequentialTally,
+    SequentialTally(stop),
     /// Root mean squares of statistics.
     Spread,
     /// Step-down maxT.
@@ -172,15 +124,33 @@ reductions! {
     /// Step-down minP.
     MinP,
     /// The statistics of all shuffles.
-    Series,
+    Series(stop),
     /// The scores of all draws.
-    Draws,
+    Draws(stop),
     /// Means and standard deviations of scores.
     Moments,
     /// Counts of each rank for each system.
     Ranks,
     /// The sums of counts of all replicates.
-    Sums
+    Sums(stop)
+}
+
+impl Any {
+    /// The reduction, if it can share a pass with others; None if it needs passes of its own.
+    fn as_single_pass(&mut self) -> Option<&mut dyn core::Reduction> {
+        match self {
+            Any::Tally(reduction) => Some(reduction),
+            Any::SequentialTally(reduction) => Some(reduction),
+            Any::Spread(reduction) => Some(reduction),
+            Any::MaxT(reduction) => Some(reduction),
+            Any::MinP(_) => None,
+            Any::Series(reduction) => Some(reduction),
+            Any::Draws(reduction) => Some(reduction),
+            Any::Moments(reduction) => Some(reduction),
+            Any::Ranks(reduction) => Some(reduction),
+            Any::Sums(reduction) => Some(reduction),
+        }
+    }
 }
 
 type Matrix<'py, T> = PyReadonlyArray2<'py, T>;
