@@ -655,7 +655,7 @@ class Comparison:
 
         Parameters
         ----------
-        fmt : {'text', 'json', 'csv', 'markdown', 'latex', 'html'}
+        fmt : str
             As ``--format`` of the command line; a name in :data:`reshuffle.report.FORMATS`.
 
         Returns
@@ -821,7 +821,7 @@ class SegmentTable:
 
         Parameters
         ----------
-        fmt : {'tsv', 'jsonl'}
+        fmt : str
             As ``--format`` of ``reshuffle score --segments``; a name in :data:`reshuffle.report.SEGMENT_FORMATS`.
 
         Returns

@@ -47,6 +47,7 @@ from reshuffle import (
 from reshuffle.data.scores import read_scores
 from reshuffle.inference.estimates import ANY, MEANS
 from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.report import FORMATS, render, render_segments
@@ -57,7 +58,7 @@ Texts: TypeAlias = "tuple[list[str], dict[str, list[str]]]"
 
 NATIVE = [spec.name for spec in _core.metrics()]
 EXTERNAL = ["SegmentScores", "FromCounts", "FromCounts of bleu", "CorpusFunction", "OwnTexts"]
-RESAMPLING = [test.name for test in TESTS.values() if test.kind == ANY]
+OF_ALL_METRICS = [test.name for test in TESTS.values() if test.kind == ANY]
 
 TEXT = [
     "the cat sat on the mat .",
@@ -178,8 +179,10 @@ def test_every_test_and_interval_works_and_identical_systems_do_not_differ(name:
     assert poor.difference == approximately(make_metric(name), result.scores[1].score - result.scores[0].score)
     assert 0 < poor.test.pvalue <= 1
     assert poor.test.signature.startswith(f"{result.metrics[0].signature}|test:")
+    # A test of shuffles honours the scheme, and records the one that was used.
+    assert (poor.test.scheme is not None) == (TESTS[test].replicates == "shuffles")
     # Signatures name the replicates if and only if some are random.
-    at_random = test in RESAMPLING and poor.test.scheme != "exact"
+    at_random = TESTS[test].replicates is not None and poor.test.scheme != "exact"
     assert (poor.test.seed is not None) == at_random
     assert ("|n:60|" in poor.test.signature) == at_random
     assert f"|interval:{interval}[0.95]|test:{test}|" in result.signature
@@ -213,7 +216,7 @@ def test_intervals_are_refused_for_metrics_that_they_do_not_apply_to(name: str, 
         score(*texts(name), make_metric(name), interval=interval)
 
 
-@pytest.mark.parametrize("test", [name for name in TESTS if name not in RESAMPLING])
+@pytest.mark.parametrize("test", [name for name in TESTS if name not in OF_ALL_METRICS])
 @pytest.mark.parametrize("name", [*NATIVE, *EXTERNAL[1:]])
 def test_tests_of_means_are_refused_for_other_metrics(name: str, test: str) -> None:
     shown = re.escape(make_metric(name).name)
@@ -239,8 +242,8 @@ def test_tests_and_intervals_of_two_arrays_equal_those_of_compare(name: str) -> 
     reference, systems = texts(name)
     outputs = [systems["poor"], systems["good"]]
     a, b = m.suff_stats(outputs, [reference]) if isinstance(m, NativeMetric) else m.counts_of(["poor", "good"])
-    methods = {"bootstrap": "centred", "bootstrap-shift": "shift", "paired-bootstrap": "paired"}
-    for test in RESAMPLING:
+    methods = {test: method for method, test in BOOTSTRAP_METHODS.items()}
+    for test in ("ar", *methods):
         if test == "ar":
             result = approximate_randomization(a, b, m, n_resamples=60)
         else:
@@ -729,7 +732,7 @@ def test_external_bleu_counts_give_the_same_results_as_bleu() -> None:
     counts = metric("bleu").suff_stats(list(systems.values()), [reference])
     counted = FromCounts("x", dict(zip(systems, counts, strict=True)), "bleu")
     options: dict[str, Any] = {"n_resamples": 300, "all_pairs": True}
-    for test in RESAMPLING:
+    for test in OF_ALL_METRICS:
         ours = compare(metrics=counted, test=test, **options)
         native = compare(reference, systems, "bleu", test=test, **options)
         for a, b in zip(ours.scores, native.scores, strict=True):
@@ -833,7 +836,7 @@ def by_sacrebleu(hypotheses: list[str], references: list[list[str | None]]) -> f
     return float(SacreBLEU(force=True).corpus_score(hypotheses, references).score)
 
 
-@pytest.mark.parametrize("test", RESAMPLING)
+@pytest.mark.parametrize("test", OF_ALL_METRICS)
 def test_a_function_of_texts_has_the_same_p_values_as_the_native_metric(test: str) -> None:
     reference, systems = texts("bleu")
     function = CorpusFunction("sacreBLEU", by_sacrebleu)

@@ -212,7 +212,7 @@ SEGMENTS = (
         "Output",
         "--segments",
         is_flag=True,
-        help="Write the score of every segment (with --docs, of every document), as tsv or jsonl.",
+        help=f"Write the score of every segment (with --docs, of every document), as {_any_of(types.SegmentFormat)}.",
     ),
 )
 

@@ -27,95 +27,6 @@ pub(super) fn alternative(py: Python<'_>, name: &str) -> PyResult<Alternative> {
     })
 }
 
-/// A reduction of any kind.
-#[derive(Clone)]
-enum AnyReduction {
-    Tally(core::Tally),
-    SequentialTally(core::SequentialTally),
-    Spread(core::Spread),
-    MaxT(core::MaxT),
-    MinP(core::MinP),
-    Series(core::Series),
-    Draws(core::Draws),
-    Moments(core::Moments),
-    Ranks(core::Ranks),
-    Sums(core::Sums),
-}
-
-impl AnyReduction {
-    fn replicates(&self) -> Result<std::ops::Range<u64>> {
-        match self {
-            AnyReduction::Tally(reduction) => reduction.replicates(),
-            AnyReduction::SequentialTally(reduction) => reduction.replicates(),
-            AnyReduction::Spread(reduction) => reduction.replicates(),
-            AnyReduction::MaxT(reduction) => reduction.replicates(),
-            AnyReduction::MinP(reduction) => reduction.replicates(),
-            AnyReduction::Series(reduction) => reduction.replicates(),
-            AnyReduction::Draws(reduction) => reduction.replicates(),
-            AnyReduction::Moments(reduction) => reduction.replicates(),
-            AnyReduction::Ranks(reduction) => reduction.replicates(),
-            AnyReduction::Sums(reduction) => reduction.replicates(),
-        }
-    }
-
-    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
-        match (self, later) {
-            (AnyReduction::Tally(these), AnyReduction::Tally(later)) => these.merge(later),
-            (AnyReduction::SequentialTally(these), AnyReduction::SequentialTally(later)) => these.merge(later, stop),
-            (AnyReduction::Spread(these), AnyReduction::Spread(later)) => these.merge(later),
-            (AnyReduction::MaxT(these), AnyReduction::MaxT(later)) => these.merge(later),
-            (AnyReduction::MinP(these), AnyReduction::MinP(later)) => these.merge(later),
-            (AnyReduction::Series(these), AnyReduction::Series(later)) => these.merge(later, stop),
-            (AnyReduction::Draws(these), AnyReduction::Draws(later)) => these.merge(later, stop),
-            (AnyReduction::Moments(these), AnyReduction::Moments(later)) => these.merge(later),
-            (AnyReduction::Ranks(these), AnyReduction::Ranks(later)) => these.merge(later),
-            (AnyReduction::Sums(these), AnyReduction::Sums(later)) => these.merge(later, stop),
-            (_, _) => Err(Error::InvalidOption {
-                option: "a reduction to merge".into(),
-                expected: "one of the same class".into(),
-                got: "one of another class".into(),
-            }),
-        }
-    }
-
-    /// The reduction, if it reads the replicates once and so can share a pass with others; None for minP, which runs them
-    /// itself.
-    fn as_single_pass(&mut self) -> Option<&mut dyn core::Reduction> {
-        match self {
-            AnyReduction::Tally(reduction) => Some(reduction),
-            AnyReduction::SequentialTally(reduction) => Some(reduction),
-            AnyReduction::Spread(reduction) => Some(reduction),
-            AnyReduction::MaxT(reduction) => Some(reduction),
-            AnyReduction::MinP(_) => None,
-            AnyReduction::Series(reduction) => Some(reduction),
-            AnyReduction::Draws(reduction) => Some(reduction),
-            AnyReduction::Moments(reduction) => Some(reduction),
-            AnyReduction::Ranks(reduction) => Some(reduction),
-            AnyReduction::Sums(reduction) => Some(reduction),
-        }
-    }
-
-    fn into_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        macro_rules! object {
-            ($class:ident) => {
-                Py::new(py, PyClassInitializer::from(Reduction(self)).add_subclass($class))?.into_any()
-            };
-        }
-        Ok(match &self {
-            AnyReduction::Tally(_) => object!(Tally),
-            AnyReduction::SequentialTally(_) => object!(SequentialTally),
-            AnyReduction::Spread(_) => object!(Spread),
-            AnyReduction::MaxT(_) => object!(MaxT),
-            AnyReduction::MinP(_) => object!(MinP),
-            AnyReduction::Series(_) => object!(Series),
-            AnyReduction::Draws(_) => object!(Draws),
-            AnyReduction::Moments(_) => object!(Moments),
-            AnyReduction::Ranks(_) => object!(Ranks),
-            AnyReduction::Sums(_) => object!(Sums),
-        })
-    }
-}
-
 /// A reduction: a specification or, after a run, the result.
 #[pyclass(frozen, subclass, module = "reshuffle._core")]
 pub struct Reduction(AnyReduction);
@@ -139,35 +50,73 @@ impl Reduction {
     }
 }
 
-/// Defines the classes of reductions, and their conversion to and from those of the core.
+/// Defines the classes of reductions, their conversion to and from those of the core, and [`AnyReduction`].
+///
+/// Where `merge` also takes the check for a cancelled call, the class is followed by its name, as in `Series(stop)`.
 macro_rules! reductions {
-    ($($(#[$about:meta])* $class:ident),*) => {$(
-        $(#[$about])*
-        #[pyclass(frozen, extends = Reduction, module = "reshuffle._core")]
-        pub struct $class;
+    ($stop:ident: $($(#[$about:meta])* $class:ident$(($check:ident))?),*) => {
+        /// A reduction of any kind.
+        #[derive(Clone)]
+        enum AnyReduction {
+            $($class(core::$class)),*
+        }
 
-        impl $class {
-            fn with(reduction: core::$class) -> PyClassInitializer<Self> {
-                PyClassInitializer::from(Reduction(AnyReduction::$class(reduction))).add_subclass($class)
+        impl AnyReduction {
+            fn replicates(&self) -> Result<std::ops::Range<u64>> {
+                match self {
+                    $(AnyReduction::$class(reduction) => reduction.replicates()),*
+                }
             }
 
-            /// The result of a run.
-            fn result<'a>(this: &'a Bound<'_, Self>) -> PyResult<&'a core::$class> {
-                let AnyReduction::$class(reduction) = &this.as_super().get().0 else {
-                    unreachable!("a class has its own kind")
-                };
-                reduction.replicates().map_err(|e| raise(this.py(), e))?;
-                Ok(reduction)
+            fn merge(&mut self, later: &Self, $stop: &Stop<'_>) -> Result<()> {
+                match (self, later) {
+                    $((AnyReduction::$class(these), AnyReduction::$class(later)) => these.merge(later $(, $check)?),)*
+                    (_, _) => Err(Error::InvalidOption {
+                        option: "a reduction to merge".into(),
+                        expected: "one of the same class".into(),
+                        got: "one of another class".into(),
+                    }),
+                }
+            }
+
+            fn into_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                Ok(match &self {
+                    $(AnyReduction::$class(_) => {
+                        Py::new(py, PyClassInitializer::from(Reduction(self)).add_subclass($class))?.into_any()
+                    })*
+                })
             }
         }
-    )*};
+
+        $(
+            $(#[$about])*
+            #[pyclass(frozen, extends = Reduction, module = "reshuffle._core")]
+            pub struct $class;
+
+            impl $class {
+                fn with(reduction: core::$class) -> PyClassInitializer<Self> {
+                    PyClassInitializer::from(Reduction(AnyReduction::$class(reduction))).add_subclass($class)
+                }
+
+                /// The result of a run.
+                fn result<'a>(this: &'a Bound<'_, Self>) -> PyResult<&'a core::$class> {
+                    let AnyReduction::$class(reduction) = &this.as_super().get().0 else {
+                        unreachable!("a class has its own kind")
+                    };
+                    reduction.replicates().map_err(|e| raise(this.py(), e))?;
+                    Ok(reduction)
+                }
+            }
+        )*
+    };
 }
 
 reductions! {
+    stop:
     /// Counts of shuffles that reach each threshold.
     Tally,
     /// Tests that end when a rule stops them.
-    SequentialTally,
+    SequentialTally(stop),
     /// Root mean squares of statistics.
     Spread,
     /// Step-down maxT.
@@ -175,15 +124,34 @@ reductions! {
     /// Step-down minP.
     MinP,
     /// The statistics of all shuffles.
-    Series,
+    Series(stop),
     /// The scores of all draws.
-    Draws,
+    Draws(stop),
     /// Means and standard deviations of scores.
     Moments,
     /// Counts of each rank for each system.
     Ranks,
     /// The sums of counts of all replicates.
-    Sums
+    Sums(stop)
+}
+
+impl AnyReduction {
+    /// The reduction, if it reads the replicates once and so can share a pass with others; None for minP, which runs them
+    /// itself.
+    fn as_single_pass(&mut self) -> Option<&mut dyn core::Reduction> {
+        match self {
+            AnyReduction::Tally(reduction) => Some(reduction),
+            AnyReduction::SequentialTally(reduction) => Some(reduction),
+            AnyReduction::Spread(reduction) => Some(reduction),
+            AnyReduction::MaxT(reduction) => Some(reduction),
+            AnyReduction::MinP(_) => None,
+            AnyReduction::Series(reduction) => Some(reduction),
+            AnyReduction::Draws(reduction) => Some(reduction),
+            AnyReduction::Moments(reduction) => Some(reduction),
+            AnyReduction::Ranks(reduction) => Some(reduction),
+            AnyReduction::Sums(reduction) => Some(reduction),
+        }
+    }
 }
 
 type Matrix<'py, T> = PyReadonlyArray2<'py, T>;
