@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from .. import __version__, types
-from ..errors import InputError, quoted, shortened
+from ..errors import InputError, quoted
 from ..validate import check_name
 from .command import Command
 from .options import ARGUMENTS, compare_options, score_options
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .metric_options import MetricChoice
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
+
+# Longer command lines are not repeated in an error.
+MAX_WORDS_SHOWN = 120
 
 COMPARE_EXAMPLES = (
     "reshuffle compare ref.txt baseline.txt new.txt",
@@ -70,9 +73,11 @@ class Commands(click.Group):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             if Path(name).exists() or "." in name:
+                words = shlex.join(args)
+                words = words if len(words) <= MAX_WORDS_SHOWN else "REF SYS SYS..."
                 raise InputError(
-                    f"unknown command {quoted(name)}: to compare systems write "
-                    f"'reshuffle compare {shortened(shlex.join(args))}', to score them 'reshuffle score ...'"
+                    f"unknown command {quoted(name)}: to compare systems write 'reshuffle compare {words}', to score "
+                    "them 'reshuffle score ...'"
                 )
             check_name("command", name, list(self.commands))
         return super().resolve_command(ctx, args)
