@@ -88,9 +88,20 @@ class Job:
                 raise _wrong_number_of_files(name, files, systems)
         if parses:
             _check_parses(reference, metrics)
-        ids = options.pop("documents"), options.pop("strata")
-        reading = options.pop("input_format"), options.pop("max_input")
-        return cls(reference, refs, systems, parses, metrics, scores, lower, *ids, *reading, resampling=resampling)
+        return cls(
+            reference=reference,
+            refs=refs,
+            systems=systems,
+            parses=parses,
+            metrics=metrics,
+            scores=scores,
+            lower_is_better=lower,
+            documents=options.pop("documents"),
+            strata=options.pop("strata"),
+            input_format=options.pop("input_format"),
+            max_input=options.pop("max_input"),
+            resampling=resampling,
+        )
 
     @property
     def files(self) -> list[str]:
