@@ -9,7 +9,7 @@ from typing import Any
 
 from ..data.alignment import check_parses
 from ..data.corpus import Corpus, check_order, read_corpus, system_names
-from ..data.files import STDIN, display_name
+from ..data.files import STDIN, check_stdin, display_name
 from ..data.formats.base import Column
 from ..data.reading import read_columns, read_documents, read_strata, split_name
 from ..data.scores import read_numbers, read_scores
@@ -127,8 +127,7 @@ class Job:
 
     def read(self) -> tuple[tuple[Any, Any, list[NativeMetric | PrecomputedCounts]], Units]:
         """Read all files. Returns (references, systems, metrics), the first two None without texts, and the ids."""
-        if self.files.count(STDIN) > 1:
-            raise InputError("standard input (-) can supply only one text, unless -#NAME chooses columns of it")
+        check_stdin(self.files.count(STDIN))
         texts: tuple[Any, Any] = (None, None)
         metrics: list[NativeMetric | PrecomputedCounts] = list(self.metrics)
         if self.reference is not None:

@@ -95,6 +95,21 @@ def decoded(data: bytes, name: str) -> str:
         ) from None
 
 
+def has_lone_surrogate(text: str) -> bool:
+    """Whether the text contains half of a surrogate pair, which UTF-8 cannot encode.
+
+    >>> has_lone_surrogate("café"), has_lone_surrogate("caf\\ud800")
+    (False, True)
+    """
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def check_stdin(uses: int) -> None:
+    """Raise :class:`InputError` if standard input is named more than once."""
+    if uses > 1:
+        raise InputError("standard input (-) can supply only one text, unless -#NAME chooses columns of it")
+
+
 def split_lines(text: str) -> list[str]:
     """Split at LF and CRLF and nowhere else. The last line need not have a line end."""
     lines = text.split("\n")

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from ..errors import InputError, quoted
 from ..types import InputFormat
 from ..validate import check_name
-from .files import MAX_INPUT, STDIN, read_bytes
+from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate, read_bytes
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Source, shown_json
 
@@ -140,8 +140,7 @@ def _read_paths(
     split = [split_name(os.fspath(path)) for path in paths]
     text_files = {file for file, _ in split}
     split += [split_name(os.fspath(path)) for path in ids]
-    if split.count((STDIN, None)) > 1:
-        raise InputError("standard input (-) can supply only one text, unless -#NAME chooses columns of it")
+    check_stdin(split.count((STDIN, None)))
     formats = {
         file: INPUT_FORMATS[(input_format if file in text_files else None) or format_of(file)] for file, _ in split
     }
@@ -162,7 +161,7 @@ def _check_strings(column: Column) -> None:
     """Raise :class:`InputError` for a value from JSON that is neither a valid string nor missing."""
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, str):
-            if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+            if has_lone_surrogate(value):
                 raise InputError(f"{column.place(segment)}: not valid Unicode, it contains a lone surrogate")
         elif value is not None:
             raise InputError(f"{column.place(segment)}: expected a string, got {shown_json(value)}")

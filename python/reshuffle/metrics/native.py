@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from .. import _core, signature
 from .._core import Progress
 from ..data.corpus import number_systems, reference_columns, segment_list
+from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
 from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted
 from ..lazy import lazy
@@ -346,6 +347,6 @@ def _string_problem(line: object) -> str | None:
     """Why the core cannot take ``line``, or None if it can."""
     if not isinstance(line, str):
         return f"expected a string, got {quoted(line)}"
-    if any("\ud800" <= c <= "\udfff" for c in line):
+    if has_lone_surrogate(line):
         return f"not valid Unicode, it contains a lone surrogate: {quoted(line)}"
     return None
