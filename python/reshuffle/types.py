@@ -59,7 +59,7 @@ SmoothingPrior: TypeAlias = Literal["smoothed", "raw"]
 TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
-Test: TypeAlias = Literal["ar", "bootstrap", "bootstrap-shift", "paired-bootstrap", "t-test", "wilcoxon", "sign-test"]
+Test: TypeAlias = Literal["ar", "ar-studentized", "bootstrap", "bootstrap-shift", "paired-bootstrap", "t-test", "wilcoxon", "sign-test"]
 """:data:`reshuffle.inference.tests.TESTS`."""
 
 BootstrapMethod: TypeAlias = Literal["centred", "shift", "paired"]

@@ -49,7 +49,7 @@ def _test_together(plan: Plan, group: ProblemGroup, problems: Problems, resampli
     observed = Observed(replicates, Hypotheses.from_pairs(pairs), plan.alternative, shuffling)
     thresholds = observed.thresholds[None]
     shuffled = shuffle_batch(observed.replicates, thresholds, plan.alternative, shuffling.scheme, seeds)
-    return None if shuffled is None else outcome_of_shuffles(observed, shuffled)
+    return None if shuffled is None else outcome_of_shuffles(observed.statistic, shuffled)
 
 
 def _record(plan: Plan, problems: Problems, resampling: Resampling, outcome: Outcome) -> SignificanceResult:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores
 
-__all__ = ["pvalue", "threshold"]
+__all__ = ["pvalue", "threshold", "tolerance", "widened"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Booleans: TypeAlias = NDArray[np.bool_]
@@ -31,14 +31,26 @@ def pvalue(exceedances: Integers, n_resamples: Integers | int, includes_observed
     return p
 
 
+def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
+    """How far apart two differences of scores may be to count as equal.
+
+    Equal sums give equal scores, so most ties are exact. But two different sums may have differences that are equal in
+    exact arithmetic and not in floating point. The tolerance is 16 units in the last place of the larger score.
+    """
+    tolerances: Scores = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
+    return tolerances
+
+
+def widened(statistic: Scores, tolerances: Scores, alternative: str) -> Scores:
+    """The value that a replicate must reach to count as at least as extreme as ``statistic``, or as a tie."""
+    if alternative == "two-sided":
+        statistic = np.abs(statistic)
+    return statistic + tolerances if alternative == "less" else statistic - tolerances
+
+
 def threshold(statistic: Scores, scores_a: Scores, scores_b: Scores, alternative: str) -> Scores:
     """The value that a replicate must reach to count as at least as extreme as ``statistic``.
 
-    Equal sums give equal scores, so most ties are exact. But two different sums may have differences that are equal in
-    exact arithmetic and not in floating point. A tolerance of 16 units in the last place of the larger score makes them
-    count as ties.
+    A difference within the :func:`tolerance` of ``statistic`` counts as a tie.
     """
-    tolerance: Scores = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
-    if alternative == "two-sided":
-        statistic = np.abs(statistic)
-    return statistic + tolerance if alternative == "less" else statistic - tolerance
+    return widened(statistic, tolerance(scores_a, scores_b), alternative)

@@ -24,7 +24,7 @@ from ..resampling.stopping import resolve as resolve_stopping
 from ..results import SignificanceResult, UsedTest
 from ..settings import ComparisonSettings
 from ..validate import check_name
-from . import bootstrap, closed_form, randomization
+from . import bootstrap, closed_form, randomization, studentized
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .multiplicity import Adjustment, Unadjusted, check_adjustment
@@ -83,6 +83,13 @@ TESTS: Mapping[str, SignificanceTest] = {
             "swap the two systems' outputs of random segments; exact under exchangeability",
             "W05-0908, Fig. 1",
             randomization.approximate_randomization,
+        ),
+        SignificanceTest(
+            "ar-studentized",
+            "studentized approximate randomization",
+            "as ar, with each difference divided by its standard error; also for outputs that are not exchangeable",
+            "doi:10.1214/13-AOS1090",
+            studentized.studentized_randomization,
         ),
         SignificanceTest(
             "bootstrap",
