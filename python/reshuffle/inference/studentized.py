@@ -6,22 +6,26 @@ in groups. All groups have the same shuffles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..lazy import lazy
 from ..metrics.base import Scores
 from ..metrics.black_box import CorpusFunction
-from ..resampling import Pairs, Replicates, Sample, Series
+from ..resampling import Pairs, Replicates, Sample, Series, Spread, extremeness
 from ..resampling.schemes import shuffle
-from ..resampling.studentized import studentize
+from ..resampling.studentized import StudentizedSample, studentize
 from .hypotheses import Observed, Outcome
-from .pvalues import tolerance, widened
+from .multiplicity import StepDown, Unadjusted, extremeness_to_reach, step_down_max, step_down_min
+from .pvalues import threshold, tolerance
 from .randomization import outcome_of_shuffles
 
-__all__ = ["studentized_randomization"]
+__all__ = ["as_studentized", "max_t_of_studentized", "min_p_of_studentized", "studentized_randomization"]
 
 # Hypotheses are shuffled together, so that they share the random flips, while their counts have at most this many
 # numbers.
@@ -40,25 +44,30 @@ class Tested:
     pair: tuple[int, int]
     statistic: float
     tolerance: float
+    error: float
     cells: int
 
     @classmethod
-    def from_observed(cls, observed: Observed, index: int, studentize_all: bool) -> Tested:
+    def from_observed(cls, observed: Observed, index: int) -> Tested:
         """The hypothesis with this index.
 
-        A function of texts has no gradient, so its difference is not studentized. Unless ``studentize_all``, neither is
-        one that puts shuffles in the same order as the studentized difference does.
+        A function of texts has no gradient, so its difference is not studentized. Neither is one that puts shuffles in
+        the same order as the studentized difference does, because it may be tested exactly; unless a step-down
+        adjustment compares the statistics of different hypotheses.
         """
         sample = observed.replicates.samples[observed.hypotheses.metric[index]]
         pair = int(observed.hypotheses.a[index]), int(observed.hypotheses.b[index])
         if not isinstance(sample.metric, CorpusFunction):
             studentized = studentize(sample.with_counts(), pair)
-            if studentize_all or not studentized.follows_difference:
-                value, slack = studentized.observed.value, studentized.observed.tolerance
-                return cls(index, studentized, (0, 1), value, slack, studentized.arrays[0].size)
+            if observed.for_step_down or not studentized.follows_difference:
+                _, error, value, slack = studentized.observed
+                return cls(index, studentized, (0, 1), value, slack, error, studentized.arrays[0].size)
             sample, pair = sample.select_pair(pair)
+            error = studentized.observed.error
+        else:
+            error = math.nan
         x, y = sample.scores[list(pair)]
-        return cls(index, sample, pair, float(x - y), float(tolerance(x, y)), CELLS)
+        return cls(index, sample, pair, float(x - y), float(tolerance(x, y)), error, CELLS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,25 +97,42 @@ class Group:
         """The values that the statistic of a shuffle must reach to count: (n,)."""
         statistics = np.array([tested.statistic for tested in self.tested])
         tolerances = np.array([tested.tolerance for tested in self.tested])
-        return widened(statistics, tolerances, self.observed.alternative)
+        return threshold(statistics, tolerances, self.observed.alternative)
 
     def outcome(self) -> Outcome:
-        """The outcome of the tests."""
+        """The outcome of the tests. For a step-down adjustment, ``extra`` has the scale of each statistic: (n,)."""
         observed, thresholds = self.observed, self.thresholds[:, None]
-        shuffled, _ = shuffle(self.replicates, self.pairs, thresholds, observed.alternative, observed.shuffling)
-        return outcome_of_shuffles(observed.statistic[[tested.index for tested in self.tested]], shuffled)
+        extra = [Spread()] if observed.for_step_down else []
+        shuffled, results = shuffle(
+            self.replicates, self.pairs, thresholds, observed.alternative, observed.shuffling, extra
+        )
+        statistic = observed.statistic[[tested.index for tested in self.tested]]
+        scales = [np.where(self.is_studentized, 1.0, _reciprocal(spreads[:, 0])) for spreads in results]
+        outcome = outcome_of_shuffles(statistic, shuffled, extra=[*scales, self.thresholds])
+        return replace(outcome, standard_error=np.array([tested.error for tested in self.tested]))
 
-    def series(self) -> Iterator[tuple[float, Scores]]:
-        """For each hypothesis the threshold, and the statistic on every shuffle: (R,)."""
+    @property
+    def is_studentized(self) -> NDArray[np.bool_]:
+        """Whether the statistic of each hypothesis is studentized: (n,)."""
+        return np.array([isinstance(tested.sample, StudentizedSample) for tested in self.tested])
+
+    def extremeness(self) -> Iterator[Scores]:
+        """How extreme the statistic of each hypothesis is on every shuffle: (R,) each."""
         (statistics,) = self.replicates.run([Series()], self.pairs)
-        return zip(self.thresholds.tolist(), statistics[:, 0], strict=True)
+        for of_metric in statistics:
+            yield extremeness(of_metric[0], self.observed.alternative)
 
 
-def _groups(observed: Observed, indices: Iterable[int], studentize_all: bool) -> Iterator[Group]:
+def _reciprocal(spreads: Scores) -> Scores:
+    """1 divided by a standard deviation. A scale of 0 makes every shuffle of identical systems count."""
+    return np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
+
+
+def _groups(observed: Observed, indices: Iterable[int]) -> Iterator[Group]:
     """Groups of the hypotheses with these indices, in their order."""
     group = Group(observed)
     for index in indices:
-        tested = Tested.from_observed(observed, index, studentize_all)
+        tested = Tested.from_observed(observed, index)
         if not group.has_room(tested):
             yield group
             group = Group(observed)
@@ -115,6 +141,55 @@ def _groups(observed: Observed, indices: Iterable[int], studentize_all: bool) ->
 
 
 def studentized_randomization(observed: Observed) -> Outcome:
-    """Count the shuffles whose studentized difference is at least as extreme as the observed one."""
-    groups = _groups(observed, range(len(observed.hypotheses)), studentize_all=False)
-    return Outcome.concatenate([group.outcome() for group in groups])
+    """Count the shuffles whose studentized difference is at least as extreme as the observed one.
+
+    For a step-down adjustment, ``extra`` has the (H,) scales of the statistics and the (H,) thresholds.
+    """
+    outcomes = [group.outcome() for group in _groups(observed, range(len(observed.hypotheses)))]
+    extra = [np.concatenate(arrays) for arrays in zip(*[outcome.extra for outcome in outcomes], strict=True)]
+    return replace(Outcome.concatenate(outcomes), extra=extra)
+
+
+class _StandardizedShuffles:
+    """The statistics of the shuffles, comparable between hypotheses.
+
+    Differences that are not studentized are divided by their standard deviations over the shuffles. ``to_reach``, (H,),
+    is how extreme the observed statistics are.
+    """
+
+    def __init__(self, tests: Unadjusted) -> None:
+        self.observed = tests.observed
+        self.scales, thresholds = tests.outcome.extra
+        self.to_reach = extremeness_to_reach(thresholds, self.observed.alternative) * self.scales
+
+    def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
+        """The extremeness of the hypotheses with these indices on every shuffle: (R,) each."""
+        each = chain.from_iterable(group.extremeness() for group in _groups(self.observed, order))
+        for h, extreme in zip(order, each, strict=True):
+            yield extreme if self.scales[h] == 1 else extreme * self.scales[h]
+
+
+def _max_t(tests: Unadjusted) -> Scores:
+    """Step-down maxT of the studentized differences, which need no other scale: (H,)."""
+    shuffles = _StandardizedShuffles(tests)
+    return step_down_max(tests.observed, shuffles.to_reach, shuffles.extremeness)
+
+
+def _min_p(tests: Unadjusted) -> Scores:
+    """Step-down minP of the studentized differences: (H,)."""
+    shuffles = _StandardizedShuffles(tests)
+    return step_down_min(tests.observed, shuffles.to_reach, tests.outcome.exceedances + 1, shuffles.extremeness)
+
+
+max_t_of_studentized = StepDown(_max_t)
+min_p_of_studentized = StepDown(_min_p)
+
+
+def as_studentized(replicates: Replicates) -> Replicates:
+    """The same replicates of two systems with their studentized difference as the statistic.
+
+    Unchanged if the difference puts shuffles in the same order.
+    """
+    (sample,) = replicates.samples
+    studentized = studentize(sample.with_counts(), (0, 1))
+    return replicates if studentized.follows_difference else replicates.with_samples([studentized])

@@ -5,17 +5,19 @@ To add a test, write a function from :class:`~reshuffle.inference.hypotheses.Obs
 ``closed_form`` or a new module, and add an entry to :data:`TESTS`.
 
 In all tests t is score(a) − score(b). In tests with replicates, a replicate counts if it is at least as extreme as t,
-and p = (c + 1)/(R + 1) for c such replicates of R (Noreen 1989; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585). So p
-is never 0, and it is 1 for identical systems. Tests of means of segment scores have a p-value in closed form.
+and p = (c + 1)/(R + 1) for c such replicates of R (Noreen 1989; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585), or
+twice that for a test that doubles the smaller tail. So p is never 0, and it is 1 for identical systems. Tests of means
+of segment scores have a p-value in closed form.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .. import signature
-from ..errors import InputError
+from ..errors import InputError, either
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
@@ -27,7 +29,16 @@ from ..validate import check_name
 from . import bootstrap, closed_form, randomization, studentized
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
-from .multiplicity import Adjustment, Unadjusted, check_adjustment
+from .multiplicity import (
+    ADJUSTMENTS,
+    Adjustment,
+    StepDown,
+    Unadjusted,
+    max_t_of_draws,
+    max_t_of_reflected_draws,
+    max_t_of_shuffles,
+    min_p_of_shuffles,
+)
 
 __all__ = [
     "ALTERNATIVES",
@@ -62,6 +73,14 @@ class SignificanceTest:
         The kind of its replicates; None for tests in closed form.
     kind : str
         The kind of metric that it needs: ``ANY`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
+    tails : int
+        2 if its two-sided p is twice that of the smaller tail. Its smallest two-sided p is ``tails``/(R + 1).
+    step_down : mapping of str to StepDown
+        The adjustments from replicates that it supports, by name. All tests support adjustments of p-values.
+    for_texts : str or None
+        The test that functions of texts get instead, if it needs counts.
+    in_batches : bool
+        Whether the core tests a batch of problems in one call.
     """
 
     name: str
@@ -72,6 +91,14 @@ class SignificanceTest:
     alternatives: tuple[str, ...] = ALTERNATIVES
     replicates: str | None = "shuffles"
     kind: str = ANY
+    tails: int = 1
+    step_down: Mapping[str, StepDown] = field(default_factory=dict)
+    for_texts: str | None = None
+    in_batches: bool = False
+
+    def name_for(self, metric: Metric | CorpusFunction) -> str:
+        """The name of the test that is used for a metric."""
+        return self.for_texts if self.for_texts is not None and isinstance(metric, CorpusFunction) else self.name
 
 
 TESTS: Mapping[str, SignificanceTest] = {
@@ -83,6 +110,8 @@ TESTS: Mapping[str, SignificanceTest] = {
             "swap the two systems' outputs of random segments; exact under exchangeability",
             "W05-0908, Fig. 1",
             randomization.approximate_randomization,
+            step_down={"maxt": max_t_of_shuffles, "minp": min_p_of_shuffles},
+            in_batches=True,
         ),
         SignificanceTest(
             "ar-studentized",
@@ -90,6 +119,8 @@ TESTS: Mapping[str, SignificanceTest] = {
             "as ar, with each difference divided by its standard error; also for outputs that are not exchangeable",
             "doi:10.1214/13-AOS1090",
             studentized.studentized_randomization,
+            step_down={"maxt": studentized.max_t_of_studentized, "minp": studentized.min_p_of_studentized},
+            for_texts="ar",
         ),
         SignificanceTest(
             "bootstrap",
@@ -98,6 +129,17 @@ TESTS: Mapping[str, SignificanceTest] = {
             "doi:10.2307/2532163",
             bootstrap.centred,
             replicates="draws",
+            step_down={"maxt": max_t_of_draws},
+        ),
+        SignificanceTest(
+            "bootstrap-percentile",
+            "percentile bootstrap",
+            "significant exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
+            "doi:10.1017/CBO9780511802843, 5.3",
+            bootstrap.percentile,
+            replicates="draws",
+            tails=2,
+            step_down={"maxt": max_t_of_reflected_draws},
         ),
         SignificanceTest(
             "bootstrap-shift",
@@ -165,6 +207,24 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
     return test
 
 
+def _check_adjustment(name: str | None, test: SignificanceTest) -> Adjustment | None:
+    """The adjustment with this name; :class:`InputError` if there is none, or if the test does not support it."""
+    if name is None:
+        return None
+    check_name("adjustment", name, list(ADJUSTMENTS))
+    adjustment = ADJUSTMENTS[name]
+    if adjustment.from_replicates and name not in test.step_down:
+        tests = [other.name for other in TESTS.values() if name in other.step_down]
+        others = [
+            other.name for other in ADJUSTMENTS.values() if other.name in test.step_down or not other.from_replicates
+        ]
+        raise InputError(
+            f"adjustment {name!r} does not support the test {test.name!r}: use the test {either(tests)}, or the "
+            f"adjustment {either(others)}"
+        )
+    return adjustment
+
+
 def _check_shuffling(
     settings: ComparisonSettings,
     test: SignificanceTest,
@@ -187,7 +247,7 @@ def _check_shuffling(
             )
         return Shuffling()
     can_be_iid = scheme in ("auto", "iid")
-    if adjustment is not None and adjustment.uses_shuffles:
+    if adjustment is not None and adjustment.from_replicates:
         # All pairs must have the same shuffles, and p must come from the same shuffles as the adjusted p.
         if rule is not None:
             raise InputError(
@@ -229,8 +289,18 @@ class Plan:
     ) -> Plan:
         """Check the settings for these metrics; :class:`InputError` if they cannot be combined."""
         test = check_test(settings.test, settings.alternative, *metrics)
-        adjustment = check_adjustment(settings.adjust, test.name, test.replicates == "shuffles")
+        adjustment = _check_adjustment(settings.adjust, test)
         return cls(test, settings.alternative, _check_shuffling(settings, test, adjustment, alpha), adjustment)
+
+    @property
+    def tails(self) -> int:
+        """2 if p is twice that of the smaller tail, else 1."""
+        return self.test.tails if self.alternative == "two-sided" else 1
+
+    @property
+    def step_down(self) -> StepDown | None:
+        """How the adjustment is computed from replicates; None without such an adjustment."""
+        return None if self.adjustment is None else self.test.step_down.get(self.adjustment.name)
 
     @property
     def used(self) -> UsedTest:
@@ -255,14 +325,21 @@ def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses) ->
 
 def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) -> Outcome:
     """Test the hypotheses about one test set, all on the same replicates."""
-    adjustment = plan.adjustment
-    extra = () if adjustment is None else adjustment.extra
-    observed = Observed(replicates, hypotheses, plan.alternative, plan.shuffling, extra)
+    step_down = plan.step_down
+    extra = () if step_down is None else step_down.extra
+    observed = Observed(
+        replicates,
+        hypotheses,
+        plan.alternative,
+        plan.shuffling,
+        extra,
+        tails=plan.tails,
+        for_step_down=step_down is not None,
+    )
     outcome = plan.test.run(observed)
-    if adjustment is None:
+    if plan.adjustment is None:
         return outcome
-    unadjusted = Unadjusted(replicates, hypotheses, plan.alternative, observed.thresholds, outcome)
-    return replace(outcome, adjusted=adjustment.adjust(unadjusted))
+    return replace(outcome, adjusted=plan.adjustment.adjust(Unadjusted(observed, outcome), step_down))
 
 
 def records(
@@ -278,21 +355,25 @@ def records(
     ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
     number of references as signatures write it.
     """
-    rule, name = plan.shuffling.stopping, plan.test.name
-    # The seed and the run's part of the signature, by test set, scheme and bits. Most hypotheses share it.
-    runs: dict[tuple[int, str | None, int | None], tuple[int | None, str]] = {}
+    rule = plan.shuffling.stopping
+    # The seed and the run's part of the signature, by test set, test, scheme and bits. Most hypotheses share it.
+    runs: dict[tuple[int, str, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
     columns = [none if array is None else array.tolist() for array in arrays]
-    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties in zip(*columns, strict=True):
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, error in zip(
+        *columns, strict=True
+    ):
         replicates = sets[t]
         metric = replicates.samples[m].metric
-        if (t, scheme, bits) not in runs:
+        name = plan.test.name_for(metric)
+        if (t, name, scheme, bits) not in runs:
             seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
-            runs[t, scheme, bits] = seed, run_signature(plan, replicates, scheme_part, seed).line
-        seed, line = runs[t, scheme, bits]
+            run = run_signature(plan, replicates, scheme_part, seed)
+            runs[t, name, scheme, bits] = seed, run._replace(test=name).line
+        seed, line = runs[t, name, scheme, bits]
         results.append(
             SignificanceResult(
                 test=name,
@@ -309,6 +390,8 @@ def records(
                 adjusted_pvalue=adjusted,
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
+                tails=plan.tails,
+                standard_error=None if error is None or math.isnan(error) else error,
             )
         )
     return results

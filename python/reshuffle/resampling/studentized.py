@@ -280,7 +280,7 @@ def _cross(metric: Metric, a: Counts, b: Counts, strata: Strata) -> Cross:
 def _moments(columns: Counts) -> Matrix:
     """Σ x·x' over the rows x: (K, K) for (S, K). The order of additions does not depend on threads, unlike BLAS's."""
     values = columns.astype(np.float64)
-    return np.einsum("si,sj->ij", values, values)
+    return np.asarray(np.einsum("si,sj->ij", values, values))
 
 
 class Weights(NamedTuple):
@@ -300,7 +300,7 @@ class Weights(NamedTuple):
         common = float(roots.max())
         return cls(common, None if (roots == common).all() else (roots / common)[strata.index])
 
-    def rounded(self, values: Scores, scale: float) -> Counts:
+    def rounded(self, values: Scores | Counts, scale: float) -> Counts:
         """Values times a scale and the relative weights, rounded. Halves go to even, so −x is rounded as x is."""
         scaled = values * scale if self.relative is None else values * scale * self.relative
         return np.rint(scaled).astype(np.int64)
@@ -370,10 +370,12 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
     A constant added to a column does not change the variance. So columns are centred, constant ones are left out, and
     those that equal another one except for a constant and a few units are replaced by what they differ by there.
     """
-    (n_units, width), columns, rows = w.shape, [], []
+    n_units, width = w.shape
+    columns: list[Counts] = []
+    rows: list[Scores] = []
     places: dict[int, int] = {}
     for k in np.flatnonzero(changing & (w != w[0]).any(axis=0)).tolist():
-        row = np.zeros(width)
+        row: Scores = np.zeros(width)
         row[k] = 1
         for base, place in places.items():
             apart = w[:, k] - w[:, base]
