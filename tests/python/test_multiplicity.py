@@ -295,7 +295,7 @@ def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
     for test in ("bootstrap-shift", "paired-bootstrap", "t-test"):
         with pytest.raises(
             InputError,
-            match=f"adjustment 'maxt' does not support the test '{test}': use the test ar, bootstrap or "
+            match=f"adjustment 'maxt' does not support the test '{test}': use the test ar, ar-studentized, bootstrap or "
             "bootstrap-percentile, or the adjustment bonferroni or holm$",
         ):
             Plan.from_settings(ComparisonSettings(test, adjust="maxt"))

@@ -538,4 +538,4 @@ def test_strata_without_intervals_are_refused_before_files_are_read(run: Any) ->
 
 def test_approximate_randomization_has_no_strata_argument() -> None:
     with pytest.raises(TypeError, match="strata"):
-        approximate_randomization([[1], [2]], [[1], [2]], "bleu", strata=[1, 1])  # type: ignore[call-arg]
+        approximate_randomization([[1], [2]], [[1], [2]], "bleu", strata=[1, 1])
