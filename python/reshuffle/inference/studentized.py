@@ -103,8 +103,10 @@ class Group:
         """The outcome of the tests. For a step-down adjustment, ``extra`` has the scale of each statistic: (n,)."""
         observed, thresholds = self.observed, self.thresholds[:, None]
         extra = [Spread()] if observed.for_step_down else []
+        # As if all pairs shared the shuffles, so that ``auto`` chooses as for the test ``ar``.
+        together = observed.hypotheses.pairs
         shuffled, results = shuffle(
-            self.replicates, self.pairs, thresholds, observed.alternative, observed.shuffling, extra
+            self.replicates, self.pairs, thresholds, observed.alternative, observed.shuffling, extra, together
         )
         statistic = observed.statistic[[tested.index for tested in self.tested]]
         scales = [np.where(self.is_studentized, 1.0, _reciprocal(spreads[:, 0])) for spreads in results]
