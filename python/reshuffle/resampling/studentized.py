@@ -48,7 +48,7 @@ TERM_SCALE = 64
 WEIGHTED_TERM_SCALE = 16
 # The most numbers in the cross columns of the strata: 1 GB.
 LARGEST_CROSS = 1 << 27
-# A second direction is used if the gradient changes by at least this share within one standard deviation.
+# A second direction is used if the gradient turns by at least this share of its size within one standard deviation.
 CHANGE = 0.02
 # A column of w that equals another one, but for a constant, in all but one of this many units needs no sum of its own.
 UNITS_PER_EXCEPTION = 64
@@ -112,7 +112,7 @@ class Constants:
         slopes = np.einsum("rk,lk->rl", (gradients[0] - gradients[1]) / 2, self.basis)
         sizes = np.einsum("ri,ij,rj->r", factors, self.contribution_squares, factors)
         sizes = sizes + np.einsum("ri,ij,rj->r", slopes, self.term_squares, slopes)
-        products = cross[:, : m * p].reshape(-1, m, p)
+        products = cross[:, : m * p].reshape(len(cross), m, p)
         sums = np.einsum("rj,rjk->rk", factors, cross[:, m * p :].reshape(len(cross), m, -1)) * self.stratum_factors
         sums = sums + np.einsum("rl,kl->rk", slopes, self.stratum_terms)
         both = 2 * np.einsum("rj,rjl,rl->r", factors, products, slopes)
@@ -193,7 +193,9 @@ class ObservedStatistic(NamedTuple):
             return cls(difference, 0.0, value, 0.0)
         root = variance**0.5
         value = difference * scale / root
-        return cls(difference, root / scale, value, slack * scale / root + abs(value) * rounding * size / variance)
+        # Rounding errors of the terms, and through them of the difference, are larger in a variance that is small.
+        condition = max(1.0, size / variance)
+        return cls(difference, root / scale, value, (slack * scale / root + abs(value) * rounding) * condition)
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,11 +385,13 @@ class Probed(NamedTuple):
         directions = [here]
         if others:
             changes = (np.array(others[: len(moved)]) - others[len(moved) : 2 * len(moved)]) / 2
-            sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
             squared = here @ moments @ here
-            if squared > 0 and sizes.max() > CHANGE**2 * squared:
-                change = changes[sizes.argmax()]
-                directions.append(change - (change @ moments @ here) / squared * here)
+            if squared > 0:
+                # A gradient that only becomes larger or smaller needs no other direction.
+                changes -= (changes @ moments @ here / squared)[:, None] * here
+                sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
+                if sizes.max() > CHANGE**2 * squared:
+                    directions.append(changes[sizes.argmax()])
         is_native = metric.core is not None
         changing = (gradients != gradients[0]).any(axis=0) if is_native else np.full(len(moments), True)
         return cls(scale, np.array(directions), changing)
