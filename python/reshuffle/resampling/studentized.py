@@ -52,6 +52,9 @@ LARGEST_CROSS = 1 << 27
 CHANGE = 0.02
 # A column of w that equals another one, but for a constant, in all but one of this many units needs no sum of its own.
 UNITS_PER_EXCEPTION = 64
+# The same for a sample of about so many units, which rules out most pairs of columns.
+SAMPLE = 256
+SAMPLED_UNITS_PER_EXCEPTION = 16
 
 Matrix = NDArray[np.float64]
 
@@ -455,6 +458,7 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
     those that equal another one except for a constant and a few units are replaced by what they differ by there.
     """
     n_units, width = w.shape
+    all_columns = np.ascontiguousarray(w.T)
     columns: list[Counts] = []
     rows: list[Scores] = []
     places: dict[int, int] = {}
@@ -462,17 +466,16 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
         row: Scores = np.zeros(width)
         row[k] = 1
         for base, place in places.items():
-            apart = w[:, k] - w[:, base]
-            apart -= np.partition(apart, n_units // 2)[n_units // 2]
-            if np.count_nonzero(apart) * UNITS_PER_EXCEPTION <= n_units:
+            exceptions = _exceptions(all_columns[k], all_columns[base])
+            if exceptions is not None:
                 rows[place][k] = 1
-                if apart.any():
-                    columns.append(apart)
+                if exceptions.any():
+                    columns.append(exceptions)
                     rows.append(row)
                 break
         else:
             places[k] = len(columns)
-            columns.append(w[:, k] - round(w[:, k].mean()))
+            columns.append(all_columns[k] - round(all_columns[k].mean()))
             rows.append(row)
     terms, basis = np.zeros((n_units, len(columns)), dtype=np.int64), np.zeros((len(columns), width))
     for place, (column, row) in enumerate(zip(columns, rows, strict=True)):
@@ -482,3 +485,15 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
         terms[:, place] = weights.rounded(column, scale)
         basis[place] = row * (weights.common / scale)
     return terms, basis
+
+
+def _exceptions(column: Counts, base: Counts) -> Counts | None:
+    """What a column has more than another one plus a constant: (S,). None if that is not 0 in nearly all units."""
+    step = max(1, len(column) // SAMPLE)
+    sample = column[::step] - base[::step]
+    constant = np.partition(sample, len(sample) // 2)[len(sample) // 2]
+    # Most pairs of columns are not alike, which a few of their units show.
+    if np.count_nonzero(sample != constant) * SAMPLED_UNITS_PER_EXCEPTION > len(sample):
+        return None
+    apart = column - base - constant
+    return apart if np.count_nonzero(apart) * UNITS_PER_EXCEPTION <= len(column) else None
