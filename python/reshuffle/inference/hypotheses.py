@@ -101,8 +101,8 @@ class Observed:
     """The observed data for the hypotheses about one test set, and the options of the test.
 
     ``extra`` are reductions of the test's shuffles that an adjustment needs. ``tails`` is the number of tails of the
-    null distribution that p adds up by doubling the smaller one: 2 or 1. ``for_step_down`` says whether an adjustment
-    will compare the replicates of different hypotheses.
+    null distribution that p adds up by doubling the smaller one: 2 or 1. ``every_statistic`` says whether an
+    adjustment or an interval will read the statistics of all replicates.
     """
 
     replicates: Replicates
@@ -111,7 +111,7 @@ class Observed:
     shuffling: Shuffling
     extra: Sequence[Reduction[Any, Any]] = ()
     tails: int = 1
-    for_step_down: bool = False
+    every_statistic: bool = False
 
     @lazy
     def _scores(self) -> Scores:

@@ -120,7 +120,7 @@ def approximate_randomization(
         document before resampling.
     strata : sequence of S str or int, optional
         The stratum id of each segment, as in :func:`bootstrap_test`. Shuffles do not depend on strata; only the
-        standard errors of ``studentized`` do.
+        standard errors do, so they need ``studentized``.
     studentized : bool
         Divide every difference by its standard error, that of the delta method, on every shuffle. The test remains
         exact under the null hypothesis above, and in large samples it is also valid for systems that have equal scores
@@ -218,6 +218,11 @@ def approximate_randomization(
     >>> round(result.statistic, 3), result.pvalue
     (0.035, 0.25)
     """
+    if strata is not None and not studentized:
+        raise InputError(
+            "strata: shuffles do not depend on them, only the standard errors of studentized differences do: leave "
+            "them out, or pass studentized=True"
+        )
     test = "ar-studentized" if studentized else "ar"
     plan = Plan.from_settings(ComparisonSettings(test, scheme, stopping, alternative))
 
@@ -226,7 +231,8 @@ def approximate_randomization(
             replicates = as_studentized(replicates)
         if result.stopping is not None and result.n_resamples is not None:
             replicates = replicates.first(result.n_resamples)
-        return null_distribution(replicates, (0, 1), plan.shuffling.scheme)
+        values, probabilities, _ = null_distribution(replicates, (0, 1), plan.shuffling.scheme)
+        return values, probabilities
 
     resampling = Resampling(n_resamples, seed, threads, progress)
     return _test(plan, (metric, a, b), Units(documents, strata), resampling, null if keep_null_distribution else None)

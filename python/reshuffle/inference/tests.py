@@ -282,6 +282,7 @@ class Plan:
     alternative: str
     shuffling: Shuffling = IID
     adjustment: Adjustment | None = None
+    inverted: bool = False  # whether an interval inverts the test
 
     @classmethod
     def from_settings(
@@ -291,6 +292,15 @@ class Plan:
         test = check_test(settings.test, settings.alternative, *metrics)
         adjustment = _check_adjustment(settings.adjust, test)
         return cls(test, settings.alternative, _check_shuffling(settings, test, adjustment, alpha), adjustment)
+
+    def for_inversion(self, interval: str) -> Plan:
+        """This plan with an interval that inverts the test; :class:`InputError` if a rule stops the shuffles early."""
+        if self.shuffling.stopping is not None:
+            raise InputError(
+                f"interval {interval!r} needs all shuffles, but a stopping rule ends them early: leave out the rule, or "
+                "choose another interval"
+            )
+        return replace(self, inverted=True)
 
     @property
     def tails(self) -> int:
@@ -334,7 +344,7 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
         plan.shuffling,
         extra,
         tails=plan.tails,
-        for_step_down=step_down is not None,
+        every_statistic=plan.inverted or step_down is not None,
     )
     outcome = plan.test.run(observed)
     if plan.adjustment is None:
