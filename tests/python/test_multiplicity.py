@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import calls
-from reshuffle import CorpusFunction, Formula, FromCounts, InputError, compare, metric
+from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, compare, metric
 from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
 from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
@@ -209,6 +209,12 @@ def test_max_t_of_draws_of_several_metrics_and_test_sets_is_that_of_each_family(
     one = run_on_test_set(plan, one_metric, Hypotheses.from_pairs(PAIRS)).adjusted
     assert one is not None
     np.testing.assert_array_equal(both, np.tile(one, 2))
+
+
+def test_max_t_of_draws_reports_its_progress() -> None:
+    progress = Progress()
+    compared("maxt", test="bootstrap", all_pairs=True, interval=None, progress=progress)
+    assert (progress.stage, progress.total, progress.done) == ("adjusting", 20, 20)  # two passes over ten pairs
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile"])
