@@ -285,7 +285,8 @@ def test_max_t_and_min_p_gain_power_from_dependence_between_tests() -> None:
     assert by_name["minp"].sum() < by_name["holm"].sum() <= by_name["bonferroni"].sum()
 
 
-def test_p_values_of_functions_of_texts_can_be_adjusted() -> None:
+@pytest.mark.parametrize("test", ["ar", "bootstrap", "bootstrap-percentile"])
+def test_p_values_of_functions_of_texts_can_be_adjusted(test: str) -> None:
     references = [f"a{i} b{i} c{i}" for i in range(12)]
     systems = {
         "x": references,
@@ -293,7 +294,7 @@ def test_p_values_of_functions_of_texts_can_be_adjusted() -> None:
         "z": [line if i % 2 else "z" for i, line in enumerate(references)],
     }
     share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
-    comparison = compare(references, systems, share, adjust="maxt", n_resamples=60, interval="percentile")
+    comparison = compare(references, systems, share, test=test, adjust="maxt", n_resamples=60, interval="percentile")
     assert all((p.test.adjusted_pvalue or 0) >= p.test.pvalue for p in comparison.comparisons)
 
 

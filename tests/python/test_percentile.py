@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from html import unescape
 from math import comb, floor
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,7 @@ from reshuffle import (
 )
 from reshuffle.inference.intervals import INTERVALS, rank_of_ends
 from reshuffle.metrics.base import Counts
+from reshuffle.report import FORMATS, render
 from reshuffle.results import clopper_pearson
 
 BLEU = metric("bleu")
@@ -194,6 +196,34 @@ def test_too_few_draws_give_the_outermost_ones() -> None:
     assert rank_of_ends(100, 0.999) == 0
     assert few.low < few.high
     assert one.low == one.high
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_reports_name_the_test_the_interval_and_the_adjustment(fmt: str) -> None:
+    rng = np.random.default_rng(2)
+    scores = {name: rng.normal(i, 2, 30).round(1) for i, name in enumerate("abc")}
+    comparison = compare(
+        metrics=SegmentScores("rating", scores),
+        test="bootstrap-percentile",
+        interval="koehn",
+        adjust="maxt",
+        n_resamples=99,
+    )
+    shown = " ".join(unescape(render(comparison, fmt)).replace("% ", "").split())
+    machine = {
+        "json": ['"test": "bootstrap-percentile"', '"method": "koehn"', '"adjusted_pvalue": 0.'],
+        "csv": ["bootstrap-percentile"],
+    }
+    for expected in machine.get(
+        fmt,
+        [
+            "percentile bootstrap, 99 draws, two-sided",
+            "percentile, Koehn's order statistics, 99 bootstrap draws",
+            "step-down maxT, over 2 pairs",
+            "interval:koehn[0.95]|test:bootstrap-percentile|alternative:two-sided|adjust:maxt|",
+        ],
+    ):
+        assert expected in shown
 
 
 # --- The interval of the p-value
