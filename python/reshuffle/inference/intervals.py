@@ -416,9 +416,9 @@ def bootstrap_interval(
     =========== ============================================ ==============================================
     method      ends                                         source
     =========== ============================================ ==============================================
-    percentile  θ*_(α/2), θ*_(1−α/2)                         Davison & Hinkley 1997, 5.3
-    koehn       the same, with Koehn's order statistics      Koehn 2004, W04-3250, section 5
-    basic       2θ − θ*_(1−α/2), 2θ − θ*_(α/2)               Davison & Hinkley 1997, 5.2
+    percentile  k-th smallest and largest, k = ⌊α(R + 1)/2⌋  Davison & Hinkley 1997, 5.3
+    koehn       the same with k = ⌊α·R/2⌋ + 1                Koehn 2004, W04-3250, section 5
+    basic       2θ minus the ends of ``percentile``          Davison & Hinkley 1997, 5.2
     normal      θ ± z·sd(θ*)                                 Efron & Tibshirani 1993, 13.2
     bca         θ*_(α₁), θ*_(α₂), corrected for bias and skew Efron 1987, doi:10.1080/01621459.1987.10478410
     studentized θ − q·se, q quantiles of (θ* − θ)/se*        Hall 1988, doi:10.1214/aos/1176350933
