@@ -180,8 +180,8 @@ class SignificanceResult:
     stopping : UsedStopping or None
         The stopping rule of the shuffles, if there was one.
     tails : int
-        2 if p is twice the share of the smaller tail (two-sided ``bootstrap-percentile``), so that p is at least
-        2/(n_resamples + 1); else 1.
+        2 if p is twice the share of the smaller tail, so that p is at least 2/(n_resamples + 1): two-sided
+        ``bootstrap-percentile``, and ``bootstrap-both`` where that has the larger p. Else 1.
     standard_error : float or None
         For ``ar-studentized``, the standard error of ``statistic``, by the delta method. Replicates are compared by
         their difference divided by its standard error. None for other tests and for functions of texts.
@@ -206,7 +206,7 @@ class SignificanceResult:
     adjusted_pvalue: float | None = None
     scheme: Any = None
     stopping: UsedStopping | None = None
-    tails: int = 1
+    tails: Any = 1
     standard_error: Any = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
@@ -268,7 +268,7 @@ class SignificanceResult:
             standard_error=None if self.standard_error is None else self.standard_error[number].item(),
             **{
                 name: one(getattr(self, name))
-                for name in ("exceedances", "n_resamples", "seed", "wins", "ties", "scheme")
+                for name in ("exceedances", "n_resamples", "seed", "wins", "ties", "scheme", "tails")
             },
         )
 

@@ -303,7 +303,7 @@ def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
         with pytest.raises(
             InputError,
             match=f"adjustment 'maxt' does not support the test '{test}': use the test ar, ar-studentized, "
-            "bootstrap or bootstrap-percentile, or the adjustment bonferroni or holm$",
+            "bootstrap, bootstrap-both or bootstrap-percentile, or the adjustment bonferroni or holm$",
         ):
             Plan.from_settings(ComparisonSettings(test, adjust="maxt"))
     with pytest.raises(

@@ -282,3 +282,21 @@ def test_intervals_of_systems_without_a_difference_hold_only_0() -> None:
     assert (interval.low, interval.high) == (0, 0)
     with pytest.raises(InputError, match="unknown method 'percentle': did you mean 'percentile'"):
         bootstrap_test(a, a, BLEU, method="percentle")
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32), SIZES, DRAWS, st.sampled_from(["two-sided", "greater", "less"]))
+def test_bootstrap_both_has_the_larger_p(seed: int, segments: int, n: int, alternative: str) -> None:
+    a, b = bleu_counts(np.random.default_rng(seed), segments)
+    results = {
+        method: bootstrap_test(a, b, BLEU, method=method, alternative=alternative, n_resamples=n, seed=seed)
+        for method in ("both", "centred", "percentile")
+    }
+    both, larger = results["both"], max(results["centred"], results["percentile"], key=lambda result: result.pvalue)
+    assert (both.pvalue, both.test) == (larger.pvalue, "bootstrap-both")
+    assert both.pvalue == min(both.tails * ((both.exceedances or 0) + 1) / (n + 1), 1)
+    batch = bootstrap_test(
+        np.stack([a, b]), np.stack([b, a]), BLEU, method="both", alternative=alternative, n_resamples=n, seed=seed
+    )
+    first = batch.problem(0)
+    assert (first.pvalue, first.exceedances, first.tails) == (both.pvalue, both.exceedances, both.tails)

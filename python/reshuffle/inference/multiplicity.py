@@ -32,6 +32,7 @@ __all__ = [
     "Unadjusted",
     "experimentwise_error",
     "extremeness_to_reach",
+    "max_t_of_all_draws",
     "max_t_of_draws",
     "max_t_of_reflected_draws",
     "max_t_of_shuffles",
@@ -135,6 +136,13 @@ def _max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
         return p
     draws = _StandardizedDraws(observed, reflected)
     return np.maximum(step_down_max(observed, draws.to_reach, draws.extremeness), p)
+
+
+def _max_t_of_all_draws(tests: Unadjusted) -> Scores:
+    """The larger adjusted p of both deviations: (H,). For two sides they are the same."""
+    if tests.observed.alternative == "two-sided":
+        return _max_t_of_draws(tests)
+    return np.maximum(_max_t_of_draws(tests), _max_t_of_draws(tests, reflected=True))
 
 
 class _StandardizedDraws:
@@ -247,6 +255,7 @@ class StepDown:
 max_t_of_shuffles = StepDown(_max_t_of_shuffles, extra=(Spread(),))
 min_p_of_shuffles = StepDown(_min_p_of_shuffles)
 max_t_of_draws = StepDown(_max_t_of_draws)
+max_t_of_all_draws = StepDown(_max_t_of_all_draws)
 max_t_of_reflected_draws = StepDown(partial(_max_t_of_draws, reflected=True))
 
 

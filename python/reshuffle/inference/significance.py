@@ -27,6 +27,7 @@ __all__ = ["BOOTSTRAP_METHODS", "approximate_randomization", "bootstrap_test"]
 # The method of bootstrap_test, and the name of the test in the registry.
 BOOTSTRAP_METHODS = {
     "centred": "bootstrap",
+    "both": "bootstrap-both",
     "percentile": "bootstrap-percentile",
     "shift": "bootstrap-shift",
     "paired": "paired-bootstrap",
@@ -264,6 +265,7 @@ def bootstrap_test(
     centred    \|d_b − d\| ≥ \|d\|                                Hall & Wilson 1991, doi:10.2307/2532163
     percentile d_b ≤ 0 or d_b ≥ 0, whichever has fewer draws;    Davison & Hinkley 1997, 5.3
                p is 2(c + 1)/(R + 1), at most 1
+    both       the larger p of ``centred`` and ``percentile``    Berger 1982, Technometrics 24
     shift      \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
     paired     the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
     ========== ================================================= =============================================
@@ -271,7 +273,8 @@ def bootstrap_test(
     One-sided, ``percentile`` counts d_b ≤ 0 (``greater``) or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
 
     Null hypothesis: the expected difference is 0. The type-I error of ``centred`` and ``percentile`` is close to
-    nominal. ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
+    nominal for most pairs; ``both`` keeps its level also for outputs of different lengths, where either of them may not.
+    ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
     1 − α (1 − 2α for a one-sided test) does not contain 0. ``shift`` takes the absolute value before centring, as
     published and as in sacreBLEU and Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 %
     level, and p is almost always below .43. ``paired`` is one-sided in the observed direction: read as a two-sided test
@@ -287,7 +290,7 @@ def bootstrap_test(
         The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the test set
         whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as it has. All
         segments of a document must be in the same stratum.
-    method : {'centred', 'percentile', 'shift', 'paired'}
+    method : {'centred', 'both', 'percentile', 'shift', 'paired'}
         See above.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that a scores higher than b. ``shift`` is only two-sided.

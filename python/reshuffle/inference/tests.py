@@ -34,6 +34,7 @@ from .multiplicity import (
     Adjustment,
     StepDown,
     Unadjusted,
+    max_t_of_all_draws,
     max_t_of_draws,
     max_t_of_reflected_draws,
     max_t_of_shuffles,
@@ -130,6 +131,16 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.centred,
             replicates="draws",
             step_down={"maxt": max_t_of_draws},
+        ),
+        SignificanceTest(
+            "bootstrap-both",
+            "centred and percentile bootstrap",
+            "the larger p of bootstrap and bootstrap-percentile; keeps its level where either of them does not",
+            "Berger 1982, Technometrics 24",
+            bootstrap.both,
+            replicates="draws",
+            tails=2,
+            step_down={"maxt": max_t_of_all_draws},
         ),
         SignificanceTest(
             "bootstrap-percentile",
@@ -297,8 +308,8 @@ class Plan:
         """This plan with an interval that inverts the test; :class:`InputError` if a rule stops the shuffles early."""
         if self.shuffling.stopping is not None:
             raise InputError(
-                f"interval {interval!r} needs all shuffles, but a stopping rule ends them early: leave out the rule, or "
-                "choose another interval"
+                f"interval {interval!r} needs all shuffles, but a stopping rule ends them early: leave out the rule, "
+                "or choose another interval"
             )
         return replace(self, inverted=True)
 
@@ -372,7 +383,7 @@ def records(
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
     columns = [none if array is None else array.tolist() for array in arrays]
-    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, error in zip(
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, tails, error in zip(
         *columns, strict=True
     ):
         replicates = sets[t]
@@ -400,7 +411,7 @@ def records(
                 adjusted_pvalue=adjusted,
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
-                tails=plan.tails,
+                tails=plan.tails if tails is None else tails,
                 standard_error=None if error is None or math.isnan(error) else error,
             )
         )

@@ -286,8 +286,8 @@ def _moments(columns: Counts) -> Matrix:
 class Weights(NamedTuple):
     """The square roots of the factors U_k/(U_k − 1) of the units' strata.
 
-    ``common`` is the largest. ``relative``, (S,), are the others as shares of it, 0 for the only unit of a stratum; None
-    if all are 1.
+    ``common`` is the largest. ``relative``, (S,), are the others as shares of it, 0 for the only unit of a stratum.
+    None if all are 1.
     """
 
     common: float
@@ -307,7 +307,7 @@ class Weights(NamedTuple):
 
 
 class Probed(NamedTuple):
-    """What the gradient near the mean totals shows: the directions, (m, K), and which derivatives change there, (K,)."""
+    """The directions, (m, K), and which derivatives change between shuffles, (K,)."""
 
     directions: Matrix
     changing: NDArray[np.bool_]
