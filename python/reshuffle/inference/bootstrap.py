@@ -76,7 +76,9 @@ def percentile(drawn: Drawn) -> int:
 
 
 def both(observed: Observed) -> Outcome:
-    """The larger p of :func:`centred` and :func:`percentile`: both have to reject (Berger 1982, an intersection-union test).
+    """The larger p of :func:`centred` and :func:`percentile`, so that both have to reject.
+
+    An intersection-union test: Berger 1982, Technometrics 24.
 
     Near a kink of the metric, such as BLEU's brevity penalty, the distribution of the draws is skewed and biased. The
     skewness makes one of the two tests reject too often and the bias the other one, in different situations.

@@ -172,8 +172,8 @@ def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
     difference, error, value, slack = studentized.observed
     if math.isinf(largest):
         raise InputError(
-            "the interval by inversion of 'ar-studentized' is infinite, because too many shuffles have a standard error "
-            "of 0: choose another interval"
+            "interval 'ar-studentized' is infinite, because too many shuffles have a standard error of 0: choose "
+            "another interval"
         )
     if abs(largest - abs(value)) <= slack:  # a tie, so p > α and 0 is an end
         return min(0.0, 2 * difference), max(0.0, 2 * difference)

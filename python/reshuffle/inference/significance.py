@@ -273,7 +273,7 @@ def bootstrap_test(
     One-sided, ``percentile`` counts d_b ≤ 0 (``greater``) or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
 
     Null hypothesis: the expected difference is 0. The type-I error of ``centred`` and ``percentile`` is close to
-    nominal for most pairs; ``both`` keeps its level also for outputs of different lengths, where either of them may not.
+    nominal for most pairs. ``both`` also keeps its level where outputs differ in length, when either of them may not.
     ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
     1 − α (1 − 2α for a one-sided test) does not contain 0. ``shift`` takes the absolute value before centring, as
     published and as in sacreBLEU and Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 %

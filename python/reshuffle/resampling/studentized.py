@@ -106,7 +106,7 @@ class Constants:
         slopes = (gradients[0] - gradients[1]) / 2 @ self.basis.T
         sizes = np.einsum("ri,ij,rj->r", factors, self.contribution_squares, factors)
         sizes = sizes + np.einsum("ri,ij,rj->r", slopes, self.term_squares, slopes)
-        products = cross[:, : m * p].reshape(-1, m, p)
+        products = cross[:, : m * p].reshape(len(cross), m, p)
         sums = np.einsum("rj,rjk->rk", factors, cross[:, m * p :].reshape(len(cross), m, -1)) * self.stratum_factors
         sums = sums + slopes @ self.stratum_terms.T
         both = 2 * np.einsum("rj,rjl,rl->r", factors, products, slopes)
