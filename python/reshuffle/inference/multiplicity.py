@@ -27,14 +27,14 @@ from .pvalues import pvalue
 
 __all__ = [
     "ADJUSTMENTS",
+    "MAX_T_OF_DRAWS",
+    "MAX_T_OF_REFLECTED_DRAWS",
+    "MAX_T_OF_SHUFFLES",
+    "MIN_P_OF_SHUFFLES",
     "Adjustment",
     "StepDown",
     "Unadjusted",
     "experimentwise_error",
-    "max_t_of_draws",
-    "max_t_of_reflected_draws",
-    "max_t_of_shuffles",
-    "min_p_of_shuffles",
 ]
 
 
@@ -85,7 +85,7 @@ def holm(pvalues: Scores) -> Scores:
     return _monotone(order, factors * pvalues)
 
 
-def _max_t_of_shuffles(tests: Unadjusted) -> Scores:
+def max_t_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down maxT, with each statistic divided by its standard deviation over the shuffles: (H,).
 
     p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
@@ -101,7 +101,7 @@ def _max_t_of_shuffles(tests: Unadjusted) -> Scores:
     return _step_down(observed, counts, -thresholds)
 
 
-def _min_p_of_shuffles(tests: Unadjusted) -> Scores:
+def min_p_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down minP: as maxT, but each shuffle's statistic is replaced by its p among all shuffles: (H,).
 
     Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. All tests have the
@@ -114,7 +114,7 @@ def _min_p_of_shuffles(tests: Unadjusted) -> Scores:
     return _step_down(observed, counts, ranks)
 
 
-def _max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
+def max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
     """Step-down maxT of bootstrap draws: as that of shuffles, with (d_b − d)/se as the statistic of draw b: (H,).
 
     d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
@@ -205,10 +205,10 @@ class StepDown:
     extra: Sequence[Reduction[Any, Any]] = ()
 
 
-max_t_of_shuffles = StepDown(_max_t_of_shuffles, extra=(Spread(),))
-min_p_of_shuffles = StepDown(_min_p_of_shuffles)
-max_t_of_draws = StepDown(_max_t_of_draws)
-max_t_of_reflected_draws = StepDown(partial(_max_t_of_draws, reflected=True))
+MAX_T_OF_SHUFFLES = StepDown(max_t_of_shuffles, extra=(Spread(),))
+MIN_P_OF_SHUFFLES = StepDown(min_p_of_shuffles)
+MAX_T_OF_DRAWS = StepDown(max_t_of_draws)
+MAX_T_OF_REFLECTED_DRAWS = StepDown(partial(max_t_of_draws, reflected=True))
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,13 @@ from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .multiplicity import (
     ADJUSTMENTS,
+    MAX_T_OF_DRAWS,
+    MAX_T_OF_REFLECTED_DRAWS,
+    MAX_T_OF_SHUFFLES,
+    MIN_P_OF_SHUFFLES,
     Adjustment,
     StepDown,
     Unadjusted,
-    max_t_of_draws,
-    max_t_of_reflected_draws,
-    max_t_of_shuffles,
-    min_p_of_shuffles,
 )
 
 __all__ = [
@@ -99,7 +99,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "swap the two systems' outputs of random segments; exact under exchangeability",
             "W05-0908, Fig. 1",
             randomization.approximate_randomization,
-            step_down={"maxt": max_t_of_shuffles, "minp": min_p_of_shuffles},
+            step_down={"maxt": MAX_T_OF_SHUFFLES, "minp": MIN_P_OF_SHUFFLES},
         ),
         SignificanceTest(
             "bootstrap",
@@ -108,7 +108,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "doi:10.2307/2532163",
             bootstrap.centred,
             replicates="draws",
-            step_down={"maxt": max_t_of_draws},
+            step_down={"maxt": MAX_T_OF_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-percentile",
@@ -118,7 +118,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.percentile,
             replicates="draws",
             tails=2,
-            step_down={"maxt": max_t_of_reflected_draws},
+            step_down={"maxt": MAX_T_OF_REFLECTED_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-shift",
