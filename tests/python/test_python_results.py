@@ -236,9 +236,15 @@ def test_json_and_csv_carry_the_caveats(name: str) -> None:
             assert caveat.values["metric"] in {row["metric"] for row in marked}
         elif caveat.kind in ("undecided", "near-alpha"):
             assert len(marked) == caveat.values[caveat.kind.removesuffix("-alpha")]
+        elif caveat.kind in ("not-exchangeable", "star-and-interval"):
+            of_metric = [row for row in marked if row["metric"] == caveat.values["metric"]]
+            assert len(of_metric) == caveat.values["pairs"]
         else:
             assert len(marked) == len(result.comparisons)
-    assert {c.kind for c in result.caveats} == {kind for row in rows for kind in (row["caveats"] or "").split()}
+    if result.comparisons:  # rows of scores have no caveats
+        assert {c.kind for c in result.caveats} == {kind for row in rows for kind in (row["caveats"] or "").split()}
+    pairs = json.loads(result.render("json"))["comparisons"]
+    assert [pair["caveats"] for pair in pairs] == [list(pair.caveats) for pair in result.comparisons]
 
 
 def test_the_results_in_this_file_have_every_caveat() -> None:

@@ -25,6 +25,7 @@ from ..results import SignificanceResult, UsedTest
 from ..settings import ComparisonSettings
 from ..validate import check_name
 from . import bootstrap, closed_form, randomization
+from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .multiplicity import Adjustment, Unadjusted, check_adjustment
@@ -62,6 +63,12 @@ class SignificanceTest:
         The kind of its replicates; None for tests in closed form.
     kind : str
         The kind of metric that it needs: ``ANY`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
+    needs_exchangeable : bool
+        Whether it rejects at the wrong rate if the two outputs of a unit are not exchangeable.
+    doubles : bool
+        Whether its two-sided p is twice a one-sided one, so that 2/(R + 1) is the smallest.
+    liberal : float or None
+        The share of true null hypotheses that it rejects at .05, if that is far more than .05.
     """
 
     name: str
@@ -72,6 +79,13 @@ class SignificanceTest:
     alternatives: tuple[str, ...] = ALTERNATIVES
     replicates: str | None = "shuffles"
     kind: str = ANY
+    needs_exchangeable: bool = False
+    doubles: bool = False
+    liberal: float | None = None
+
+    def smallest_numerator(self, alternative: str) -> int:
+        """The smallest p is this number divided by R + 1."""
+        return 2 if self.doubles and alternative == "two-sided" else 1
 
 
 TESTS: Mapping[str, SignificanceTest] = {
@@ -83,6 +97,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "swap the two systems' outputs of random segments; exact under exchangeability",
             "W05-0908, Fig. 1",
             randomization.approximate_randomization,
+            needs_exchangeable=True,
         ),
         SignificanceTest(
             "bootstrap",
@@ -100,6 +115,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.shift,
             alternatives=("two-sided",),
             replicates="draws",
+            liberal=0.11,
         ),
         SignificanceTest(
             "paired-bootstrap",
@@ -108,6 +124,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "W04-3250, section 6",
             bootstrap.paired,
             replicates="draws",
+            liberal=0.10,
         ),
         SignificanceTest(
             "t-test",
@@ -224,6 +241,15 @@ class Plan:
         test = check_test(settings.test, settings.alternative, *metrics)
         adjustment = check_adjustment(settings.adjust, test.name, test.replicates == "shuffles")
         return cls(test, settings.alternative, _check_shuffling(settings, test, adjustment, alpha), adjustment)
+
+    def enough_replicates(self, family: int, alpha: float) -> int | None:
+        """How many replicates are enough for ``family`` tests that are adjusted together; None if any number is."""
+        if self.test.replicates is None or self.shuffling.scheme == "exact":
+            return None
+        if self.adjustment is not None and not self.adjustment.multiplies:
+            return for_pvalue(alpha)  # the adjusted p is a share of the replicates itself
+        smallest = self.test.smallest_numerator(self.alternative)
+        return for_pvalue(alpha, smallest if self.adjustment is None else smallest * family)
 
     @property
     def used(self) -> UsedTest:
