@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counts import lengths
 from reshuffle import (
     Caveat,
     Comparison,
@@ -42,27 +43,6 @@ def ratings(n: int = SEGMENTS, k: int = 2, apart: float = 0.0) -> SegmentScores:
 
 def compared(ratings_: SegmentScores | FromCounts, **options: Any) -> Comparison:
     return compare(metrics=ratings_, **{"scheme": "iid", "n_resamples": 999, "interval": None, **options})
-
-
-def penalised(totals: Any) -> Any:
-    """Precision with a brevity penalty: matches, length, reference length."""
-    matches, length, reference = np.moveaxis(np.asarray(totals, float), -1, 0)
-    return 100 * matches / length * np.minimum(1, length / reference)
-
-
-def lengths(longer: int = 2, shorter: int = 2) -> FromCounts:
-    """Two systems whose outputs are on average longer, and shorter, than the reference."""
-    rng = np.random.default_rng(1)
-    reference = rng.integers(15, 40, 300)
-    matches = rng.binomial(reference, 0.7)
-    usual = reference + rng.integers(-8, 9, 300)
-    rows = {name: usual + by + rng.integers(-1, 2, 300) for name, by in (("long", longer), ("short", -shorter))}
-    counts = {name: np.stack([matches, length, reference], axis=1) for name, length in rows.items()}
-    return FromCounts("F", counts, penalised)
-
-
-def reasons(*pairs: str) -> dict[str, Any]:
-    return {"metric": "rating", "reasons": pairs}
 
 
 CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
@@ -271,7 +251,7 @@ def test_auto_chooses_the_number_that_the_comparison_needs(options: dict[str, An
 
 
 def test_the_smallest_p_of_a_doubled_one_sided_p_needs_twice_as_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(TESTS, "bootstrap", replace(TESTS["bootstrap"], doubles=True))  # type: ignore[index]
+    monkeypatch.setitem(TESTS, "bootstrap", replace(TESTS["bootstrap"], doubles=True))
     options: dict[str, Any] = {"test": "bootstrap", "adjust": "holm", "n_resamples": "auto", "scheme": "auto"}
     assert sixteen(**options).n_resamples == 95_999
     assert sixteen(**options, alternative="less").n_resamples == 47_999
@@ -294,7 +274,7 @@ def test_auto_is_for_functions_that_know_the_level() -> None:
 def test_other_words_than_auto_are_refused(word: str, run: Any, demo: Any) -> None:
     for call in (compare, score):
         with pytest.raises(InputError, match=f"n_resamples must be a whole number .* or 'auto', got '{word}'"):
-            call(metrics=ratings(), n_resamples=word, interval="percentile")
+            call(metrics=ratings(), n_resamples=word, interval="percentile")  # type: ignore[arg-type]
     outcome = run("compare", "demo/reference.txt", "demo/tuned.txt", "demo/larger.txt", "-n", word)
     assert (outcome.code, outcome.out) == (2, "")
     assert f"-n must be a whole number from 1 to 9007199254740992 or 'auto', got '{word}'" in outcome.err
@@ -427,8 +407,8 @@ def disagreement(apart: float, **options: Any) -> dict[str, Any]:
     (caveat,) = (c for c in comparison.caveats if c.kind == "star-and-interval")
     for pair in comparison.comparisons:
         interval = pair.confidence_interval
-        assert interval is not None and comparison.alpha is not None
-        agree = pair.is_significant(comparison.alpha) == (interval.low > 0 or interval.high < 0)
+        assert interval is not None
+        agree = pair.is_significant(comparison.alpha or 0) == (interval.low > 0 or interval.high < 0)
         assert ("star-and-interval" in pair.caveats) == (not agree)
     return dict(caveat.values)
 

@@ -55,7 +55,7 @@ def exchangeability(
         for indices, a, b in _groups(np.array(pairs, dtype=np.intp), counts.shape[-1]):
             aa, bb, ab = moments.of_pairs(a, b)
             try:
-                results = _compare(metric, counts, totals[a], totals[b], aa, bb, ab)
+                results = list(_compare(metric, counts, totals[a], totals[b], aa, bb, ab))
             except Exception:
                 # A function in Python may fail at totals that no shuffle has. This check must not end a comparison.
                 continue
