@@ -88,26 +88,33 @@ class _Moments:
 
     def of_pairs(self, a: Index, b: Index) -> tuple[Scores, Scores, Scores]:
         """The moments of a with a, of b with b, and of a with b, for each pair: three arrays (pairs, K, K)."""
-        systems_a, at_a = np.unique(a, return_inverse=True)
-        systems_b, at_b = np.unique(b, return_inverse=True)
+        systems_a, systems_b, both = np.unique(a), np.unique(b), np.union1d(a, b)
+        if len(both) ** 2 <= 2 * len(systems_a) * len(systems_b):  # a symmetric product costs half as much
+            systems_a = systems_b = both
         cross = self._products(systems_a, systems_b)
-        return self._own_moments(systems_a)[at_a], self._own_moments(systems_b)[at_b], cross[at_a, :, at_b, :]
+        at_a, at_b = np.searchsorted(systems_a, a), np.searchsorted(systems_b, b)
+        own_a, own_b = self._own_moments(systems_a), self._own_moments(systems_b)
+        return own_a[at_a], own_b[at_b], cross[at_a, :, at_b, :]
 
     def _own_moments(self, systems: Index) -> Scores:
+        """The moments of each system with itself: (systems, K, K)."""
         for system in systems.tolist():
             if system not in self._own:
-                self._own[system] = self._products(np.array([system]), np.array([system]))[0, :, 0]
+                one = np.array([system])
+                self._own[system] = self._products(one, one)[0, :, 0]
         return np.stack([self._own[system] for system in systems.tolist()])
 
     def _products(self, left: Index, right: Index) -> Scores:
         """The moments of all systems ``left`` with all systems ``right``: (left, K, right, K)."""
         n, k = self._counts.shape[1:]
+        is_symmetric = np.array_equal(left, right)
         rows, columns = len(left) * k, len(right) * k
         total = np.zeros((rows, columns))
         size = max(1, min(PRODUCTS // (rows * columns), CELLS // (rows + columns)))
         for first in range(0, n, size):
             block = slice(first, first + size)
-            total += self._deviations(left, block).T @ self._deviations(right, block)
+            deviations = self._deviations(left, block)
+            total += deviations.T @ (deviations if is_symmetric else self._deviations(right, block))
         if self._strata.n_strata > 1:
             total -= self._means_of_strata(left).T @ self._means_of_strata(right)
         return total.reshape(len(left), k, len(right), k)
