@@ -516,8 +516,8 @@ def test_a_difference_without_variance_is_infinite() -> None:
     assert (observed.value, observed.error) == (np.inf, 0)
     result = approximate_randomization(a, b, studentized=True, scheme="exact")
     assert (result.pvalue, result.standard_error) == (2 / 1024, 0)
-    # With strata the statistic is studentized. There is no variance if each of two strata is all kept or all swapped, in
-    # 4 of 64 arrangements; in two of them the difference is 0.
+    # With strata the statistic is studentized. If each of two strata is all kept or all swapped, in 4 of 64 arrangements,
+    # there is no variance; in two of them the difference is 0.
     a, b, strata = np.ones(6), np.zeros(6), [0, 0, 0, 1, 1, 1]
     result = approximate_randomization(a, b, strata=strata, studentized=True, scheme="exact")
     assert (result.pvalue, result.standard_error) == (2 / 64, 0)
@@ -770,6 +770,21 @@ def test_groups_do_not_change_results(monkeypatch: pytest.MonkeyPatch) -> None:
     for cells in (1, 3000, 100_000):
         monkeypatch.setattr(inference, "CELLS", cells)
         assert p() == expected
+
+
+def test_functions_of_texts_are_tested_by_ar_and_the_report_says_so() -> None:
+    references = [f"{word} b c {n}" for n, word in enumerate("abcdefgh")]
+    systems = {"x": references, "y": [line.upper() if n % 3 else line for n, line in enumerate(references)]}
+    share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
+    options: dict[str, Any] = {"n_resamples": 99, "interval": None}
+    comparison = compare(references, systems, ["chrf", share], test="ar-studentized", **options)
+    of_chrf, of_share = (pair.test for pair in comparison.comparisons)
+    (alone,) = compare(references, systems, share, test="ar", **options).comparisons
+    assert (of_chrf.test, of_share.test, of_share.pvalue) == ("ar-studentized", "ar", alone.test.pvalue)
+    assert of_chrf.standard_error is not None
+    assert of_share.standard_error is None
+    assert "|test:ar|" in of_share.signature
+    assert "share: p is that of 'ar', because 'ar-studentized' needs counts" in str(comparison)
 
 
 # Errors.

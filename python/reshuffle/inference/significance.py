@@ -19,6 +19,7 @@ from ..results import SignificanceResult
 from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 from ..validate import check_name
 from .batches import ONE_PAIR, run_batch
+from .caveats import about_test
 from .studentized import as_studentized
 from .tests import Plan, records, run_tests
 
@@ -27,6 +28,7 @@ __all__ = ["BOOTSTRAP_METHODS", "approximate_randomization", "bootstrap_test"]
 # The method of bootstrap_test, and the name of the test in the registry.
 BOOTSTRAP_METHODS = {
     "centred": "bootstrap",
+    "both": "bootstrap-both",
     "percentile": "bootstrap-percentile",
     "shift": "bootstrap-shift",
     "paired": "paired-bootstrap",
@@ -54,9 +56,11 @@ def _test(
                 "keep_null_distribution does not support a batch: leave it out, or test the problems whose null "
                 "distributions you need one at a time"
             )
-        return run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling)
+        batch = run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling)
+        return replace(batch, caveats=about_test(plan))
     replicates = Replicates.from_settings([CountSample.from_arrays(metric, a, b, units)], resampling)
     (result,) = records(plan, [replicates], ONE_PAIR, run_tests(plan, [replicates], ONE_PAIR))
+    result = replace(result, caveats=about_test(plan))
     if null is None:
         return result
     values, probabilities = null(replicates, result)
@@ -120,7 +124,7 @@ def approximate_randomization(
         document before resampling.
     strata : sequence of S str or int, optional
         The stratum id of each segment, as in :func:`bootstrap_test`. Shuffles do not depend on strata; only the
-        standard errors of ``studentized`` do.
+        standard errors do, so they need ``studentized``.
     studentized : bool
         Divide every difference by its standard error, that of the delta method, on every shuffle. The test remains
         exact under the null hypothesis above, and in large samples it is also valid for systems that have equal scores
@@ -218,6 +222,11 @@ def approximate_randomization(
     >>> round(result.statistic, 3), result.pvalue
     (0.035, 0.25)
     """
+    if strata is not None and not studentized:
+        raise InputError(
+            "strata: shuffles do not depend on them, only the standard errors of studentized differences do: leave "
+            "them out, or pass studentized=True"
+        )
     test = "ar-studentized" if studentized else "ar"
     plan = Plan.from_settings(ComparisonSettings(test, scheme, stopping, alternative))
 
@@ -226,7 +235,8 @@ def approximate_randomization(
             replicates = as_studentized(replicates)
         if result.stopping is not None and result.n_resamples is not None:
             replicates = replicates.first(result.n_resamples)
-        return null_distribution(replicates, (0, 1), plan.shuffling.scheme)
+        values, probabilities, _ = null_distribution(replicates, (0, 1), plan.shuffling.scheme)
+        return values, probabilities
 
     resampling = Resampling(n_resamples, seed, threads, progress)
     return _test(plan, (metric, a, b), Units(documents, strata), resampling, null if keep_null_distribution else None)
@@ -258,6 +268,7 @@ def bootstrap_test(
     centred    \|d_b − d\| ≥ \|d\|                                Hall & Wilson 1991, doi:10.2307/2532163
     percentile d_b ≤ 0 or d_b ≥ 0, whichever has fewer draws;    Davison & Hinkley 1997, 5.3
                p is 2(c + 1)/(R + 1), at most 1
+    both       the larger p of ``centred`` and ``percentile``    Berger 1982, Technometrics 24
     shift      \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
     paired     the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
     ========== ================================================= =============================================
@@ -265,7 +276,8 @@ def bootstrap_test(
     One-sided, ``percentile`` counts d_b ≤ 0 (``greater``) or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
 
     Null hypothesis: the expected difference is 0. The type-I error of ``centred`` and ``percentile`` is close to
-    nominal. ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
+    nominal for most pairs. ``both`` also keeps its level where outputs differ in length, when either of them may not.
+    ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
     1 − α (1 − 2α for a one-sided test) does not contain 0. ``shift`` takes the absolute value before centring, as
     published and as in sacreBLEU and Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 %
     level, and p is almost always below .43. ``paired`` is one-sided in the observed direction: read as a two-sided test
@@ -281,7 +293,7 @@ def bootstrap_test(
         The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the test set
         whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as it has. All
         segments of a document must be in the same stratum.
-    method : {'centred', 'percentile', 'shift', 'paired'}
+    method : {'centred', 'both', 'percentile', 'shift', 'paired'}
         See above.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that a scores higher than b. ``shift`` is only two-sided.

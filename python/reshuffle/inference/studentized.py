@@ -12,20 +12,19 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..lazy import lazy
 from ..metrics.base import Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Pairs, Replicates, Sample, Series, Spread, extremeness
 from ..resampling.schemes import shuffle
-from ..resampling.studentized import StudentizedSample, studentize
+from ..resampling.studentized import studentize
 from .hypotheses import Observed, Outcome
 from .multiplicity import StepDown, Unadjusted, extremeness_to_reach, step_down_max, step_down_min
 from .pvalues import threshold, tolerance
 from .randomization import outcome_of_shuffles
 
-__all__ = ["as_studentized", "max_t_of_studentized", "min_p_of_studentized", "studentized_randomization"]
+__all__ = ["MAX_T", "MIN_P", "as_studentized", "studentized_randomization"]
 
 # Hypotheses are shuffled together, so that they share the random flips, while their counts have at most this many
 # numbers.
@@ -52,14 +51,14 @@ class Tested:
         """The hypothesis with this index.
 
         A function of texts has no gradient, so its difference is not studentized. Neither is one that puts shuffles in
-        the same order as the studentized difference does, because it may be tested exactly; unless a step-down
-        adjustment compares the statistics of different hypotheses.
+        the same order as the studentized difference does, because it may be tested exactly; unless an
+        adjustment or an interval needs the statistics of all shuffles.
         """
         sample = observed.replicates.samples[observed.hypotheses.metric[index]]
         pair = int(observed.hypotheses.a[index]), int(observed.hypotheses.b[index])
         if not isinstance(sample.metric, CorpusFunction):
             studentized = studentize(sample.with_counts(), pair)
-            if observed.for_step_down or not studentized.follows_difference:
+            if observed.every_statistic or not studentized.follows_difference:
                 _, error, value, slack = studentized.observed
                 return cls(index, studentized, (0, 1), value, slack, error, studentized.arrays[0].size)
             sample, pair = sample.select_pair(pair)
@@ -100,34 +99,28 @@ class Group:
         return threshold(statistics, tolerances, self.observed.alternative)
 
     def outcome(self) -> Outcome:
-        """The outcome of the tests. For a step-down adjustment, ``extra`` has the scale of each statistic: (n,)."""
-        observed, thresholds = self.observed, self.thresholds[:, None]
-        extra = [Spread()] if observed.for_step_down else []
-        # As if all pairs shared the shuffles, so that ``auto`` chooses as for the test ``ar``.
-        together = observed.hypotheses.pairs
+        """The outcome of the tests. ``extra`` has the thresholds and then what was asked for: (n,) each."""
+        observed = self.observed
         shuffled, results = shuffle(
-            self.replicates, self.pairs, thresholds, observed.alternative, observed.shuffling, extra, together
+            self.replicates,
+            self.pairs,
+            self.thresholds[:, None],
+            observed.alternative,
+            observed.shuffling,
+            observed.extra,
+            # As if all pairs shared the shuffles, so that ``auto`` chooses as for the test ``ar``.
+            shuffled_together=observed.hypotheses.pairs,
         )
         statistic = observed.statistic[[tested.index for tested in self.tested]]
-        scales = [np.where(self.is_studentized, 1.0, _reciprocal(spreads[:, 0])) for spreads in results]
-        outcome = outcome_of_shuffles(statistic, shuffled, extra=[*scales, self.thresholds])
+        extra = [self.thresholds, *[result[:, 0] for result in results]]
+        outcome = outcome_of_shuffles(statistic, shuffled, extra)
         return replace(outcome, standard_error=np.array([tested.error for tested in self.tested]))
-
-    @property
-    def is_studentized(self) -> NDArray[np.bool_]:
-        """Whether the statistic of each hypothesis is studentized: (n,)."""
-        return np.array([isinstance(tested.sample, StudentizedSample) for tested in self.tested])
 
     def extremeness(self) -> Iterator[Scores]:
         """How extreme the statistic of each hypothesis is on every shuffle: (R,) each."""
         (statistics,) = self.replicates.run([Series()], self.pairs)
         for of_metric in statistics:
             yield extremeness(of_metric[0], self.observed.alternative)
-
-
-def _reciprocal(spreads: Scores) -> Scores:
-    """1 divided by a standard deviation. A scale of 0 makes every shuffle of identical systems count."""
-    return np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
 
 
 def _groups(observed: Observed, indices: Iterable[int]) -> Iterator[Group]:
@@ -145,46 +138,52 @@ def _groups(observed: Observed, indices: Iterable[int]) -> Iterator[Group]:
 def studentized_randomization(observed: Observed) -> Outcome:
     """Count the shuffles whose studentized difference is at least as extreme as the observed one.
 
-    For a step-down adjustment, ``extra`` has the (H,) scales of the statistics and the (H,) thresholds.
+    ``extra`` has the (H,) thresholds, and then what was asked for.
     """
     outcomes = [group.outcome() for group in _groups(observed, range(len(observed.hypotheses)))]
     extra = [np.concatenate(arrays) for arrays in zip(*[outcome.extra for outcome in outcomes], strict=True)]
     return replace(Outcome.concatenate(outcomes), extra=extra)
 
 
-class _StandardizedShuffles:
-    """The statistics of the shuffles, comparable between hypotheses.
+class _Shuffles:
+    """The extremeness of every hypothesis on every shuffle, divided by ``spreads``, and that of the observed ones."""
 
-    Differences that are not studentized are divided by their standard deviations over the shuffles. ``to_reach``, (H,),
-    is how extreme the observed statistics are.
-    """
-
-    def __init__(self, tests: Unadjusted) -> None:
+    def __init__(self, tests: Unadjusted, spreads: Scores | float) -> None:
         self.observed = tests.observed
-        self.scales, thresholds = tests.outcome.extra
-        self.to_reach = extremeness_to_reach(thresholds, self.observed.alternative) * self.scales
+        to_reach = extremeness_to_reach(tests.outcome.extra[0], self.observed.alternative)
+        self.spreads = np.broadcast_to(spreads, to_reach.shape)
+        # The difference of identical texts is always 0, so every shuffle reaches it and p is 1.
+        self.to_reach = np.divide(to_reach, self.spreads, out=np.zeros_like(to_reach), where=self.spreads > 0)
 
     def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
-        """The extremeness of the hypotheses with these indices on every shuffle: (R,) each."""
+        """That of the hypotheses with these indices: (R,) each."""
         each = chain.from_iterable(group.extremeness() for group in _groups(self.observed, order))
         for h, extreme in zip(order, each, strict=True):
-            yield extreme if self.scales[h] == 1 else extreme * self.scales[h]
+            yield extreme / self.spreads[h] if self.spreads[h] > 0 else np.zeros_like(extreme)
 
 
 def _max_t(tests: Unadjusted) -> Scores:
-    """Step-down maxT of the studentized differences, which need no other scale: (H,)."""
-    shuffles = _StandardizedShuffles(tests)
+    """Step-down maxT: (H,). Differences that are not studentized are divided by their standard deviations."""
+    _, spreads = tests.outcome.extra
+    studentized = ~np.isnan(_errors(tests))
+    shuffles = _Shuffles(tests, np.where(studentized, 1.0, spreads))
     return step_down_max(tests.observed, shuffles.to_reach, shuffles.extremeness)
 
 
 def _min_p(tests: Unadjusted) -> Scores:
-    """Step-down minP of the studentized differences: (H,)."""
-    shuffles = _StandardizedShuffles(tests)
+    """Step-down minP, for which the scale of a statistic does not matter: (H,)."""
+    shuffles = _Shuffles(tests, 1.0)
     return step_down_min(tests.observed, shuffles.to_reach, tests.outcome.exceedances + 1, shuffles.extremeness)
 
 
-max_t_of_studentized = StepDown(_max_t)
-min_p_of_studentized = StepDown(_min_p)
+def _errors(tests: Unadjusted) -> Scores:
+    """The standard errors, NaN for functions of texts: (H,)."""
+    assert tests.outcome.standard_error is not None
+    return tests.outcome.standard_error
+
+
+MAX_T = StepDown(_max_t, extra=(Spread(),))
+MIN_P = StepDown(_min_p)
 
 
 def as_studentized(replicates: Replicates) -> Replicates:

@@ -48,7 +48,7 @@ TERM_SCALE = 64
 WEIGHTED_TERM_SCALE = 16
 # The most numbers in the cross columns of the strata: 1 GB.
 LARGEST_CROSS = 1 << 27
-# A second direction is used if the gradient turns by at least this share of its size within one standard deviation.
+# A second direction is used if the gradient turns by more than this share of its size.
 CHANGE = 0.02
 # A column of w that equals another one, but for a constant, in all but one of this many units needs no sum of its own.
 UNITS_PER_EXCEPTION = 64
@@ -343,8 +343,8 @@ def _moments(columns: Counts) -> Matrix:
 class Weights(NamedTuple):
     """The square roots of the factors U_k/(U_k − 1) of the units' strata.
 
-    ``common`` is the largest. ``relative``, (S,), are the others as shares of it, 0 for the only unit of a stratum; None
-    if all are 1.
+    ``common`` is the largest. ``relative``, (S,), are the others as shares of it, 0 for the only unit of a stratum.
+    None if all are 1.
     """
 
     common: float
@@ -367,7 +367,7 @@ class Probed(NamedTuple):
     """What the gradient near the mean totals shows.
 
     ``directions``, (m, K), are in units of 1/``scale`` (:class:`Constants`). ``changing``, (K,), says which derivatives
-    change.
+    change between shuffles.
     """
 
     scale: float
@@ -376,55 +376,46 @@ class Probed(NamedTuple):
 
     @classmethod
     def from_counts(cls, metric: Metric, a: Counts, b: Counts) -> Probed:
-        """Evaluate the gradient at the mean totals, and with each total moved by as much as swaps move it."""
+        """Evaluate the gradient at the mean totals, and with each total moved as far as any swaps can move it."""
         ends = both_ends(a, b)
         moments = _moments(a - b)
-        moved = np.flatnonzero(moments.diagonal())
-        gradients = _probe(metric, ends, np.ceil(np.sqrt(moments.diagonal())).astype(np.int64), moved)
+        gradients = _probe(metric, ends)
         # Differences are mostly of this size.
         size = float((np.abs(gradients[0]) * np.sqrt(moments.diagonal())).max())
         scale = 2.0 ** -np.clip(np.frexp(size)[1], -1000, 1000) if size > 0 else 1.0
-        here, *others = gradients * scale
-        directions = [here]
-        if others:
-            changes = (np.array(others[: len(moved)]) - others[len(moved) : 2 * len(moved)]) / 2
-            squared = here @ moments @ here
-            if squared > 0:
-                # A gradient that only becomes larger or smaller needs no other direction.
-                changes -= (changes @ moments @ here / squared)[:, None] * here
-                sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
-                if sizes.max() > CHANGE**2 * squared:
-                    directions.append(changes[sizes.argmax()])
-        is_native = metric.core is not None
-        changing = (gradients != gradients[0]).any(axis=0) if is_native else np.full(len(moments), True)
+        here, others = gradients[0] * scale, gradients[1:] * scale
+        directions, squared = [here], here @ moments @ here
+        if len(others) and squared > 0:
+            up, down = np.split(others, 2)
+            changes = (up - down) / 2
+            # A gradient that only becomes larger or smaller needs no other direction.
+            changes -= (changes @ moments @ here / squared)[:, None] * here
+            sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
+            if sizes.max() > CHANGE**2 * squared:
+                directions.append(changes[sizes.argmax()])
+        is_known = len(others) > 0 or not moments.any()
+        changing = (others != here).any(axis=0) if is_known else np.full(len(here), True)
         return cls(scale, np.array(directions), changing)
 
 
-def _probe(metric: Metric, ends: Counts, typical: Counts, moved: NDArray[np.intp]) -> Scores:
-    """The gradient at the mean totals and, for each column that differs, with its total larger and smaller: (n, K).
+def _probe(metric: Metric, ends: Counts) -> Scores:
+    """The gradient at the mean totals, then with each total as large and as small as swaps can make it: (n, K).
 
-    The totals move by a ``typical`` difference, (K,), in either direction. Then, for native metrics, whose derivatives
-    cost little, they move as far as swaps can move them. ``ends`` are the counts of :func:`both_ends`.
+    ``ends`` are the counts of :func:`both_ends`. Only the first row if a function is undefined at one of the others.
     """
     lowest, highest = ends.sum(axis=1)
     # The mean, rounded up: the sum of both could overflow.
     middle = (lowest >> 1) + (highest >> 1) + ((lowest | highest) & 1)
+    (moved,) = np.nonzero((ends[0] != ends[1]).any(axis=0))
     # A derivative at a sum of 0 may be one of another formula.
     lowest = np.where(lowest < 0, lowest, np.maximum(lowest, np.minimum(middle, 1)))
-    ranges = [(np.maximum(middle - typical, lowest), np.minimum(middle + typical, highest))]
-    if metric.core is not None:
-        ranges.append((lowest, highest))
-    totals = np.repeat(middle[None], 1 + 2 * len(ranges) * len(moved), axis=0)
-    for row, column in enumerate([(low if down else high)[moved] for low, high in ranges for down in (False, True)]):
-        first = 1 + row * len(moved)
-        totals[np.arange(first, first + len(moved)), moved] = column
-    if metric.core is not None:
-        return _gradient(metric, ends, totals)
-    middle_only = _gradient(metric, ends, totals[:1])
+    totals = np.repeat(middle[None], 2 * len(moved), axis=0)
+    totals[np.arange(len(totals)), np.tile(moved, 2)] = np.concatenate([highest[moved], lowest[moved]])
+    here = _gradient(metric, ends, middle[None])
     try:
-        return np.concatenate([middle_only, _gradient(metric, ends, totals[1:])])
+        return np.concatenate([here, _gradient(metric, ends, totals)])
     except InputError:  # a function need not be defined where only one of its counts has moved
-        return middle_only
+        return here
 
 
 def _integers(delta: Counts, weights: Weights) -> tuple[Counts, Matrix]:
