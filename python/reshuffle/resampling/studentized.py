@@ -13,13 +13,14 @@ v = U/(U − 1)·[Σ i_u² − (Σ i_u)²/U] for U units, or the sum of this ove
 
 Σ i_u² contains Σ σ_u (ḡ·δ_u)(q·w_u), for which every product of two columns would have to be summed on every shuffle.
 Therefore ḡ·δ_u is approximated by Σ_j α_j e_ju, with e_ju = g_j·δ_u for one or two fixed directions g_j: the gradient
-at the mean totals and, if the gradient changes there, the direction of the change. The factors α_j are those of the
+at the mean totals and, if ḡ changes between shuffles, the direction of the change. The factors α_j are those of the
 projection of ḡ. The columns e_j·w are summed like counts. Everything but σ is the same for the swapped systems, so the
 test stays exact whatever the approximation.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -48,7 +49,7 @@ TERM_SCALE = 64
 WEIGHTED_TERM_SCALE = 16
 # The most numbers in the cross columns of the strata: 1 GB.
 LARGEST_CROSS = 1 << 27
-# A second direction is used if the gradient turns by more than this share of its size.
+# A second direction is used if ḡ turns by more than this share of its size.
 CHANGE = 0.02
 # A column of w that equals another one, but for a constant, in all but one of this many units needs no sum of its own.
 UNITS_PER_EXCEPTION = 64
@@ -382,13 +383,13 @@ class Probed(NamedTuple):
         gradients = _probe(metric, ends)
         # Differences are mostly of this size.
         size = float((np.abs(gradients[0]) * np.sqrt(moments.diagonal())).max())
-        scale = 2.0 ** -np.clip(np.frexp(size)[1], -1000, 1000) if size > 0 else 1.0
+        scale = 2.0 ** -min(max(math.frexp(size)[1], -1000), 1000) if size > 0 else 1.0
         here, others = gradients[0] * scale, gradients[1:] * scale
         directions, squared = [here], here @ moments @ here
         if len(others) and squared > 0:
             up, down = np.split(others, 2)
-            changes = (up - down) / 2
-            # A gradient that only becomes larger or smaller needs no other direction.
+            # What ḡ is if one shuffled system is at either end. A ḡ that only becomes larger needs no other direction.
+            changes = (up + down) / 2 - here
             changes -= (changes @ moments @ here / squared)[:, None] * here
             sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
             if sizes.max() > CHANGE**2 * squared:
