@@ -689,6 +689,7 @@ METRICS: dict[str, Callable[[], Any]] = {
     "bleu": lambda: metric("bleu"),
     "ter": lambda: metric("ter"),
     "text": lambda: CorpusFunction("common", words_in_common),
+    "mean": lambda: SegmentScores("mean", {name: [len(set(x)) for x in lines] for name, lines in texts()[1].items()}),
 }
 
 SHUFFLES = 150
@@ -754,11 +755,13 @@ def test_step_down_adjustments_equal_the_definition(
     for (key, make), comparisons in zip(METRICS.items(), by_metric.values(), strict=True):
         is_text = key == "text"
         m = make()
-        sample: Any = (
-            TextSample(m, list(systems.values()), [list(reference)])
-            if is_text
-            else CountSample.from_counts(m, np.stack(m.suff_stats(list(systems.values()), [reference])))
-        )
+        sample: Any
+        if is_text:
+            sample = TextSample(m, list(systems.values()), [list(reference)])
+        elif isinstance(m, SegmentScores):
+            sample = CountSample.from_counts(m, m.counts_of(names))
+        else:
+            sample = CountSample.from_counts(m, m.suff_stats(list(systems.values()), [reference]))
         pairs = [(names.index(c.system), names.index(c.baseline)) for c in comparisons]
         assert len(pairs) == 10
         parts = [series_of(sample, pair, is_text) for pair in pairs]
