@@ -13,19 +13,14 @@ from ..settings import default_alpha
 from .enough import LARGEST
 from .intervals import INTERVALS
 from .multiplicity import ADJUSTMENTS
-from .tests import TESTS, Plan
+from .tests import TESTS, Plan, instead
 
-__all__ = ["SMALL_SAMPLE", "about_test", "with_caveats"]
+__all__ = ["SMALL_SAMPLE", "with_caveats"]
 
 # Bootstrap tests and intervals from draws are unreliable with fewer resampling units: docs/statistics.md has figures.
 SMALL_SAMPLE = 40
 # Shuffles give a difference the wrong spread if the ratio to its standard error is outside these limits.
 EXCHANGEABLE = (0.8, 1.25)
-# What to use instead of a test that needs exchangeable outputs: where the score is smooth, and near a kink.
-INSTEAD = {
-    False: ("ar-studentized", "bootstrap-percentile", "bootstrap"),
-    True: ("bootstrap-percentile", "bootstrap"),
-}
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,7 @@ def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
         test.alternative,
         adjustment=None if test.adjustment is None else ADJUSTMENTS[test.adjustment],
     )
-    yield from map(_Found, about_test(plan))
+    yield from map(_Found, plan.caveats)
     yield from _undecided(comparison)
     for family in families:
         yield from _dependence(family)
@@ -107,19 +102,6 @@ def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
         or _few_replicates(plan, families, alpha)
         or [*_near_alpha(plan, families, test, alpha), *_auto_limit(enough)]
     )
-
-
-def about_test(plan: Plan) -> tuple[Caveat, ...]:
-    """Caveats about a test, whatever its results: it may reject far more true null hypotheses than its level says."""
-    if plan.test.liberal is None:
-        return ()
-    values = {"test": plan.test.name, "rate": plan.test.liberal, "level": 0.05}
-    return (Caveat("liberal", {**values, "instead": _instead(near_kink=True)}),)
-
-
-def _instead(near_kink: bool) -> str:
-    """A test that does not need exchangeable outputs."""
-    return next(name for name in INSTEAD[near_kink] if name in TESTS)
 
 
 def _undecided(comparison: Comparison) -> Iterator[_Found]:
@@ -171,7 +153,7 @@ def _not_exchangeable(family: _Family) -> Iterator[_Found]:
         "ratio": ratios[worst].ratio,
         "near_kink": near_kink,
         "test": pair.test.test,
-        "instead": _instead(near_kink),
+        "instead": instead(near_kink),
     }
     yield _Found(Caveat("not-exchangeable", values), list(ratios))
 

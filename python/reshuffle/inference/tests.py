@@ -21,7 +21,7 @@ from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
 from ..resampling.schemes import SCHEMES, Shuffling
 from ..resampling.stopping import resolve as resolve_stopping
-from ..results import SignificanceResult, UsedTest
+from ..results import Caveat, SignificanceResult, UsedTest
 from ..settings import ComparisonSettings
 from ..validate import check_name
 from . import bootstrap, closed_form, randomization
@@ -36,6 +36,7 @@ __all__ = [
     "Plan",
     "SignificanceTest",
     "check_test",
+    "instead",
     "records",
     "run_on_test_set",
     "run_signature",
@@ -157,6 +158,12 @@ TESTS: Mapping[str, SignificanceTest] = {
 }
 
 
+def instead(near_kink: bool) -> str:
+    """The test that notes recommend for outputs that are not exchangeable, with a kink of the score nearby or not."""
+    order = ("bootstrap-percentile", "bootstrap")
+    return next(name for name in (order if near_kink else ("ar-studentized", *order)) if name in TESTS)
+
+
 def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -> SignificanceTest:
     """The test with this name.
 
@@ -252,6 +259,14 @@ class Plan:
         return for_pvalue(alpha, smallest if self.adjustment is None else smallest * family)
 
     @property
+    def caveats(self) -> tuple[Caveat, ...]:
+        """Caveats about the test, whatever its results."""
+        if self.test.liberal is None:
+            return ()
+        values = {"test": self.test.name, "rate": self.test.liberal, "level": 0.05, "instead": instead(near_kink=True)}
+        return (Caveat("liberal", values),)
+
+    @property
     def used(self) -> UsedTest:
         """The test in the record of a comparison."""
         adjustment, rule = self.adjustment, self.shuffling.stopping
@@ -297,7 +312,7 @@ def records(
     ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
     number of references as signatures write it.
     """
-    rule, name = plan.shuffling.stopping, plan.test.name
+    rule, name, caveats = plan.shuffling.stopping, plan.test.name, plan.caveats
     # The seed and the run's part of the signature, by test set, scheme and bits. Most hypotheses share it.
     runs: dict[tuple[int, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
@@ -328,6 +343,7 @@ def records(
                 adjusted_pvalue=adjusted,
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
+                caveats=caveats,
             )
         )
     return results
