@@ -176,12 +176,13 @@ class SignificanceResult:
     pvalue : float
         Probability, under the null hypothesis, of a difference at least as extreme as ``statistic``. From replicates
         (exceedances + 1)/(n_resamples + 1), or exceedances/n_resamples if ``scheme`` is ``subgroup`` or ``exact`` or
-        ``besag-clifford`` stopped the shuffles.
+        ``besag-clifford`` stopped the shuffles; times ``tails``, but at most 1.
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
     exceedances : int or None
-        The number of replicates at least as extreme as the observed difference. None for tests without replicates and
-        for exact tests by convolution, which do not enumerate patterns.
+        The number of replicates at least as extreme as the observed difference. Where ``tails`` is 2, the number in the
+        smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer. None for tests without replicates and for exact tests
+        by convolution, which do not enumerate patterns.
     n_resamples : int or None
         The number of replicates, R; if a rule stopped them, the number used. None where ``exceedances`` is None.
     seed : int or None
@@ -197,8 +198,15 @@ class SignificanceResult:
         :func:`reshuffle.approximate_randomization`. None for tests without shuffles.
     stopping : UsedStopping or None
         The stopping rule of the shuffles, if there was one.
+    tails : int
+        2 if p is twice the share of the smaller tail, so that p is at least 2/(n_resamples + 1): two-sided
+        ``bootstrap-percentile``, and ``bootstrap-both`` where that has the larger p. Else 1.
+    standard_error : float or None
+        For ``ar-studentized``, the standard error of ``statistic``, by the delta method. Replicates are compared by
+        their difference divided by its standard error. None for other tests and for functions of texts.
     null_distribution : (R,) ndarray or None
-        The statistic of each replicate, if requested.
+        The statistic of each replicate, if requested; for ``ar-studentized``, the studentized one, unless shuffles
+        have the same order by their differences (means of segments).
     null_probabilities : (R,) ndarray or None
         The probabilities of the values of ``null_distribution``; None if they are equally likely.
     caveats : tuple of Caveat
@@ -219,6 +227,8 @@ class SignificanceResult:
     adjusted_pvalue: float | None = None
     scheme: Any = None
     stopping: UsedStopping | None = None
+    tails: Any = 1
+    standard_error: Any = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     caveats: tuple[Caveat, ...] = ()
@@ -277,9 +287,10 @@ class SignificanceResult:
             signature=f"{self.signature}|problem:{number}",
             pvalue=pvalues[number].item(),
             stopping=None if stopping is None else replace(stopping, stopped=one(stopping.stopped)),
+            standard_error=None if self.standard_error is None else self.standard_error[number].item(),
             **{
                 name: one(getattr(self, name))
-                for name in ("exceedances", "n_resamples", "seed", "wins", "ties", "scheme")
+                for name in ("exceedances", "n_resamples", "seed", "wins", "ties", "scheme", "tails")
             },
         )
 
@@ -304,12 +315,18 @@ class SignificanceResult:
 
         Clopper–Pearson, or Robbins' if ``gandy`` stopped the shuffles. None for exact p-values, for tests without
         replicates, and for ``subgroup``, whose shuffles are dependent, so that exceedances are not binomial.
+
+        Where ``tails`` is 2, its ends are twice those for the smaller tail, at most 1. Its coverage is at least 95%,
+        although the draws decide which tail is the smaller one: where the wrong tail makes it miss p, the interval for
+        the right tail misses p, too.
         """
         self._check_single()
         if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return None
         if self.stopping is None:
-            return clopper_pearson(self.exceedances, self.n_resamples)
+            interval = clopper_pearson(self.exceedances, self.n_resamples)
+            low, high = (min(self.tails * end, 1.0) for end in (interval.low, interval.high))
+            return replace(interval, low=low, high=high)
         if self.stopping.rule == "gandy":
             return robbins(self.exceedances, self.n_resamples)
         return clopper_pearson(self.exceedances, self.n_resamples, stopped=self.stopping.stopped)
@@ -319,7 +336,7 @@ class SignificanceResult:
         self._check_single()
         interval_is_simple = self.stopping is None and self.scheme not in ("exact", "subgroup")
         if interval_is_simple and self.exceedances is not None and self.n_resamples is not None:
-            return may_lie_across(self.exceedances, self.n_resamples, level)
+            return may_lie_across(self.exceedances, self.n_resamples, level / self.tails)
         interval = self.pvalue_interval
         return interval is not None and interval.low < level < interval.high
 

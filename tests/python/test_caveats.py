@@ -251,7 +251,7 @@ def test_auto_chooses_the_number_that_the_comparison_needs(options: dict[str, An
 
 
 def test_the_smallest_p_of_a_doubled_one_sided_p_needs_twice_as_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(TESTS, "bootstrap", replace(TESTS["bootstrap"], doubles=True))
+    monkeypatch.setitem(TESTS, "bootstrap", replace(TESTS["bootstrap"], tails=2))
     options: dict[str, Any] = {"test": "bootstrap", "adjust": "holm", "n_resamples": "auto", "scheme": "auto"}
     assert sixteen(**options).n_resamples == 95_999
     assert sixteen(**options, alternative="less").n_resamples == 47_999
@@ -356,7 +356,7 @@ def test_open_stars_are_those_of_adjusted_p_values() -> None:
 # --- Intervals
 
 
-@pytest.mark.parametrize("name", INTERVALS)
+@pytest.mark.parametrize("name", [name for name, interval in INTERVALS.items() if interval.inverts is None])
 def test_intervals_from_too_few_draws_are_reported(name: str) -> None:
     interval = INTERVALS[name]
     enough = interval.enough_draws(0.95)

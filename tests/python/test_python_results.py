@@ -369,7 +369,11 @@ def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
         (approximate_randomization(a, b, "bleu", n_resamples=999, scheme="subgroup"), ["A random subgroup of 1,024 "]),
         (approximate_randomization([1, 2, 1, 3], zeros), ["All 16 shuffles, ", "p = 0.1250 (ar, two-sided)"]),
         (approximate_randomization(np.arange(60), np.arange(60) % 7), ["Exact null distribution, by convolution."]),
-        (bootstrap_test(a, b, "bleu", n_resamples=999), ["999 draws, ", "(bootstrap, two-sided)"]),
+        (bootstrap_test(a, b, "bleu", n_resamples=999), ["999 draws, ", " exceedances, ", "(bootstrap, two-sided)"]),
+        (
+            bootstrap_test(a, b, "bleu", n_resamples=999, method="percentile"),
+            ["999 draws, ", " in the smaller tail, ", "(bootstrap-percentile, two-sided)"],
+        ),
         (
             approximate_randomization(a, b, "bleu", stopping=BesagClifford(5), n_resamples=999),
             [" stopped by besag-clifford (at most 999), 5 exceedances"],

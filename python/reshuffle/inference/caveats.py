@@ -13,7 +13,7 @@ from ..settings import default_alpha
 from .enough import LARGEST
 from .intervals import INTERVALS
 from .multiplicity import ADJUSTMENTS
-from .tests import TESTS, Plan, instead
+from .tests import INSTEAD, TESTS, Plan
 
 __all__ = ["SMALL_SAMPLE", "with_caveats"]
 
@@ -153,7 +153,7 @@ def _not_exchangeable(family: _Family) -> Iterator[_Found]:
         "ratio": ratios[worst].ratio,
         "near_kink": near_kink,
         "test": pair.test.test,
-        "instead": instead(near_kink),
+        "instead": INSTEAD[near_kink],
     }
     yield _Found(Caveat("not-exchangeable", values), list(ratios))
 

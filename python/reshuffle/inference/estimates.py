@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, either
 from ..lazy import lazy
 from ..metrics.base import LARGEST_SUM, Counts, Metric, Scores
 from ..metrics.black_box import CorpusFunction
@@ -23,6 +23,7 @@ from ..resampling import Batch, CountSample, Replicates, Sample, resampler_of_su
 from ..resampling.linear import gradient, rows_of, slopes_of
 from ..resampling.samples import BATCH_CELLS
 from ..resampling.units import Strata
+from .pvalues import tolerance
 
 __all__ = ["ANY", "MEANS", "SUMS", "Estimate", "check_kind"]
 
@@ -42,34 +43,41 @@ def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction],
             needs, has = "is for metrics of summed counts", "is a function of texts"
         else:
             continue
-        *others, last = instead
-        raise InputError(f"{what} {needs}, but {m.name} {has}: use {', '.join(others)} or {last}")
+        raise InputError(f"{what} {needs}, but {m.name} {has}: use {either(instead)}")
 
 
 @dataclass(frozen=True)
 class Estimate:
     """The score of system ``a`` or, with ``b``, score(a) − score(b), under the metric with index ``metric``.
 
-    Attributes are computed on first access.
+    ``scheme`` is that of the shuffles, if the method uses any. Other attributes are computed on first access.
     """
 
     replicates: Replicates
     metric: int
     a: int
     b: int | None = None
+    scheme: str = "auto"
 
     @property
     def _sample(self) -> Sample:
         return self.replicates.samples[self.metric]
 
     @property
-    def _count_sample(self) -> CountSample:
+    def count_sample(self) -> CountSample:
+        """The counts of all systems under the metric; :class:`InputError` if it has none."""
         return self._sample.with_counts()
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The systems of a difference."""
+        assert self.b is not None
+        return self.a, self.b
 
     @lazy
     def _counts(self) -> Counts:
         """The counts of the one or two systems: (1 or 2, S, K)."""
-        return self._count_sample.counts[[self.a] if self.b is None else [self.a, self.b]]
+        return self.count_sample.counts[[self.a] if self.b is None else [self.a, self.b]]
 
     def _select(self, values: Scores) -> Scores:
         """The values of this system or difference, from those of all systems (first axis)."""
@@ -84,6 +92,14 @@ class Estimate:
     def value(self) -> float:
         """The observed score or difference."""
         return float(self._select(self._sample.scores))
+
+    @property
+    def tolerance(self) -> float:
+        """How far a difference may lie from 0 to count as 0, as in tests; 0 for a score."""
+        if self.b is None:
+            return 0.0
+        scores = self._sample.scores
+        return float(tolerance(scores[self.a], scores[self.b]))
 
     @lazy
     def draws(self) -> Scores:
@@ -108,7 +124,7 @@ class Estimate:
     @lazy
     def delta_error(self) -> float:
         """The standard error by the delta method."""
-        return math.sqrt(self._count_sample.linear.variance(self.a, self.b))
+        return math.sqrt(self.count_sample.linear.variance(self.a, self.b))
 
     @lazy
     def jackknife_error(self) -> float:
@@ -142,7 +158,7 @@ class Estimate:
         rows, resolutions = _rounded_columns(rows_of(self._counts), self.n_units)
         i, j = np.triu_indices(rows.shape[1])
         twice = np.where(i == j, 1.0, 2.0)
-        metric, counts = self._count_sample.metric, self._counts
+        metric, counts = self.count_sample.metric, self._counts
         errors = np.empty(self.replicates.n_resamples)
         size = BATCH_CELLS // max(i.size, counts.shape[0] * counts.shape[2] ** 2)
         sums_of_counts, sums_of_rows = resampler_of_sums("draws", counts), resampler_of_sums("draws", rows[None])

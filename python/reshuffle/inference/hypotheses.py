@@ -18,7 +18,7 @@ from ..metrics.base import Scores
 from ..resampling import Pairs, Reduction, Replicates
 from ..resampling.exact import MISSING
 from ..resampling.schemes import Shuffling
-from .pvalues import threshold
+from .pvalues import threshold, tolerance
 
 __all__ = ["COLUMNS", "MISSING", "Hypotheses", "Observed", "Outcome"]
 
@@ -100,7 +100,9 @@ class Hypotheses:
 class Observed:
     """The observed data for the hypotheses about one test set, and the options of the test.
 
-    ``extra`` are reductions of the test's shuffles that an adjustment needs.
+    ``extra`` are reductions of the test's shuffles that an adjustment needs. ``tails`` is the number of tails of the
+    null distribution that p adds up by doubling the smaller one: 2 or 1. ``every_statistic`` says whether an
+    adjustment or an interval will read the statistics of all replicates.
     """
 
     replicates: Replicates
@@ -108,6 +110,8 @@ class Observed:
     alternative: str
     shuffling: Shuffling
     extra: Sequence[Reduction[Any, Any]] = ()
+    tails: int = 1
+    every_statistic: bool = False
 
     @lazy
     def _scores(self) -> Scores:
@@ -126,8 +130,13 @@ class Observed:
     @lazy
     def thresholds(self) -> Scores:
         """The values that replicates must reach to count, (H,): see :func:`reshuffle.inference.pvalues.threshold`."""
+        return threshold(self.statistic, self.tolerances, self.alternative)
+
+    @lazy
+    def tolerances(self) -> Scores:
+        """How far a difference may lie from another one to count as equal to it: (H,)."""
         a, b = self._scores
-        return threshold(self.statistic, a, b, self.alternative)
+        return tolerance(a, b)
 
     def drawn_differences(self, hypothesis: int) -> Scores:
         """score(a) − score(b) on every bootstrap draw: (R,)."""
@@ -145,7 +154,7 @@ class Outcome:
         score(a) − score(b), and its p-value.
     exceedances, n_resamples : (H,) ndarray of int
         The number of replicates at least as extreme as the observed difference, and of all replicates; MISSING if p is
-        not a proportion of replicates.
+        not a proportion of replicates. For a test that doubles the smaller tail, the number in that tail.
     adjusted : (H,) ndarray of float, or None
         p adjusted for all hypotheses of the family.
     scheme : (H,) ndarray of str, or None
@@ -156,6 +165,10 @@ class Outcome:
         Whether a stopping rule ended the test.
     wins, ties : (H,) ndarray of int, or None
         The number of draws in which a scored higher than b, and in which the scores were equal.
+    tails : (H,) ndarray of int, or None
+        2 where p is twice the share of the smaller tail; None if it is as :attr:`Observed.tails` everywhere.
+    standard_error : (H,) ndarray of float, or None
+        The standard error that the difference was divided by, NaN if it was not.
     extra : sequence
         The results of :attr:`Observed.extra`, each with one row per metric.
     """
@@ -170,6 +183,8 @@ class Outcome:
     stopped: NDArray[np.bool_] | None = None
     wins: Integers | None = None
     ties: Integers | None = None
+    tails: Integers | None = None
+    standard_error: Scores | None = None
     extra: Sequence[Any] = ()
 
     @classmethod
@@ -205,4 +220,6 @@ COLUMNS: dict[str, object] = {
     "stopped": False,
     "wins": MISSING,
     "ties": MISSING,
+    "tails": 1,
+    "standard_error": np.nan,
 }

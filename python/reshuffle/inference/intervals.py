@@ -6,6 +6,7 @@ error, α = 1 − ``confidence_level``, and z_q and t_q are quantiles of the nor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -20,13 +21,23 @@ from ..errors import InputError
 from ..metrics.base import Metric, MetricLike, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import CountSample, Problems, Replicates, is_batch
+from ..resampling.schemes import null_distribution
+from ..resampling.studentized import studentize
 from ..results import ConfidenceInterval, UsedInterval
-from ..settings import DocumentIds, Resampling, StratumIds, Units
+from ..settings import DocumentIds, Resampling, StratumIds, Units, default_alpha
 from ..validate import check_level, check_name
 from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 
-__all__ = ["INTERVALS", "STANDARD_ERRORS", "Interval", "bootstrap_interval", "check_interval", "standard_error"]
+__all__ = [
+    "INTERVALS",
+    "STANDARD_ERRORS",
+    "Interval",
+    "bootstrap_interval",
+    "check_interval",
+    "rank_of_ends",
+    "standard_error",
+]
 
 
 def between(draws: Scores, low: float, high: float) -> tuple[float, float]:
@@ -47,14 +58,52 @@ def between(draws: Scores, low: float, high: float) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
+def rank_of_ends(n_draws: int, level: float) -> int:
+    """k = ⌊α(R + 1)/2⌋: the ends of the percentile interval are the k-th smallest and the k-th largest of R draws.
+
+    0 if R is too small for this level. k is the largest number with 2k/(R + 1) ≤ α in floating point, which is how the
+    test ``bootstrap-percentile`` compares its p-value with α.
+
+    >>> rank_of_ends(999, 0.95), rank_of_ends(1000, 0.95), rank_of_ends(30, 0.95)
+    (25, 25, 0)
+    """
+    return largest_rank(n_draws + 1, default_alpha(level), tails=2)
+
+
+def largest_rank(n: int, alpha: float, tails: int = 1) -> int:
+    """The largest k for which tails·k/n ≤ α in floating point, which is how a p-value is compared with α."""
+    rank = int(alpha * n / tails)
+    rank += tails * (rank + 1) / n <= alpha
+    rank -= tails * rank / n > alpha
+    return rank
+
+
+def _symmetric_ends(draws: Scores, level: float) -> tuple[float, float]:
+    """The k-th smallest and the k-th largest draw; the outermost draws if k is 0."""
+    rank = max(rank_of_ends(len(draws), level), 1)
+    places = [rank - 1, len(draws) - rank]
+    low, high = np.partition(draws, places)[places]
+    return float(low), float(high)
+
+
 def percentile(estimate: Estimate, level: float) -> tuple[float, float]:
-    """θ*_(α/2) to θ*_(1−α/2): drops the same number of draws at each end."""
+    """The k-th smallest and the k-th largest draw, k = ⌊α(R + 1)/2⌋: Davison & Hinkley 1997, 5.3.
+
+    For a difference, 0 is outside exactly when ``bootstrap-percentile`` has p ≤ α (if k ≥ 1). A draw within the
+    tolerance of 0 is a tie in that test, so an end as close to 0 is 0.
+    """
+    low, high = (0.0 if abs(end) <= estimate.tolerance else end for end in _symmetric_ends(estimate.draws, level))
+    return low, high
+
+
+def koehn(estimate: Estimate, level: float) -> tuple[float, float]:
+    """The smallest and the largest draw after ⌊R·α/2⌋ are dropped at each end: Koehn 2004 (W04-3250), section 5."""
     return between(estimate.draws, (1 - level) / 2, (1 + level) / 2)
 
 
 def basic(estimate: Estimate, level: float) -> tuple[float, float]:
-    """2θ − θ*_(1−α/2) to 2θ − θ*_(α/2): assumes that θ* − θ is distributed as θ minus the true value."""
-    low, high = percentile(estimate, level)
+    """2θ minus the ends of the percentile interval: assumes that θ* − θ is distributed as θ minus the true value."""
+    low, high = _symmetric_ends(estimate.draws, level)
     return 2 * estimate.value - high, 2 * estimate.value - low
 
 
@@ -103,6 +152,35 @@ def studentized(estimate: Estimate, level: float) -> tuple[float, float]:
     return estimate.value - high * estimate.delta_error, estimate.value - low * estimate.delta_error
 
 
+def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
+    """t ± z*·se, where z* is the k-th largest |z| of R shuffles, k = ⌊α(R + 1)⌋, and z the studentized difference.
+
+    0 is outside exactly when ``ar-studentized`` has p ≤ α. If N shuffles include the observed arrangement (subgroup and
+    exact), z* is the (⌊αN⌋ + 1)-th largest.
+    """
+    studentized = studentize(estimate.count_sample, estimate.pair)
+    null = null_distribution(estimate.replicates.with_samples([studentized]), (0, 1), estimate.scheme)
+    n = len(null.values) + (not null.includes_observed)
+    alpha = default_alpha(level)
+    rank = largest_rank(n, alpha)
+    if rank == 0:
+        raise InputError(
+            f"interval 'ar-studentized' needs at least {math.ceil(1 / alpha - 1e-9) - 1:,} shuffles at level "
+            f"{level:.10g}, got {n - 1:,}: increase n_resamples, or choose another interval"
+        )
+    place = len(null.values) - rank - null.includes_observed
+    largest = float(np.partition(np.abs(null.values), place)[place])
+    difference, error, value, slack = studentized.observed
+    if math.isinf(largest):
+        raise InputError(
+            "interval 'ar-studentized' is infinite, because too many shuffles have a standard error of 0: choose "
+            "another interval"
+        )
+    if abs(largest - abs(value)) <= slack:  # a tie, so p > α and 0 is an end
+        return min(0.0, 2 * difference), max(0.0, 2 * difference)
+    return difference - largest * error, difference + largest * error
+
+
 def student_t(estimate: Estimate, level: float) -> tuple[float, float]:
     """θ ± t_(1−α/2)·s/√S with S − 1 degrees of freedom, where s is the standard deviation of the segment scores."""
     from scipy.special import stdtrit
@@ -148,6 +226,10 @@ class Interval:
     uses_tails : bool
         Whether its ends are among the smallest and largest draws, so that it needs more draws than a standard
         deviation does.
+    inverts : str or None
+        The name of the test that it inverts, and needs. It is then for differences only.
+    of_scores : str or None
+        The name of the interval that the scores of single systems have instead.
     """
 
     name: str
@@ -158,9 +240,13 @@ class Interval:
     kind: str = ANY
     draws: bool = True
     uses_tails: bool = True
+    inverts: str | None = None
+    of_scores: str | None = None
 
     def confidence_interval(self, estimate: Estimate, level: float) -> ConfidenceInterval:
         """The interval of an estimate at this confidence level."""
+        if estimate.b is None and self.of_scores is not None:
+            return INTERVALS[self.of_scores].confidence_interval(estimate, level)
         return ConfidenceInterval(*self.ends(estimate, level), level, self.name)
 
     def enough_draws(self, level: float) -> int | None:
@@ -181,9 +267,18 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "percentile",
             "percentile",
-            "the range of the draws after the same number is dropped at each end",
-            "W04-3250, section 5",
+            "the k-th smallest and the k-th largest of n draws, k = alpha*(n + 1)/2; excludes 0 exactly when "
+            "bootstrap-percentile is significant",
+            "doi:10.1017/CBO9780511802843, 5.3",
             percentile,
+        ),
+        Interval(
+            "koehn",
+            "percentile, Koehn's order statistics",
+            "the range of the draws after n*alpha/2 are dropped at each end, as in sacreBLEU; almost the same as "
+            "percentile",
+            "W04-3250, section 5",
+            koehn,
         ),
         Interval(
             "basic",
@@ -233,6 +328,16 @@ INTERVALS: Mapping[str, Interval] = {
             draws=False,
         ),
         Interval(
+            "ar-studentized",
+            "inversion of the studentized test (differences) and percentile (scores)",
+            "the differences that the test ar-studentized does not reject; scores have percentile intervals",
+            "doi:10.1214/13-AOS1090",
+            by_inversion,
+            kind=SUMS,
+            inverts="ar-studentized",
+            of_scores="percentile",
+        ),
+        Interval(
             "t",
             "Student's t, of the scores of segments",
             "Student's t, for means of segment scores; no draws",
@@ -245,9 +350,19 @@ INTERVALS: Mapping[str, Interval] = {
 }
 
 
-def check_interval(name: str, *metrics: Metric | CorpusFunction) -> Interval:
-    """The interval with this name; :class:`InputError` if it does not exist or does not support one of the metrics."""
+def check_interval(name: str, *metrics: Metric | CorpusFunction, test: str | None) -> Interval:
+    """The interval with this name; ``test`` is the name of the test that goes with it, if any.
+
+    :class:`InputError` if it does not exist, or does not support the test or one of the metrics.
+    """
     check_name("interval", name, list(INTERVALS))
+    inverts = INTERVALS[name].inverts
+    if inverts is not None and test != inverts:
+        got = "there is no test" if test is None else f"the test is {test!r}"
+        raise InputError(
+            f"interval {name!r} inverts the test {inverts!r}, but {got}: choose that test, or another interval such as "
+            "'percentile'"
+        )
     others = ["percentile", "bca", "jackknife"]
     check_kind(f"interval {name!r}", INTERVALS[name].kind, metrics, others)
     return INTERVALS[name]
@@ -304,7 +419,7 @@ def bootstrap_interval(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> ConfidenceInterval:
-    """Confidence interval of a system's score or, with ``b``, of score(a) − score(b).
+    r"""Confidence interval of a system's score or, with ``b``, of score(a) − score(b).
 
     Each of R draws takes S segments with replacement, the same segments for both systems. In the table, θ is the
     observed value, θ* its draws, se a standard error, α = 1 − ``confidence_level``, and z and t are quantiles of the
@@ -313,8 +428,9 @@ def bootstrap_interval(
     =========== ============================================ ==============================================
     method      ends                                         source
     =========== ============================================ ==============================================
-    percentile  θ*_(α/2), θ*_(1−α/2)                         Koehn 2004, W04-3250, section 5
-    basic       2θ − θ*_(1−α/2), 2θ − θ*_(α/2)               Davison & Hinkley 1997, 5.2
+    percentile  k-th smallest and largest, k = ⌊α(R + 1)/2⌋  Davison & Hinkley 1997, 5.3
+    koehn       the same with k = ⌊α·R/2⌋ + 1                Koehn 2004, W04-3250, section 5
+    basic       2θ minus the ends of ``percentile``          Davison & Hinkley 1997, 5.2
     normal      θ ± z·sd(θ*)                                 Efron & Tibshirani 1993, 13.2
     bca         θ*_(α₁), θ*_(α₂), corrected for bias and skew Efron 1987, doi:10.1080/01621459.1987.10478410
     studentized θ − q·se, q quantiles of (θ* − θ)/se*        Hall 1988, doi:10.1214/aos/1176350933
@@ -322,6 +438,10 @@ def bootstrap_interval(
     jackknife   θ ± z·se, by the jackknife                   Efron & Stein 1981, doi:10.1214/aos/1176345462
     t           θ ± t·s/√S, for means of segment scores      Koehn 2004, W04-3250, formula 5
     =========== ============================================ ==============================================
+
+    ``ar-studentized`` is for differences (``b``): θ ± z*·se inverts the test of that name, see
+    :func:`reshuffle.approximate_randomization`; z* is a quantile of \|θ_r\|/se_r over R shuffles (Chung & Romano 2013,
+    doi:10.1214/13-AOS1090).
 
     docs/statistics.md defines every method and reports its empirical coverage.
 
@@ -376,8 +496,12 @@ def bootstrap_interval(
     resampling = Resampling(n_resamples, threads=threads, progress=progress).with_number(number)
     request = _Request(a, b, metric, Units(documents, strata), resampling, seed)
 
+    if b is None and INTERVALS[method].inverts is not None:
+        raise InputError(f"interval {method!r} is for differences: pass b, or choose another method")
+
     def interval(estimate: Estimate) -> ConfidenceInterval:
-        checked = check_interval(method, *(sample.metric for sample in estimate.replicates.samples))
+        metrics = (sample.metric for sample in estimate.replicates.samples)
+        checked = check_interval(method, *metrics, test=INTERVALS[method].inverts)
         return checked.confidence_interval(estimate, confidence_level)
 
     if not request.is_batch:

@@ -1,29 +1,49 @@
 """Adjustments of p-values for multiple tests, which control the family-wise error rate.
 
 The pairs under one metric form a family. If hypotheses with an adjusted p of at most α are rejected, the probability of
-any false rejection in the family is at most α, whichever null hypotheses are true (strong control). A new adjustment is
-a function here and an entry in :data:`ADJUSTMENTS`.
+any false rejection in the family is at most α, whichever null hypotheses are true (strong control).
+
+A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`. An adjustment of p-values is for all tests. One
+from replicates depends on the test: :attr:`reshuffle.inference.tests.SignificanceTest.step_down` has a
+:class:`StepDown` for each that the test supports.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from .._core import Progress
 from ..metrics.base import Scores
-from ..resampling import MaxT, MinP, Reduction, Replicates, Spread, extremeness
+from ..resampling import MaxT, MinP, Reduction, Spread, extremeness
 from ..results import SignificanceResult, may_lie_across
-from ..validate import check_name
-from .hypotheses import Hypotheses, Outcome
+from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 
-__all__ = ["ADJUSTMENTS", "Adjustment", "Unadjusted", "check_adjustment", "experimentwise_error"]
+__all__ = [
+    "ADJUSTMENTS",
+    "MAX_T_OF_ALL_DRAWS",
+    "MAX_T_OF_DRAWS",
+    "MAX_T_OF_REFLECTED_DRAWS",
+    "MAX_T_OF_SHUFFLES",
+    "MIN_P_OF_SHUFFLES",
+    "Adjustment",
+    "StepDown",
+    "Unadjusted",
+    "experimentwise_error",
+    "extremeness_to_reach",
+    "step_down_max",
+    "step_down_min",
+]
+
+# Iterates over the extremeness of hypotheses, (R,), in the order of the indices that it gets.
+Series: TypeAlias = Callable[[Sequence[int]], Iterator[Scores]]
 
 
 def experimentwise_error(level: float, n_tests: int) -> float:
@@ -39,15 +59,9 @@ def experimentwise_error(level: float, n_tests: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Unadjusted:
-    """The tests of the hypotheses about one test set, before adjustment.
+    """The tests of the hypotheses about one test set, before adjustment."""
 
-    ``thresholds``, (H,), are the values that replicates had to reach to count.
-    """
-
-    replicates: Replicates
-    hypotheses: Hypotheses
-    alternative: str
-    thresholds: Scores
+    observed: Observed
     outcome: Outcome
 
 
@@ -79,56 +93,171 @@ def holm(pvalues: Scores) -> Scores:
     return _monotone(order, factors * pvalues)
 
 
-def _on_each_family(adjust: Callable[[Scores], Scores]) -> Callable[[Unadjusted], Scores]:
-    """Make an adjustment of all tests from an adjustment of the p-values of one family."""
-
-    def adjust_all(tests: Unadjusted) -> Scores:
-        return np.concatenate([adjust(tests.outcome.pvalue[family]) for family in tests.hypotheses.families()])
-
-    return adjust_all
-
-
-def max_t(tests: Unadjusted) -> Scores:
+def max_t_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down maxT, with each statistic divided by its standard deviation over the shuffles: (H,).
 
     p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
     maximum. Westfall & Young 1993, algorithm 4.1. It takes the dependence between the tests into account, so it usually
     has more power than Bonferroni and Holm.
     """
-    (spreads,) = tests.outcome.extra
+    observed, (spreads,) = tests.observed, tests.outcome.extra
     # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
     scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
-    thresholds = tests.hypotheses.table(_extremeness_to_reach(tests)) * scales
-    (counts,) = tests.replicates.run([MaxT(tests.alternative, scales, thresholds)], tests.hypotheses.pairs)
-    return _step_down(tests, counts, -thresholds)
+    thresholds = observed.hypotheses.table(extremeness_to_reach(observed.thresholds, observed.alternative)) * scales
+    reduction = MaxT(observed.alternative, scales, thresholds)
+    (counts,) = observed.replicates.run([reduction], observed.hypotheses.pairs)
+    return _step_down(observed, counts, -thresholds)
 
 
-def min_p(tests: Unadjusted) -> Scores:
+def min_p_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down minP: as maxT, but each shuffle's statistic is replaced by its p among all shuffles: (H,).
 
     Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. All tests have the
     same weight, whatever their null distributions. Because p is a multiple of 1/(R + 1), many tests need many shuffles.
     """
-    table = tests.hypotheses.table
+    observed, table = tests.observed, tests.observed.hypotheses.table
     ranks = table(tests.outcome.exceedances) + 1
-    reduction = MinP(tests.alternative, table(tests.thresholds), ranks)
-    (counts,) = tests.replicates.run([reduction], tests.hypotheses.pairs)
-    return _step_down(tests, counts, ranks)
+    reduction = MinP(observed.alternative, table(observed.thresholds), ranks)
+    (counts,) = observed.replicates.run([reduction], observed.hypotheses.pairs)
+    return _step_down(observed, counts, ranks)
 
 
-def _step_down(tests: Unadjusted, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
+def max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
+    """Step-down maxT of bootstrap draws: as that of shuffles, with (d_b − d)/se as the statistic of draw b: (H,).
+
+    d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
+    Young 1993, algorithm 4.1, on deviations as in Hall & Wilson 1991 (doi:10.2307/2532163). With ``reflected`` the
+    deviations are d − d_b, which for one-sided alternatives are those that ``bootstrap-percentile`` counts.
+
+    No adjusted p is smaller than the pair's own p, which a test may count in another way, and a single pair keeps its
+    p. Memory: a few arrays of R numbers, for any number of pairs.
+    """
+    observed, p = tests.observed, tests.outcome.pvalue
+    if len(observed.hypotheses.pairs) == 1:
+        return p
+    draws = _StandardizedDraws(observed, reflected)
+    return np.maximum(step_down_max(observed, draws.to_reach, draws.extremeness), p)
+
+
+def max_t_of_all_draws(tests: Unadjusted) -> Scores:
+    """The larger adjusted p of both deviations: (H,). For two sides they are the same."""
+    if tests.observed.alternative == "two-sided":
+        return max_t_of_draws(tests)
+    return np.maximum(max_t_of_draws(tests), max_t_of_draws(tests, reflected=True))
+
+
+class _StandardizedDraws:
+    """The deviations of each pair's draws, divided by their standard deviation, as extremeness.
+
+    ``to_reach``, (H,), is the extremeness of the observed differences. It is infinite where all draws equal a
+    difference other than 0; such a pair adds nothing to a maximum.
+    """
+
+    def __init__(self, observed: Observed, reflected: bool) -> None:
+        n = len(observed.hypotheses)
+        self.observed, self.sign = observed, -1 if reflected else 1
+        self.progress, self.done = observed.replicates.progress or Progress(), 0
+        self.progress.begin("adjusting", 2 * n)
+        self.scales = np.array([self._scale(h) for h in range(n)])
+        self.to_reach = extremeness_to_reach(observed.thresholds, observed.alternative) * self.scales
+        constant = (self.scales == 0) & (np.abs(observed.statistic) > observed.tolerances)
+        self.to_reach[constant] = np.inf * extremeness(observed.statistic[constant], observed.alternative)
+
+    def _step(self) -> None:
+        self.done += 1
+        self.progress.update(self.done)
+
+    def _scale(self, h: int) -> float:
+        """1/se, or 0 if the draws differ by no more than rounding errors."""
+        drawn = self.observed.drawn_differences(h)
+        self._step()
+        return 1 / float(drawn.std()) if np.ptp(drawn) > self.observed.tolerances[h] else 0.0
+
+    def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
+        """The extremeness of the pairs with these indices on every draw: (R,) each."""
+        for h in order:
+            self._step()
+            if np.isfinite(self.to_reach[h]):
+                deviations = self.sign * (self.observed.drawn_differences(h) - self.observed.statistic[h])
+                yield extremeness(deviations, self.observed.alternative) * self.scales[h]
+            else:
+                yield np.full(self.observed.replicates.n_resamples, -np.inf)
+
+
+def step_down_max(observed: Observed, to_reach: Scores, series: Series) -> Scores:
+    """Adjusted p-values by step-down maxT: (H,).
+
+    ``to_reach``, (H,), is how extreme the observed statistics are. ``series`` iterates over how extreme those of the
+    replicates are, (R,), for hypotheses in the order of their indices. It is called once for each family.
+    """
+    counts = np.empty(len(to_reach), dtype=np.int64)
+    for family in observed.hypotheses.families():
+        order = _order(family, to_reach[family])
+        largest = np.full(observed.replicates.n_resamples, -np.inf)
+        for h, extreme in zip(order, series(order), strict=True):
+            np.maximum(largest, extreme, out=largest)
+            counts[h] = (largest >= to_reach[h]).sum()
+    return _step_down(observed, observed.hypotheses.table(counts), -observed.hypotheses.table(to_reach))
+
+
+def step_down_min(observed: Observed, to_reach: Scores, ranks: NDArray[np.int64], series: Series) -> Scores:
+    """Adjusted p-values by step-down minP, as :func:`step_down_max`: (H,).
+
+    ``ranks``, (H,), are the positions of the observed statistics among the replicates, the most extreme first.
+    """
+    counts = np.empty(len(ranks), dtype=np.int64)
+    for family in observed.hypotheses.families():
+        order = _order(family, -ranks[family])
+        smallest = np.full(observed.replicates.n_resamples, np.iinfo(np.int64).max)
+        for h, extreme in zip(order, series(order), strict=True):
+            before = np.searchsorted(np.sort(extreme), extreme)
+            np.minimum(smallest, len(extreme) - before + (to_reach[h] >= extreme), out=smallest)
+            counts[h] = (smallest <= ranks[h]).sum()
+    return _step_down(observed, observed.hypotheses.table(counts), observed.hypotheses.table(ranks))
+
+
+def _order(family: slice, keys: NDArray[Any]) -> list[int]:
+    """The indices of a family in ascending order of the keys, of equal ones the last first."""
+    order: list[int] = (family.start + np.lexsort((-np.arange(len(keys)), keys))).tolist()
+    return order
+
+
+def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
     """Adjusted p-values from the exceedances of each step. The steps are in ascending order of ``keys``: (H,)."""
-    adjusted = pvalue(counts, tests.replicates.n_resamples)
-    index = np.arange(len(tests.hypotheses.pairs))
+    adjusted = pvalue(counts, observed.replicates.n_resamples)
+    index = np.arange(len(observed.hypotheses.pairs))
     orders = (np.lexsort((index, key)) for key in keys)
     return np.concatenate([_monotone(order, p) for order, p in zip(orders, adjusted, strict=True)])
 
 
-def _extremeness_to_reach(tests: Unadjusted) -> Scores:
-    """The thresholds on the scale of :func:`~reshuffle.resampling.extremeness`: (H,)."""
-    if tests.alternative == "two-sided":
-        return np.maximum(tests.thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
-    return extremeness(tests.thresholds, tests.alternative)
+def extremeness_to_reach(thresholds: Scores, alternative: str) -> Scores:
+    """Thresholds on the scale of :func:`~reshuffle.resampling.extremeness`."""
+    if alternative == "two-sided":
+        return np.maximum(thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
+    return extremeness(thresholds, alternative)
+
+
+@dataclass(frozen=True)
+class StepDown:
+    """An adjustment from the replicates of a test.
+
+    Attributes
+    ----------
+    adjust : callable
+        From the unadjusted tests to adjusted p-values, (H,).
+    extra : sequence of Reduction
+        Reductions of the test's own shuffles that it needs.
+    """
+
+    adjust: Callable[[Unadjusted], Scores]
+    extra: Sequence[Reduction[Any, Any]] = ()
+
+
+MAX_T_OF_SHUFFLES = StepDown(max_t_of_shuffles, extra=(Spread(),))
+MIN_P_OF_SHUFFLES = StepDown(min_p_of_shuffles)
+MAX_T_OF_DRAWS = StepDown(max_t_of_draws)
+MAX_T_OF_ALL_DRAWS = StepDown(max_t_of_all_draws)
+MAX_T_OF_REFLECTED_DRAWS = StepDown(partial(max_t_of_draws, reflected=True))
 
 
 # Which adjusted p-values may lie on either side of α, from the 95% interval of the p-value or count behind each.
@@ -154,11 +283,13 @@ def _undecided_by_holm(tests: Sequence[SignificanceResult], alpha: float) -> lis
 
 
 def _undecided_by_max_t(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
-    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c."""
+    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c, or the unadjusted p if that is larger."""
 
     def across(test: SignificanceResult) -> bool:
         if test.n_resamples is None or test.adjusted_pvalue is None:
             return False
+        if test.adjusted_pvalue == test.pvalue:
+            return test.may_lie_across(alpha)
         count = round(test.adjusted_pvalue * (test.n_resamples + 1)) - 1
         return may_lie_across(count, test.n_resamples, alpha)
 
@@ -186,31 +317,36 @@ class Adjustment:
     ----------
     name, title, about, source : str
         The name that users type, the name in reports, a description, and the paper.
-    adjust : callable
-        From the unadjusted tests to adjusted p-values, (H,).
     undecided : callable
         From the tests of one family and α to the indices of those for which Monte Carlo error leaves open whether the
         adjusted p is at most α.
     of_pvalues : callable or None
-        The adjustment as a function of the p-values of one family; None if it needs the replicates.
+        From the p-values of a family to adjusted p-values, (m,) in and out. None if it is computed from replicates, by
+        the :class:`StepDown` of the test.
     multiplies : bool
         Whether the smallest of m p-values is multiplied by about m, so that m tests need m times as many replicates.
-    uses_shuffles : bool
-        Whether it needs the shuffles of the test, and not only the p-values.
-    extra : sequence of Reduction
-        Reductions of the test's own shuffles that it needs.
     """
 
     name: str
     title: str
     about: str
     source: str
-    adjust: Callable[[Unadjusted], Scores]
     undecided: Callable[[Sequence[SignificanceResult], float], list[int]]
     of_pvalues: Callable[[Scores], Scores] | None = None
     multiplies: bool = True
-    uses_shuffles: bool = False
-    extra: Sequence[Reduction[Any, Any]] = ()
+
+    @property
+    def from_replicates(self) -> bool:
+        """Does it need the replicates of the test, and not only the p-values?"""
+        return self.of_pvalues is None
+
+    def adjust(self, tests: Unadjusted, step_down: StepDown | None) -> Scores:
+        """The adjusted p-values, (H,). ``step_down`` is that of the test."""
+        if self.of_pvalues is not None:
+            p, families = tests.outcome.pvalue, tests.observed.hypotheses.families()
+            return np.concatenate([self.of_pvalues(p[family]) for family in families])
+        assert step_down is not None
+        return step_down.adjust(tests)
 
 
 ADJUSTMENTS: Mapping[str, Adjustment] = {
@@ -221,7 +357,6 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "Bonferroni",
             "p times the number of pairs",
             "doi:10.1080/01621459.1961.10482090",
-            _on_each_family(bonferroni),
             _undecided_by_bonferroni,
             of_pvalues=bonferroni,
         ),
@@ -230,44 +365,23 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "Holm",
             "Bonferroni in steps from the smallest p; rejects whatever Bonferroni rejects, and sometimes more",
             "Holm 1979, Scandinavian Journal of Statistics 6",
-            _on_each_family(holm),
             _undecided_by_holm,
             of_pvalues=holm,
         ),
         Adjustment(
             "maxt",
             "step-down maxT",
-            "compares with the largest difference of each shuffle; accounts for the dependence between tests",
+            "compares with the largest difference of each replicate; accounts for the dependence between tests",
             "Westfall & Young 1993",
-            max_t,
             _undecided_by_max_t,
             multiplies=False,
-            uses_shuffles=True,
-            extra=(Spread(),),
         ),
         Adjustment(
             "minp",
             "step-down minP",
             "compares with the smallest p of each shuffle; needs many shuffles",
             "Westfall & Young 1993; doi:10.1007/BF02595811",
-            min_p,
             _undecided_by_min_p,
-            uses_shuffles=True,
         ),
     )
 }
-
-
-def check_adjustment(name: str | None, test: str, has_shuffles: bool) -> Adjustment | None:
-    """The adjustment with this name; :class:`InputError` if it does not exist or does not support the test."""
-    if name is None:
-        return None
-    check_name("adjustment", name, list(ADJUSTMENTS))
-    adjustment = ADJUSTMENTS[name]
-    if adjustment.uses_shuffles and not has_shuffles:
-        others = [other.name for other in ADJUSTMENTS.values() if not other.uses_shuffles]
-        raise InputError(
-            f"adjustment {name!r} is computed from shuffles, but the test {test!r} has none: use the test 'ar', or "
-            f"{' or '.join(others)}"
-        )
-    return adjustment

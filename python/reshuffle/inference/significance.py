@@ -19,12 +19,19 @@ from ..results import SignificanceResult
 from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 from ..validate import check_name
 from .batches import ONE_PAIR, run_batch
+from .studentized import as_studentized
 from .tests import Plan, records, run_tests
 
 __all__ = ["BOOTSTRAP_METHODS", "approximate_randomization", "bootstrap_test"]
 
 # The method of bootstrap_test, and the name of the test in the registry.
-BOOTSTRAP_METHODS = {"centred": "bootstrap", "shift": "bootstrap-shift", "paired": "paired-bootstrap"}
+BOOTSTRAP_METHODS = {
+    "centred": "bootstrap",
+    "both": "bootstrap-both",
+    "percentile": "bootstrap-percentile",
+    "shift": "bootstrap-shift",
+    "paired": "paired-bootstrap",
+}
 
 # The values of a null distribution, and their probabilities unless all values are equally likely.
 NullDistribution: TypeAlias = tuple[Scores, Scores | None]
@@ -63,6 +70,8 @@ def approximate_randomization(
     metric: MetricLike | None = None,
     *,
     documents: DocumentIds | None = None,
+    strata: StratumIds | None = None,
+    studentized: bool = False,
     scheme: types.Scheme | str = "auto",
     stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int = 10_000,
@@ -110,6 +119,15 @@ def approximate_randomization(
     documents : sequence of S str or int, optional
         The document id of each segment. Segments of a document need not be adjacent. Counts are summed over each
         document before resampling.
+    strata : sequence of S str or int, optional
+        The stratum id of each segment, as in :func:`bootstrap_test`. Shuffles do not depend on strata; only the
+        standard errors do, so they need ``studentized``.
+    studentized : bool
+        Divide every difference by its standard error, that of the delta method, on every shuffle. The test remains
+        exact under the null hypothesis above, and in large samples it is also valid for systems that have equal scores
+        without being exchangeable, for example two outputs with different lengths (Janssen 1997,
+        doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). The metric needs derivatives;
+        those of a callable are finite differences.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
         See above.
     stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
@@ -148,7 +166,7 @@ def approximate_randomization(
     -----
     Cost: about S·K/6 additions of bytes, 64 per instruction, and two scores for each shuffle. A subgroup takes K·m/16
     additions and two scores for each shuffle, whatever S. Memory: S·K numbers, whatever R. With D documents, replace S
-    by D.
+    by D. ``studentized`` takes about three times as long.
 
     Convolution is for systems that differ in only one column of counts, such as the number of edits (TER, WER) or a
     segment score. Then t depends on one sum ±d_1 ± d_2 …, whose distribution takes at most d·Σ\|d_s\|/g additions,
@@ -189,21 +207,36 @@ def approximate_randomization(
     >>> approximate_randomization([a, b, a], [b, a, a], accuracy, seed=[1, 2, 3]).pvalue
     array([0.21875, 0.21875, 1.     ])
 
+    With a standard error for each difference:
+
+    >>> result = approximate_randomization(a, b, accuracy, studentized=True)
+    >>> result.test, result.pvalue, round(result.statistic / result.standard_error, 3)
+    ('ar-studentized', 0.21875, 1.871)
+
     External segment scores need no metric:
 
     >>> result = approximate_randomization([0.81, 0.84, 0.79, 0.9], [0.75, 0.8, 0.8, 0.85])
     >>> round(result.statistic, 3), result.pvalue
     (0.035, 0.25)
     """
-    plan = Plan.from_settings(ComparisonSettings("ar", scheme, stopping, alternative))
+    if strata is not None and not studentized:
+        raise InputError(
+            "strata: shuffles do not depend on them, only the standard errors of studentized differences do: leave "
+            "them out, or pass studentized=True"
+        )
+    test = "ar-studentized" if studentized else "ar"
+    plan = Plan.from_settings(ComparisonSettings(test, scheme, stopping, alternative))
 
     def null(replicates: Replicates, result: SignificanceResult) -> NullDistribution:
+        if studentized:
+            replicates = as_studentized(replicates)
         if result.stopping is not None and result.n_resamples is not None:
             replicates = replicates.first(result.n_resamples)
-        return null_distribution(replicates, (0, 1), plan.shuffling.scheme)
+        values, probabilities, _ = null_distribution(replicates, (0, 1), plan.shuffling.scheme)
+        return values, probabilities
 
     resampling = Resampling(n_resamples, seed, threads, progress)
-    return _test(plan, (metric, a, b), Units(documents), resampling, null if keep_null_distribution else None)
+    return _test(plan, (metric, a, b), Units(documents, strata), resampling, null if keep_null_distribution else None)
 
 
 def bootstrap_test(
@@ -226,19 +259,26 @@ def bootstrap_test(
     Each draw takes S segments with replacement, the same segments for both systems. Let d = score(a) − score(b), and
     let d_b be the difference on draw b. p = (c + 1)/(R + 1), where c is the number of draws for which
 
-    ======== ================================================= =============================================
-    method   condition (two-sided)                             source
-    ======== ================================================= =============================================
-    centred  \|d_b − mean d_b\| ≥ \|d\|                         Hall & Wilson 1991, doi:10.2307/2532163
-    shift    \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
-    paired   the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
-    ======== ================================================= =============================================
+    ========== ================================================= =============================================
+    method     condition (two-sided)                             source
+    ========== ================================================= =============================================
+    centred    \|d_b − d\| ≥ \|d\|                                Hall & Wilson 1991, doi:10.2307/2532163
+    percentile d_b ≤ 0 or d_b ≥ 0, whichever has fewer draws;    Davison & Hinkley 1997, 5.3
+               p is 2(c + 1)/(R + 1), at most 1
+    both       the larger p of ``centred`` and ``percentile``    Berger 1982, Technometrics 24
+    shift      \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
+    paired     the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
+    ========== ================================================= =============================================
 
-    Null hypothesis: the expected difference is 0. Prefer ``centred``, whose type-I error is close to nominal. ``shift``
-    takes the absolute value before centring, as published and as in sacreBLEU and Moses: under the null hypothesis it
-    rejects in about 11 % of tests at the 5 % level, and p is almost always below .43. ``paired`` is one-sided in the
-    observed direction: read as a two-sided test it rejects in about 10 % of tests at the 5 % level. docs/statistics.md
-    has the figures.
+    One-sided, ``percentile`` counts d_b ≤ 0 (``greater``) or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
+
+    Null hypothesis: the expected difference is 0. The type-I error of ``centred`` and ``percentile`` is close to
+    nominal for most pairs. ``both`` also keeps its level where outputs differ in length, when either of them may not.
+    ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
+    1 − α (1 − 2α for a one-sided test) does not contain 0. ``shift`` takes the absolute value before centring, as
+    published and as in sacreBLEU and Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 %
+    level, and p is almost always below .43. ``paired`` is one-sided in the observed direction: read as a two-sided test
+    it rejects in about 10 % of tests at the 5 % level. docs/statistics.md has the figures.
 
     Parameters
     ----------
@@ -250,12 +290,12 @@ def bootstrap_test(
         The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the test set
         whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as it has. All
         segments of a document must be in the same stratum.
-    method : {'centred', 'shift', 'paired'}
+    method : {'centred', 'both', 'percentile', 'shift', 'paired'}
         See above.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that a scores higher than b. ``shift`` is only two-sided.
     keep_null_distribution : bool
-        Return d_b − mean d_b of every draw, 8·R bytes. Not supported for a batch.
+        Return d_b − d of every draw, 8·R bytes. Not supported for a batch.
 
     Returns
     -------
@@ -287,8 +327,7 @@ def bootstrap_test(
 
     def null(replicates: Replicates, result: SignificanceResult) -> NullDistribution:
         (scores,) = replicates.draws
-        drawn = scores[0] - scores[1]
-        return drawn - drawn.mean(), None
+        return scores[0] - scores[1] - result.statistic, None
 
     plan = Plan.from_settings(ComparisonSettings(BOOTSTRAP_METHODS[method], alternative=alternative))
     resampling = Resampling(n_resamples, seed, threads, progress)

@@ -5,17 +5,19 @@ To add a test, write a function from :class:`~reshuffle.inference.hypotheses.Obs
 ``closed_form`` or a new module, and add an entry to :data:`TESTS`.
 
 In all tests t is score(a) − score(b). In tests with replicates, a replicate counts if it is at least as extreme as t,
-and p = (c + 1)/(R + 1) for c such replicates of R (Noreen 1989; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585). So p
-is never 0, and it is 1 for identical systems. Tests of means of segment scores have a p-value in closed form.
+and p = (c + 1)/(R + 1) for c such replicates of R (Noreen 1989; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585), or
+twice that for a test that doubles the smaller tail. So p is never 0, and it is 1 for identical systems. Tests of means
+of segment scores have a p-value in closed form.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .. import signature
-from ..errors import InputError
+from ..errors import InputError, either
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
@@ -24,19 +26,29 @@ from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, SignificanceResult, UsedTest
 from ..settings import ComparisonSettings
 from ..validate import check_name
-from . import bootstrap, closed_form, randomization
+from . import bootstrap, closed_form, randomization, studentized
 from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
-from .multiplicity import Adjustment, Unadjusted, check_adjustment
+from .multiplicity import (
+    ADJUSTMENTS,
+    MAX_T_OF_ALL_DRAWS,
+    MAX_T_OF_DRAWS,
+    MAX_T_OF_REFLECTED_DRAWS,
+    MAX_T_OF_SHUFFLES,
+    MIN_P_OF_SHUFFLES,
+    Adjustment,
+    StepDown,
+    Unadjusted,
+)
 
 __all__ = [
     "ALTERNATIVES",
+    "INSTEAD",
     "TESTS",
     "Plan",
     "SignificanceTest",
     "check_test",
-    "instead",
     "records",
     "run_on_test_set",
     "run_signature",
@@ -64,10 +76,16 @@ class SignificanceTest:
         The kind of its replicates; None for tests in closed form.
     kind : str
         The kind of metric that it needs: ``ANY`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
+    tails : int
+        2 if its two-sided p is twice that of the smaller tail. Its smallest two-sided p is ``tails``/(R + 1).
+    step_down : mapping of str to StepDown
+        The adjustments from replicates that it supports, by name. All tests support adjustments of p-values.
+    for_texts : str or None
+        The test that functions of texts get instead, if it needs counts.
+    in_batches : bool
+        Whether the core tests a batch of problems in one call.
     needs_exchangeable : bool
         Whether it rejects at the wrong rate if the two outputs of a unit are not exchangeable.
-    doubles : bool
-        Whether its two-sided p is twice a one-sided one, so that 2/(R + 1) is the smallest.
     liberal : float or None
         The share of true null hypotheses that it rejects at .05, if that is far more than .05.
     """
@@ -80,13 +98,20 @@ class SignificanceTest:
     alternatives: tuple[str, ...] = ALTERNATIVES
     replicates: str | None = "shuffles"
     kind: str = ANY
+    tails: int = 1
+    step_down: Mapping[str, StepDown] = field(default_factory=dict)
+    for_texts: str | None = None
+    in_batches: bool = False
     needs_exchangeable: bool = False
-    doubles: bool = False
     liberal: float | None = None
+
+    def name_for(self, metric: Metric | CorpusFunction) -> str:
+        """The name of the test that is used for a metric."""
+        return self.for_texts if self.for_texts is not None and isinstance(metric, CorpusFunction) else self.name
 
     def smallest_numerator(self, alternative: str) -> int:
         """The smallest p is this number divided by R + 1."""
-        return 2 if self.doubles and alternative == "two-sided" else 1
+        return self.tails if alternative == "two-sided" else 1
 
 
 TESTS: Mapping[str, SignificanceTest] = {
@@ -98,7 +123,18 @@ TESTS: Mapping[str, SignificanceTest] = {
             "swap the two systems' outputs of random segments; exact under exchangeability",
             "W05-0908, Fig. 1",
             randomization.approximate_randomization,
+            step_down={"maxt": MAX_T_OF_SHUFFLES, "minp": MIN_P_OF_SHUFFLES},
+            in_batches=True,
             needs_exchangeable=True,
+        ),
+        SignificanceTest(
+            "ar-studentized",
+            "studentized approximate randomization",
+            "as ar, with each difference divided by its standard error; also for outputs that are not exchangeable",
+            "doi:10.1214/13-AOS1090",
+            studentized.studentized_randomization,
+            step_down={"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
+            for_texts="ar",
         ),
         SignificanceTest(
             "bootstrap",
@@ -107,6 +143,27 @@ TESTS: Mapping[str, SignificanceTest] = {
             "doi:10.2307/2532163",
             bootstrap.centred,
             replicates="draws",
+            step_down={"maxt": MAX_T_OF_DRAWS},
+        ),
+        SignificanceTest(
+            "bootstrap-both",
+            "centred and percentile bootstrap",
+            "the larger p of bootstrap and bootstrap-percentile; keeps its level where either of them does not",
+            "Berger 1982, Technometrics 24",
+            bootstrap.both,
+            replicates="draws",
+            tails=2,
+            step_down={"maxt": MAX_T_OF_ALL_DRAWS},
+        ),
+        SignificanceTest(
+            "bootstrap-percentile",
+            "percentile bootstrap",
+            "significant exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
+            "doi:10.1017/CBO9780511802843, 5.3",
+            bootstrap.percentile,
+            replicates="draws",
+            tails=2,
+            step_down={"maxt": MAX_T_OF_REFLECTED_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-shift",
@@ -158,10 +215,8 @@ TESTS: Mapping[str, SignificanceTest] = {
 }
 
 
-def instead(near_kink: bool) -> str:
-    """The test that notes recommend for outputs that are not exchangeable, with a kink of the score nearby or not."""
-    order = ("bootstrap-percentile", "bootstrap")
-    return next(name for name in (order if near_kink else ("ar-studentized", *order)) if name in TESTS)
+# What notes recommend if a test needs exchangeable outputs or is liberal: where the score is smooth, and near a kink.
+INSTEAD = {False: "ar-studentized", True: "bootstrap-both"}
 
 
 def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -> SignificanceTest:
@@ -180,6 +235,24 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
         )
     check_kind(f"test {name!r}", test.kind, metrics, ["ar", "bootstrap"])
     return test
+
+
+def _check_adjustment(name: str | None, test: SignificanceTest) -> Adjustment | None:
+    """The adjustment with this name; :class:`InputError` if there is none, or if the test does not support it."""
+    if name is None:
+        return None
+    check_name("adjustment", name, list(ADJUSTMENTS))
+    adjustment = ADJUSTMENTS[name]
+    if adjustment.from_replicates and name not in test.step_down:
+        tests = [other.name for other in TESTS.values() if name in other.step_down]
+        others = [
+            other.name for other in ADJUSTMENTS.values() if other.name in test.step_down or not other.from_replicates
+        ]
+        raise InputError(
+            f"adjustment {name!r} does not support the test {test.name!r}: use the test {either(tests)}, or the "
+            f"adjustment {either(others)}"
+        )
+    return adjustment
 
 
 def _check_shuffling(
@@ -204,7 +277,7 @@ def _check_shuffling(
             )
         return Shuffling()
     can_be_iid = scheme in ("auto", "iid")
-    if adjustment is not None and adjustment.uses_shuffles:
+    if adjustment is not None and adjustment.from_replicates:
         # All pairs must have the same shuffles, and p must come from the same shuffles as the adjusted p.
         if rule is not None:
             raise InputError(
@@ -239,6 +312,7 @@ class Plan:
     alternative: str
     shuffling: Shuffling = IID
     adjustment: Adjustment | None = None
+    inverted: bool = False  # whether an interval inverts the test
 
     @classmethod
     def from_settings(
@@ -246,24 +320,42 @@ class Plan:
     ) -> Plan:
         """Check the settings for these metrics; :class:`InputError` if they cannot be combined."""
         test = check_test(settings.test, settings.alternative, *metrics)
-        adjustment = check_adjustment(settings.adjust, test.name, test.replicates == "shuffles")
+        adjustment = _check_adjustment(settings.adjust, test)
         return cls(test, settings.alternative, _check_shuffling(settings, test, adjustment, alpha), adjustment)
+
+    def for_inversion(self, interval: str) -> Plan:
+        """This plan with an interval that inverts the test; :class:`InputError` if a rule stops the shuffles early."""
+        if self.shuffling.stopping is not None:
+            raise InputError(
+                f"interval {interval!r} needs all shuffles, but a stopping rule ends them early: leave out the rule, "
+                "or choose another interval"
+            )
+        return replace(self, inverted=True)
+
+    @property
+    def tails(self) -> int:
+        """2 if p is twice that of the smaller tail, else 1."""
+        return self.test.smallest_numerator(self.alternative)
+
+    @property
+    def step_down(self) -> StepDown | None:
+        """How the adjustment is computed from replicates; None without such an adjustment."""
+        return None if self.adjustment is None else self.test.step_down.get(self.adjustment.name)
 
     def enough_replicates(self, family: int, alpha: float) -> int | None:
         """How many replicates are enough for ``family`` tests that are adjusted together; None if any number is."""
         if self.test.replicates is None or self.shuffling.scheme == "exact":
             return None
-        if self.adjustment is not None and not self.adjustment.multiplies:
-            return for_pvalue(alpha)  # the adjusted p is a share of the replicates itself
         smallest = self.test.smallest_numerator(self.alternative)
-        return for_pvalue(alpha, smallest if self.adjustment is None else smallest * family)
+        multiplied = self.adjustment is not None and self.adjustment.multiplies
+        return for_pvalue(alpha, smallest * family if multiplied else smallest)
 
     @property
     def caveats(self) -> tuple[Caveat, ...]:
         """Caveats about the test, whatever its results."""
         if self.test.liberal is None:
             return ()
-        values = {"test": self.test.name, "rate": self.test.liberal, "level": 0.05, "instead": instead(near_kink=True)}
+        values = {"test": self.test.name, "rate": self.test.liberal, "level": 0.05, "instead": INSTEAD[True]}
         return (Caveat("liberal", values),)
 
     @property
@@ -289,14 +381,21 @@ def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses) ->
 
 def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) -> Outcome:
     """Test the hypotheses about one test set, all on the same replicates."""
-    adjustment = plan.adjustment
-    extra = () if adjustment is None else adjustment.extra
-    observed = Observed(replicates, hypotheses, plan.alternative, plan.shuffling, extra)
+    step_down = plan.step_down
+    extra = () if step_down is None else step_down.extra
+    observed = Observed(
+        replicates,
+        hypotheses,
+        plan.alternative,
+        plan.shuffling,
+        extra,
+        tails=plan.tails,
+        every_statistic=plan.inverted or step_down is not None,
+    )
     outcome = plan.test.run(observed)
-    if adjustment is None:
+    if plan.adjustment is None:
         return outcome
-    unadjusted = Unadjusted(replicates, hypotheses, plan.alternative, observed.thresholds, outcome)
-    return replace(outcome, adjusted=adjustment.adjust(unadjusted))
+    return replace(outcome, adjusted=plan.adjustment.adjust(Unadjusted(observed, outcome), step_down))
 
 
 def records(
@@ -312,21 +411,25 @@ def records(
     ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
     number of references as signatures write it.
     """
-    rule, name, caveats = plan.shuffling.stopping, plan.test.name, plan.caveats
-    # The seed and the run's part of the signature, by test set, scheme and bits. Most hypotheses share it.
-    runs: dict[tuple[int, str | None, int | None], tuple[int | None, str]] = {}
+    rule, caveats = plan.shuffling.stopping, plan.caveats
+    # The seed and the run's part of the signature, by test set, test, scheme and bits. Most hypotheses share it.
+    runs: dict[tuple[int, str, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
     columns = [none if array is None else array.tolist() for array in arrays]
-    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties in zip(*columns, strict=True):
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, tails, error in zip(
+        *columns, strict=True
+    ):
         replicates = sets[t]
         metric = replicates.samples[m].metric
-        if (t, scheme, bits) not in runs:
+        name = plan.test.name_for(metric)
+        if (t, name, scheme, bits) not in runs:
             seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
-            runs[t, scheme, bits] = seed, run_signature(plan, replicates, scheme_part, seed).line
-        seed, line = runs[t, scheme, bits]
+            run = run_signature(plan, replicates, scheme_part, seed)
+            runs[t, name, scheme, bits] = seed, run._replace(test=name).line
+        seed, line = runs[t, name, scheme, bits]
         results.append(
             SignificanceResult(
                 test=name,
@@ -344,6 +447,8 @@ def records(
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
                 caveats=caveats,
+                tails=plan.tails if tails is None else tails,
+                standard_error=None if error is None or math.isnan(error) else error,
             )
         )
     return results

@@ -82,6 +82,8 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "n_resamples": test.n_resamples,
         "stopping": None if test.stopping is None else asdict(test.stopping),
         "seed": test.seed,
+        "tails": test.tails,
+        "standard_error": test.standard_error,
         "wins": test.wins,
         "ties": test.ties,
         "intraclass_correlation": pair.intraclass_correlation,

@@ -59,7 +59,8 @@ def _replicates(result: SignificanceResult) -> str | None:
         ended = "stopped" if stopping.stopped else "not stopped"
         parts.append(f"{ended} by {stopping.rule} (at most {stopping.max_resamples:,})")
     if result.exceedances is not None:
-        parts.append(counted(result.exceedances, "exceedance"))
+        few = f"{result.exceedances:,} in the smaller tail"
+        parts.append(few if result.tails == 2 else counted(result.exceedances, "exceedance"))
     if result.seed is not None:
         parts.append(f"seed {result.seed}")
     interval = result.pvalue_interval
