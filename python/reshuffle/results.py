@@ -494,6 +494,7 @@ class Caveat:
     kind : str
         - ``liberal``: the test rejects true null hypotheses far more often than its level says;
         - ``undecided``: tests with a stopping rule used all their shuffles without a decision;
+        - ``other-test``: a metric is a function of texts, so the tests under it are others than the one chosen;
         - ``dependence``: the correlation of segments within documents under a metric, and the design effect;
         - ``not-exchangeable``: shuffles give some differences under a metric a wrong spread, because the systems'
           outputs are not exchangeable; the pair for which it is worst, and a test to use instead;

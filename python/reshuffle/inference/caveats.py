@@ -88,6 +88,7 @@ def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
     yield from map(_Found, plan.caveats)
     yield from _undecided(comparison)
     for family in families:
+        yield from _other_test(family, plan)
         yield from _dependence(family)
         yield from _not_exchangeable(family)
     tests = len(comparison.comparisons)
@@ -115,6 +116,14 @@ def _undecided(comparison: Comparison) -> Iterator[_Found]:
     if undecided:
         numbers = {"undecided": len(undecided), "tests": len(rules), "n_resamples": undecided[0][1]}
         yield _Found(Caveat("undecided", numbers), [index for index, _ in undecided])
+
+
+def _other_test(family: _Family, plan: Plan) -> Iterator[_Found]:
+    """The tests under one metric were made by another test, because the chosen one needs counts."""
+    used = family.tests[0].test
+    if used != plan.test.name:
+        values = {"metric": family.metric, "test": plan.test.name, "used": used}
+        yield _Found(Caveat("other-test", values), family.pairs)
 
 
 def _dependence(family: _Family) -> Iterator[_Found]:
