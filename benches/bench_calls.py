@@ -70,6 +70,26 @@ def test_approximate_randomization(benchmark: BenchmarkFixture, pair: tuple[Coun
     assert n_resamples == result.n_resamples
 
 
+@pytest.mark.parametrize("n_segments", [500, 3_004])
+@pytest.mark.parametrize("studentized", [False, True], ids=["ar", "ar-studentized"])
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "nist"])
+def test_shuffles(
+    benchmark: BenchmarkFixture,
+    references: list[list[str]],
+    systems: dict[str, list[str]],
+    name: str,
+    studentized: bool,
+    n_segments: int,
+) -> None:
+    """On one thread, shuffles of ``ar-studentized`` should take at most four times as long as those of ``ar``.
+    The time includes that of the constants that no swap changes."""
+    metric = reshuffle.metric(name)
+    counts = metric.suff_stats([systems[OTHER], systems[BASELINE]], references)[:, :n_segments]
+    options: dict[str, Any] = {"studentized": studentized, "scheme": "iid", "threads": 1}
+    result = benchmark(reshuffle.approximate_randomization, *counts, metric, n_resamples=10_000, **options)
+    assert result.n_resamples == 10_000
+
+
 @pytest.mark.parametrize("n_resamples", [1, 1_000])
 def test_bootstrap_test(benchmark: BenchmarkFixture, pair: tuple[Counts, Counts], n_resamples: int) -> None:
     """The same for bootstrap draws, which cost several times as much as shuffles."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from conftest import Outcome
 from reshuffle import (
     CorpusFunction,
     InputError,
@@ -20,16 +22,17 @@ from reshuffle import (
     approximate_randomization,
     compare,
     metric,
-    standard_error,
 )
 from reshuffle.inference import studentized as inference
 from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.metrics.native import resolve
-from reshuffle.resampling import CountSample, Replicates, Series, Tally
+from reshuffle.resampling import Batch, CountSample, Replicates, Series, Tally, TextSample
 from reshuffle.resampling.schemes import Shuffling
 from reshuffle.resampling.studentized import Constants, Cross, Probed, _cross, studentize
 from reshuffle.resampling.units import Documents, Strata
+from test_simd import run as run_python
+from test_simd import supported_paths
 
 Flips = NDArray[np.bool_]
 
@@ -127,12 +130,8 @@ def statistics_of(sample: CountSample, n: int, **options: Any) -> Scores:
 
 
 def flips_of(n: int, n_units: int) -> Flips:
-    """The units that the first n shuffles swap: (n, S). A system with one 1 in every row shows them."""
-    counts = np.stack([np.eye(n_units, dtype=np.int64), np.zeros((n_units, n_units), np.int64)])
-    sample = CountSample.from_counts(resolve(lambda totals: totals[..., 0]), counts)
-    replicates = Replicates([sample], n_resamples=n, seed=3)
-    (batch,) = replicates.batches(n, "")
-    return batch.sums(sample._shuffle_resampler).reshape(n, 2, n_units)[:, 0].astype(bool)
+    """The units that the first n shuffles swap: (n, S)."""
+    return np.array([Batch(3, 0, n, 1).flips(r, n_units)[:n_units] for r in range(n)], dtype=bool)
 
 
 # The definition, with derivatives of its own.
@@ -233,13 +232,25 @@ def test_statistics_of_means_over_documents_equal_the_definition(seed: int, n_do
     close_to_definition(sample_of(scores, scores.counts_of(["a", "b"]), documents), [0] * n_documents)
 
 
-@pytest.mark.parametrize("case", ["bleu", "chrf", "ter", "depf"])
-def test_standard_error_is_nearly_that_of_the_delta_method(case: str) -> None:
+def on_either_side(rng: np.random.Generator, n: int) -> Counts:
+    """BLEU's counts of a system that is longer than the reference, and of one that is shorter."""
+    reference = rng.integers(5, 40, n)
+    longer, shorter = reference + rng.integers(-1, 4, n), np.maximum(reference - rng.integers(-1, 4, n), 4)
+    hypothesis = np.stack([longer, shorter])
+    ngrams = np.stack([hypothesis - order for order in range(4)], axis=-1)
+    matches = rng.binomial(ngrams, [0.6, 0.35, 0.2, 0.1])
+    return np.concatenate([hypothesis[..., None], np.stack([reference] * 2)[..., None], matches, ngrams], axis=-1)
+
+
+@pytest.mark.parametrize("case", ["bleu", "chrf", "ter", "depf", "nist"])
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=5)
+def test_standard_error_is_nearly_that_of_the_delta_method(case: str, seed: int) -> None:
     """They differ only by the projection of the contributions on one or two directions."""
     m, invent = CASES[case]
-    a, b = invent(np.random.default_rng(5), 400)
-    result = approximate_randomization(a, b, m, studentized=True, n_resamples=1)
-    assert result.standard_error == pytest.approx(standard_error(a, b, m, method="delta"), rel=0.03)
+    sample = sample_of(m, (on_either_side if case == "bleu" else invent)(np.random.default_rng(seed), 400))
+    observed = studentize(sample, (0, 1)).observed
+    assert observed.error == pytest.approx(sample.linear.variance(0, 1) ** 0.5, rel=5e-3)
 
 
 # Exactness.
@@ -250,7 +261,7 @@ def swapped(a: Counts, b: Counts, flips: Sequence[int]) -> tuple[Counts, Counts]
     return np.where(at, b, a), np.where(at, a, b)
 
 
-SMALL = {
+SMALL: dict[str, tuple[Any, Callable[[np.random.Generator, int], Counts]]] = {
     "bleu": ("bleu", bleu_like),
     "ter": ("ter", ratio_like),
     "chrf": ("chrf", chrf_like),
@@ -382,7 +393,8 @@ def test_studentized_means_order_shuffles_as_differences_do(
     seed: int, n: int, kind: str, alternative: str, magnitude: float
 ) -> None:
     """The same without the short cut that leaves means to ``ar``, and for scores whose squares overflow."""
-    a, b = (scores * magnitude for scores in means_of(seed, n, kind))
+    # Multiples of .1 are no longer multiples of a decimal after multiplication, so sums that were tied differ a little.
+    a, b = (scores * magnitude for scores in means_of(seed, n, "real" if magnitude != 1 else kind))
     scores = SegmentScores("score", {"a": a, "b": b})
     sample = sample_of(scores, scores.counts_of(["a", "b"]))
     studentized = studentize(sample, (0, 1))
@@ -403,6 +415,26 @@ def count(replicates: Replicates, alternative: str) -> tuple[int, Scores]:
     return int(counts[0, 0]), group.thresholds
 
 
+@given(seed=st.integers(0, 2**32), n=st.integers(2, 40), alternative=st.sampled_from(ALTERNATIVES))
+@settings(max_examples=40)
+def test_p_of_a_mean_in_python_equals_that_of_ar(seed: int, n: int, alternative: str) -> None:
+    """Finite differences of a linear function are not exactly constant, and many shuffles have the same difference."""
+    a, b = np.random.default_rng(seed).integers(0, 3, (2, n, 1)) * 1_007
+    one, other = (
+        approximate_randomization(
+            a,
+            b,
+            lambda totals: totals[..., 0] / 7.3 - 1e4,
+            studentized=studentized,
+            alternative=alternative,
+            n_resamples=200,
+            scheme="iid",
+        )
+        for studentized in (True, False)
+    )
+    assert one.pvalue == other.pvalue
+
+
 @pytest.mark.parametrize("stopping", ["besag-clifford", "gandy"])
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
 @settings(max_examples=10)
@@ -419,13 +451,16 @@ def test_auto_chooses_for_means_of_many_systems_as_ar_does() -> None:
     """The cost of shuffles is shared by all pairs in ``ar``, so it must be taken to be shared here, too."""
     rng = np.random.default_rng(1)
     scores = SegmentScores("score", {f"s{k}": rng.integers(0, 30, 90) * 1.0 for k in range(6)})
-    for n in (2_000, 10_000, 100_000):
+    schemes = set()
+    for n in (2_000, 5_200, 5_400, 100_000):
         one, other = (
             compare(metrics=[scores], test=test, all_pairs=True, n_resamples=n).comparisons
             for test in ("ar-studentized", "ar")
         )
         got, expected = ([(c.test.pvalue, c.test.scheme) for c in both] for both in (one, other))
         assert got == expected
+        schemes |= {scheme for _, scheme in got}
+    assert schemes == {"iid", "exact"}
 
 
 @given(seed=st.integers(0, 2**32))
@@ -495,16 +530,15 @@ def test_a_difference_without_variance_is_infinite() -> None:
     assert (observed.value, observed.error) == (np.inf, 0)
     result = approximate_randomization(a, b, studentized=True, scheme="exact")
     assert (result.pvalue, result.standard_error) == (2 / 1024, 0)
-    # With strata the statistic is studentized: each of two strata must be all kept or all swapped, 4 of 64 arrangements;
-    # in two of them the difference is 0.
+    # With strata the statistic is studentized. If each of two strata is all kept or all swapped, in 4 of 64
+    # arrangements, there is no variance; in two of them the difference is 0.
     a, b, strata = np.ones(6), np.zeros(6), [0, 0, 0, 1, 1, 1]
     result = approximate_randomization(a, b, strata=strata, studentized=True, scheme="exact")
     assert (result.pvalue, result.standard_error) == (2 / 64, 0)
-    z = np.sort(
-        approximate_randomization(
-            a, b, strata=strata, studentized=True, scheme="exact", keep_null_distribution=True
-        ).null_distribution
-    )
+    options: dict[str, Any] = {"strata": strata, "studentized": True, "scheme": "exact"}
+    kept = approximate_randomization(a, b, keep_null_distribution=True, **options).null_distribution
+    assert kept is not None
+    z = np.sort(kept)
     assert (z[0], z[-1], np.isfinite(z).sum()) == (-np.inf, np.inf, 62)
     assert (
         approximate_randomization(a, b, strata=strata, studentized=True, scheme="exact", alternative="less").pvalue == 1
@@ -519,8 +553,9 @@ def test_squares_of_large_and_small_scores_neither_overflow_nor_underflow(magnit
     options: dict[str, Any] = {"documents": documents, "studentized": True, "scheme": "iid", "n_resamples": 499}
     expected = approximate_randomization(a, b, **options)
     got = approximate_randomization(a * magnitude, b * magnitude, **options)
-    assert got.pvalue == expected.pvalue
-    assert got.standard_error == pytest.approx(expected.standard_error * magnitude, rel=1e-9)
+    # The fixed-point resolution of the scores may differ, and so may the rounding of contributions.
+    assert got.pvalue == pytest.approx(expected.pvalue, abs=0.01)
+    assert got.standard_error == pytest.approx(expected.standard_error * magnitude, rel=0.01)
 
     def ratio(scale: float) -> Callable[[Counts], Scores]:
         return lambda totals: scale * totals[..., 0] / totals[..., 1]
@@ -541,8 +576,222 @@ def test_the_largest_sums_do_not_overflow(case: str) -> None:
     # Ratios are the same, but columns of w are rounded.
     assert got.pvalue == pytest.approx(expected.pvalue, abs=0.01)
     assert got.standard_error == pytest.approx(expected.standard_error, rel=0.01)
-    with pytest.raises(InputError, match="could exceed"):
+    with pytest.raises(InputError, match="their sum would pass 2\\^62"):
         approximate_randomization(a * 2 * factor, b, m, studentized=True, n_resamples=300)
+
+
+# The same bytes.
+
+
+def test_threads_and_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    for case in ("bleu", "chrf", "ter", "callable"):
+        m, invent = CASES[case]
+        sample = sample_of(m, invent(rng, 300), strata=[0] * 150 + [1] * 150)
+        z = [statistics_of(sample, 1000, threads=threads).tobytes() for threads in (1, 2, 3)]
+        assert len(set(z)) == 1, case
+        if m is f_score_of_python:
+            monkeypatch.setattr("reshuffle.resampling.studentized.BATCH_CELLS", 1000)
+            assert statistics_of(sample, 1000).tobytes() == z[0]
+
+
+@pytest.mark.parametrize("case", ["bleu", "ter"])
+def test_any_range_of_shuffles_has_the_same_statistics(case: str) -> None:
+    """Series of parts, cut at multiples of 64 or anywhere else, are those of the whole."""
+    m, invent = CASES[case]
+    studentized = studentize(sample_of(m, invent(np.random.default_rng(4), 90)), (0, 1))
+    native = studentized.native("shuffles")
+    assert native is not None
+    resampler = _core.Resampler([native], kind="shuffles")
+
+    def part(first: int, n: int) -> _core.Series:
+        (series,) = resampler.run([_core.Series([(0, 1)])], n=n, seed=3, first=first)
+        return series
+
+    whole = part(0, 500)
+    merged = part(0, 64).merge(part(64, 256)).merge(part(320, 180))
+    assert merged.statistics.tobytes() == whole.statistics.tobytes()
+    one_by_one = np.concatenate([part(first, 1).statistics for first in range(130)], axis=-1)
+    assert one_by_one.tobytes() == np.ascontiguousarray(whole.statistics[..., :130]).tobytes()
+
+
+def test_a_batch_equals_one_problem_at_a_time() -> None:
+    rng = np.random.default_rng(6)
+    for m, invent in (CASES["bleu"], CASES["callable"]):
+        counts = np.stack([invent(rng, 40) for _ in range(3)])
+        options: dict[str, Any] = {"studentized": True, "n_resamples": 200, "strata": [0] * 15 + [1] * 25}
+        batch = approximate_randomization(counts[:, 0], counts[:, 1], m, seed=[1, 2, 3], **options)
+        assert batch.test == "ar-studentized"
+        for i, (a, b) in enumerate(counts):
+            one = approximate_randomization(a, b, m, seed=i + 1, **options)
+            assert (one.pvalue, one.standard_error) == (batch.pvalue[i], batch.standard_error[i])
+
+
+SIMD_SCRIPT = """
+import hashlib
+import numpy as np
+from test_studentized import CASES, sample_of, statistics_of
+rng = np.random.default_rng(1)
+for case, (m, invent) in CASES.items():
+    for strata in (None, [0] * 301 + [1] * 200):
+        z = statistics_of(sample_of(m, invent(rng, 501), strata=strata), 300)
+        print(case, len(set(z.tolist())), hashlib.sha256(z.tobytes()).hexdigest())
+"""
+
+
+def test_all_simd_paths_give_the_same_bytes() -> None:
+    done = {path: run_python(path, "-c", SIMD_SCRIPT, cwd=Path(__file__).parent) for path in supported_paths()}
+    assert all(one.returncode == 0 for one in done.values()), {path: one.stderr for path, one in done.items()}
+    assert len(done["portable"].stdout.splitlines()) == 2 * len(CASES)
+    for path, one in done.items():
+        assert one.stdout == done["portable"].stdout, path
+
+
+@pytest.mark.parametrize("case", ["ter", "depf", "length"])
+@given(seed=st.integers(0, 2**32), strata=st.booleans())
+@settings(max_examples=5)
+def test_a_callable_gives_the_p_of_the_native_metric(case: str, seed: int, strata: bool) -> None:
+    """The same formula in Python, with finite differences instead of derivatives in closed form."""
+    m, invent = CASES[case]
+    counts = 8 * invent(np.random.default_rng(seed), 50)  # steps of 1 are small beside the sums
+    native = resolve(m)
+    ids = [0] * 20 + [1] * 30 if strata else None
+    one, other = (sample_of(formula, counts, strata=ids) for formula in (native, native.score))
+    assert statistics_of(other, 200) == pytest.approx(statistics_of(one, 200), rel=1e-4, abs=1e-6)
+    options: dict[str, Any] = {"studentized": True, "n_resamples": 300, "strata": ids, "scheme": "iid"}
+    a, b = counts
+    p = [approximate_randomization(a, b, formula, **options).pvalue for formula in (native, native.score)]
+    assert p[0] == p[1]
+
+
+# Many systems: step-down adjustments.
+
+
+def texts(n: int = 40) -> tuple[list[str], dict[str, list[str]]]:
+    """A reference and five systems, of which two are identical."""
+    rng = np.random.default_rng(11)
+    reference = [" ".join(rng.choice([*"abcdefgh"], rng.integers(3, 14))) for _ in range(n)]
+
+    def noisy(rate: float) -> list[str]:
+        return [" ".join(w if rng.random() > rate else "x" for w in line.split()) for line in reference]
+
+    systems = {name: noisy(rate) for name, rate in (("a", 0.1), ("b", 0.16), ("c", 0.2), ("e", 0.4))}
+    return reference, systems | {"d": systems["c"]}
+
+
+def words_in_common(hypotheses: list[str], references: list[list[str | None]]) -> float:
+    """A function of texts."""
+    pairs = zip(hypotheses, references[0], strict=True)
+    return sum(len({*line.split()} & {*(reference or "").split()}) for line, reference in pairs) / len(hypotheses)
+
+
+def roots(line: str) -> float:
+    """A score of a segment that makes no ties, which minP ranks in its own way."""
+    return sum(ord(letter) ** 0.5 for letter in line) / 100
+
+
+METRICS: dict[str, Callable[[], Any]] = {
+    "bleu": lambda: metric("bleu"),
+    "ter": lambda: metric("ter"),
+    "text": lambda: CorpusFunction("common", words_in_common),
+    "mean": lambda: SegmentScores("mean", {name: list(map(roots, lines)) for name, lines in texts()[1].items()}),
+}
+
+SHUFFLES = 150
+
+
+def series_of(sample: Any, pair: tuple[int, int], is_text: bool) -> tuple[Scores, float]:
+    """What the definition compares for one pair: its statistics on all shuffles, comparable, and the observed one."""
+    if is_text:
+        replicates = Replicates([sample], n_resamples=SHUFFLES, seed=12345)
+        (statistics,) = replicates.run([Series()], [pair])
+        spread = float(np.sqrt((statistics[0, 0] ** 2).mean())) or 1.0
+        return statistics[0, 0] / spread, float(sample.scores[pair[0]] - sample.scores[pair[1]]) / spread
+    studentized = studentize(sample, pair)
+    (statistics,) = Replicates([studentized], n_resamples=SHUFFLES, seed=12345).run([Series()], [(0, 1)])
+    return statistics[0, 0], studentized.observed.value
+
+
+def oriented(values: Any, alternative: str) -> Any:
+    return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -np.asarray(values)
+
+
+def step_down(series: Scores, observed: Scores, adjust: str) -> Scores:
+    """Step-down maxT or minP by the book, from (pairs, R) statistics and (pairs,) observed ones, oriented."""
+    near = 1e-9 * np.maximum(np.abs(observed), 1)
+    everything = np.concatenate([series, observed[:, None]], axis=1)  # the observed arrangement is the last column
+    if adjust == "minp":
+        # The statistic is minus the number of arrangements that are at least as extreme.
+        ranks = (everything[:, None, :] >= everything[:, :, None] - near[:, None, None]).sum(axis=2)
+        everything, near = -ranks.astype(float), np.zeros(len(observed))
+    order = np.argsort(-everything[:, -1], kind="stable")
+    adjusted, running = np.empty(len(observed)), 0.0
+    for j, h in enumerate(order):
+        largest = everything[order[j:]].max(axis=0)
+        running = max(running, float((largest >= everything[h, -1] - near[h]).mean()))
+        adjusted[h] = running
+    return adjusted
+
+
+@pytest.mark.parametrize("adjust", ["maxt", "minp"])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("cells", [None, 1000])
+def test_step_down_adjustments_equal_the_definition(
+    adjust: str, alternative: str, cells: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if cells is not None:  # in groups of a few pairs
+        monkeypatch.setattr(inference, "CELLS", cells)
+    reference, systems = texts()
+    result = compare(
+        reference,
+        systems,
+        [make() for make in METRICS.values()],
+        test="ar-studentized",
+        adjust=adjust,
+        all_pairs=True,
+        alternative=alternative,
+        n_resamples=SHUFFLES,
+    )
+    names = list(systems)
+    by_metric: dict[str, list[Any]] = {}
+    for comparison in result.comparisons:
+        by_metric.setdefault(comparison.test.metric, []).append(comparison)
+    assert len(by_metric) == len(METRICS)
+    for (key, make), comparisons in zip(METRICS.items(), by_metric.values(), strict=True):
+        is_text = key == "text"
+        m = make()
+        sample: Any
+        if is_text:
+            sample = TextSample(m, list(systems.values()), [list(reference)])
+        elif isinstance(m, SegmentScores):
+            sample = CountSample.from_counts(m, m.counts_of(names))
+        else:
+            sample = CountSample.from_counts(m, m.suff_stats(list(systems.values()), [reference]))
+        pairs = [(names.index(c.system), names.index(c.baseline)) for c in comparisons]
+        assert len(pairs) == 10
+        parts = [series_of(sample, pair, is_text) for pair in pairs]
+        series = oriented(np.array([statistics for statistics, _ in parts]), alternative)
+        observed = oriented(np.array([value for _, value in parts]), alternative)
+        p = ((series >= observed[:, None] - 1e-9).sum(axis=1) + 1) / (SHUFFLES + 1)
+        assert [c.test.pvalue for c in comparisons] == pytest.approx(p)
+        assert [c.test.adjusted_pvalue for c in comparisons] == pytest.approx(step_down(series, observed, adjust))
+        assert {c.test.test for c in comparisons} == {"ar" if is_text else "ar-studentized"}
+        same = next(c for c in comparisons if {c.system, c.baseline} == {"c", "d"})
+        assert (same.test.pvalue, same.test.adjusted_pvalue) == (1, 1)
+
+
+def test_groups_do_not_change_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    reference, systems = texts()
+    options: dict[str, Any] = {"test": "ar-studentized", "all_pairs": True, "n_resamples": 200}
+
+    def p() -> list[Any]:
+        result = compare(reference, systems, ["bleu", "chrf", METRICS["text"]()], **options)
+        return [(c.test.test, c.test.pvalue, c.test.standard_error) for c in result.comparisons]
+
+    expected = p()
+    for cells in (1, 3000, 100_000):
+        monkeypatch.setattr(inference, "CELLS", cells)
+        assert p() == expected
 
 
 def test_functions_of_texts_are_tested_by_ar_and_the_report_says_so() -> None:
@@ -558,3 +807,60 @@ def test_functions_of_texts_are_tested_by_ar_and_the_report_says_so() -> None:
     assert of_share.standard_error is None
     assert "|test:ar|" in of_share.signature
     assert "share: p is that of 'ar', because 'ar-studentized' needs counts" in str(comparison)
+
+
+# Errors.
+
+
+def test_fewer_than_two_units_are_refused() -> None:
+    counts = np.ones((1, 2), int)
+    with pytest.raises(InputError, match="at least 2"):
+        approximate_randomization(counts, counts, "ter", studentized=True)
+
+
+def test_too_many_strata_are_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.resampling.studentized.LARGEST_CROSS", 1000)
+    a, b = ratio_like(np.random.default_rng(1), 100)
+    strata = (np.arange(100) // 2).tolist()
+    with pytest.raises(InputError, match=r"50 strata of 100 units are too many: use 'ar', or fewer strata"):
+        approximate_randomization(a, b, "ter", strata=strata, studentized=True)
+
+
+def test_a_function_that_has_no_derivative_is_refused_with_a_way_out() -> None:
+    a, b = depf_like(np.random.default_rng(1), 20)
+
+    def only_there(totals: Counts) -> Scores:
+        return np.where(np.isin(totals[..., 1], [a[:, 1].sum(), b[:, 1].sum()]), totals[..., 0], np.nan)
+
+    with pytest.raises(InputError, match=r"did not return a finite number for the totals .*; use the test 'ar'$"):
+        approximate_randomization(a, b, only_there, studentized=True)
+
+
+def test_a_function_that_is_undefined_beyond_its_counts_has_one_direction() -> None:
+    """Matches cannot exceed the words, so the gradient cannot be probed where only one of the counts has moved."""
+    rng = np.random.default_rng(1)
+    words = np.full((2, 60), 20)
+    matches = rng.binomial(19, 0.99, (2, 60))
+
+    def logit(totals: Counts) -> Scores:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scores: Scores = np.log(totals[..., 0] / (totals[..., 1] - totals[..., 0] - 60))
+        return scores
+
+    sample = sample_of(logit, np.stack([matches, words], axis=-1))
+    assert len(Probed.from_counts(sample.metric, *sample.counts).directions) == 1
+    a, b = sample.counts
+    result = approximate_randomization(a, b, logit, studentized=True, n_resamples=200)
+    assert 0 < result.pvalue < 1
+    assert result.standard_error is not None
+
+
+def test_the_command_line_refuses_a_single_segment(
+    run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ref", "a", "b"):
+        Path(name).write_text("one line\n")
+    done = run("compare", "ref", "a", "b", "--test", "ar-studentized")
+    assert (done.code, done.out) == (2, "")
+    assert "at least 2" in done.err

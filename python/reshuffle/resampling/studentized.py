@@ -13,13 +13,14 @@ v = U/(U − 1)·[Σ i_u² − (Σ i_u)²/U] for U units, or the sum of this ove
 
 Σ i_u² contains Σ σ_u (ḡ·δ_u)(q·w_u), for which every product of two columns would have to be summed on every shuffle.
 Therefore ḡ·δ_u is approximated by Σ_j α_j e_ju, with e_ju = g_j·δ_u for one or two fixed directions g_j: the gradient
-at the mean totals and, if the gradient changes there, the direction of the change. The factors α_j are those of the
+at the mean totals and, if ḡ changes between shuffles, the direction of the change. The factors α_j are those of the
 projection of ḡ. The columns e_j·w are summed like counts. Everything but σ is the same for the swapped systems, so the
 test stays exact whatever the approximation.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -48,10 +49,13 @@ TERM_SCALE = 64
 WEIGHTED_TERM_SCALE = 16
 # The most numbers in the cross columns of the strata: 1 GB.
 LARGEST_CROSS = 1 << 27
-# A second direction is used if the gradient changes by more than this share.
+# A second direction is used if ḡ turns by more than this share of its size.
 CHANGE = 0.02
 # A column of w that equals another one, but for a constant, in all but one of this many units needs no sum of its own.
 UNITS_PER_EXCEPTION = 64
+# The same for a sample of about so many units, which rules out most pairs of columns.
+SAMPLE = 256
+SAMPLED_UNITS_PER_EXCEPTION = 16
 
 Matrix = NDArray[np.float64]
 
@@ -193,7 +197,9 @@ class ObservedStatistic(NamedTuple):
             return cls(difference, 0.0, value, 0.0)
         root = variance**0.5
         value = difference * scale / root
-        return cls(difference, root / scale, value, slack * scale / root + abs(value) * rounding * size / variance)
+        # Rounding errors of the terms, and through them of the difference, are larger in a variance that is small.
+        condition = max(1.0, size / variance)
+        return cls(difference, root / scale, value, (slack * scale / root + abs(value) * rounding) * condition)
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,7 +368,7 @@ class Probed(NamedTuple):
     """What the gradient near the mean totals shows.
 
     ``directions``, (m, K), are in units of 1/``scale`` (:class:`Constants`). ``changing``, (K,), says which derivatives
-    change.
+    change between shuffles.
     """
 
     scale: float
@@ -371,48 +377,46 @@ class Probed(NamedTuple):
 
     @classmethod
     def from_counts(cls, metric: Metric, a: Counts, b: Counts) -> Probed:
-        """Evaluate the gradient at the mean totals, and with each total moved as far as swaps can move it."""
+        """Evaluate the gradient at the mean totals, and with each total moved as far as any swaps can move it."""
         ends = both_ends(a, b)
         moments = _moments(a - b)
-        moved = np.flatnonzero(moments.diagonal())
-        gradients = _probe(metric, ends, moved)
+        gradients = _probe(metric, ends)
         # Differences are mostly of this size.
         size = float((np.abs(gradients[0]) * np.sqrt(moments.diagonal())).max())
-        scale = 2.0 ** -np.clip(np.frexp(size)[1], -1000, 1000) if size > 0 else 1.0
-        here, *others = gradients * scale
-        directions = [here]
-        if others:
-            changes = (np.array(others[: len(moved)]) - others[len(moved) :]) / 2
+        scale = 2.0 ** -min(max(math.frexp(size)[1], -1000), 1000) if size > 0 else 1.0
+        here, others = gradients[0] * scale, gradients[1:] * scale
+        directions, squared = [here], here @ moments @ here
+        if len(others) and squared > 0:
+            up, down = np.split(others, 2)
+            # What ḡ is if one shuffled system is at either end. A ḡ that only becomes larger needs no other direction.
+            changes = (up + down) / 2 - here
+            changes -= (changes @ moments @ here / squared)[:, None] * here
             sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
-            squared = here @ moments @ here
-            if squared > 0 and sizes.max() > CHANGE**2 * squared:
-                change = changes[sizes.argmax()]
-                directions.append(change - (change @ moments @ here) / squared * here)
-        is_native = metric.core is not None
-        changing = (gradients != gradients[0]).any(axis=0) if is_native else np.full(len(moments), True)
+            if sizes.max() > CHANGE**2 * squared:
+                directions.append(changes[sizes.argmax()])
+        is_known = len(others) > 0 or not moments.any()
+        changing = (others != here).any(axis=0) if is_known else np.full(len(here), True)
         return cls(scale, np.array(directions), changing)
 
 
-def _probe(metric: Metric, ends: Counts, moved: NDArray[np.intp]) -> Scores:
-    """The gradient at the mean totals and, for each column that differs, at its largest and smallest total: (n, K).
+def _probe(metric: Metric, ends: Counts) -> Scores:
+    """The gradient at the mean totals, then with each total as large and as small as swaps can make it: (n, K).
 
-    Swaps can reach no totals beyond these. ``ends`` are the counts of :func:`both_ends`.
+    ``ends`` are the counts of :func:`both_ends`. Only the first row if a function is undefined at one of the others.
     """
     lowest, highest = ends.sum(axis=1)
     # The mean, rounded up: the sum of both could overflow.
     middle = (lowest >> 1) + (highest >> 1) + ((lowest | highest) & 1)
+    (moved,) = np.nonzero((ends[0] != ends[1]).any(axis=0))
     # A derivative at a sum of 0 may be one of another formula.
     lowest = np.where(lowest < 0, lowest, np.maximum(lowest, np.minimum(middle, 1)))
-    totals = np.repeat(middle[None], 1 + 2 * len(moved), axis=0)
-    index = np.arange(len(moved))
-    totals[1 + index, moved], totals[1 + len(moved) + index, moved] = highest[moved], lowest[moved]
-    if metric.core is not None:
-        return _gradient(metric, ends, totals)
-    middle_only = _gradient(metric, ends, totals[:1])
+    totals = np.repeat(middle[None], 2 * len(moved), axis=0)
+    totals[np.arange(len(totals)), np.tile(moved, 2)] = np.concatenate([highest[moved], lowest[moved]])
+    here = _gradient(metric, ends, middle[None])
     try:
-        return np.concatenate([middle_only, _gradient(metric, ends, totals[1:])])
+        return np.concatenate([here, _gradient(metric, ends, totals)])
     except InputError:  # a function need not be defined where only one of its counts has moved
-        return middle_only
+        return here
 
 
 def _integers(delta: Counts, weights: Weights) -> tuple[Counts, Matrix]:
@@ -446,6 +450,7 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
     those that equal another one except for a constant and a few units are replaced by what they differ by there.
     """
     n_units, width = w.shape
+    all_columns = np.ascontiguousarray(w.T)
     columns: list[Counts] = []
     rows: list[Scores] = []
     places: dict[int, int] = {}
@@ -453,17 +458,16 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
         row: Scores = np.zeros(width)
         row[k] = 1
         for base, place in places.items():
-            apart = w[:, k] - w[:, base]
-            apart -= np.partition(apart, n_units // 2)[n_units // 2]
-            if np.count_nonzero(apart) * UNITS_PER_EXCEPTION <= n_units:
+            exceptions = _exceptions(all_columns[k], all_columns[base])
+            if exceptions is not None:
                 rows[place][k] = 1
-                if apart.any():
-                    columns.append(apart)
+                if exceptions.any():
+                    columns.append(exceptions)
                     rows.append(row)
                 break
         else:
             places[k] = len(columns)
-            columns.append(w[:, k] - round(w[:, k].mean()))
+            columns.append(all_columns[k] - round(all_columns[k].mean()))
             rows.append(row)
     terms, basis = np.zeros((n_units, len(columns)), dtype=np.int64), np.zeros((len(columns), width))
     for place, (column, row) in enumerate(zip(columns, rows, strict=True)):
@@ -473,3 +477,15 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
         terms[:, place] = weights.rounded(column, scale)
         basis[place] = row * (weights.common / scale)
     return terms, basis
+
+
+def _exceptions(column: Counts, base: Counts) -> Counts | None:
+    """What a column has more than another one plus a constant: (S,). None if that is not 0 in nearly all units."""
+    step = max(1, len(column) // SAMPLE)
+    sample = column[::step] - base[::step]
+    constant = np.partition(sample, len(sample) // 2)[len(sample) // 2]
+    # Most pairs of columns are not alike, which a few of their units show.
+    if np.count_nonzero(sample != constant) * SAMPLED_UNITS_PER_EXCEPTION > len(sample):
+        return None
+    apart = column - base - constant
+    return apart if np.count_nonzero(apart) * UNITS_PER_EXCEPTION <= len(column) else None
