@@ -591,12 +591,12 @@ class Comparison:
     >>> print(comparison)
     BLEU: 400 segments, 1 reference, 4 systems
     <BLANKLINE>
-    System     BLEU         Δ        p
-    ──────────────────────────────────
+    System     BLEU         Δ         p
+    ───────────────────────────────────
     baseline  71.19  baseline
-    tuned     73.24     +2.05   0.1510
-    larger    81.38    +10.19  0.0001*
-    rules     54.09    -17.10  0.0001*
+    tuned     73.24     +2.05    0.1510
+    larger    81.38    +10.19  <0.0001*
+    rules     54.09    -17.10  <0.0001*
     <BLANKLINE>
     p: approximate randomization, 10,000 shuffles, two-sided; * p ≤ 0.05.
     3 tests, p not adjusted: ...
