@@ -41,7 +41,7 @@ def compare(
     *,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    test: types.Test | str = "ar",
+    test: types.Test | str = "bootstrap-both",
     scheme: types.Scheme | str = "auto",
     stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int = 10_000,

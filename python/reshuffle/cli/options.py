@@ -116,7 +116,7 @@ TEST = (
         "Test",
         "--test",
         type=Name("test", get_args(types.Test)),
-        default="ar",
+        default="bootstrap-both",
         show_default=True,
         metavar="NAME",
         help=f"{_any_of(types.Test)}; 'reshuffle metrics' describes them.",
