@@ -275,8 +275,8 @@ def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, tru
         print(f"family-wise error at .05, {truth}: {test}, {name or 'not adjusted'} {rate:.3f}")
     for test in ("ar", "bootstrap", "bootstrap-percentile"):
         assert rates[test, None] > 0.15
-        assert 0.03 < rates[test, "maxt"] < 0.075
-    assert all(rate < 0.075 for (_, name), rate in rates.items() if name is not None)
+        assert 0.03 < rates[test, "maxt"] < 0.07
+    assert all(rate < 0.07 for (_, name), rate in rates.items() if name is not None)
 
 
 def test_a_random_subgroup_has_its_nominal_type_i_error(pair: Counts) -> None:

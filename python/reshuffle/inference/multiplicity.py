@@ -27,16 +27,16 @@ from .pvalues import pvalue
 
 __all__ = [
     "ADJUSTMENTS",
+    "MAX_T_OF_ALL_DRAWS",
+    "MAX_T_OF_DRAWS",
+    "MAX_T_OF_REFLECTED_DRAWS",
+    "MAX_T_OF_SHUFFLES",
+    "MIN_P_OF_SHUFFLES",
     "Adjustment",
     "StepDown",
     "Unadjusted",
     "experimentwise_error",
     "extremeness_to_reach",
-    "max_t_of_all_draws",
-    "max_t_of_draws",
-    "max_t_of_reflected_draws",
-    "max_t_of_shuffles",
-    "min_p_of_shuffles",
     "step_down_max",
     "step_down_min",
 ]
@@ -92,7 +92,7 @@ def holm(pvalues: Scores) -> Scores:
     return _monotone(order, factors * pvalues)
 
 
-def _max_t_of_shuffles(tests: Unadjusted) -> Scores:
+def max_t_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down maxT, with each statistic divided by its standard deviation over the shuffles: (H,).
 
     p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
@@ -108,7 +108,7 @@ def _max_t_of_shuffles(tests: Unadjusted) -> Scores:
     return _step_down(observed, counts, -thresholds)
 
 
-def _min_p_of_shuffles(tests: Unadjusted) -> Scores:
+def min_p_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down minP: as maxT, but each shuffle's statistic is replaced by its p among all shuffles: (H,).
 
     Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. All tests have the
@@ -121,7 +121,7 @@ def _min_p_of_shuffles(tests: Unadjusted) -> Scores:
     return _step_down(observed, counts, ranks)
 
 
-def _max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
+def max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
     """Step-down maxT of bootstrap draws: as that of shuffles, with (d_b − d)/se as the statistic of draw b: (H,).
 
     d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
@@ -138,11 +138,11 @@ def _max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
     return np.maximum(step_down_max(observed, draws.to_reach, draws.extremeness), p)
 
 
-def _max_t_of_all_draws(tests: Unadjusted) -> Scores:
+def max_t_of_all_draws(tests: Unadjusted) -> Scores:
     """The larger adjusted p of both deviations: (H,). For two sides they are the same."""
     if tests.observed.alternative == "two-sided":
-        return _max_t_of_draws(tests)
-    return np.maximum(_max_t_of_draws(tests), _max_t_of_draws(tests, reflected=True))
+        return max_t_of_draws(tests)
+    return np.maximum(max_t_of_draws(tests), max_t_of_draws(tests, reflected=True))
 
 
 class _StandardizedDraws:
@@ -252,11 +252,11 @@ class StepDown:
     extra: Sequence[Reduction[Any, Any]] = ()
 
 
-max_t_of_shuffles = StepDown(_max_t_of_shuffles, extra=(Spread(),))
-min_p_of_shuffles = StepDown(_min_p_of_shuffles)
-max_t_of_draws = StepDown(_max_t_of_draws)
-max_t_of_all_draws = StepDown(_max_t_of_all_draws)
-max_t_of_reflected_draws = StepDown(partial(_max_t_of_draws, reflected=True))
+MAX_T_OF_SHUFFLES = StepDown(max_t_of_shuffles, extra=(Spread(),))
+MIN_P_OF_SHUFFLES = StepDown(min_p_of_shuffles)
+MAX_T_OF_DRAWS = StepDown(max_t_of_draws)
+MAX_T_OF_ALL_DRAWS = StepDown(max_t_of_all_draws)
+MAX_T_OF_REFLECTED_DRAWS = StepDown(partial(max_t_of_draws, reflected=True))
 
 
 @dataclass(frozen=True)

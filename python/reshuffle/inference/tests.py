@@ -31,14 +31,14 @@ from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .multiplicity import (
     ADJUSTMENTS,
+    MAX_T_OF_ALL_DRAWS,
+    MAX_T_OF_DRAWS,
+    MAX_T_OF_REFLECTED_DRAWS,
+    MAX_T_OF_SHUFFLES,
+    MIN_P_OF_SHUFFLES,
     Adjustment,
     StepDown,
     Unadjusted,
-    max_t_of_all_draws,
-    max_t_of_draws,
-    max_t_of_reflected_draws,
-    max_t_of_shuffles,
-    min_p_of_shuffles,
 )
 
 __all__ = [
@@ -111,7 +111,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "swap the two systems' outputs of random segments; exact under exchangeability",
             "W05-0908, Fig. 1",
             randomization.approximate_randomization,
-            step_down={"maxt": max_t_of_shuffles, "minp": min_p_of_shuffles},
+            step_down={"maxt": MAX_T_OF_SHUFFLES, "minp": MIN_P_OF_SHUFFLES},
             in_batches=True,
         ),
         SignificanceTest(
@@ -120,7 +120,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "as ar, with each difference divided by its standard error; also for outputs that are not exchangeable",
             "doi:10.1214/13-AOS1090",
             studentized.studentized_randomization,
-            step_down={"maxt": studentized.max_t_of_studentized, "minp": studentized.min_p_of_studentized},
+            step_down={"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
             for_texts="ar",
         ),
         SignificanceTest(
@@ -130,7 +130,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "doi:10.2307/2532163",
             bootstrap.centred,
             replicates="draws",
-            step_down={"maxt": max_t_of_draws},
+            step_down={"maxt": MAX_T_OF_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-both",
@@ -140,7 +140,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.both,
             replicates="draws",
             tails=2,
-            step_down={"maxt": max_t_of_all_draws},
+            step_down={"maxt": MAX_T_OF_ALL_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-percentile",
@@ -150,7 +150,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.percentile,
             replicates="draws",
             tails=2,
-            step_down={"maxt": max_t_of_reflected_draws},
+            step_down={"maxt": MAX_T_OF_REFLECTED_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-shift",
