@@ -22,7 +22,7 @@ def ratings(n: int = SEGMENTS, k: int = 2, apart: float = 0.0) -> SegmentScores:
 
 
 def compared(ratings_: SegmentScores, **options: Any) -> Comparison:
-    return compare(metrics=ratings_, interval=None, **{"scheme": "iid", "n_resamples": 999, **options})
+    return compare(metrics=ratings_, interval=None, **{"test": "ar", "scheme": "iid", "n_resamples": 999, **options})
 
 
 CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
@@ -61,7 +61,7 @@ def test_all_kinds_of_caveats_are_tested_and_documented() -> None:
 def test_an_unproblematic_comparison_has_no_caveats() -> None:
     assert compared(ratings(apart=30.0)).caveats == ()
     assert score(metrics=ratings(), interval="t").caveats == ()
-    assert compared(ratings(4), scheme="exact", test="ar").caveats[0].kind == "few-units"
+    assert compared(ratings(4), scheme="exact").caveats[0].kind == "few-units"
     assert compared(ratings(), test="t-test", scheme="auto").caveats == ()
     # An adjustment accounts for the number of tests.
     assert compared(ratings(k=3, apart=30.0), all_pairs=True, adjust="holm").caveats == ()
