@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .._core import Progress
 from ..metrics.base import Scores
 from ..resampling import MaxT, MinP, Reduction, Spread, extremeness
+from ..results import SignificanceResult, may_lie_across
 from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 
@@ -259,6 +260,53 @@ MAX_T_OF_ALL_DRAWS = StepDown(max_t_of_all_draws)
 MAX_T_OF_REFLECTED_DRAWS = StepDown(partial(max_t_of_draws, reflected=True))
 
 
+# Which adjusted p-values may lie on either side of α, from the 95% interval of the p-value or count behind each.
+
+
+def _undecided_by_bonferroni(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
+    """m·p may lie on either side of α where p may lie on either side of α/m."""
+    return [index for index, test in enumerate(tests) if test.may_lie_across(alpha / len(tests))]
+
+
+def _undecided_by_holm(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
+    """In ascending order of p, the j-th p is compared with α/(m − j + 1), and each rejection needs those before it."""
+    undecided: list[int] = []
+    order = sorted(range(len(tests)), key=lambda index: float(tests[index].pvalue))
+    for rank, index in enumerate(order):
+        level = alpha / (len(tests) - rank)
+        across = tests[index].may_lie_across(level)
+        if not across and tests[index].pvalue > level:
+            break  # neither this hypothesis nor one with a larger p is rejected
+        if across or undecided:
+            undecided.append(index)
+    return undecided
+
+
+def _undecided_by_max_t(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
+    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c."""
+
+    def across(test: SignificanceResult) -> bool:
+        if test.n_resamples is None or test.adjusted_pvalue is None:
+            return False
+        count = round(test.adjusted_pvalue * (test.n_resamples + 1)) - 1
+        return may_lie_across(count, test.n_resamples, alpha)
+
+    return [index for index, test in enumerate(tests) if across(test)]
+
+
+def _undecided_by_min_p(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
+    """The adjusted p is the share of shuffles whose smallest p reaches p: it changes at most in proportion to p.
+
+    The Monte Carlo error of p is therefore the larger one; that of the share itself comes from more exceedances.
+    """
+
+    def across(test: SignificanceResult) -> bool:
+        adjusted = test.adjusted_pvalue
+        return adjusted is not None and test.may_lie_across(alpha * test.pvalue / adjusted)
+
+    return [index for index, test in enumerate(tests) if across(test)]
+
+
 @dataclass(frozen=True)
 class Adjustment:
     """An entry of the registry.
@@ -267,16 +315,23 @@ class Adjustment:
     ----------
     name, title, about, source : str
         The name that users type, the name in reports, a description, and the paper.
+    undecided : callable
+        From the tests of one family and α to the indices of those for which Monte Carlo error leaves open whether the
+        adjusted p is at most α.
     of_pvalues : callable or None
         From the p-values of a family to adjusted p-values, (m,) in and out. None if it is computed from replicates, by
         the :class:`StepDown` of the test.
+    multiplies : bool
+        Whether the smallest of m p-values is multiplied by about m, so that m tests need m times as many replicates.
     """
 
     name: str
     title: str
     about: str
     source: str
+    undecided: Callable[[Sequence[SignificanceResult], float], list[int]]
     of_pvalues: Callable[[Scores], Scores] | None = None
+    multiplies: bool = True
 
     @property
     def from_replicates(self) -> bool:
@@ -300,26 +355,31 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "Bonferroni",
             "p times the number of pairs",
             "doi:10.1080/01621459.1961.10482090",
-            bonferroni,
+            _undecided_by_bonferroni,
+            of_pvalues=bonferroni,
         ),
         Adjustment(
             "holm",
             "Holm",
             "Bonferroni in steps from the smallest p; rejects whatever Bonferroni rejects, and sometimes more",
             "Holm 1979, Scandinavian Journal of Statistics 6",
-            holm,
+            _undecided_by_holm,
+            of_pvalues=holm,
         ),
         Adjustment(
             "maxt",
             "step-down maxT",
             "compares with the largest difference of each replicate; accounts for the dependence between tests",
             "Westfall & Young 1993",
+            _undecided_by_max_t,
+            multiplies=False,
         ),
         Adjustment(
             "minp",
             "step-down minP",
             "compares with the smallest p of each shuffle; needs many shuffles",
             "Westfall & Young 1993; doi:10.1007/BF02595811",
+            _undecided_by_min_p,
         ),
     )
 }

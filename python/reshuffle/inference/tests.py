@@ -27,6 +27,7 @@ from ..results import SignificanceResult, UsedTest
 from ..settings import ComparisonSettings
 from ..validate import check_name
 from . import bootstrap, closed_form, randomization, studentized
+from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .multiplicity import (
@@ -82,6 +83,10 @@ class SignificanceTest:
         The test that functions of texts get instead, if it needs counts.
     in_batches : bool
         Whether the core tests a batch of problems in one call.
+    needs_exchangeable : bool
+        Whether it rejects at the wrong rate if the two outputs of a unit are not exchangeable.
+    liberal : float or None
+        The share of true null hypotheses that it rejects at .05, if that is far more than .05.
     """
 
     name: str
@@ -96,10 +101,16 @@ class SignificanceTest:
     step_down: Mapping[str, StepDown] = field(default_factory=dict)
     for_texts: str | None = None
     in_batches: bool = False
+    needs_exchangeable: bool = False
+    liberal: float | None = None
 
     def name_for(self, metric: Metric | CorpusFunction) -> str:
         """The name of the test that is used for a metric."""
         return self.for_texts if self.for_texts is not None and isinstance(metric, CorpusFunction) else self.name
+
+    def smallest_numerator(self, alternative: str) -> int:
+        """The smallest p is this number divided by R + 1."""
+        return self.tails if alternative == "two-sided" else 1
 
 
 TESTS: Mapping[str, SignificanceTest] = {
@@ -113,6 +124,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             randomization.approximate_randomization,
             step_down={"maxt": MAX_T_OF_SHUFFLES, "minp": MIN_P_OF_SHUFFLES},
             in_batches=True,
+            needs_exchangeable=True,
         ),
         SignificanceTest(
             "ar-studentized",
@@ -160,6 +172,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.shift,
             alternatives=("two-sided",),
             replicates="draws",
+            liberal=0.11,
         ),
         SignificanceTest(
             "paired-bootstrap",
@@ -168,6 +181,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "W04-3250, section 6",
             bootstrap.paired,
             replicates="draws",
+            liberal=0.10,
         ),
         SignificanceTest(
             "t-test",
@@ -325,12 +339,21 @@ class Plan:
     @property
     def tails(self) -> int:
         """2 if p is twice that of the smaller tail, else 1."""
-        return self.test.tails if self.alternative == "two-sided" else 1
+        return self.test.smallest_numerator(self.alternative)
 
     @property
     def step_down(self) -> StepDown | None:
         """How the adjustment is computed from replicates; None without such an adjustment."""
         return None if self.adjustment is None else self.test.step_down.get(self.adjustment.name)
+
+    def enough_replicates(self, family: int, alpha: float) -> int | None:
+        """How many replicates are enough for ``family`` tests that are adjusted together; None if any number is."""
+        if self.test.replicates is None or self.shuffling.scheme == "exact":
+            return None
+        if self.adjustment is not None and not self.adjustment.multiplies:
+            return for_pvalue(alpha)  # the adjusted p is a share of the replicates itself
+        smallest = self.test.smallest_numerator(self.alternative)
+        return for_pvalue(alpha, smallest if self.adjustment is None else smallest * family)
 
     @property
     def used(self) -> UsedTest:

@@ -88,4 +88,6 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "ties": test.ties,
         "intraclass_correlation": pair.intraclass_correlation,
         "design_effect": pair.design_effect,
+        "exchangeability": None if pair.exchangeability is None else asdict(pair.exchangeability),
+        "caveats": list(pair.caveats),
     }
