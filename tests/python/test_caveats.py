@@ -204,6 +204,7 @@ def test_exact_tests_have_no_such_limit_and_do_not_count() -> None:
             "m", {"a": [0.0] * 60, "b": [1.0] * 4 + [0.0] * 56, "c": np.random.default_rng(1).normal(9, 1, 60)}
         ),
         all_pairs=True,
+        test="ar",
         adjust="holm",
         n_resamples=20,
         interval=None,
@@ -226,6 +227,11 @@ def test_few_units_count_after_adjustment_too() -> None:
     ("options", "expected"),
     [
         ({}, 10_000),
+        ({"test": "bootstrap-both"}, 10_000),
+        ({"test": "bootstrap-both", "alpha": 0.001}, 39_999),
+        ({"test": "bootstrap-both", "adjust": "holm"}, 95_999),
+        ({"test": "bootstrap-both", "adjust": "holm", "alternative": "less"}, 47_999),
+        ({"test": "bootstrap-both", "adjust": "maxt", "alpha": 0.001}, 19_999),
         ({"adjust": "holm"}, 47_999),
         ({"adjust": "bonferroni", "alpha": 0.1}, 23_999),
         ({"adjust": "minp"}, 47_999),
@@ -242,12 +248,12 @@ def test_few_units_count_after_adjustment_too() -> None:
 )
 def test_auto_chooses_the_number_that_the_comparison_needs(options: dict[str, Any], expected: int) -> None:
     own = ratings(24, 16) if options.get("scheme") != "exact" else ratings(8, 16)
-    comparison = compare(metrics=own, all_pairs=True, **{"interval": None, "n_resamples": "auto", **options})
+    options = {"test": "ar", "interval": None, **options}
+    comparison = compare(metrics=own, all_pairs=True, **options, n_resamples="auto")
     assert comparison.n_resamples == expected
     assert f"|n:{expected}|" in comparison.signature
     assert json.loads(comparison.render("json"))["n_resamples"] == expected
-    explicit = compare(metrics=own, all_pairs=True, **{"interval": None, **options, "n_resamples": expected})
-    assert explicit == comparison
+    assert compare(metrics=own, all_pairs=True, **options, n_resamples=expected) == comparison
 
 
 def test_the_smallest_p_of_a_doubled_one_sided_p_needs_twice_as_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +289,7 @@ def test_other_words_than_auto_are_refused(word: str, run: Any, demo: Any) -> No
 def test_auto_on_the_command_line(run: Any, demo: Any) -> None:
     outcome = run("compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "auto", "--alpha", "0.001")
     assert outcome.code == 0
-    assert "|n:19999|" in outcome.out
+    assert "|n:39999|" in outcome.out
 
 
 # --- Stars that Monte Carlo error leaves open
@@ -446,7 +452,7 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
     own = SegmentScores(
         "m", {"a": [0.0] * 60, "b": [1.0] * 6 + [0.0] * 54, "c": np.random.default_rng(1).normal(0, 1, 60)}
     )
-    mixed = compare(metrics=own, all_pairs=True, n_resamples=99, interval=None)
+    mixed = compare(metrics=own, all_pairs=True, test="ar", n_resamples=99, interval=None)
     marks = [pair.test.scheme == "exact" for pair in mixed.comparisons]
     assert (True in marks, False in marks) == (True, True)
     for fmt, mark in (("text", "†"), ("markdown", "†"), ("latex", r"\textdagger{}"), ("html", "&#8224;")):
