@@ -494,6 +494,7 @@ class Caveat:
     kind : str
         - ``liberal``: the test rejects true null hypotheses far more often than its level says;
         - ``undecided``: tests with a stopping rule used all their shuffles without a decision;
+        - ``other-test``: a metric is a function of texts, so the tests under it are others than the one chosen;
         - ``dependence``: the correlation of segments within documents under a metric, and the design effect;
         - ``not-exchangeable``: shuffles give some differences under a metric a wrong spread, because the systems'
           outputs are not exchangeable; the pair for which it is worst, and a test to use instead;
@@ -590,12 +591,12 @@ class Comparison:
     >>> print(comparison)
     BLEU: 400 segments, 1 reference, 4 systems
     <BLANKLINE>
-    System     BLEU         Δ        p
-    ──────────────────────────────────
+    System     BLEU         Δ         p
+    ───────────────────────────────────
     baseline  71.19  baseline
-    tuned     73.24     +2.05   0.1510
-    larger    81.38    +10.19  0.0001*
-    rules     54.09    -17.10  0.0001*
+    tuned     73.24     +2.05    0.1510
+    larger    81.38    +10.19  <0.0001*
+    rules     54.09    -17.10  <0.0001*
     <BLANKLINE>
     p: approximate randomization, 10,000 shuffles, two-sided; * p ≤ 0.05.
     3 tests, p not adjusted: ...

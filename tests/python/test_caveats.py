@@ -16,6 +16,7 @@ from counts import lengths
 from reshuffle import (
     Caveat,
     Comparison,
+    CorpusFunction,
     FromCounts,
     InputError,
     SegmentScores,
@@ -45,6 +46,8 @@ def compared(ratings_: SegmentScores | FromCounts, **options: Any) -> Comparison
     return compare(metrics=ratings_, **{"test": "ar", "scheme": "iid", "n_resamples": 999, "interval": None, **options})
 
 
+LENGTH = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypotheses))))
+
 CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
     "liberal": (
         compared(ratings(apart=30.0), test="bootstrap-shift", scheme="auto"),
@@ -53,6 +56,10 @@ CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
     "undecided": (
         compared(ratings(apart=30.0), scheme="auto", stopping="gandy", n_resamples=9),
         {"undecided": 1, "tests": 1, "n_resamples": 9},
+    ),
+    "other-test": (
+        compare(["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c"]}, LENGTH, test="ar-studentized", interval=None),
+        {"metric": "length", "test": "ar-studentized", "used": "ar"},
     ),
     "dependence": (compared(ratings(), documents=[i // 6 for i in range(SEGMENTS)]), {"metric": "rating"}),
     "not-exchangeable": (

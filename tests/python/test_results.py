@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import numpy as np
@@ -87,8 +88,8 @@ def test_only_tests_and_intervals_have_a_level() -> None:
 def test_reports_name_the_method_of_exact_tests() -> None:
     close = {"same but one": [SYSTEMS["larger"][0], *SYSTEMS["baseline"][1:]]}
     for systems, words, methods in (
-        (TWO, "exact, by convolution, two-sided", ["convolution"]),
-        ({"baseline": SYSTEMS["baseline"]} | close, "exact, by enumeration of all shuffles, two-sided", ["patterns"]),
+        (TWO, "† exact, by convolution, two-sided", ["convolution"]),
+        ({"baseline": SYSTEMS["baseline"]} | close, "† exact, by enumeration of all shuffles, two-sided", ["patterns"]),
         (TWO | close, "exact, 1 by enumeration of all shuffles and 1 by convolution", ["convolution", "patterns"]),
     ):
         result = compare(REFERENCES, systems, "ter", interval=None)
@@ -98,7 +99,7 @@ def test_reports_name_the_method_of_exact_tests() -> None:
         for fmt in ("text", "markdown", "latex"):
             assert words in " ".join(found[fmt].split()), fmt
     mixed = compare(REFERENCES, TWO, ["bleu", "ter"], n_resamples=4999)
-    assert "4,999 shuffles (1 of 2 tests exact, by convolution), two-sided" in render(mixed)
+    assert "4,999 shuffles († 1 of 2 tests exact, by convolution), two-sided" in render(mixed)
     assert [pair.test.exact_by for pair in mixed.comparisons] == [None, "convolution"]
 
 
@@ -155,8 +156,9 @@ def test_small_scores_are_not_shown_as_0() -> None:
     assert "0.000190" in table
 
 
-def test_p_values_of_0_and_below_the_smallest_float_are_distinguished() -> None:
-    equal = SegmentScores("x", {"a": [1, 2, 3], "b": [2, 3, 4]})
-    assert " 0*" in render(compare(metrics=equal, test="t-test", interval="t"))
-    many_ones = SegmentScores("x", {"a": [0] * 1100, "b": [1] * 1100})  # 2/2^1100
-    assert "<2.3e-308*" in render(compare(metrics=many_ones, interval="t"))
+def test_p_values_of_0_and_below_the_smallest_float_are_distinguished_in_json() -> None:
+    equal = compare(metrics=SegmentScores("x", {"a": [1, 2, 3], "b": [2, 3, 4]}), test="t-test", interval="t")
+    many_ones = compare(metrics=SegmentScores("x", {"a": [0] * 1100, "b": [1] * 1100}), interval="t")  # 2/2^1100
+    for comparison, p, cell in ((equal, 0.0, " <0.0001*"), (many_ones, sys.float_info.min, " <0.0001†*")):
+        assert cell in render(comparison)
+        assert json.loads(render(comparison, "json"))["comparisons"][0]["pvalue"] == p

@@ -310,7 +310,7 @@ def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
         assert abs(p - iid_tests[name].pvalue) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
     assert "|test:ar|alternative:two-sided|scheme:exact+iid|n:1000|" in result.signature
     reports = {fmt: " ".join(render(result, fmt).split()) for fmt in FORMATS}
-    assert "1,000 shuffles (2 of 3 tests exact, by enumeration of all shuffles), two-sided" in reports["text"]
+    assert "1,000 shuffles († 2 of 3 tests exact, by enumeration of all shuffles), two-sided" in reports["text"]
     of_json = [pair["scheme"] for pair in json.loads(reports["json"])["comparisons"]]
     assert of_json == ["exact", "exact", "iid"]
     assert ",ar,exact,two-sided," in reports["csv"]
@@ -322,10 +322,10 @@ def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
 
 def test_reports_of_exact_tests_have_no_number_of_shuffles() -> None:
     scores = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
-    result = compare(metrics=scores, n_resamples=10, scheme="exact")
+    result = compare(metrics=scores, n_resamples=10, scheme="exact", interval="t")
     text = " ".join(render(result, "text").split())
-    assert "p: approximate randomization, exact, by convolution, two-sided; * p ≤ 0.05." in text
-    assert "1.8e-12*" in text  # 2/2^40
+    assert "p: approximate randomization, † exact, by convolution, two-sided; * p ≤ 0.05." in text
+    assert "<0.0001†*" in text  # 2/2^40
     assert "increase n" not in text, "however few shuffles were asked for"
     assert "Clopper" not in text
     pair = json.loads(render(result, "json"))["comparisons"][0]

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from reshuffle import metric
+from reshuffle import CorpusFunction, compare, metric
 from reshuffle.metrics.base import Counts, Metric
-from reshuffle.metrics.native import resolve
-from reshuffle.metrics.precomputed import SegmentScores
 from reshuffle.resampling import Batch, CountSample, Replicates, Series
 from reshuffle.resampling.linear import gradient
 from reshuffle.resampling.studentized import Probed, both_ends, studentize
-from reshuffle.resampling.units import Documents, Strata
+from reshuffle.resampling.units import Strata
 
 BLEU = metric("bleu")
 
@@ -65,3 +60,18 @@ def test_statistics_of_real_outputs_equal_the_definition(name: str, n_strata: in
         flips = Batch(3, r, 1, 1).flips(r, 150)[:150].astype(bool)
         difference, variance = by_definition(m, a, b, flips, single)
         assert got[r] == pytest.approx(difference / variance**0.5, rel=2e-3, abs=1e-6), (r, name)
+
+
+def test_functions_of_texts_are_tested_by_ar_and_the_report_says_so() -> None:
+    references = [f"{word} b c {n}" for n, word in enumerate("abcdefgh")]
+    systems = {"x": references, "y": [line.upper() if n % 3 else line for n, line in enumerate(references)]}
+    share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
+    options: dict[str, Any] = {"n_resamples": 99, "interval": None}
+    comparison = compare(references, systems, ["chrf", share], test="ar-studentized", **options)
+    of_chrf, of_share = (pair.test for pair in comparison.comparisons)
+    (alone,) = compare(references, systems, share, test="ar", **options).comparisons
+    assert (of_chrf.test, of_share.test, of_share.pvalue) == ("ar-studentized", "ar", alone.test.pvalue)
+    assert of_chrf.standard_error is not None
+    assert of_share.standard_error is None
+    assert "|test:ar|" in of_share.signature
+    assert "share: p is that of 'ar', because 'ar-studentized' needs counts" in str(comparison)

@@ -13,16 +13,14 @@ from ..settings import default_alpha
 from .enough import LARGEST
 from .intervals import INTERVALS
 from .multiplicity import ADJUSTMENTS
-from .tests import TESTS, Plan
+from .tests import INSTEAD, TESTS, Plan
 
-__all__ = ["SMALL_SAMPLE", "about_test", "with_caveats"]
+__all__ = ["SMALL_SAMPLE", "with_caveats"]
 
 # Bootstrap tests and intervals from draws are unreliable with fewer resampling units: docs/statistics.md has figures.
 SMALL_SAMPLE = 40
 # Shuffles give a difference the wrong spread if the ratio to its standard error is outside these limits.
 EXCHANGEABLE = (0.8, 1.25)
-# What to use instead of a test that needs exchangeable outputs: where the score is smooth, and near a kink.
-INSTEAD = {False: "ar-studentized", True: "bootstrap-both"}
 
 
 @dataclass(frozen=True)
@@ -87,9 +85,10 @@ def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
         test.alternative,
         adjustment=None if test.adjustment is None else ADJUSTMENTS[test.adjustment],
     )
-    yield from map(_Found, about_test(plan))
+    yield from map(_Found, plan.caveats)
     yield from _undecided(comparison)
     for family in families:
+        yield from _other_test(family, plan)
         yield from _dependence(family)
         yield from _not_exchangeable(family)
     tests = len(comparison.comparisons)
@@ -106,14 +105,6 @@ def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
     )
 
 
-def about_test(plan: Plan) -> tuple[Caveat, ...]:
-    """Caveats about a test, whatever its results: it may reject far more true null hypotheses than its level says."""
-    if plan.test.liberal is None:
-        return ()
-    values = {"test": plan.test.name, "rate": plan.test.liberal, "level": 0.05}
-    return (Caveat("liberal", {**values, "instead": INSTEAD[True]}),)
-
-
 def _undecided(comparison: Comparison) -> Iterator[_Found]:
     """Tests by Gandy's rule that used all shuffles without a decision."""
     rules = [pair.test.stopping for pair in comparison.comparisons]
@@ -125,6 +116,14 @@ def _undecided(comparison: Comparison) -> Iterator[_Found]:
     if undecided:
         numbers = {"undecided": len(undecided), "tests": len(rules), "n_resamples": undecided[0][1]}
         yield _Found(Caveat("undecided", numbers), [index for index, _ in undecided])
+
+
+def _other_test(family: _Family, plan: Plan) -> Iterator[_Found]:
+    """The tests under one metric were made by another test, because the chosen one needs counts."""
+    used = family.tests[0].test
+    if used != plan.test.name:
+        values = {"metric": family.metric, "test": plan.test.name, "used": used}
+        yield _Found(Caveat("other-test", values), family.pairs)
 
 
 def _dependence(family: _Family) -> Iterator[_Found]:

@@ -283,11 +283,13 @@ def _undecided_by_holm(tests: Sequence[SignificanceResult], alpha: float) -> lis
 
 
 def _undecided_by_max_t(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
-    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c."""
+    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c, or the unadjusted p if that is larger."""
 
     def across(test: SignificanceResult) -> bool:
         if test.n_resamples is None or test.adjusted_pvalue is None:
             return False
+        if test.adjusted_pvalue == test.pvalue:
+            return test.may_lie_across(alpha)
         count = round(test.adjusted_pvalue * (test.n_resamples + 1)) - 1
         return may_lie_across(count, test.n_resamples, alpha)
 

@@ -19,7 +19,6 @@ from ..results import SignificanceResult
 from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 from ..validate import check_name
 from .batches import ONE_PAIR, run_batch
-from .caveats import about_test
 from .studentized import as_studentized
 from .tests import Plan, records, run_tests
 
@@ -56,11 +55,9 @@ def _test(
                 "keep_null_distribution does not support a batch: leave it out, or test the problems whose null "
                 "distributions you need one at a time"
             )
-        batch = run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling)
-        return replace(batch, caveats=about_test(plan))
+        return run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling)
     replicates = Replicates.from_settings([CountSample.from_arrays(metric, a, b, units)], resampling)
     (result,) = records(plan, [replicates], ONE_PAIR, run_tests(plan, [replicates], ONE_PAIR))
-    result = replace(result, caveats=about_test(plan))
     if null is None:
         return result
     values, probabilities = null(replicates, result)

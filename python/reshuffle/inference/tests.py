@@ -23,7 +23,7 @@ from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
 from ..resampling.schemes import SCHEMES, Shuffling
 from ..resampling.stopping import resolve as resolve_stopping
-from ..results import SignificanceResult, UsedTest
+from ..results import Caveat, SignificanceResult, UsedTest
 from ..settings import ComparisonSettings
 from ..validate import check_name
 from . import bootstrap, closed_form, randomization, studentized
@@ -44,6 +44,7 @@ from .multiplicity import (
 
 __all__ = [
     "ALTERNATIVES",
+    "INSTEAD",
     "TESTS",
     "Plan",
     "SignificanceTest",
@@ -214,6 +215,10 @@ TESTS: Mapping[str, SignificanceTest] = {
 }
 
 
+# What notes recommend if a test needs exchangeable outputs or is liberal: where the score is smooth, and near a kink.
+INSTEAD = {False: "ar-studentized", True: "bootstrap-both"}
+
+
 def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -> SignificanceTest:
     """The test with this name.
 
@@ -350,10 +355,17 @@ class Plan:
         """How many replicates are enough for ``family`` tests that are adjusted together; None if any number is."""
         if self.test.replicates is None or self.shuffling.scheme == "exact":
             return None
-        if self.adjustment is not None and not self.adjustment.multiplies:
-            return for_pvalue(alpha)  # the adjusted p is a share of the replicates itself
         smallest = self.test.smallest_numerator(self.alternative)
-        return for_pvalue(alpha, smallest if self.adjustment is None else smallest * family)
+        multiplied = self.adjustment is not None and self.adjustment.multiplies
+        return for_pvalue(alpha, smallest * family if multiplied else smallest)
+
+    @property
+    def caveats(self) -> tuple[Caveat, ...]:
+        """Caveats about the test, whatever its results."""
+        if self.test.liberal is None:
+            return ()
+        values = {"test": self.test.name, "rate": self.test.liberal, "level": 0.05, "instead": INSTEAD[True]}
+        return (Caveat("liberal", values),)
 
     @property
     def used(self) -> UsedTest:
@@ -408,7 +420,7 @@ def records(
     ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
     number of references as signatures write it.
     """
-    rule = plan.shuffling.stopping
+    rule, caveats = plan.shuffling.stopping, plan.caveats
     # The seed and the run's part of the signature, by test set, test, scheme and bits. Most hypotheses share it.
     runs: dict[tuple[int, str, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
@@ -443,6 +455,7 @@ def records(
                 adjusted_pvalue=adjusted,
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
+                caveats=caveats,
                 tails=plan.tails if tails is None else tails,
                 standard_error=None if error is None or math.isnan(error) else error,
             )

@@ -191,6 +191,13 @@ def _undecided(values: Values) -> str:
     )
 
 
+def _other_test(values: Values) -> str:
+    return (
+        f"{values['metric']}: p is that of {values['used']!r}, because {values['test']!r} needs counts, which a "
+        "function of texts does not have."
+    )
+
+
 def _dependence(values: Values) -> str:
     return (
         f"{values['metric']}: the intraclass correlation (ICC) of paired differences within documents is "
@@ -286,6 +293,7 @@ def _star_and_interval(values: Values) -> str:
 CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "liberal": _liberal,
     "undecided": _undecided,
+    "other-test": _other_test,
     "dependence": _dependence,
     "not-exchangeable": _not_exchangeable,
     "many-tests": _many_tests,
