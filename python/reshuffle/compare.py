@@ -96,8 +96,9 @@ def compare(
     n_resamples : int or 'auto'
         R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` stands for
         the number that is needed, at least 10,000 and at most a million: with m pairs, 20/``alpha`` − 1 for the test;
-        20·m/``alpha`` − 1 if ``adjust`` is ``bonferroni``, ``holm`` or ``minp``; and 40/(1 − ``confidence_level``) − 1
-        for intervals whose ends are draws. The result and its signature have the number used.
+        20·m/``alpha`` − 1 if ``adjust`` is ``bonferroni``, ``holm`` or ``minp``; twice as many for ``bootstrap-both``
+        and ``bootstrap-percentile``; and 40/(1 − ``confidence_level``) − 1 for intervals whose ends are draws. The
+        result and its signature have the number used.
     baseline : str, optional
         The system that all others are compared with. The first system by default.
     all_pairs : bool

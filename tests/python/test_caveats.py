@@ -238,7 +238,7 @@ def test_few_units_count_after_adjustment_too() -> None:
         ({"test": "bootstrap-both", "alpha": 0.001}, 39_999),
         ({"test": "bootstrap-both", "adjust": "holm"}, 95_999),
         ({"test": "bootstrap-both", "adjust": "holm", "alternative": "less"}, 47_999),
-        ({"test": "bootstrap-both", "adjust": "maxt", "alpha": 0.001}, 19_999),
+        ({"test": "bootstrap-both", "adjust": "maxt", "alpha": 0.001}, 39_999),
         ({"adjust": "holm"}, 47_999),
         ({"adjust": "bonferroni", "alpha": 0.1}, 23_999),
         ({"adjust": "minp"}, 47_999),
@@ -445,6 +445,22 @@ def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("method",), 1)
     assert "disagree for 1 of 1 pair (1 starred with 0 inside)" in str(comparison)
+
+
+def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_exclude() -> None:
+    rng = np.random.default_rng(0)
+    skewed = np.round(rng.exponential(1, 60) ** 2 - rng.exponential(1, 60), 3)
+    own = SegmentScores("rating", {"a": np.zeros(60), "b": skewed})
+    p = {
+        test: compare(metrics=own, test=test, n_resamples=999).comparisons[0].test.pvalue
+        for test in ("bootstrap", "bootstrap-both", "bootstrap-percentile")
+    }
+    assert p["bootstrap-percentile"] <= 0.05 < p["bootstrap"] == p["bootstrap-both"]
+    comparison = compare(metrics=own, n_resamples=999)
+    (caveat,) = comparison.caveats
+    assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("half",), 0)
+    assert "for a star, the test 'bootstrap' must reject as well." in " ".join(str(comparison).split())
+    assert compare(metrics=own, test="bootstrap-percentile", n_resamples=999).caveats == ()
 
 
 def test_too_few_replicates_explain_disagreements_by_themselves() -> None:
