@@ -220,7 +220,7 @@ def test_intervals_are_refused_for_metrics_that_they_do_not_apply_to(name: str, 
 @pytest.mark.parametrize("name", [*NATIVE, *EXTERNAL[1:]])
 def test_tests_of_means_are_refused_for_other_metrics(name: str, test: str) -> None:
     shown = re.escape(make_metric(name).name)
-    message = f"test '{test}' is for means of segment scores, but {shown} is not one: use ar or"
+    message = f"test '{test}' is for means of segment scores, but {shown} is not one: use bootstrap-both or ar"
     with pytest.raises(InputError, match=message):
         comparison(name, test)
 
