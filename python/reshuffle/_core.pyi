@@ -162,6 +162,7 @@ class Studentized:
         cls,
         metric: Metric,
         *,
+        scale: float,
         projection: NDArray[np.float64],
         basis: NDArray[np.float64],
         contribution_squares: NDArray[np.float64],
@@ -176,7 +177,7 @@ class Studentized:
     def parts(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, float, float]:
         """The difference of two systems' scores, its variance, and the size of the terms that it is computed from.
 
-        ``x`` and ``y`` are summed rows.
+        ``x`` and ``y`` are summed rows. Variance and size are those of the difference times ``scale``.
         """
 
 @final

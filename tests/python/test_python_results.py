@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from typing import Any
 
@@ -18,6 +19,7 @@ from counts import lengths
 from reshuffle import (
     BesagClifford,
     Comparison,
+    CorpusFunction,
     InputError,
     SegmentScores,
     SegmentTable,
@@ -47,6 +49,12 @@ def ratings(k: int = 3, n: int = 40) -> SegmentScores:
     return SegmentScores("rating", {f"s{i}": rng.integers(0, 5, n) for i in range(k)})
 
 
+def words(hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> float:
+    return sum(len(line.split()) for line in hypotheses) / len(hypotheses)
+
+
+FUNCTION = CorpusFunction("words", words)
+
 RESULTS: dict[str, Comparison] = {
     "baseline": compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=99),
     "all pairs": compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=99, all_pairs=True, adjust="holm"),
@@ -63,6 +71,7 @@ RESULTS: dict[str, Comparison] = {
     "liberal": compare(metrics=ratings(), test="bootstrap-shift", n_resamples=999),
     "auto": compare(metrics=ratings(2), test="ar", scheme="iid", n_resamples="auto", alpha=1e-5, interval=None),
     "lengths": compare(metrics=lengths(), test="ar", n_resamples=999),
+    "function of texts": compare(REFERENCES, SYSTEMS, FUNCTION, test="ar-studentized", n_resamples=9, interval=None),
     "one-sided": compare(metrics=ratings(9), all_pairs=True, alternative="less", alpha=0.2, n_resamples=999),
 }
 TABLE = segment_scores(REFERENCES, SYSTEMS, ["bleu", "ter"])

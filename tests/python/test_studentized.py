@@ -2,64 +2,547 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reshuffle import CorpusFunction, compare, metric
-from reshuffle.metrics.base import Counts, Metric
-from reshuffle.resampling import Batch, CountSample, Replicates, Series
-from reshuffle.resampling.linear import gradient
-from reshuffle.resampling.studentized import Probed, both_ends, studentize
-from reshuffle.resampling.units import Strata
+from reshuffle import (
+    CorpusFunction,
+    InputError,
+    SegmentScores,
+    _core,
+    approximate_randomization,
+    compare,
+    metric,
+    standard_error,
+)
+from reshuffle.inference import studentized as inference
+from reshuffle.inference.hypotheses import Hypotheses, Observed
+from reshuffle.metrics.base import Counts, Metric, Scores
+from reshuffle.metrics.native import resolve
+from reshuffle.resampling import CountSample, Replicates, Series, Tally
+from reshuffle.resampling.schemes import Shuffling
+from reshuffle.resampling.studentized import Constants, Cross, Probed, _cross, studentize
+from reshuffle.resampling.units import Documents, Strata
 
-BLEU = metric("bleu")
+Flips = NDArray[np.bool_]
 
+SHUFFLING = Shuffling()
 
-def projections(m: Metric, a: Counts, b: Counts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The directions g_j, and the matrix from ḡ to the factors α_j."""
-    delta = (a - b).astype(float)
-    moments = delta.T @ delta
-    directions = Probed.from_counts(m, a, b).directions
-    rows = [d @ moments / (d @ moments @ d) if d @ moments @ d > 0 else 0 * d for d in directions]
-    return directions, np.array(rows)
-
-
-def by_definition(m: Metric, a: Counts, b: Counts, flips: NDArray[np.bool_], strata: Strata) -> tuple[float, float]:
-    """The difference and its variance on one shuffle, from the contribution of each unit."""
-    x, y = np.where(flips[:, None], b, a), np.where(flips[:, None], a, b)
-    gradients = gradient(m, both_ends(a, b), np.stack([x.sum(axis=0), y.sum(axis=0)]))
-    mean, half = gradients.mean(axis=0), (gradients[0] - gradients[1]) / 2
-    directions, projection = projections(m, a, b)
-    contributions = ((x - y) @ directions.T) @ (projection @ mean) + (x + y) @ half
-    scores = m.score(np.stack([x.sum(axis=0), y.sum(axis=0)]))
-    return float(scores[0] - scores[1]), strata.variance(contributions)
+ALTERNATIVES = ("two-sided", "greater", "less")
 
 
-def statistics_of(m: Metric, a: Counts, b: Counts, strata: Strata | None, n: int) -> NDArray[np.float64]:
-    sample = CountSample.from_counts(m, np.stack([a, b]), strata=strata)
-    replicates = Replicates([studentize(sample, (0, 1))], n_resamples=n, seed=3)
+# Invented counts of metrics, (2, S, K): as texts could have them, with empty outputs and equal ones.
+
+
+def bleu_like(rng: np.random.Generator, n: int) -> Counts:
+    """Lengths, matches and n-grams of four orders."""
+    reference = rng.integers(0, 40, n)
+    hypothesis = np.maximum(reference + rng.integers(-8, 6, (2, n)), 0) * (rng.random((2, n)) > 0.05)
+    ngrams = np.stack([np.maximum(hypothesis - order, 0) for order in range(4)], axis=-1)
+    matches = rng.binomial(np.minimum(ngrams, reference[:, None]), [0.6, 0.35, 0.2, 0.1])
+    return np.concatenate([hypothesis[..., None], np.stack([reference] * 2)[..., None], matches, ngrams], axis=-1)
+
+
+def nist_like(rng: np.random.Generator, n: int) -> Counts:
+    """Information in fixed point, n-grams and lengths."""
+    counts = bleu_like(rng, n)
+    information = (counts[..., 2:6] * rng.random((2, n, 4)) * 2**30).astype(np.int64)
+    orders = [information, information[..., 3:] // 2, counts[..., 6:], counts[..., 9:]]
+    return np.concatenate([*orders, counts[..., :2]], axis=-1)
+
+
+def chrf_like(rng: np.random.Generator, n: int, orders: int = 6) -> Counts:
+    """Hypothesis, reference and matching n-grams of every order."""
+    reference = rng.integers(0, 120, n)
+    hypothesis = np.maximum(reference + rng.integers(-20, 16, (2, n)), 0)
+    columns = []
+    for order in range(orders):
+        sides = np.maximum(hypothesis - order, 0), np.stack([np.maximum(reference - order, 0)] * 2)
+        columns += [*sides, rng.binomial(np.minimum(*sides), 0.8 / (order + 1))]
+    return np.stack(columns, axis=-1)
+
+
+def ratio_like(rng: np.random.Generator, n: int) -> Counts:
+    """Edits and reference words."""
+    reference = np.stack([rng.integers(0, 30, n)] * 2)
+    return np.stack([rng.binomial(reference + 2, 0.4), reference], axis=-1)
+
+
+def depf_like(rng: np.random.Generator, n: int) -> Counts:
+    sizes = rng.integers(1, 30, (2, n)), np.stack([rng.integers(1, 30, n)] * 2)
+    return np.stack([rng.binomial(np.minimum(*sizes), 0.7), *sizes], axis=-1)
+
+
+def sentbleu_like(rng: np.random.Generator, n: int) -> Counts:
+    reference = np.stack([rng.integers(0, 30, n)] * 2)
+    scores = (rng.random((2, n)) * 2**30).astype(np.int64)
+    return np.stack([scores * reference, reference, np.where(reference == 0, scores, 0)], axis=-1)
+
+
+def f_score_of_python(totals: Counts) -> Scores:
+    """A callable with a curved formula: 200·m/(h + r), or 0."""
+    matched, hypothesis, reference = np.moveaxis(totals, -1, 0)
+    scores: Scores = 200 * matched / np.maximum(hypothesis + reference, 1)
+    return scores
+
+
+CASES: dict[str, tuple[Any, Callable[[np.random.Generator, int], Counts]]] = {
+    "bleu": ("bleu", bleu_like),
+    "bleu, floor": (metric("bleu", smooth_method="floor"), bleu_like),
+    "sentbleu": ("sentbleu", sentbleu_like),
+    "nist": ("nist", nist_like),
+    "chrf": ("chrf", chrf_like),
+    "chrf++": ("chrf++", lambda rng, n: chrf_like(rng, n, orders=8)),
+    "ter": ("ter", ratio_like),
+    "wer": ("wer", ratio_like),
+    "per": ("per", ratio_like),
+    "length": ("length", lambda rng, n: bleu_like(rng, n)[..., :2]),
+    "depf": ("depf", depf_like),
+    "callable": (f_score_of_python, depf_like),
+}
+
+
+def sample_of(
+    m: Any, counts: Counts, documents: Sequence[int] | None = None, strata: Sequence[int] | None = None
+) -> CountSample:
+    """The sample that the public functions make."""
+    sample = CountSample.from_counts(resolve(m), counts)
+    if documents is not None:
+        sample = sample.by_document(Documents(np.array(documents)))
+    return sample if strata is None else sample.stratified(Strata(np.array(strata)))
+
+
+def statistics_of(sample: CountSample, n: int, **options: Any) -> Scores:
+    """z of the first n shuffles."""
+    replicates = Replicates([studentize(sample, (0, 1))], n_resamples=n, seed=3, **options)
     (statistics,) = replicates.run([Series()], [(0, 1)])
     return np.asarray(statistics[0, 0])
 
 
-@pytest.mark.parametrize("name", ["bleu", "nist", "chrf", "ter", "length"])
-@pytest.mark.parametrize("n_strata", [1, 3])
-def test_statistics_of_real_outputs_equal_the_definition(name: str, n_strata: int) -> None:
+def flips_of(n: int, n_units: int) -> Flips:
+    """The units that the first n shuffles swap: (n, S). A system with one 1 in every row shows them."""
+    counts = np.stack([np.eye(n_units, dtype=np.int64), np.zeros((n_units, n_units), np.int64)])
+    sample = CountSample.from_counts(resolve(lambda totals: totals[..., 0]), counts)
+    replicates = Replicates([sample], n_resamples=n, seed=3)
+    (batch,) = replicates.batches(n, "")
+    return batch.sums(sample._shuffle_resampler).reshape(n, 2, n_units)[:, 0].astype(bool)
+
+
+# The definition, with derivatives of its own.
+
+
+def derivatives(m: Metric, totals: Counts) -> Scores:
+    """The gradient at (K,) totals: of the core, or by the same finite differences as the module's, term by term."""
+    if m.core is not None:
+        return np.asarray(m.core.gradients(totals[None])[0])
+    slopes = np.zeros(len(totals))
+    for k, total in enumerate(totals.tolist()):
+        if total > 0:
+            up, down = totals.copy(), totals.copy()
+            up[k] += 1  # the sums of these tests are below 2^16
+            down[k] -= total > 1
+            slopes[k] = (m.score(up) - m.score(down)) / (up[k] - down[k])
+    return slopes
+
+
+def directions_of(m: Metric, a: Counts, b: Counts) -> list[Scores]:
+    """The directions: the gradient in the middle, and the module's second direction, if any."""
+    total = (a + b).sum(axis=0)
+    second = Probed.from_counts(m, a, b).directions[1:]
+    return [derivatives(m, -(-total // 2)), *second]
+
+
+def definition(m: Metric, a: Counts, b: Counts, flips: Flips, strata: Sequence[int]) -> tuple[float, float]:
+    """The difference on one shuffle and its variance, from the contribution of each unit."""
+    x, y = np.where(flips[:, None], b, a), np.where(flips[:, None], a, b)
+    at_x, at_y = derivatives(m, x.sum(axis=0)), derivatives(m, y.sum(axis=0))
+    mean, half = (at_x + at_y) / 2, (at_x - at_y) / 2
+    contributions = (x + y) @ half
+    # ḡ·δ, projected on the directions, which are orthogonal in the metric of Σδδ'.
+    for direction in directions_of(m, a, b):
+        products = (x - y) @ direction
+        if products.any():
+            contributions = contributions + products * (products @ ((x - y) @ mean)) / (products @ products)
+    variance = 0.0
+    for stratum in set(strata):
+        own = contributions[np.array(strata) == stratum]
+        if len(own) > 1:
+            variance += len(own) / (len(own) - 1) * ((own - own.mean()) ** 2).sum()
+    return float(m.score(x.sum(axis=0)) - m.score(y.sum(axis=0))), variance
+
+
+def close_to_definition(sample: CountSample, strata: Sequence[int], n: int = 24) -> None:
+    """Contributions and columns of w are rounded to 1/64 of their root mean square or finer.
+
+    A rounding error of u/√12, for u = 1/64, adds 1/√12/64 = .0045 of a contribution that is independent of it: with 60
+    units, v changes by about .0045·2/√60 = .0012, and z by half of it. Several columns of w that cancel may be rounded,
+    so ten times that is allowed; dropping or confusing any term changes z by much more.
+    """
+    a, b = sample.counts
+    got = statistics_of(sample, n)
+    shuffles = flips_of(n, sample.n_units)
+    expected = [definition(sample.metric, a, b, flips, strata) for flips in shuffles]
+    z = [difference / max(variance, 1e-300) ** 0.5 for difference, variance in expected]
+    assert got == pytest.approx(z, rel=6e-3, abs=1e-6)
+    observed = studentize(sample, (0, 1)).observed
+    difference, variance = definition(sample.metric, a, b, np.zeros(sample.n_units, bool), strata)
+    assert observed.difference == pytest.approx(difference, rel=1e-12)
+    assert observed.error == pytest.approx(variance**0.5, rel=6e-3)
+
+
+@pytest.mark.parametrize("case", CASES)
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=4)
+def test_statistics_equal_the_definition(case: str, seed: int) -> None:
+    m, invent = CASES[case]
+    rng = np.random.default_rng(seed)
+    counts = invent(rng, 60)
+    close_to_definition(sample_of(m, counts), [0] * 60)
+    # Strata of different sizes, the last of a single unit.
+    strata = [0] * 31 + [1] * 18 + [2] * 10 + [3]
+    close_to_definition(sample_of(m, counts, strata=strata), strata)
+
+
+@pytest.mark.parametrize("case", ["bleu", "nist", "chrf", "ter", "callable"])
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=3)
+def test_statistics_of_documents_equal_the_definition(case: str, seed: int) -> None:
+    m, invent = CASES[case]
+    rng = np.random.default_rng(seed)
+    documents = np.concatenate([np.arange(30), rng.integers(0, 30, 120)]).tolist()
+    counts = invent(rng, 150)
+    close_to_definition(sample_of(m, counts, documents), [0] * 30)
+    strata = [0] * 15 + [1] * 15  # of equal sizes
+    close_to_definition(sample_of(m, counts, documents, strata), strata)
+
+
+@given(seed=st.integers(0, 2**32), n_documents=st.integers(8, 20))
+@settings(max_examples=10)
+def test_statistics_of_means_over_documents_equal_the_definition(seed: int, n_documents: int) -> None:
+    """Unequal numbers of segments make the mean a ratio."""
+    rng = np.random.default_rng(seed)
+    scores = SegmentScores("score", {"a": rng.normal(size=80).round(2), "b": rng.normal(0.1, size=80).round(2)})
+    documents = np.concatenate([np.arange(n_documents), rng.integers(0, n_documents, 80 - n_documents)]).tolist()
+    close_to_definition(sample_of(scores, scores.counts_of(["a", "b"]), documents), [0] * n_documents)
+
+
+@pytest.mark.parametrize("case", ["bleu", "chrf", "ter", "depf"])
+def test_standard_error_is_nearly_that_of_the_delta_method(case: str) -> None:
+    """They differ only by the projection of the contributions on one or two directions."""
+    m, invent = CASES[case]
+    a, b = invent(np.random.default_rng(5), 400)
+    result = approximate_randomization(a, b, m, studentized=True, n_resamples=1)
+    assert result.standard_error == pytest.approx(standard_error(a, b, m, method="delta"), rel=0.03)
+
+
+# Exactness.
+
+
+def swapped(a: Counts, b: Counts, flips: Sequence[int]) -> tuple[Counts, Counts]:
+    at = np.array(flips, bool)[:, None]
+    return np.where(at, b, a), np.where(at, a, b)
+
+
+SMALL = {
+    "bleu": ("bleu", bleu_like),
+    "ter": ("ter", ratio_like),
+    "chrf": ("chrf", chrf_like),
+    "callable": (f_score_of_python, depf_like),
+}
+
+
+@pytest.mark.parametrize("case", SMALL)
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@given(seed=st.integers(0, 2**32), n=st.integers(2, 5), strata=st.booleans())
+@settings(max_examples=5)
+def test_the_test_is_exact_whichever_arrangement_is_observed(
+    case: str, alternative: str, seed: int, n: int, strata: bool
+) -> None:
+    """Over all arrangements of the same outputs, at most a share α has p ≤ α."""
+    m, invent = SMALL[case]
+    a, b = invent(np.random.default_rng(seed), n)
+    ids = [0] + [1] * (n - 1) if strata and n > 2 else None
+    options: dict[str, Any] = {"strata": ids, "studentized": True, "alternative": alternative}
+    arrangements = [swapped(a, b, flips) for flips in itertools.product((0, 1), repeat=n)]
+    p = [approximate_randomization(*both, m, scheme="exact", **options).pvalue for both in arrangements]
+    for alpha in {*p}:
+        assert np.mean(np.array(p) <= alpha) <= alpha + 1e-12
+    # The statistics of the arrangements are the same, up to sign, whichever of them is observed.
+    null = []
+    for x, y in (arrangements[0], arrangements[len(arrangements) // 3], arrangements[-1]):
+        sample = sample_of(m, np.stack([x, y]), strata=ids)
+        z = [studentize(sample_of(m, np.stack(both), strata=ids), (0, 1)).observed.value for both in arrangements]
+        replicates = Replicates([studentize(sample, (0, 1))], n_resamples=1 << n, seed=1)
+        codes = np.uint64(1) << np.arange(n, dtype=np.uint64)
+        (statistics,) = replicates.with_codes(codes, 1 << n).run([Series()], [(0, 1)])
+        null.append(np.sort(statistics[0, 0]))
+        assert null[-1] == pytest.approx(np.sort(z), rel=1e-8, abs=1e-8)
+    if resolve(m).core is not None:
+        assert all((one == null[0]).all() for one in null)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("case", ["bleu", "ter"])
+def test_the_test_of_a_subgroup_is_exact(case: str, alternative: str) -> None:
+    """Over the arrangements of a subgroup, at most a share α has p ≤ α."""
+    m, invent = SMALL[case]
+    a, b = invent(np.random.default_rng(7), 30)
+    options: dict[str, Any] = {"studentized": True, "alternative": alternative, "scheme": "subgroup", "n_resamples": 32}
+    sample = sample_of(m, np.stack([a, b]))
+    codes = subgroup_codes(sample)
+    patterns = [[bin(int(code) & g).count("1") % 2 for code in codes] for g in range(32)]
+    p = np.array([approximate_randomization(*swapped(a, b, flips), m, **options).pvalue for flips in patterns])
+    assert len(set(p.tolist())) > 8
+    for alpha in set(p.tolist()):
+        assert np.mean(p <= alpha) <= alpha + 1e-12
+
+
+def subgroup_codes(sample: CountSample) -> NDArray[np.uint64]:
+    """The codes of the scheme ``subgroup`` for the default seed."""
+    return np.asarray(_core.stream_values(12345, "code", 0, sample.n_units))
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("strata", [None, [0] * 30 + [1] * 19 + [2]])
+def test_constants_do_not_depend_on_which_arrangement_is_observed(case: str, strata: list[int] | None) -> None:
+    """What no swap changes is the same to the last bit, and cross columns change only their signs."""
+    m, invent = CASES[case]
+    rng = np.random.default_rng(2)
+    a, b = invent(rng, 50)
+    flips = rng.integers(0, 2, 50)
+    one, other = (cross_of(x, y, m, strata) for x, y in ((a, b), swapped(a, b, flips.tolist())))
+    for name in Constants.__dataclass_fields__:
+        arrays = [np.asarray(getattr(cross.constants, name)).tobytes() for cross in (one, other)]
+        assert arrays[0] == arrays[1], name
+    assert one.terms.tobytes() == other.terms.tobytes()
+    assert one.contributions.any()
+    assert (other.contributions == np.where(flips == 1, -1, 1)[:, None] * one.contributions).all()
+
+
+def cross_of(a: Counts, b: Counts, m: Any, strata: list[int] | None) -> Cross:
+    return _cross(resolve(m), a, b, Strata.or_single(None if strata is None else Strata(np.array(strata)), len(a)))
+
+
+# Means.
+
+
+def means_of(seed: int, n: int, kind: str) -> tuple[Scores, Scores]:
+    """Segment scores: with ties, without, or mostly equal ones."""
+    rng = np.random.default_rng(seed)
+    if kind == "real":
+        both = rng.normal(size=(2, n))
+    elif kind == "coarse":
+        both = rng.integers(-4, 5, (2, n)) / 10
+    else:
+        both = np.where(rng.random((2, n)) < 0.15, rng.integers(0, 3, (2, n)), 1) * 1.0
+    return both[0], both[1]
+
+
+KINDS = ("real", "coarse", "mostly equal")
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(2, 40),
+    kind=st.sampled_from(KINDS),
+    scheme=st.sampled_from(["iid", "exact", "auto", "subgroup"]),
+    alternative=st.sampled_from(ALTERNATIVES),
+)
+@settings(max_examples=80)
+def test_p_of_means_equals_that_of_ar(seed: int, n: int, kind: str, scheme: str, alternative: str) -> None:
+    n = min(n, 14) if scheme == "exact" else n
+    a, b = means_of(seed, n, kind)
+    options: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "n_resamples": 200, "seed": seed}
+    one = approximate_randomization(a, b, studentized=True, **options)
+    other = approximate_randomization(a, b, **options)
+    assert (one.pvalue, one.exceedances, one.n_resamples, one.scheme) == (
+        other.pvalue,
+        other.exceedances,
+        other.n_resamples,
+        other.scheme,
+    )
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(2, 40),
+    kind=st.sampled_from(KINDS),
+    alternative=st.sampled_from(ALTERNATIVES),
+    magnitude=st.sampled_from([1.0, 1e-170, 1e200]),
+)
+@settings(max_examples=60)
+def test_studentized_means_order_shuffles_as_differences_do(
+    seed: int, n: int, kind: str, alternative: str, magnitude: float
+) -> None:
+    """The same without the short cut that leaves means to ``ar``, and for scores whose squares overflow."""
+    a, b = (scores * magnitude for scores in means_of(seed, n, kind))
+    scores = SegmentScores("score", {"a": a, "b": b})
+    sample = sample_of(scores, scores.counts_of(["a", "b"]))
+    studentized = studentize(sample, (0, 1))
+    assert studentized.follows_difference
+    replicates = Replicates([studentized], n_resamples=200, seed=seed)
+    counts, _ = count(replicates, alternative)
+    expected = approximate_randomization(a, b, alternative=alternative, n_resamples=200, scheme="iid", seed=seed)
+    assert counts == expected.exceedances
+
+
+def count(replicates: Replicates, alternative: str) -> tuple[int, Scores]:
+    """The exceedances of one pair's studentized difference, and its thresholds."""
+    observed = Observed(replicates, Hypotheses.from_pairs([(0, 1)]), alternative, SHUFFLING)
+    (sample,) = replicates.samples
+    _, error, value, slack = sample.observed  # type: ignore[attr-defined]
+    group = inference.Group(observed, [inference.Tested(0, sample, (0, 1), value, slack, error, 1)])
+    (counts,) = replicates.run([Tally(alternative, group.thresholds[:, None])], [(0, 1)])
+    return int(counts[0, 0]), group.thresholds
+
+
+@pytest.mark.parametrize("stopping", ["besag-clifford", "gandy"])
+@given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
+@settings(max_examples=10)
+def test_p_of_means_with_a_stopping_rule_equals_that_of_ar(stopping: str, seed: int, kind: str) -> None:
+    a, b = means_of(seed, 30, kind)
+    one, other = (
+        approximate_randomization(a, b, studentized=studentized, stopping=stopping, n_resamples=500)
+        for studentized in (True, False)
+    )
+    assert (one.pvalue, one.n_resamples, one.exceedances) == (other.pvalue, other.n_resamples, other.exceedances)
+
+
+def test_auto_chooses_for_means_of_many_systems_as_ar_does() -> None:
+    """The cost of shuffles is shared by all pairs in ``ar``, so it must be taken to be shared here, too."""
     rng = np.random.default_rng(1)
-    words = "a b c d e f".split()
-    lines = [[" ".join(rng.choice(words, rng.integers(0, 12))) for _ in range(150)] for _ in range(3)]
-    m = metric(name)
-    a, b = m.suff_stats(lines[:2], [lines[2]])
-    strata = None if n_strata == 1 else Strata(rng.permutation(np.arange(150) % 37 % n_strata))
-    got = statistics_of(m, a, b, strata, 40)
-    single = Strata.or_single(strata, 150)
-    for r in range(40):
-        flips = Batch(3, r, 1, 1).flips(r, 150)[:150].astype(bool)
-        difference, variance = by_definition(m, a, b, flips, single)
-        assert got[r] == pytest.approx(difference / variance**0.5, rel=2e-3, abs=1e-6), (r, name)
+    scores = SegmentScores("score", {f"s{k}": rng.integers(0, 30, 90) * 1.0 for k in range(6)})
+    for n in (2_000, 10_000, 100_000):
+        one, other = (
+            compare(metrics=[scores], test=test, all_pairs=True, n_resamples=n).comparisons
+            for test in ("ar-studentized", "ar")
+        )
+        got, expected = ([(c.test.pvalue, c.test.scheme) for c in both] for both in (one, other))
+        assert got == expected
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=20)
+def test_strata_of_equal_sizes_are_not_left_to_ar(seed: int) -> None:
+    """Sums over each stratum are subtracted, so z is not a function of the difference."""
+    a, b = means_of(seed, 12, "real")
+    strata = [0] * 6 + [1] * 6
+    result = approximate_randomization(a, b, strata=strata, studentized=True, scheme="exact")
+    z = []
+    for signs in itertools.product((1, -1), repeat=12):
+        delta = (a - b) * signs
+        z.append(delta.sum() / Strata(np.array(strata)).variance(delta) ** 0.5)
+    assert result.pvalue == np.mean(np.abs(z) >= abs(z[0]) * (1 - 1e-9))
+
+
+def test_a_curved_formula_of_one_column_is_not_left_to_ar() -> None:
+    """Matches of one order differ, and both systems' sums are constant: no column of w, but another gradient."""
+    counts = np.full((2, 8, 10), 30)
+    counts[0, :, 5] = [2, 0, 2, 2, 1, 0, 2, 2]
+    counts[1, :, 5] = 2 - counts[0, :, 5]
+    sample = sample_of("bleu", counts)
+    assert not studentize(sample, (0, 1)).follows_difference
+    close_to_definition(sample, [0] * 8)
+
+
+# Symmetry, identical systems, no variance.
+
+
+@pytest.mark.parametrize("case", CASES)
+@given(seed=st.integers(0, 2**32), n=st.integers(2, 60))
+@settings(max_examples=5)
+def test_the_order_of_the_systems_does_not_matter(case: str, seed: int, n: int) -> None:
+    m, invent = CASES[case]
+    a, b = invent(np.random.default_rng(seed), n)
+    options: dict[str, Any] = {"metric": m, "studentized": True, "n_resamples": 99, "scheme": "iid"}
+
+    def test(x: Counts, y: Counts, alternative: str) -> tuple[float, float, float | None]:
+        result = approximate_randomization(x, y, alternative=alternative, **options)
+        return result.pvalue, abs(result.statistic), result.standard_error
+
+    assert test(a, b, "two-sided") == test(b, a, "two-sided")
+    assert test(a, b, "greater") == test(b, a, "less")
+    z, reverse = (statistics_of(sample_of(m, np.stack(both)), 70) for both in ((a, b), (b, a)))
+    assert (z == -reverse).all()
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_identical_systems_have_p_1(case: str, alternative: str) -> None:
+    m, invent = CASES[case]
+    a, _ = invent(np.random.default_rng(1), 20)
+    options: dict[str, Any] = {"studentized": True, "alternative": alternative, "n_resamples": 99}
+    for scheme in ("iid", "auto", "subgroup"):
+        result = approximate_randomization(a, a, m, scheme=scheme, **options)
+        assert (result.pvalue, result.statistic, result.standard_error) == (1, 0, 0)
+    assert not statistics_of(sample_of(m, np.stack([a, a])), 10).any()
+    zeros = np.zeros_like(a)
+    assert approximate_randomization(zeros, zeros, m, scheme="iid", **options).pvalue == 1
+
+
+def test_a_difference_without_variance_is_infinite() -> None:
+    """All units differ by the same amount. Only the arrangements that keep or swap all of them have no variance."""
+    a, b = np.full(10, 0.3), np.full(10, 0.1)
+    sample = sample_of(SegmentScores("score", {"a": a, "b": b}), SegmentScores("s", {"a": a, "b": b}).counts_of("ab"))
+    observed = studentize(sample, (0, 1)).observed
+    assert (observed.value, observed.error) == (np.inf, 0)
+    result = approximate_randomization(a, b, studentized=True, scheme="exact")
+    assert (result.pvalue, result.standard_error) == (2 / 1024, 0)
+    # With strata the statistic is studentized: each of two strata must be all kept or all swapped, 4 of 64 arrangements;
+    # in two of them the difference is 0.
+    a, b, strata = np.ones(6), np.zeros(6), [0, 0, 0, 1, 1, 1]
+    result = approximate_randomization(a, b, strata=strata, studentized=True, scheme="exact")
+    assert (result.pvalue, result.standard_error) == (2 / 64, 0)
+    z = np.sort(
+        approximate_randomization(
+            a, b, strata=strata, studentized=True, scheme="exact", keep_null_distribution=True
+        ).null_distribution
+    )
+    assert (z[0], z[-1], np.isfinite(z).sum()) == (-np.inf, np.inf, 62)
+    assert (
+        approximate_randomization(a, b, strata=strata, studentized=True, scheme="exact", alternative="less").pvalue == 1
+    )
+
+
+@pytest.mark.parametrize("magnitude", [1e-200, 1e-150, 1e-30, 1e30, 1e150, 1e200, 1e300])
+def test_squares_of_large_and_small_scores_neither_overflow_nor_underflow(magnitude: float) -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 30)).round(3)
+    documents = np.concatenate([np.arange(10), rng.integers(0, 10, 20)]).tolist()
+    options: dict[str, Any] = {"documents": documents, "studentized": True, "scheme": "iid", "n_resamples": 499}
+    expected = approximate_randomization(a, b, **options)
+    got = approximate_randomization(a * magnitude, b * magnitude, **options)
+    assert got.pvalue == expected.pvalue
+    assert got.standard_error == pytest.approx(expected.standard_error * magnitude, rel=1e-9)
+
+    def ratio(scale: float) -> Callable[[Counts], Scores]:
+        return lambda totals: scale * totals[..., 0] / totals[..., 1]
+
+    x, y = ratio_like(rng, 40)
+    options = {"studentized": True, "scheme": "iid", "n_resamples": 499}
+    expected, got = (approximate_randomization(x, y, ratio(scale), **options) for scale in (1.0, magnitude))
+    assert got.pvalue == expected.pvalue
+
+
+@pytest.mark.parametrize("case", ["bleu", "chrf", "ter"])
+def test_the_largest_sums_do_not_overflow(case: str) -> None:
+    m, invent = CASES[case]
+    a, b = invent(np.random.default_rng(1), 50)
+    expected = approximate_randomization(a, b, m, studentized=True, n_resamples=300)
+    factor = 2**62 // (50 * int(max(a.max(), b.max())))
+    got = approximate_randomization(a * factor, b * factor, m, studentized=True, n_resamples=300)
+    # Ratios are the same, but columns of w are rounded.
+    assert got.pvalue == pytest.approx(expected.pvalue, abs=0.01)
+    assert got.standard_error == pytest.approx(expected.standard_error, rel=0.01)
+    with pytest.raises(InputError, match="could exceed"):
+        approximate_randomization(a * 2 * factor, b, m, studentized=True, n_resamples=300)
 
 
 def test_functions_of_texts_are_tested_by_ar_and_the_report_says_so() -> None:

@@ -108,6 +108,8 @@ class Group:
             observed.alternative,
             observed.shuffling,
             observed.extra,
+            # As if all pairs shared the shuffles, so that ``auto`` chooses as for the test ``ar``.
+            shuffled_together=observed.hypotheses.pairs,
         )
         statistic = observed.statistic[[tested.index for tested in self.tested]]
         extra = [self.thresholds, *[result[:, 0] for result in results]]

@@ -19,7 +19,10 @@ __all__ = ["gradient", "linear_variances", "rows_of", "slopes_of"]
 STEP_BITS = 16
 
 
-def gradient(metric: Metric, counts: Counts, totals: Counts) -> Scores:
+ADVICE = "use the jackknife or an interval from draws"
+
+
+def gradient(metric: Metric, counts: Counts, totals: Counts, advice: str = ADVICE) -> Scores:
     """The derivatives of the score with respect to each summed count: (…, K) in and out.
 
     Metrics in Rust have a closed form. At a kink (BLEU where hypotheses and references are equally long) the derivative
@@ -30,7 +33,8 @@ def gradient(metric: Metric, counts: Counts, totals: Counts) -> Scores:
     counts of the systems in question; steps are relative to their sums. A step is a whole number, at least 1, because
     the function may need integers, for example as indices. A count that cannot be negative is not lowered to 0, where
     logarithms and ratios are undefined. Near 0 the difference is therefore one-sided, and for a curved function of a
-    count of 1 to 3 it is inaccurate (the relative errors for a logarithm are 31, 10 and 4 %).
+    count of 1 to 3 it is inaccurate (the relative errors for a logarithm are 31, 10 and 4 %). ``advice`` is what the
+    error message recommends if the function fails there.
     """
     if metric.core is not None:
         flat = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]))
@@ -46,8 +50,7 @@ def gradient(metric: Metric, counts: Counts, totals: Counts) -> Scores:
         lower = metric.score(here - one_each * down[..., None])
     except InputError as error:
         raise InputError(
-            f"the delta method scores summed counts slightly above and below the observed ones, but {error}; use the "
-            "jackknife or an interval from draws"
+            f"the delta method scores summed counts slightly above and below the observed ones, but {error}; {advice}"
         ) from None
     return np.where(is_signed | (totals > 0), (higher - lower) / (up + down), 0.0)
 

@@ -119,11 +119,13 @@ def shuffle(
     alternative: str,
     shuffling: Shuffling,
     extra: Sequence[Reduction[Any, Any]] = (),
+    shuffled_together: Pairs | None = None,
 ) -> tuple[Shuffled, list[Any]]:
     """Shuffle all pairs under all metrics, and count how many shuffles reach the thresholds.
 
     ``thresholds`` has shape (metrics, pairs). ``extra`` are further reductions of the same shuffles, for ``iid``
-    without a stopping rule. Returns the counts, then the results of ``extra``.
+    without a stopping rule. ``shuffled_together`` are the pairs that ``auto`` takes to share the cost of the shuffles,
+    by default all pairs. Returns the counts, then the results of ``extra``.
     """
     if shuffling.stopping is not None:
         tally = SequentialTally(alternative, thresholds, shuffling.stopping.core())
@@ -140,7 +142,7 @@ def shuffle(
         return Shuffled.from_counts(
             "subgroup", counts, subgroup.n_resamples, includes_observed=True, bits=bits
         ), results
-    exact = exact_tests(replicates, pairs, shuffling.scheme, pairs)
+    exact = exact_tests(replicates, pairs, shuffling.scheme, shuffled_together or pairs)
     if not exact:
         counts, *results = replicates.run([Tally(alternative, thresholds), *extra], pairs)
         return Shuffled.from_counts("iid", counts, replicates.n_resamples), results

@@ -33,7 +33,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores
 from .linear import gradient
-from .samples import Batch, CountSample, DifferingColumn, FormulaSample, NativeSample, Pairs
+from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, FormulaSample, NativeSample, Pairs
 from .units import Strata
 
 __all__ = ["StudentizedSample", "studentize"]
@@ -62,6 +62,9 @@ class Constants:
 
     Attributes
     ----------
+    scale : float
+        1 divided by the power of 2 in which differences are measured: close to their standard error, so that squares
+        neither overflow nor underflow, whatever the range of the scores. Variances are in its square.
     projection : (m, K) ndarray
         From ḡ to the factors α of the contributions.
     basis : (p, K) ndarray
@@ -76,6 +79,7 @@ class Constants:
         1 divided by the square root of the number of units of each stratum.
     """
 
+    scale: float
     projection: Matrix
     basis: Matrix
     contribution_squares: Matrix
@@ -87,6 +91,7 @@ class Constants:
         """The studentized formula of a native metric."""
         return _core.Studentized(
             core,
+            scale=self.scale,
             projection=self.projection,
             basis=self.basis,
             contribution_squares=self.contribution_squares,
@@ -96,49 +101,77 @@ class Constants:
         )
 
     def variances(self, gradients: Scores, cross: Counts) -> tuple[Scores, Scores]:
-        """The variances of n differences, and the sizes of the terms that they are differences of: (n,) each.
+        """The variances of n scaled differences, and the sizes of the terms that they are differences of: (n,) each.
 
         ``gradients``, (2, n, K), are those of both systems. ``cross``, (n, m·(p + n)), are the signed sums of the cross
         columns: e·w for each direction and term, then e for each direction and stratum.
         """
         (m, _), (p, _) = self.projection.shape, self.basis.shape
-        factors = (gradients[0] + gradients[1]) / 2 @ self.projection.T
-        slopes = (gradients[0] - gradients[1]) / 2 @ self.basis.T
+        # Not BLAS, whose order of additions depends on the number of rows.
+        factors = np.einsum("rk,jk->rj", (gradients[0] + gradients[1]) / 2, self.projection)
+        slopes = np.einsum("rk,lk->rl", (gradients[0] - gradients[1]) / 2, self.basis)
         sizes = np.einsum("ri,ij,rj->r", factors, self.contribution_squares, factors)
         sizes = sizes + np.einsum("ri,ij,rj->r", slopes, self.term_squares, slopes)
         products = cross[:, : m * p].reshape(len(cross), m, p)
         sums = np.einsum("rj,rjk->rk", factors, cross[:, m * p :].reshape(len(cross), m, -1)) * self.stratum_factors
-        sums = sums + slopes @ self.stratum_terms.T
+        sums = sums + np.einsum("rl,kl->rk", slopes, self.stratum_terms)
         both = 2 * np.einsum("rj,rjl,rl->r", factors, products, slopes)
         return sizes + both - (sums**2).sum(axis=1), sizes
 
 
 class Cross(NamedTuple):
-    """The constants of a pair, and its cross columns, (S, m·(p + n)).
+    """The constants of a pair, and what its cross columns are products of.
 
-    With ``follows_difference``, the variance of a shuffle depends only on its difference.
+    ``contributions`` has shape (S, m), ``terms`` (S, p). With ``follows_difference``, the variance of a shuffle depends
+    only on its difference, and z grows with it.
     """
 
     constants: Constants
-    columns: Counts
+    contributions: Counts
+    terms: Counts
+    strata: Strata
     follows_difference: bool
+
+    def append_to(self, a: Counts, b: Counts) -> Counts:
+        """The (S, K) counts of both systems, and behind them the cross columns: (2, S, K + m·(p + n)).
+
+        The second system has zeros in the cross columns. So what the first system has there after swaps, less what the
+        second has, is Σ σ·e·w.
+        """
+        (n_units, m), p, n_strata, width = (
+            self.contributions.shape,
+            self.terms.shape[1],
+            self.strata.n_strata,
+            a.shape[1],
+        )
+        rows = np.zeros((2, n_units, width + m * (p + n_strata)), dtype=np.int64)
+        rows[0, :, :width], rows[1, :, :width] = a, b
+        for j, contributions in enumerate(self.contributions.T):
+            first = width + j * p
+            np.multiply(contributions[:, None], self.terms, out=rows[0, :, first : first + p])
+            rows[0, np.arange(n_units), width + m * p + j * n_strata + self.strata.index] = contributions
+        return rows
 
 
 def studentize(sample: CountSample, pair: tuple[int, int]) -> StudentizedSample:
     """A sample of the two systems whose statistic is their studentized difference."""
+    _ = sample.core_counts  # raises an error if a sum overflows, which numpy would not report
     a, b = map(sample.rows, pair)
     cross = _cross(sample.metric, a, b, Strata.or_single(sample.strata, len(a)))
-    # Summed over the units that a swap leaves in place less those that it exchanges, this is Σ σ·e·w.
-    rows = np.stack([np.hstack([a, cross.columns]), np.hstack([b, np.zeros_like(cross.columns)])])
+    rows = cross.append_to(a, b)
     shared: dict[str, Any] = {"unit": sample.unit, "follows_difference": cross.follows_difference}
     if sample.metric.core is None:
         return StudentizedFormula(sample.metric, [rows], constants=cross.constants, width=a.shape[1], **shared)
     formula = cross.constants.formula(sample.metric.core)
-    return StudentizedNative(sample.metric, [rows], core=formula.metric, formula=formula, **shared)
+    return StudentizedNative(
+        sample.metric, [rows], core=formula.metric, formula=formula, scale=cross.constants.scale, **shared
+    )
 
 
 # A variance is 0 if it is at most this share of the terms that it is the difference of, as in the core.
 ROUNDING = 2.0**-44
+# The same for finite differences, whose relative errors are about 1e-10. Without it, ties would be broken by chance.
+ROUNDING_OF_FINITE_DIFFERENCES = 2.0**-28
 
 
 class ObservedStatistic(NamedTuple):
@@ -150,16 +183,17 @@ class ObservedStatistic(NamedTuple):
     tolerance: float
 
     @classmethod
-    def from_parts(cls, scores: Scores, variance: float, size: float) -> ObservedStatistic:
-        """From both scores, the variance, and the size of its terms."""
-        difference = float(scores[0] - scores[1])
-        rounding = 16 * float(np.spacing(np.abs(scores).max()))
-        if variance <= ROUNDING * size:
-            value = 0.0 if abs(difference) <= rounding else float(np.copysign(np.inf, difference))
+    def from_parts(
+        cls, scores: Scores, scale: float, variance: float, size: float, rounding: float
+    ) -> ObservedStatistic:
+        """From both scores, the variance of the scaled difference, the size of its terms and their rounding errors."""
+        difference, slack = float(scores[0] - scores[1]), 16 * float(np.spacing(np.abs(scores).max()))
+        if variance <= rounding * abs(size):
+            value = 0.0 if abs(difference) <= slack else float(np.copysign(np.inf, difference))
             return cls(difference, 0.0, value, 0.0)
-        error = variance**0.5
-        value = difference / error
-        return cls(difference, error, value, rounding / error + abs(value) * ROUNDING * size / variance)
+        root = variance**0.5
+        value = difference * scale / root
+        return cls(difference, root / scale, value, slack * scale / root + abs(value) * rounding * size / variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,12 +220,13 @@ class StudentizedNative(StudentizedSample, NativeSample):
     """Studentized in Rust."""
 
     formula: _core.Studentized = field(kw_only=True)
+    scale: float = field(kw_only=True)
 
     @lazy
     def observed(self) -> ObservedStatistic:
         """The observed statistic."""
         _, variance, size = self.formula.parts(*self.totals)
-        return ObservedStatistic.from_parts(self.scores, variance, size)
+        return ObservedStatistic.from_parts(self.scores, self.scale, variance, size, ROUNDING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,12 +245,14 @@ class StudentizedFormula(StudentizedSample, FormulaSample):
     def observed(self) -> ObservedStatistic:
         """The observed statistic."""
         variances, sizes = self._variances(self.totals[:, None])
-        return ObservedStatistic.from_parts(self.scores, variances.item(), sizes.item())
+        return ObservedStatistic.from_parts(
+            self.scores, self.constants.scale, variances.item(), sizes.item(), ROUNDING_OF_FINITE_DIFFERENCES
+        )
 
     def _variances(self, totals: Counts) -> tuple[Scores, Scores]:
         """The variances of n differences and the sizes of their terms, from (2, n, …) totals."""
         counts, cross = totals[..., : self.width], totals[..., self.width :]
-        gradients = gradient(self.metric, self._for_steps, counts)
+        gradients = _gradient(self.metric, self._for_steps, counts)
         return self.constants.variances(gradients, cross[0] - cross[1])
 
     @lazy
@@ -230,12 +267,23 @@ class StudentizedFormula(StudentizedSample, FormulaSample):
         totals = np.stack([self.totals[0] - moved, self.totals[1] + moved])
         x, y = self.metric.score(totals[..., : self.width])
         variances, sizes = self._variances(totals)
-        statistics = x - y
-        equal = np.abs(statistics) <= 16 * np.spacing(np.maximum(np.abs(x), np.abs(y)))
-        without_error = np.where(equal, 0.0, np.copysign(np.inf, statistics))
+        differences = x - y
+        equal = np.abs(differences) <= 16 * np.spacing(np.maximum(np.abs(x), np.abs(y)))
+        without_error = np.where(equal, 0.0, np.copysign(np.inf, differences))
         errors = np.sqrt(np.maximum(variances, 0))
-        studentized: Scores = np.divide(statistics, errors, out=without_error, where=variances > ROUNDING * sizes)
+        has_error = variances > ROUNDING_OF_FINITE_DIFFERENCES * np.abs(sizes)
+        scaled = differences * self.constants.scale
+        studentized: Scores = np.divide(scaled, errors, out=without_error, where=has_error)
         return studentized[None]
+
+    @property
+    def batch_size(self) -> int:
+        """See :attr:`Sample.batch_size`. Finite differences score every shuffle 2K times."""
+        return max(1, BATCH_CELLS // (self.totals.size + 4 * self.width**2))
+
+
+def _gradient(metric: Metric, counts: Counts, totals: Counts) -> Scores:
+    return gradient(metric, counts, totals, advice="use the test 'ar'")
 
 
 def both_ends(a: Counts, b: Counts) -> Counts:
@@ -245,36 +293,40 @@ def both_ends(a: Counts, b: Counts) -> Counts:
 
 def _cross(metric: Metric, a: Counts, b: Counts, strata: Strata) -> Cross:
     """The constants and the cross columns of two systems with (S, K) counts."""
-    delta = a - b
+    delta, n_strata = a - b, strata.n_strata
     probed = Probed.from_counts(metric, a, b)
     weights = Weights.from_strata(strata)
     terms, basis = _terms(a + b, weights, probed.changing)
-    alone = weights.relative is None and np.count_nonzero(delta.any(axis=0)) <= 1
-    if alone and (not terms.shape[1] or np.abs(delta).max() <= LARGEST_TERM):
+    differing = delta.any(axis=0)
+    largest = LARGEST_TERM if terms.shape[1] else LARGEST_SUM // len(delta)
+    if weights.relative is None and np.count_nonzero(differing) <= 1 and np.abs(delta).max() <= largest:
         contributions, projection = _integers(delta, weights)
     else:
         contributions, projection = _rounded(delta, probed.directions, weights)
-    (n_units, m), n_strata = contributions.shape, strata.n_strata
-    if n_units * m * n_strata > LARGEST_CROSS:
+    if contributions.size * n_strata > LARGEST_CROSS:
         raise InputError(
             f"test 'ar-studentized' sums the contributions of every stratum separately, and {n_strata:,} strata of "
-            f"{n_units:,} units are too many: use 'ar', or fewer strata"
+            f"{len(delta):,} units are too many: use 'ar', or fewer strata"
         )
-    own = np.zeros((n_units, m, n_strata), dtype=np.int64)
-    own[np.arange(n_units), :, strata.index] = contributions
-    products = contributions[:, :, None] * terms[:, None, :]
     roots = np.sqrt(strata.sizes)
     sums = np.array([np.bincount(strata.index, term, n_strata) for term in terms.T]).reshape(-1, n_strata).T
     constants = Constants(
-        projection,
-        basis,
+        probed.scale,
+        projection * probed.scale,
+        basis * probed.scale,
         _moments(contributions),
         _moments(terms),
         np.ascontiguousarray(sums / roots[:, None]),
         1 / roots,
     )
-    columns = np.hstack([products.reshape(n_units, -1), own.reshape(n_units, -1)])
-    return Cross(constants, columns, alone and not terms.shape[1])
+    # Then v is a constant times Σδ² − (Σσδ)²/U, for the only column that differs.
+    follows_difference = (
+        n_strata == 1
+        and np.count_nonzero(differing) <= 1
+        and not terms.shape[1]
+        and not probed.changing[differing].any()
+    )
+    return Cross(constants, contributions, terms, strata, follows_difference)
 
 
 def _moments(columns: Counts) -> Matrix:
@@ -307,31 +359,60 @@ class Weights(NamedTuple):
 
 
 class Probed(NamedTuple):
-    """The directions, (m, K), and which derivatives change between shuffles, (K,)."""
+    """What the gradient near the mean totals shows.
 
+    ``directions``, (m, K), are in units of 1/``scale`` (:class:`Constants`). ``changing``, (K,), says which derivatives
+    change.
+    """
+
+    scale: float
     directions: Matrix
     changing: NDArray[np.bool_]
 
     @classmethod
     def from_counts(cls, metric: Metric, a: Counts, b: Counts) -> Probed:
-        """Evaluate the gradient at the mean totals, and with each total moved as far as any swaps can move it."""
+        """Evaluate the gradient at the mean totals, and with each total moved as far as swaps can move it."""
         ends = both_ends(a, b)
-        middle = ends.sum(axis=(0, 1)) // 2
-        reach = (ends[1] - ends[0]).sum(axis=0) // 2 + 1
-        (moved,) = np.nonzero((ends[0] != ends[1]).any(axis=0))
-        lowest = np.where(ends[0].min(axis=0) < 0, -LARGEST_SUM, np.minimum(middle, 1))
-        steps = reach * np.eye(len(middle), dtype=np.int64)[moved]
-        gradients = gradient(metric, ends, np.vstack([middle, middle + steps, np.maximum(middle - steps, lowest)]))
-        here, (up, down) = gradients[0], np.split(gradients[1:], 2)
         moments = _moments(a - b)
-        changes = (up - down) / 2
-        sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
-        size = here @ moments @ here
+        moved = np.flatnonzero(moments.diagonal())
+        gradients = _probe(metric, ends, moved)
+        # Differences are mostly of this size.
+        size = float((np.abs(gradients[0]) * np.sqrt(moments.diagonal())).max())
+        scale = 2.0 ** -np.clip(np.frexp(size)[1], -1000, 1000) if size > 0 else 1.0
+        here, *others = gradients * scale
         directions = [here]
-        if len(moved) and size > 0 and sizes.max() > CHANGE**2 * size:
-            change = changes[sizes.argmax()]
-            directions.append(change - (change @ moments @ here) / size * here)
-        return cls(np.array(directions), (gradients != here).any(axis=0))
+        if others:
+            changes = (np.array(others[: len(moved)]) - others[len(moved) :]) / 2
+            sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
+            squared = here @ moments @ here
+            if squared > 0 and sizes.max() > CHANGE**2 * squared:
+                change = changes[sizes.argmax()]
+                directions.append(change - (change @ moments @ here) / squared * here)
+        is_native = metric.core is not None
+        changing = (gradients != gradients[0]).any(axis=0) if is_native else np.full(len(moments), True)
+        return cls(scale, np.array(directions), changing)
+
+
+def _probe(metric: Metric, ends: Counts, moved: NDArray[np.intp]) -> Scores:
+    """The gradient at the mean totals and, for each column that differs, at its largest and smallest total: (n, K).
+
+    Swaps can reach no totals beyond these. ``ends`` are the counts of :func:`both_ends`.
+    """
+    lowest, highest = ends.sum(axis=1)
+    # The mean, rounded up: the sum of both could overflow.
+    middle = (lowest >> 1) + (highest >> 1) + ((lowest | highest) & 1)
+    # A derivative at a sum of 0 may be one of another formula.
+    lowest = np.where(lowest < 0, lowest, np.maximum(lowest, np.minimum(middle, 1)))
+    totals = np.repeat(middle[None], 1 + 2 * len(moved), axis=0)
+    index = np.arange(len(moved))
+    totals[1 + index, moved], totals[1 + len(moved) + index, moved] = highest[moved], lowest[moved]
+    if metric.core is not None:
+        return _gradient(metric, ends, totals)
+    middle_only = _gradient(metric, ends, totals[:1])
+    try:
+        return np.concatenate([middle_only, _gradient(metric, ends, totals[1:])])
+    except InputError:  # a function need not be defined where only one of its counts has moved
+        return middle_only
 
 
 def _integers(delta: Counts, weights: Weights) -> tuple[Counts, Matrix]:

@@ -2,7 +2,9 @@
 
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks, yes};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{
+    Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value, gradients_by_row,
+};
 use crate::error::Result;
 use crate::math::exp_of_negative;
 use crate::pool::{Run, Stop};
@@ -327,16 +329,12 @@ impl Formula for Bleu {
 
     fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
         let (n, simd) = (scores.len(), Simd::best());
-        let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || any_zero(simd, &totals[2 * n..]);
-        if !smoothed && self.is_root {
+        // External counts may have n-grams but no words; the derivatives divide by the number of words.
+        let has_zeros = any_zero(simd, &totals[..n]) || any_zero(simd, &totals[2 * n..]);
+        if self.is_root && !has_zeros && !matches!(self.smoothing, Smoothing::AddK(_)) {
             return plain_gradients(simd, self.order, totals, scores, out);
         }
-        let (mut row, mut gradient) = (vec![0; 2 + 2 * self.order], vec![0.0; 2 + 2 * self.order]);
-        for i in 0..n {
-            row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
-            self.gradient(&row, &mut gradient);
-            out[i..].iter_mut().step_by(n).zip(&gradient).for_each(|(out, slope)| *out = *slope);
-        }
+        gradients_by_row(|row, gradient| self.gradient(row, gradient), totals, n, out);
     }
 }
 
@@ -678,5 +676,30 @@ mod tests {
                 prop_assert_eq!(&expected, &got.into_iter().map(f64::to_bits).collect::<Vec<_>>(), "{:?}", simd);
             }
         }
+
+        #[test]
+        fn all_paths_differentiate_the_same(
+            rows in prop::collection::vec(prop::array::uniform10(prop_oneof![1..300i64, 1..1i64 << 61]), 1..80),
+        ) {
+            let (bleu, n) = (bleu(&[]), rows.len());
+            let columns: Vec<i64> = (0..10).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
+            let (mut scores, mut expected) = (vec![0.0; n], vec![9.0; 10 * n]);
+            bleu.scores(&columns, &mut scores);
+            gradients_by_row(|row, out| bleu.gradient(row, out), &columns, n, &mut expected);
+            for simd in Simd::tested() {
+                let mut got = vec![9.0; 10 * n];
+                plain_gradients(simd, 4, &columns, &scores, &mut got);
+                prop_assert_eq!(&expected, &got, "{:?}", simd);
+            }
+        }
+    }
+
+    #[test]
+    fn external_counts_without_words_have_no_derivatives() {
+        // Matches without words cannot come from texts, only from users.
+        let (columns, mut scores, mut got) = ([0, 3, 1, 1, 1, 1, 1, 1, 1, 1], [0.0], [9.0; 10]);
+        bleu(&[]).scores(&columns, &mut scores);
+        bleu(&[]).gradients(&columns, &scores, &mut got);
+        assert_eq!(([0.0], [0.0; 10]), (scores, got));
     }
 }

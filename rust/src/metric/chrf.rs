@@ -7,9 +7,12 @@
 //! early, because no n-gram that contains it can match.
 
 use super::text::{LOWERCASE, case, cased, yes};
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value};
+use super::{
+    Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Value, gradients_by_row,
+};
 use crate::error::{Error, Result};
 use crate::pool::{self, PIECE, Run, Stop};
+use crate::simd::{Simd, dispatch};
 use crate::text::ngram::Ngrams;
 use crate::text::tokenize::{self, is_space};
 
@@ -217,6 +220,60 @@ impl Formula for Chrf {
             chain(counts, out, (share * by_precision, share * by_recall));
         }
     }
+
+    fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
+        if self.eps_smoothing {
+            return gradients_by_row(|row, gradient| self.gradient(row, gradient), totals, scores.len(), out);
+        }
+        plain_gradients(Simd::best(), self, totals, scores.len(), out);
+    }
+}
+
+dispatch! {
+    /// The derivatives at `n` rows without smoothing. The operations are those of [`Chrf::gradient`].
+    fn plain_gradients(chrf: &Chrf, totals: &[i64], n: usize, out: &mut [f64]) = plain_gradients_inline;
+}
+
+#[inline(always)]
+fn plain_gradients_inline(chrf: &Chrf, totals: &[i64], n: usize, out: &mut [f64]) {
+    let columns = |counts| {
+        let (hypotheses, others) = <[i64]>::split_at(counts, n);
+        let (references, matches) = others.split_at(n);
+        hypotheses
+            .iter()
+            .zip(references)
+            .zip(matches)
+            .map(|((&h, &r), &m)| (h > 0 && r > 0, h as f64, r as f64, m as f64))
+    };
+    // Sums over the orders that occur on both sides, then the derivatives with respect to precision and recall.
+    let (mut orders, mut precisions, mut recalls) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+    for counts in totals.chunks_exact(3 * n) {
+        let sums = orders.iter_mut().zip(&mut precisions).zip(&mut recalls);
+        for (((order, precision), recall), (occurs, h, r, m)) in sums.zip(columns(counts)) {
+            *order += if occurs { 1.0 } else { 0.0 };
+            *precision += if occurs { m / h } else { 0.0 };
+            *recall += if occurs { m / r } else { 0.0 };
+        }
+    }
+    for ((order, precision), recall) in orders.iter().zip(&mut precisions).zip(&mut recalls) {
+        let n_orders = f64::max(*order, 1.0);
+        let (by_precision, by_recall) = chrf.f_slopes((*precision / n_orders, *recall / n_orders));
+        let share = 100.0 / n_orders;
+        (*precision, *recall) = (share * by_precision, share * by_recall);
+    }
+    for (counts, out) in totals.chunks_exact(3 * n).zip(out.chunks_exact_mut(3 * n)) {
+        let (by_hypotheses, others) = out.split_at_mut(n);
+        let (by_references, by_matches) = others.split_at_mut(n);
+        let outs = by_hypotheses.iter_mut().zip(by_references).zip(by_matches);
+        let slopes = precisions.iter().zip(&recalls);
+        for ((((by_h, by_r), by_m), (by_precision, by_recall)), (occurs, h, r, m)) in
+            outs.zip(slopes).zip(columns(counts))
+        {
+            *by_h = if occurs { -by_precision * (m / h) / h } else { 0.0 };
+            *by_r = if occurs { -by_recall * (m / r) / r } else { 0.0 };
+            *by_m = if occurs { by_precision / h + by_recall / r } else { 0.0 };
+        }
+    }
 }
 
 impl Metric for Chrf {
@@ -227,14 +284,14 @@ impl Metric for Chrf {
 
 impl Chrf {
     /// The derivatives of F = (1 + β²)·P·R/(β²·P + R) with respect to P and R; 0 where both are 0.
+    #[inline(always)]
     fn f_slopes(&self, (precision, recall): (f64, f64)) -> (f64, f64) {
         let factor = self.beta * self.beta;
         let denominator = factor * precision + recall;
-        if denominator <= 0.0 {
-            return (0.0, 0.0);
-        }
         let (precision_share, recall_share) = (precision / denominator, recall / denominator);
-        ((1.0 + factor) * recall_share * recall_share, (1.0 + factor) * factor * precision_share * precision_share)
+        let by_precision = (1.0 + factor) * recall_share * recall_share;
+        let by_recall = (1.0 + factor) * factor * precision_share * precision_share;
+        if denominator <= 0.0 { (0.0, 0.0) } else { (by_precision, by_recall) }
     }
 }
 
@@ -614,6 +671,23 @@ mod tests {
             let mut expected = by_multisets(&characters(&hypothesis), &characters(&reference), char_order as usize);
             expected.extend(by_multisets(&words(&hypothesis), &words(&reference), 2));
             prop_assert_eq!(expected, count_segment(chrf(&options).as_ref(), &[&reference], &hypothesis));
+        }
+
+        #[test]
+        fn all_paths_differentiate_the_same(
+            rows in prop::collection::vec(prop::array::uniform18(prop_oneof![9 => 1..300i64, 1 => Just(0)]), 1..80),
+            beta in 0..4i64,
+        ) {
+            let options = Options::resolve("chrf", OPTIONS, &[("beta".into(), Value::Integer(beta))]).unwrap();
+            let (chrf, n) = (Chrf::new(&options).unwrap(), rows.len());
+            let columns: Vec<i64> = (0..18).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
+            let mut expected = vec![9.0; 18 * n];
+            gradients_by_row(|row, out| chrf.gradient(row, out), &columns, n, &mut expected);
+            for simd in Simd::tested() {
+                let mut got = vec![9.0; 18 * n];
+                plain_gradients(simd, &chrf, &columns, n, &mut got);
+                prop_assert_eq!(&expected, &got, "{:?}", simd);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, References, Resolution};
 use crate::error::Result;
 use crate::pool::{Run, Stop, WorkMeter};
+use crate::simd::Simd;
 use crate::text::edit::UNKNOWN_WORD;
 use crate::text::ngram::{Token, Vocabulary, each_token};
 
@@ -27,6 +28,11 @@ pub(super) fn score(totals: &[i64]) -> f64 {
 /// The derivatives of [`score`], which is constant if the references have no words.
 pub(super) fn gradient(totals: &[i64], out: &mut [f64]) {
     super::ratio_gradient(100.0, totals, out);
+}
+
+/// [`gradient`] at many rows, which are stored column by column.
+pub(super) fn gradients(totals: &[i64], out: &mut [f64]) {
+    super::ratio_gradients(Simd::best(), 100.0, totals, out);
 }
 
 /// Splits lines into words.
@@ -115,6 +121,10 @@ impl<E: Edits> Formula for ErrorRate<E> {
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         gradient(totals, out);
+    }
+
+    fn gradients(&self, totals: &[i64], _: &[f64], out: &mut [f64]) {
+        gradients(totals, out);
     }
 }
 

@@ -4,6 +4,7 @@ use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, References};
 use crate::error::Result;
 use crate::pool::{Run, Stop, WorkMeter};
+use crate::simd::Simd;
 use crate::text::ngram::{Ngrams, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -56,6 +57,10 @@ impl Formula for Length {
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         super::ratio_gradient(1.0, totals, out);
+    }
+
+    fn gradients(&self, totals: &[i64], _: &[f64], out: &mut [f64]) {
+        super::ratio_gradients(Simd::best(), 1.0, totals, out);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The mean of precomputed segment scores. It counts nothing itself, so it is not in the registry.
 
 use super::Formula;
+use crate::simd::Simd;
 
 /// A mean. A row is `[score, 1]`, with the score in multiples of 1/`scale`.
 pub struct Mean {
@@ -47,6 +48,10 @@ impl Formula for Mean {
 
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         super::ratio_gradient(1.0 / self.scale, totals, out);
+    }
+
+    fn gradients(&self, totals: &[i64], _: &[f64], out: &mut [f64]) {
+        super::ratio_gradients(Simd::best(), 1.0 / self.scale, totals, out);
     }
 }
 

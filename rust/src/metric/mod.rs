@@ -22,6 +22,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::zeros;
+use crate::simd::dispatch;
 use crate::stats::SuffStats;
 
 pub use bleu::Bleu;
@@ -102,13 +103,17 @@ pub trait Formula: Send + Sync {
     /// The derivatives at many rows of summed counts, whose `scores` are known. Rows and derivatives are stored column
     /// by column. Same values as [`Formula::gradient`].
     fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
-        let n = scores.len();
-        let (mut row, mut gradient) = (vec![0; totals.len() / n.max(1)], vec![0.0; totals.len() / n.max(1)]);
-        for i in 0..n {
-            row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
-            self.gradient(&row, &mut gradient);
-            out[i..].iter_mut().step_by(n).zip(&gradient).for_each(|(out, slope)| *out = *slope);
-        }
+        gradients_by_row(|row, gradient| self.gradient(row, gradient), totals, scores.len(), out);
+    }
+}
+
+/// The derivatives at `n` rows of summed counts, one row after another.
+fn gradients_by_row(gradient: impl Fn(&[i64], &mut [f64]), totals: &[i64], n: usize, out: &mut [f64]) {
+    let (mut row, mut slopes) = (vec![0; totals.len() / n.max(1)], vec![0.0; totals.len() / n.max(1)]);
+    for i in 0..n {
+        row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
+        gradient(&row, &mut slopes);
+        out[i..].iter_mut().step_by(n).zip(&slopes).for_each(|(out, slope)| *out = *slope);
     }
 }
 
@@ -128,6 +133,25 @@ fn ratio_gradient(factor: f64, totals: &[i64], out: &mut [f64]) {
     if totals[1] != 0 {
         let by_first = factor / totals[1] as f64;
         out.copy_from_slice(&[by_first, -by_first * (totals[0] as f64 / totals[1] as f64)]);
+    }
+}
+
+dispatch! {
+    /// [`ratio_gradient`] at many rows, which are stored column by column.
+    fn ratio_gradients(factor: f64, totals: &[i64], out: &mut [f64]) = ratio_gradients_inline;
+}
+
+#[inline(always)]
+fn ratio_gradients_inline(factor: f64, totals: &[i64], out: &mut [f64]) {
+    let n = totals.len() / 2;
+    let (firsts, seconds) = totals.split_at(n);
+    let (by_firsts, by_seconds) = out.split_at_mut(n);
+    for ((by_first, by_second), (&first, &second)) in
+        by_firsts.iter_mut().zip(by_seconds).zip(firsts.iter().zip(seconds))
+    {
+        let slope = factor / second as f64;
+        *by_first = if second == 0 { 0.0 } else { slope };
+        *by_second = if second == 0 { 0.0 } else { -slope * (first as f64 / second as f64) };
     }
 }
 
@@ -371,6 +395,8 @@ fn count_segment(metric: &dyn Metric, references: &[&str], hypothesis: &str) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Simd;
+    use proptest::prelude::*;
 
     fn bleu() -> Arc<dyn Metric> {
         metric("bleu", &[]).unwrap()
@@ -470,5 +496,75 @@ mod tests {
         assert_eq!("column 1 of references: expected 2, got 1", message(&[vec!["a", "b"]], &[ok, vec![None]]));
         let holes = [vec![Some("a"), None], vec![None, None]];
         assert!(message(&[vec!["a", "b"]], &holes).starts_with("segment 2 has no reference"));
+    }
+
+    proptest! {
+        #[test]
+        fn derivatives_at_many_rows_equal_those_at_single_rows(
+            options in prop::sample::select(vec![
+                ("bleu", vec![]),
+                ("bleu", vec![("smooth_method", "floor")]),
+                ("bleu", vec![("smooth_method", "add-k")]),
+                ("bleu", vec![("smooth_method", "none")]),
+                ("bleu", vec![("smooth_method", "mteval")]),
+                ("bleu", vec![("max_ngram_order", "2")]),
+                ("bleu", vec![("effective_order", "true")]),
+                ("sentbleu", vec![]),
+                ("nist", vec![]),
+                ("chrf", vec![]),
+                ("chrf", vec![("eps_smoothing", "true")]),
+                ("chrf", vec![("beta", "0")]),
+                ("chrf++", vec![]),
+                ("ter", vec![]),
+                ("wer", vec![]),
+                ("per", vec![]),
+                ("length", vec![]),
+                ("depf", vec![]),
+            ]),
+            rows in prop::collection::vec(
+                prop::array::uniform24(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 40]),
+                1..70,
+            ),
+            // Without zeros most metrics take another path.
+            positive in any::<bool>(),
+        ) {
+            let (name, options) = options;
+            let value = |text: &str| match text {
+                "true" => Value::Flag(true),
+                "0" => Value::Real(0.0),
+                "2" => Value::Integer(2),
+                name => Value::Name(name.into()),
+            };
+            let options: Vec<_> = options.iter().map(|(name, text)| ((*name).to_owned(), value(text))).collect();
+            let metric = metric(name, &options).unwrap();
+            let (n, width) = (rows.len(), metric.columns().len());
+            let count = |row: usize, column: usize| rows[row][column].max(i64::from(positive));
+            let columns: Vec<i64> = (0..width).flat_map(|column| (0..n).map(move |row| count(row, column))).collect();
+            let (mut scores, mut got) = (vec![0.0; n], vec![9.0; n * width]);
+            metric.scores(&columns, &mut scores);
+            metric.gradients(&columns, &scores, &mut got);
+            for row in 0..n {
+                let totals: Vec<_> = (0..width).map(|column| count(row, column)).collect();
+                let mut expected = vec![9.0; width];
+                metric.gradient(&totals, &mut expected);
+                let at_row: Vec<_> = got[row..].iter().step_by(n).copied().collect();
+                prop_assert_eq!(expected, at_row, "{} {:?}", name, totals);
+            }
+        }
+
+        #[test]
+        fn all_paths_differentiate_ratios_the_same(
+            counts in prop::collection::vec([-300..300i64, 0..300i64], 1..80),
+            factor in prop::sample::select(vec![1.0, 100.0, 1e-3]),
+        ) {
+            let columns: Vec<i64> = (0..2).flat_map(|column| counts.iter().map(move |both| both[column])).collect();
+            let mut expected = vec![9.0; columns.len()];
+            gradients_by_row(|row, out| ratio_gradient(factor, row, out), &columns, counts.len(), &mut expected);
+            for simd in Simd::tested() {
+                let mut got = vec![9.0; columns.len()];
+                ratio_gradients(simd, factor, &columns, &mut got);
+                prop_assert_eq!(&expected, &got, "{:?}", simd);
+            }
+        }
     }
 }

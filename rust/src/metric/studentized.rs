@@ -20,6 +20,9 @@ const ROUNDING: f64 = 1.0 / (1u64 << 44) as f64;
 /// number of counts of the metric. Matrices are stored row by row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Terms {
+    /// 1 divided by the power of 2 in which differences are measured: close to their standard error, so that squares
+    /// neither overflow nor underflow, whatever the range of the scores. Variances are in its square.
+    pub scale: f64,
     /// m: the number of vectors whose products with a unit's difference in counts are its contributions e.
     pub directions: usize,
     /// p: the number of columns w that the counts of both systems together are reduced to.
@@ -109,7 +112,7 @@ impl Studentized {
 pub struct Parts {
     /// The scores of x and of y.
     pub scores: [Vec<f64>; 2],
-    /// The variances of their differences, not yet compared with their rounding errors.
+    /// The variances of their differences times [`Terms::scale`], not yet compared with their rounding errors.
     pub variances: Vec<f64>,
     /// The terms that the variances are differences of, added up: relative to them, rounding errors are small.
     pub sizes: Vec<f64>,
@@ -125,10 +128,11 @@ fn tolerance(x: f64, y: f64) -> f64 {
 /// The difference divided by its standard error. Without any variance it is 0 if the scores are equal, and otherwise
 /// infinite.
 #[inline(always)]
-fn studentized(x: f64, y: f64, variance: f64, size: f64) -> f64 {
+fn studentized(x: f64, y: f64, scale: f64, variance: f64, size: f64) -> f64 {
     let difference = x - y;
-    if variance > ROUNDING * size {
-        difference / variance.sqrt()
+    // The size is not negative, except for rounding errors.
+    if variance > ROUNDING * size.abs() {
+        difference * scale / variance.sqrt()
     } else if difference.abs() <= tolerance(x, y) {
         0.0
     } else {
@@ -166,7 +170,7 @@ impl Formula for Studentized {
         let Parts { scores: [x, y], variances, sizes } = self.parts(x, y, out.len());
         let parts = x.iter().zip(&y).zip(variances.iter().zip(&sizes));
         out.iter_mut().zip(parts).for_each(|(out, ((x, y), (variance, size)))| {
-            *out = studentized(*x, *y, *variance, *size);
+            *out = studentized(*x, *y, self.terms.scale, *variance, *size);
         });
     }
 
@@ -271,5 +275,168 @@ fn variance_inline(
             sums.iter_mut().zip(slope(l)).for_each(|(sum, slope)| *sum += total * slope);
         }
         variances.iter_mut().zip(&sums).for_each(|(variance, sum)| *variance -= sum * sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::metric;
+    use proptest::prelude::*;
+
+    /// Constants of any shape, from numbers in order.
+    fn terms(shape: (usize, usize, usize), counts: usize, scale: f64, numbers: &[f64]) -> Terms {
+        let (directions, terms, strata) = shape;
+        let mut numbers = numbers.iter().copied().cycle();
+        let mut take = |n: usize| numbers.by_ref().take(n).collect::<Vec<_>>();
+        Terms {
+            scale,
+            directions,
+            terms,
+            strata,
+            projection: take(directions * counts),
+            basis: take(terms * counts),
+            contribution_squares: take(directions * directions),
+            term_squares: take(terms * terms),
+            stratum_terms: take(strata * terms),
+            stratum_factors: take(strata),
+        }
+    }
+
+    /// The variance of one pair and the size of its terms, term by term.
+    fn naive(base: &dyn Formula, terms: &Terms, x: &[i64], y: &[i64]) -> (f64, f64) {
+        let counts = base.columns().len();
+        let (m, p, n) = (terms.directions, terms.terms, terms.strata);
+        let gradient = |totals: &[i64]| {
+            let mut out = vec![0.0; counts];
+            base.gradient(&totals[..counts], &mut out);
+            out
+        };
+        let (at_x, at_y) = (gradient(x), gradient(y));
+        let cross: Vec<f64> = (counts..x.len()).map(|column| (x[column] - y[column]) as f64).collect();
+        let dot = |matrix: &[f64], row: usize, vector: &dyn Fn(usize) -> f64| {
+            (0..counts).map(|k| matrix[row * counts + k] * vector(k)).sum::<f64>()
+        };
+        let e: Vec<f64> = (0..m).map(|j| dot(&terms.projection, j, &|k| (at_x[k] + at_y[k]) / 2.0)).collect();
+        let q: Vec<f64> = (0..p).map(|l| dot(&terms.basis, l, &|k| (at_x[k] - at_y[k]) / 2.0)).collect();
+        let mut size = 0.0;
+        for i in 0..m {
+            for j in 0..m {
+                size += e[i] * terms.contribution_squares[i * m + j] * e[j];
+            }
+        }
+        for i in 0..p {
+            for j in 0..p {
+                size += q[i] * terms.term_squares[i * p + j] * q[j];
+            }
+        }
+        let mut variance = size;
+        for j in 0..m {
+            for l in 0..p {
+                variance += 2.0 * e[j] * cross[j * p + l] * q[l];
+            }
+        }
+        for k in 0..n {
+            let own: f64 = (0..m).map(|j| e[j] * cross[m * p + j * n + k] * terms.stratum_factors[k]).sum();
+            let both: f64 = (0..p).map(|l| q[l] * terms.stratum_terms[k * p + l]).sum();
+            variance -= (own + both) * (own + both);
+        }
+        (variance, size)
+    }
+
+    fn columns_of(rows: &[Vec<i64>]) -> Vec<i64> {
+        (0..rows[0].len()).flat_map(|column| rows.iter().map(move |row| row[column])).collect()
+    }
+
+    fn bits(values: &[f64]) -> Vec<u64> {
+        values.iter().map(|value| value.to_bits()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn parts_equal_those_computed_term_by_term(
+            name in prop::sample::select(vec!["bleu", "chrf", "ter"]),
+            shape in (0..3usize, 0..4usize, 1..4usize),
+            scale in prop::sample::select(vec![1.0, 0.25]),
+            numbers in prop::collection::vec(-2.0..2.0f64, 97),
+            seeds in prop::collection::vec(prop::collection::vec(1..500i64, 60), 1..70),
+        ) {
+            let base = metric(name, &[]).unwrap();
+            let counts = base.columns().len();
+            let terms = terms(shape, counts, scale, &numbers);
+            let width = counts + terms.columns();
+            let side = |first: usize| -> Vec<Vec<i64>> {
+                let count = |row: &Vec<i64>, column: usize| {
+                    let value = row[(first + column) % 60];
+                    // Cross columns have either sign.
+                    if column < counts || value % 2 == 0 { value } else { -value }
+                };
+                seeds.iter().map(|row| (0..width).map(|column| count(row, column)).collect()).collect()
+            };
+            let (x, y) = (side(0), side(31));
+            let formula = Studentized::new(base.clone(), terms.clone()).unwrap();
+            let n = seeds.len();
+            let parts = formula.parts(&columns_of(&x), &columns_of(&y), n);
+            let mut statistics = vec![9.0; n];
+            formula.statistics(&columns_of(&x), &columns_of(&y), &mut statistics);
+            for (i, (x, y)) in x.iter().zip(&y).enumerate() {
+                let (variance, size) = naive(base.as_ref(), &terms, x, y);
+                let close = |expected: f64, got: f64| (expected - got).abs() <= 1e-9 * size.abs().max(expected.abs());
+                prop_assert!(close(variance, parts.variances[i]), "{} {}", variance, parts.variances[i]);
+                prop_assert!(close(size, parts.sizes[i]), "{} {}", size, parts.sizes[i]);
+                prop_assert_eq!(base.score(&x[..counts]), parts.scores[0][i]);
+                prop_assert_eq!(base.score(&y[..counts]), parts.scores[1][i]);
+                // Alone, and with x and y exchanged: the same to the last bit.
+                let (mut alone, mut exchanged) = ([9.0], [9.0]);
+                formula.statistics(x, y, &mut alone);
+                formula.statistics(y, x, &mut exchanged);
+                prop_assert_eq!(bits(&statistics[i..=i]), bits(&alone));
+                prop_assert_eq!(-statistics[i], exchanged[0]);
+            }
+        }
+
+        #[test]
+        fn all_paths_compute_the_same_to_the_last_bit(
+            shape in (0..3usize, 0..4usize, 1..4usize),
+            numbers in prop::collection::vec(-2.0..2.0f64, 97),
+            n in 1..70usize,
+        ) {
+            let counts = 5;
+            let terms = terms(shape, counts, 1.0, &numbers);
+            let vectors = |rows: usize, from: usize| -> Vec<f64> { (0..rows * n).map(|i| numbers[(i * 7 + from) % 97]).collect() };
+            let cross: Vec<i64> = (0..2 * terms.columns() * n).map(|i| (numbers[i % 97] * 1e6) as i64).collect();
+            let (x_cross, y_cross) = cross.split_at(terms.columns() * n);
+            let computed = |simd| {
+                let (mut means, mut halves) = (vectors(counts, 3), vectors(counts, 50));
+                halve(simd, &mut means, &mut halves);
+                let (mut factors, mut slopes) = (vec![0.0; terms.directions * n], vec![0.0; terms.terms * n]);
+                multiply(simd, &terms.projection, &means, &mut factors, n);
+                multiply(simd, &terms.basis, &halves, &mut slopes, n);
+                let (mut variances, mut sizes) = (vec![0.0; n], vec![0.0; n]);
+                variance(simd, &terms, (&factors, &slopes), (x_cross, y_cross), (&mut variances, &mut sizes));
+                [means, halves, factors, slopes, variances, sizes].map(|values| bits(&values))
+            };
+            for simd in Simd::tested() {
+                prop_assert_eq!(computed(Simd::Portable), computed(simd), "{:?}", simd);
+            }
+        }
+    }
+
+    #[test]
+    fn without_variance_a_difference_is_infinite_and_equal_scores_are_0() {
+        assert_eq!(f64::INFINITY, studentized(2.0, 1.0, 1.0, 0.0, 0.0));
+        assert_eq!(f64::NEG_INFINITY, studentized(1.0, 2.0, 1.0, ROUNDING, 1.0));
+        assert_eq!(0.0, studentized(0.3, 0.1 + 0.2, 1.0, 0.0, 0.0));
+        assert_eq!(-0.25, studentized(1.0, 2.0, 0.5, 4.0, 1.0));
+    }
+
+    #[test]
+    fn matrices_must_have_their_shapes() {
+        let base = metric("ter", &[]).unwrap();
+        let mut wrong = terms((1, 1, 1), 2, 1.0, &[1.0]);
+        assert!(Studentized::new(base.clone(), wrong.clone()).is_ok());
+        wrong.stratum_terms.push(1.0);
+        let error = Studentized::new(base, wrong).err().unwrap();
+        assert!(error.to_string().contains("stratum_terms"), "{error}");
     }
 }

@@ -180,12 +180,13 @@ type Matrix<'py> = PyReadonlyArray2<'py, f64>;
 impl Studentized {
     #[new]
     #[pyo3(signature = (
-        metric, *, projection, basis, contribution_squares, term_squares, stratum_terms, stratum_factors
+        metric, *, scale, projection, basis, contribution_squares, term_squares, stratum_terms, stratum_factors
     ))]
     #[allow(clippy::too_many_arguments)] // one for each matrix
     fn new(
         py: Python<'_>,
         metric: &Metric,
+        scale: f64,
         projection: Matrix<'_>,
         basis: Matrix<'_>,
         contribution_squares: Matrix<'_>,
@@ -195,6 +196,7 @@ impl Studentized {
     ) -> PyResult<Self> {
         let values = |matrix: &Matrix<'_>| -> PyResult<Vec<f64>> { Ok(in_order(matrix)?.to_vec()) };
         let terms = core::Terms {
+            scale,
             directions: projection.shape()[0],
             terms: basis.shape()[0],
             strata: stratum_terms.shape()[0],

@@ -124,6 +124,10 @@ impl Formula for Ter {
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         error_rate::gradient(totals, out);
     }
+
+    fn gradients(&self, totals: &[i64], _: &[f64], out: &mut [f64]) {
+        error_rate::gradients(totals, out);
+    }
 }
 
 impl Metric for Ter {
