@@ -238,7 +238,6 @@ def test_few_units_count_after_adjustment_too() -> None:
         ({"test": "bootstrap-both", "alpha": 0.001}, 39_999),
         ({"test": "bootstrap-both", "adjust": "holm"}, 95_999),
         ({"test": "bootstrap-both", "adjust": "holm", "alternative": "less"}, 47_999),
-        ({"test": "bootstrap-both", "adjust": "maxt", "alpha": 0.001}, 39_999),
         ({"adjust": "holm"}, 47_999),
         ({"adjust": "bonferroni", "alpha": 0.1}, 23_999),
         ({"adjust": "minp"}, 47_999),

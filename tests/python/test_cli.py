@@ -240,6 +240,25 @@ BAD = {
         "interval 't' is for means of segment scores, but BLEU is not one",
     ),
     "test of means": ((*COMPARE[1:], "--test", "t-test"), "is not one: use bootstrap-both or ar"),
+    "scheme of draws": (
+        (*COMPARE[1:], "--scheme", "exact"),
+        "the scheme 'exact' is for tests with shuffles, not for the default test 'bootstrap-both': use --test ar or "
+        "ar-studentized, or leave out the scheme\n",
+    ),
+    "stopping of draws": (
+        (*COMPARE[1:], "--stopping", "gandy"),
+        "the stopping rule 'gandy' is for tests with shuffles, not for the default test 'bootstrap-both': use --test ar "
+        "or ar-studentized, or leave out the rule\n",
+    ),
+    "adjustment of draws": (
+        (*COMPARE[1:], "--adjust", "minp"),
+        "adjustment 'minp' does not support the default test 'bootstrap-both': use --test ar or ar-studentized, or the "
+        "adjustment bonferroni, holm or maxt\n",
+    ),
+    "interval of another test": (
+        (*COMPARE[1:], "--interval", "ar-studentized"),
+        "but the test is 'bootstrap-both': use --test ar-studentized, or another interval such as 'percentile'\n",
+    ),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
     "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),

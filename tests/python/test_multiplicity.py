@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import calls
-from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, compare, metric
+from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, SegmentScores, compare, metric
 from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
 from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
@@ -302,16 +302,20 @@ def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
     for test in ("bootstrap-shift", "paired-bootstrap", "t-test"):
         with pytest.raises(
             InputError,
-            match=f"adjustment 'maxt' does not support the test '{test}': use test='ar', 'ar-studentized', 'bootstrap', "
-            "'bootstrap-both' or 'bootstrap-percentile', or the adjustment bonferroni or holm$",
+            match=f"adjustment 'maxt' does not support the test '{test}': use test='ar', 'ar-studentized', "
+            "'bootstrap', 'bootstrap-both' or 'bootstrap-percentile', or the adjustment bonferroni or holm$",
         ):
             Plan.from_settings(ComparisonSettings(test, adjust="maxt"))
     with pytest.raises(
         InputError,
-        match="adjustment 'minp' does not support the test 'bootstrap': use test='ar' or 'ar-studentized', or the "
-        "adjustment bonferroni, holm or maxt$",
+        match=r"^adjustment 'minp' does not support the test 'bootstrap': use test='ar' or 'ar-studentized', or the "
+        r"adjustment bonferroni, holm or maxt$",
     ):
         compared("minp", test="bootstrap")
+    with pytest.raises(
+        InputError, match=r"^adjustment 'minp' does not support the default test 'bootstrap-both': use "
+    ):
+        compare(metrics=SegmentScores("x", [[1, 2], [2, 3]]), adjust="minp")
     with pytest.raises(InputError, match="unknown adjustment 'tukey'"):
         compared("tukey")
     assert compared("holm", test="bootstrap").comparisons[0].test.adjusted_pvalue is not None

@@ -66,7 +66,9 @@ RESULTS: dict[str, Comparison] = {
     "without replicates": compare(metrics=ratings(), test="t-test", interval="t"),
     "few replicates": compare(metrics=ratings(), test="ar", scheme="iid", n_resamples=9, interval=None),
     "few units": compare(metrics=ratings(2, 4), test="ar", scheme="iid", n_resamples=99, interval=None, all_pairs=True),
-    "undecided": compare(metrics=ratings(9), test="ar", stopping="gandy", n_resamples=60, interval=None, all_pairs=True),
+    "undecided": compare(
+        metrics=ratings(9), test="ar", stopping="gandy", n_resamples=60, interval=None, all_pairs=True
+    ),
     "near alpha": compare(metrics=ratings(9), test="ar", scheme="iid", n_resamples=60, interval=None, all_pairs=True),
     "liberal": compare(metrics=ratings(), test="bootstrap-shift", n_resamples=999),
     "auto": compare(metrics=ratings(2), test="ar", scheme="iid", n_resamples="auto", alpha=1e-5, interval=None),

@@ -289,11 +289,14 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
     ("options", "message"),
     [
         ({"stopping": "gandi"}, "unknown stopping rule 'gandi': did you mean 'gandy'"),
-        ({"stopping": "gandy", "test": "bootstrap"}, "rule 'gandy' is for .* not for the test 'bootstrap': use test='ar'"),
+        (
+            {"stopping": "gandy", "test": "bootstrap"},
+            "rule 'gandy' is for .* not for the test 'bootstrap': use test='ar'",
+        ),
         (
             {"stopping": "besag-clifford", "test": "t-test"},
-            "^the stopping rule 'besag-clifford' is for tests with shuffles, not for the test 't-test': use test='ar' or "
-            "'ar-studentized', or leave out the rule$",
+            "^the stopping rule 'besag-clifford' is for tests with shuffles, not for the test 't-test': use test='ar' "
+            "or 'ar-studentized', or leave out the rule$",
         ),
         (
             {"stopping": Gandy(0.01)},

@@ -142,7 +142,8 @@ TEST = (
         "--adjust",
         type=Name("adjustment", get_args(types.Adjustment)),
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons, over the pairs under each metric: {_any_of(types.Adjustment)}.  "
+        help=f"Adjust p for multiple comparisons, over the pairs under each metric: {_any_of(types.Adjustment)} (minp only "
+        "with --test ar or ar-studentized).  "
         "[default: none]",
     ),
     option(
@@ -168,8 +169,8 @@ TEST = (
         "--stopping",
         type=Name("stopping rule", get_args(types.Stopping)),
         metavar="NAME",
-        help="For --test ar or ar-studentized, stop the shuffles early: besag-clifford (after 20 shuffles that reach the "
-        "observed difference) or gandy (once p <= alpha or p > alpha is decided, with error probability 0.001).",
+        help="For --test ar or ar-studentized, stop the shuffles early: besag-clifford (after 20 shuffles that reach "
+        "the observed difference) or gandy (once p <= alpha or p > alpha is decided, with error probability 0.001).",
     ),
 )
 

@@ -322,6 +322,7 @@ def _star_and_interval(
 def _by_methods(comparison: Comparison) -> str:
     """The reason why a two-sided test and an interval at the same level may disagree."""
     test, interval = comparison.test, comparison.interval
-    assert test is not None and interval is not None
+    assert test is not None
+    assert interval is not None
     # The interval is the dual of bootstrap-percentile, which is one half of bootstrap-both.
     return "half" if (test.name, interval.name) == ("bootstrap-both", "percentile") else "method"
