@@ -247,8 +247,8 @@ BAD = {
     ),
     "stopping of draws": (
         (*COMPARE[1:], "--stopping", "gandy"),
-        "the stopping rule 'gandy' is for tests with shuffles, not for the default test 'bootstrap-both': use --test ar "
-        "or ar-studentized, or leave out the rule\n",
+        "the stopping rule 'gandy' is for tests with shuffles, not for the default test 'bootstrap-both': use --test "
+        "ar or ar-studentized, or leave out the rule\n",
     ),
     "adjustment of draws": (
         (*COMPARE[1:], "--adjust", "minp"),

@@ -142,9 +142,8 @@ TEST = (
         "--adjust",
         type=Name("adjustment", get_args(types.Adjustment)),
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons, over the pairs under each metric: {_any_of(types.Adjustment)} (minp only "
-        "with --test ar or ar-studentized).  "
-        "[default: none]",
+        help=f"Adjust p for multiple comparisons, over the pairs under each metric: {_any_of(types.Adjustment)} (minp "
+        "only with --test ar or ar-studentized).  [default: none]",
     ),
     option(
         "Test",

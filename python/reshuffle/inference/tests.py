@@ -148,7 +148,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-both",
             "centred and percentile bootstrap",
-            "the default: the larger p of bootstrap and bootstrap-percentile; keeps its level where either one does not",
+            "the default: the larger p of bootstrap and bootstrap-percentile, which fail in different cases",
             "Berger 1982, Technometrics 24",
             bootstrap.both,
             replicates="draws",
