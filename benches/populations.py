@@ -8,9 +8,8 @@ difference, and its segments are independent.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.stats
@@ -19,7 +18,7 @@ from agreement import Array
 from data import Texts
 from reshuffle import Metric, SegmentScores, metric, tokenize
 
-__all__ = ["NULLS", "PAIRS", "Population"]
+__all__ = ["NULLS", "PAIRS", "Pair", "Population"]
 
 Outputs: TypeAlias = list[list[str]]  # the tokens of each segment
 
@@ -118,17 +117,26 @@ def resized(outputs: Outputs, length: int, may_change: Array, rng: np.random.Gen
     return [[word for word in output for _ in range(times if next(at) else 1)] for output in outputs]
 
 
-def any_word(outputs: Outputs, _: Outputs) -> Array:
-    """Mark all words. Where one is cut or repeated, matches of n-grams are lost: two copies differ in matches as well
-    as in length."""
+class Words(NamedTuple):
+    """Which words may be cut or repeated: a function from outputs and references, and how sentences name them."""
+
+    mark: Callable[[Outputs, Outputs], Array]
+    name: str
+
+
+def _all(outputs: Outputs, _: Outputs) -> Array:
     return np.ones(_length(outputs), dtype=bool)
 
 
-def wrong_word(outputs: Outputs, references: Outputs) -> Array:
-    """Mark words that are not in the reference. Without them, two copies differ in little but their length, as when one
-    model is tuned to another length."""
+def _wrong(outputs: Outputs, references: Outputs) -> Array:
     known = map(set, references)
     return np.array([word not in words for output, words in zip(outputs, known, strict=True) for word in output])
+
+
+# Where any word is cut, matches of n-grams are lost: two copies differ in matches and in length. Where only wrong
+# words are cut, they differ in little but their length, as when one model is tuned to another length.
+ANY = Words(_all, "random words")
+WRONG = Words(_wrong, "random words that are not in the reference")
 
 
 def emptied(outputs: Outputs, share: float, rng: np.random.Generator) -> Outputs:
@@ -140,7 +148,8 @@ def emptied(outputs: Outputs, share: float, rng: np.random.Generator) -> Outputs
 def count(outputs: Outputs, references: Outputs) -> Array:
     """The counts of BLEU, (N, K)."""
     joined = [[" ".join(words) for words in texts] for texts in (outputs, references)]
-    return BLEU.suff_stats([joined[0]], [joined[1]])[0]
+    counts: Array = BLEU.suff_stats([joined[0]], [joined[1]])[0]
+    return counts
 
 
 def with_unmatched(outputs: Outputs, positions: Array) -> Outputs:
@@ -151,14 +160,10 @@ def with_unmatched(outputs: Outputs, positions: Array) -> Outputs:
     return [[UNMATCHED if next(at) else word for word in output] for output in outputs]
 
 
-# Words whose pairs are tried in the last step of the equalization: about 10^5 pairs, whose effects on BLEU differ.
-LAST_WORDS = 500
-
-
 def equalized(outputs: Outputs, score: float, references: Outputs, rng: np.random.Generator) -> Array:
-    """The counts after random words of the outputs were replaced until BLEU is ``score``, to about 10⁻⁷ points.
+    """The counts after random words of the outputs were replaced until BLEU is ``score``, to 10⁻⁴ points or less.
 
-    Bisection finds the number of words. The last two are those whose replacement brings BLEU closest to ``score``.
+    Bisection finds the number of words. The last three are those whose replacement brings BLEU closest to ``score``.
     """
     order = rng.permutation(_length(outputs))
     few, many = 0, len(order)
@@ -166,79 +171,75 @@ def equalized(outputs: Outputs, score: float, references: Outputs, rng: np.rando
         middle = (few + many) // 2
         totals = count(with_unmatched(outputs, order[:middle]), references).sum(axis=0)
         few, many = (middle, many) if BLEU.score(totals) > score else (few, middle)
-    replaced = order[: max(few - 1, 0)]
+    replaced, rest = np.split(order, [max(few - 2, 0)])
     counts = count(with_unmatched(outputs, replaced), references)
-    # Words of different segments, so that their effects on the sums add up.
-    segment_of = np.repeat(np.arange(len(outputs)), [len(output) for output in outputs])
-    _, first = np.unique(segment_of[order[few:]], return_index=True)
-    candidates = order[few:][first][:LAST_WORDS]
-    segments = segment_of[candidates]
-    starts = np.concatenate([[0], np.cumsum([len(output) for output in outputs])])
-    changed, theirs = [], []
-    already = set(replaced.tolist())
-    for word, segment in zip(candidates.tolist(), segments.tolist(), strict=True):
-        positions = range(int(starts[segment]), int(starts[segment + 1]))
-        changed.append(
-            [
-                UNMATCHED if position == word or position in already else text
-                for position, text in zip(positions, outputs[segment], strict=True)
-            ]
-        )
-        theirs.append(references[segment])
-    effects = count(changed, theirs) - counts[segments]
-    both = counts.sum(axis=0) + effects[:, None] + effects[None, :]
-    distances = np.abs(BLEU.score(both) - score)
-    np.fill_diagonal(distances, np.inf)
-    for which in np.unravel_index(distances.argmin(), distances.shape):
-        counts[segments[which]] += effects[which]
+    segments, effects = _effects_of_next(outputs, replaced, rest, references, counts)
+    # Words of the same effect are interchangeable; there are a few dozen effects, and so some 10^5 triples.
+    distinct, kind, words = np.unique(effects, axis=0, return_inverse=True, return_counts=True)
+    common = np.flatnonzero(words >= 3)
+    sums = sum(distinct[common[index]] for index in np.ix_(*[np.arange(len(common))] * 3))
+    distances = np.abs(BLEU.score(counts.sum(axis=0) + sums) - score)
+    closest = common[list(np.unravel_index(distances.argmin(), distances.shape))]
+    for place, which in enumerate(closest):
+        word = np.flatnonzero(kind.ravel() == which)[place]
+        counts[segments[word]] += effects[word]
     return counts
 
 
-def equal_pair(one: Outputs, other: Outputs, references: Outputs, rng: np.random.Generator) -> Array:
+def _effects_of_next(
+    outputs: Outputs, replaced: Array, words: Array, references: Outputs, counts: Array
+) -> tuple[Array, Array]:
+    """What replacing one more word changes in the counts, for the next of ``words`` in each segment.
+
+    Returns the segments and the changes, (segments, K). The words are of different segments, so their effects add up.
+    """
+    ends = np.cumsum([len(output) for output in outputs])
+    segments, first = np.unique(np.searchsorted(ends, words, side="right"), return_index=True)
+    changed = with_unmatched(outputs, np.concatenate([replaced, words[first]]))
+    return segments, count(changed, references)[segments] - counts[segments]
+
+
+def equal_pair(pair: Sequence[Outputs], references: Outputs, rng: np.random.Generator) -> Array:
     """The counts of two outputs, (2, N, K), after words of the better one were replaced until both have equal BLEU."""
-    counts = [count(outputs, references) for outputs in (one, other)]
+    counts = [count(outputs, references) for outputs in pair]
     scores = [float(BLEU.score(rows.sum(axis=0))) for rows in counts]
     better = int(scores[1] > scores[0])
-    counts[better] = equalized([one, other][better], scores[1 - better], references, rng)
+    counts[better] = equalized(pair[better], scores[1 - better], references, rng)
     return np.stack(counts)
 
 
 # Populations with equal scores.
 
 
-# Which words are cut or repeated, and how sentences name them.
-WORDS = {any_word: "random words", wrong_word: "random words that are not in the reference"}
-
-
-def of_lengths(which: Callable[[Outputs, Outputs], Array], name: str, *ratios: float) -> Callable[[Texts], Population]:
+def of_lengths(which: Words, name: str, *ratios: float) -> Callable[[Texts], Population]:
     """One system at two lengths, relative to the reference."""
 
     def build(texts: Texts) -> Population:
         rng = np.random.default_rng(SEED)
         references, outputs = tokens(texts.references[0]), tokens(texts.systems[name])
         lengths = [round(ratio * _length(references)) for ratio in ratios]
-        pair = [resized(outputs, length, which(outputs, references), rng) for length in lengths]
+        pair = [resized(outputs, length, which.mark(outputs, references), rng) for length in lengths]
         about = (
-            f"{name} twice, with {WORDS[which]} cut or repeated until the lengths are {ratios[0]:g} and {ratios[1]:g} "
+            f"{name} twice, with {which.name} cut or repeated until the lengths are {ratios[0]:g} and {ratios[1]:g} "
             "of the reference; words of the better copy replaced until BLEU is equal"
         )
-        return Population(about, BLEU, equal_pair(*pair, references, rng))
+        return Population(about, BLEU, equal_pair(pair, references, rng))
 
     return build
 
 
-def with_cut(which: Callable[[Outputs, Outputs], Array], name: str, share: float) -> Callable[[Texts], Population]:
+def with_cut(which: Words, name: str, share: float) -> Callable[[Texts], Population]:
     """One system, and a copy with a share of its words cut."""
 
     def build(texts: Texts) -> Population:
         rng = np.random.default_rng(SEED)
         references, outputs = tokens(texts.references[0]), tokens(texts.systems[name])
-        shorter = resized(outputs, round((1 - share) * _length(outputs)), which(outputs, references), rng)
+        shorter = resized(outputs, round((1 - share) * _length(outputs)), which.mark(outputs, references), rng)
         about = (
-            f"{name}, and a copy with {share:.0%} of its words cut, {WORDS[which]}; words of the better one replaced "
+            f"{name}, and a copy with {share:.0%} of its words cut, {which.name}; words of the better one replaced "
             "until BLEU is equal"
         )
-        return Population(about, BLEU, equal_pair(outputs, shorter, references, rng))
+        return Population(about, BLEU, equal_pair([outputs, shorter], references, rng))
 
     return build
 
@@ -252,12 +253,12 @@ def with_empty(name: str, share: float, ratio: float | None = None) -> Callable[
         at = "" if ratio is None else f" at {ratio:g} of the length of the reference"
         if ratio is not None:
             length = round(ratio * _length(references))
-            outputs = resized(outputs, length, wrong_word(outputs, references), rng)
+            outputs = resized(outputs, length, WRONG.mark(outputs, references), rng)
         about = (
             f"{name}{at}, and a copy in which {share:.0%} of the outputs are empty; words of the whole one replaced "
             "until BLEU is equal"
         )
-        return Population(about, BLEU, equal_pair(outputs, emptied(outputs, share, rng), references, rng))
+        return Population(about, BLEU, equal_pair([outputs, emptied(outputs, share, rng)], references, rng))
 
     return build
 
@@ -269,7 +270,7 @@ def equal_systems(one: str, other: str) -> Callable[[Texts], Population]:
         rng = np.random.default_rng(SEED)
         references, *pair = (tokens(lines) for lines in (texts.references[0], texts.systems[one], texts.systems[other]))
         about = f"{one} and {other}; words of the better one replaced until BLEU is equal"
-        return Population(about, BLEU, equal_pair(*pair, references, rng))
+        return Population(about, BLEU, equal_pair(pair, references, rng))
 
     return build
 
@@ -314,22 +315,52 @@ def lognormal(first: float, second: float, correlation: float) -> Callable[[Text
     return build
 
 
+# Populations with different scores, and the mapping of all.
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two real systems, and for each sample size the η with which ``ar`` has a power between .3 and .9."""
+
+    one: str
+    other: str
+    etas: Mapping[int, float]
+
+    def at(self, segments: int) -> Callable[[Texts], Population]:
+        """The population for samples of this size."""
+        return real_pair(self.one, self.other, self.etas[segments])
+
+
+PAIRS: Mapping[str, Pair] = {
+    "LMU-reranked, LMU-single": Pair("LMU-nmt-reranked.4934", "LMU-nmt-single.4893", {500: 0, 2000: 0.2}),
+    "uedin, online-B": Pair("uedin-nmt.4722", "online-B.0", {500: 0.1, 2000: 0.5}),
+    "uedin, LMU-reranked": Pair("uedin-nmt.4722", "LMU-nmt-reranked.4934", {500: 0, 2000: 0.4}),
+    "C-3MA, TALP": Pair("C-3MA.4959", "TALP-UPC.4834", {500: 0, 2000: 0.6}),
+    "PROMT, online-F": Pair("PROMT-Rule-based.4735", "online-F.0", {500: 0, 2000: 0.5}),
+    "RWTH, C-3MA": Pair("RWTH-nmt-ensemble.4921", "C-3MA.4959", {100: 0, 500: 0.6, 2000: 0.8}),
+    "uedin, PROMT": Pair("uedin-nmt.4722", "PROMT-Rule-based.4735", {100: 0.6, 500: 0.8, 2000: 0.9}),
+    "LIUM, KIT": Pair("LIUM-NMT.4900", "KIT.4950", {2000: 0}),
+    "KIT, LMU-single": Pair("KIT.4950", "LMU-nmt-single.4893", {2000: 0}),
+    "TALP, online-A": Pair("TALP-UPC.4834", "online-A.0", {2000: 0}),
+    "xmu, RWTH": Pair("xmu.4910", "RWTH-nmt-ensemble.4921", {2000: 0}),
+}
+
 # Each shows one way in which outputs of equal scores can differ. LIUM-NMT has 1.02 times as many words as the
-# reference, C-3MA has .985, uedin-nmt 1.026 and online-G 1.056.
+# reference, C-3MA 0.985, uedin-nmt 1.026 and online-G 1.056 times.
 NULLS: Mapping[str, Callable[[Texts], Population]] = {
     "swap null, close systems": real_pair("KIT.4950", "RWTH-nmt-ensemble.4921", 1),
     "swap null, different systems": real_pair("uedin-nmt.4722", "PROMT-Rule-based.4735", 1),
-    "2% cut, 1.02 and 1.00": with_cut(wrong_word, "LIUM-NMT.4900", 0.02),
-    "2% cut, 1.06 and 1.03": with_cut(wrong_word, "online-G.0", 0.02),
-    "2% cut, 0.985 and 0.965": with_cut(wrong_word, "C-3MA.4959", 0.02),
-    "2% of any words cut, 1.02 and 1.00": with_cut(any_word, "LIUM-NMT.4900", 0.02),
-    "8% cut, 1.02 and 0.94": with_cut(wrong_word, "LIUM-NMT.4900", 0.08),
-    "8% cut, 1.06 and 0.97": with_cut(wrong_word, "online-G.0", 0.08),
-    "8% of any words cut, 1.02 and 0.94": with_cut(any_word, "LIUM-NMT.4900", 0.08),
-    "lengths 1.01 and 0.99": of_lengths(wrong_word, "LIUM-NMT.4900", 1.01, 0.99),
-    "lengths 1.02 and 0.98": of_lengths(wrong_word, "LIUM-NMT.4900", 1.02, 0.98),
-    "lengths 1.03 and 0.97": of_lengths(wrong_word, "LIUM-NMT.4900", 1.03, 0.97),
-    "lengths 1.02 and 0.98, any words": of_lengths(any_word, "LIUM-NMT.4900", 1.02, 0.98),
+    "2% cut, 1.02 and 1.00": with_cut(WRONG, "LIUM-NMT.4900", 0.02),
+    "2% cut, 1.06 and 1.03": with_cut(WRONG, "online-G.0", 0.02),
+    "2% cut, 0.985 and 0.965": with_cut(WRONG, "C-3MA.4959", 0.02),
+    "2% of any words cut, 1.02 and 1.00": with_cut(ANY, "LIUM-NMT.4900", 0.02),
+    "8% cut, 1.02 and 0.94": with_cut(WRONG, "LIUM-NMT.4900", 0.08),
+    "8% cut, 1.06 and 0.97": with_cut(WRONG, "online-G.0", 0.08),
+    "8% of any words cut, 1.02 and 0.94": with_cut(ANY, "LIUM-NMT.4900", 0.08),
+    "lengths 1.01 and 0.99": of_lengths(WRONG, "LIUM-NMT.4900", 1.01, 0.99),
+    "lengths 1.02 and 0.98": of_lengths(WRONG, "LIUM-NMT.4900", 1.02, 0.98),
+    "lengths 1.02 and 0.98, any words": of_lengths(ANY, "LIUM-NMT.4900", 1.02, 0.98),
+    "lengths 1.03 and 0.97": of_lengths(WRONG, "LIUM-NMT.4900", 1.03, 0.97),
     "3% empty, 1.02 and 0.99": with_empty("LIUM-NMT.4900", 0.03),
     "3% empty, 1.06 and 1.02": with_empty("online-G.0", 0.03),
     "3% empty, 0.95 and 0.92": with_empty("LIUM-NMT.4900", 0.03, 0.95),
@@ -338,9 +369,7 @@ NULLS: Mapping[str, Callable[[Texts], Population]] = {
     "equal BLEU: LIUM, online-B": equal_systems("LIUM-NMT.4900", "online-B.0"),
     "equal BLEU: SYSTRAN, LMU-single": equal_systems("SYSTRAN.4847", "LMU-nmt-single.4893"),
     "equal BLEU: C-3MA, online-A": equal_systems("C-3MA.4959", "online-A.0"),
-    "equal BLEU: uedin, PROMT": equal_systems("uedin-nmt.4722", "PROMT-Rule-based.4735"),
+    **{f"equal BLEU: {name}": equal_systems(pair.one, pair.other) for name, pair in PAIRS.items()},
     "lognormal means, spreads 1 and 0.5": lognormal(1, 0.5, 0.5),
     "lognormal means, spreads 1 and 1": lognormal(1, 1, 0.5),
 }
-
-PAIRS: Mapping[str, Callable[[Texts], Population]] = {}
