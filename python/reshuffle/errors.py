@@ -136,6 +136,16 @@ def listed(names: Iterable[str]) -> str:
     return shown if len(names) <= MAX_LISTED else f"{shown} … ({len(names):,} in all)"
 
 
+def either(names: Iterable[str]) -> str:
+    """Names to choose from, as a phrase.
+
+    >>> either(["ar"]), either(["ar", "bootstrap", "sign-test"])
+    ('ar', 'ar, bootstrap or sign-test')
+    """
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not in ``known``. It suggests the most similar known name, if there is one.
 

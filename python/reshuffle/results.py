@@ -157,12 +157,13 @@ class SignificanceResult:
     pvalue : float
         Probability, under the null hypothesis, of a difference at least as extreme as ``statistic``. From replicates
         (exceedances + 1)/(n_resamples + 1), or exceedances/n_resamples if ``scheme`` is ``subgroup`` or ``exact`` or
-        ``besag-clifford`` stopped the shuffles.
+        ``besag-clifford`` stopped the shuffles; times ``tails``, but at most 1.
     alternative : str
         ``two-sided``, ``greater`` (a scores higher than b) or ``less``.
     exceedances : int or None
-        The number of replicates at least as extreme as the observed difference. None for tests without replicates and
-        for exact tests by convolution, which do not enumerate patterns.
+        The number of replicates at least as extreme as the observed difference. Where ``tails`` is 2, the number in the
+        smaller tail: draws ≤ 0 or draws ≥ 0, whichever are fewer. None for tests without replicates and for exact tests
+        by convolution, which do not enumerate patterns.
     n_resamples : int or None
         The number of replicates, R; if a rule stopped them, the number used. None where ``exceedances`` is None.
     seed : int or None
@@ -178,6 +179,9 @@ class SignificanceResult:
         :func:`reshuffle.approximate_randomization`. None for tests without shuffles.
     stopping : UsedStopping or None
         The stopping rule of the shuffles, if there was one.
+    tails : int
+        2 if p is twice the share of the smaller tail (two-sided ``bootstrap-percentile``), so that p is at least
+        2/(n_resamples + 1); else 1.
     null_distribution : (R,) ndarray or None
         The statistic of each replicate, if requested.
     null_probabilities : (R,) ndarray or None
@@ -198,6 +202,7 @@ class SignificanceResult:
     adjusted_pvalue: float | None = None
     scheme: Any = None
     stopping: UsedStopping | None = None
+    tails: int = 1
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
@@ -282,12 +287,18 @@ class SignificanceResult:
 
         Clopper–Pearson, or Robbins' if ``gandy`` stopped the shuffles. None for exact p-values, for tests without
         replicates, and for ``subgroup``, whose shuffles are dependent, so that exceedances are not binomial.
+
+        Where ``tails`` is 2, its ends are twice those for the smaller tail, at most 1. Its coverage is at least 95%,
+        although the draws decide which tail is the smaller one: where the wrong tail makes it miss p, the interval for
+        the right tail misses p, too.
         """
         self._check_single()
         if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
             return None
         if self.stopping is None:
-            return clopper_pearson(self.exceedances, self.n_resamples)
+            interval = clopper_pearson(self.exceedances, self.n_resamples)
+            low, high = (min(self.tails * end, 1.0) for end in (interval.low, interval.high))
+            return replace(interval, low=low, high=high)
         if self.stopping.rule == "gandy":
             return robbins(self.exceedances, self.n_resamples)
         return clopper_pearson(self.exceedances, self.n_resamples, stopped=self.stopping.stopped)
@@ -300,7 +311,7 @@ class SignificanceResult:
         # By Hoeffding's inequality the interval is no wider than this. It decides most p-values without SciPy, whose
         # import takes longer than 10,000 shuffles.
         reach = (math.log(40) / (2 * self.n_resamples)) ** 0.5
-        if self.stopping is None and abs(self.exceedances / self.n_resamples - level) > reach:
+        if self.stopping is None and abs(self.exceedances / self.n_resamples - level / self.tails) > reach:
             return False
         interval = self.pvalue_interval
         return interval is not None and interval.low < level < interval.high

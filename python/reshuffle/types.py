@@ -59,10 +59,12 @@ SmoothingPrior: TypeAlias = Literal["smoothed", "raw"]
 TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
-Test: TypeAlias = Literal["ar", "bootstrap", "bootstrap-shift", "paired-bootstrap", "t-test", "wilcoxon", "sign-test"]
+Test: TypeAlias = Literal[
+    "ar", "bootstrap", "bootstrap-percentile", "bootstrap-shift", "paired-bootstrap", "t-test", "wilcoxon", "sign-test",
+]  # fmt: skip
 """:data:`reshuffle.inference.tests.TESTS`."""
 
-BootstrapMethod: TypeAlias = Literal["centred", "shift", "paired"]
+BootstrapMethod: TypeAlias = Literal["centred", "percentile", "shift", "paired"]
 """:data:`reshuffle.inference.significance.BOOTSTRAP_METHODS`."""
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
@@ -77,7 +79,7 @@ Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
 Adjustment: TypeAlias = Literal["bonferroni", "holm", "maxt", "minp"]
 """:data:`reshuffle.inference.multiplicity.ADJUSTMENTS`."""
 
-Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "studentized", "delta", "jackknife", "t"]
+Interval: TypeAlias = Literal["percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "t"]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
 
 StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]

@@ -19,6 +19,7 @@ from reshuffle import (
     metric,
     standard_error,
 )
+from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.metrics.base import Counts, MetricLike
 from reshuffle.results import SignificanceResult
 
@@ -92,7 +93,7 @@ def test_a_batch_may_mix_exact_and_monte_carlo_tests_and_its_signature_names_bot
     assert whole.pvalue[0] == 1
 
 
-@pytest.mark.parametrize("method", ["centred", "shift", "paired"])
+@pytest.mark.parametrize("method", BOOTSTRAP_METHODS)
 @pytest.mark.parametrize("m", [BLEU, SAME])
 def test_bootstrapping_a_batch_equals_bootstrapping_each_problem(method: str, m: MetricLike) -> None:
     a, b = problems(4)
@@ -129,7 +130,9 @@ def test_each_problem_has_its_own_score_resolution() -> None:
     )
 
 
-@pytest.mark.parametrize("method", ["percentile", "basic", "normal", "bca", "studentized", "delta", "jackknife"])
+@pytest.mark.parametrize(
+    "method", ["percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife"]
+)
 @pytest.mark.parametrize("m", [BLEU, TER, SAME])
 def test_intervals_of_a_batch_equal_those_of_each_problem(method: str, m: Any) -> None:
     a, b = problems(7, batch=3) if m is not TER else np.random.default_rng(8).integers(1, 9, (2, 3, 40, 2))

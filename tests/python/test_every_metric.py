@@ -968,7 +968,7 @@ RATINGS_A, RATINGS_B = [0.81, 0.84, 0.79, 0.9, 0.2], [0.75, 0.8, 0.8, 0.85, 0.25
 def test_arrays_of_segment_scores_are_compared_by_their_means() -> None:
     ratings = SegmentScores("score", {"b": RATINGS_B, "a": RATINGS_A})
     for a, b in ((RATINGS_A, RATINGS_B), (np.array(RATINGS_A), tuple(RATINGS_B))):
-        for test, method in (("ar", None), ("bootstrap", "centred"), ("paired-bootstrap", "paired")):
+        for test, method in (("ar", None), *((test, method) for method, test in BOOTSTRAP_METHODS.items())):
             there = compare(metrics=ratings, test=test, n_resamples=99, interval="percentile").comparisons[0]
             options: dict[str, Any] = {"n_resamples": 99}
             result = (

@@ -44,6 +44,9 @@ def replicates_of(seed: int, n: int = 99) -> Replicates:
         *(("ar", adjust) for adjust in (None, "bonferroni", "holm", "maxt", "minp")),
         ("bootstrap", None),
         ("bootstrap", "holm"),
+        ("bootstrap", "maxt"),
+        ("bootstrap-percentile", None),
+        ("bootstrap-percentile", "maxt"),
     ],
 )
 def test_several_test_sets_give_the_results_of_each_alone(test: str, adjust: str | None) -> None:

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 import calls
 from reshuffle import CorpusFunction, Formula, FromCounts, InputError, compare, metric
-from reshuffle.inference.hypotheses import Hypotheses, Outcome
+from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
+from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, MaxT, MinP, Reduction, Replicates, Series, Spread, Tally, extremeness
+from reshuffle.resampling.schemes import Shuffling
 from reshuffle.results import Comparison
+from reshuffle.settings import ComparisonSettings
 
 BLEU = metric("bleu")
 PAIRS = [(1, 0), (2, 0), (3, 0), (3, 1)]
@@ -56,19 +59,15 @@ def replicates_of(seed: int, n: int = 400) -> Replicates:
 
 
 def family_of(replicates: Replicates, alternative: str, extra: Sequence[Reduction[Any, Any]] = ()) -> Unadjusted:
-    scores = np.array([sample.scores for sample in replicates.samples])
-    statistic = np.array([[s[a] - s[b] for a, b in PAIRS] for s in scores])
-    slack = 1e-12
-    thresholds = {"two-sided": np.abs(statistic) - slack, "greater": statistic - slack, "less": statistic + slack}[
-        alternative
-    ]
-    exceedances, *results = replicates.run([Tally(alternative, thresholds), *extra], PAIRS)
+    """The tests of ``PAIRS`` by ``ar``, before adjustment."""
+    hypotheses = Hypotheses.from_pairs(PAIRS, len(replicates.samples))
+    observed = Observed(replicates, hypotheses, alternative, Shuffling(), extra)
+    tally = Tally(alternative, hypotheses.table(observed.thresholds))
+    exceedances, *results = replicates.run([tally, *extra], PAIRS)
     n = replicates.n_resamples
-    pvalues = (exceedances + 1) / (n + 1)
-    outcome = Outcome(
-        statistic.ravel(), pvalues.ravel(), exceedances.ravel(), np.full(statistic.size, n), extra=results
-    )
-    return Unadjusted(replicates, Hypotheses.from_pairs(PAIRS, len(scores)), alternative, thresholds.ravel(), outcome)
+    pvalues = (exceedances.ravel() + 1) / (n + 1)
+    outcome = Outcome(observed.statistic, pvalues, exceedances.ravel(), np.full(len(hypotheses), n), extra=results)
+    return Unadjusted(observed, outcome)
 
 
 def stepped_down(order: list[int], raw: dict[int, float]) -> list[float]:
@@ -84,10 +83,11 @@ def stepped_down(order: list[int], raw: dict[int, float]) -> list[float]:
 @pytest.mark.parametrize("seed", range(3))
 def test_max_t_follows_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
-    family = family_of(replicates, alternative, ADJUSTMENTS["maxt"].extra)
+    step_down = TESTS["ar"].step_down["maxt"]
+    family = family_of(replicates, alternative, step_down.extra)
     shuffles = replicates.run([Series()], PAIRS)[0][0]
     extreme = extremeness(shuffles, alternative)
-    thresholds = family.thresholds[: len(PAIRS)]
+    thresholds = family.observed.thresholds[: len(PAIRS)]
     observed = np.maximum(thresholds, 0) if alternative == "two-sided" else extremeness(thresholds, alternative)
     spread = np.sqrt((shuffles**2).mean(axis=1))
     unit = np.where(spread > 0, spread, np.inf)
@@ -97,7 +97,7 @@ def test_max_t_follows_its_definition(seed: int, alternative: str) -> None:
     for place, j in enumerate(order):
         reached = sum(max(extreme[i, r] for i in order[place:]) >= observed[j] - 1e-15 for r in range(400))
         raw[j] = (reached + 1) / 401
-    got = ADJUSTMENTS["maxt"].adjust(family).reshape(2, -1)
+    got = step_down.adjust(family).reshape(2, -1)
     np.testing.assert_allclose(got[0], stepped_down(order, raw))
     np.testing.assert_array_equal(got[0], got[1])
     assert got[0][1] == 1  # two identical systems
@@ -110,7 +110,7 @@ def test_min_p_follows_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
     family = family_of(replicates, alternative)
     extreme = extremeness(replicates.run([Series()], PAIRS)[0][0], alternative)
-    observed = extremeness(family.thresholds[: len(PAIRS)], alternative)
+    observed = extremeness(family.observed.thresholds[: len(PAIRS)], alternative)
     own = np.array(
         [[(series >= x).sum() + (o >= x) for x in series] for series, o in zip(extreme, observed, strict=True)]
     )
@@ -119,10 +119,106 @@ def test_min_p_follows_its_definition(seed: int, alternative: str) -> None:
     raw = {}
     for place, j in enumerate(order):
         raw[j] = (sum(min(own[i, r] for i in order[place:]) <= ranks[j] for r in range(400)) + 1) / 401
-    got = ADJUSTMENTS["minp"].adjust(family).reshape(2, -1)
+    got = TESTS["ar"].step_down["minp"].adjust(family).reshape(2, -1)
     np.testing.assert_allclose(got[0], stepped_down(order, raw))
     np.testing.assert_array_equal(got[0], got[1])
     assert np.all(got.ravel() >= family.outcome.pvalue)
+
+
+def max_t_of_draws_by_hand(
+    draws: Scores, observed: list[float], alternative: str, reflected: bool
+) -> tuple[list[float], list[float]]:
+    """Adjusted p-values from the (pairs, R) differences on the draws and the observed ones, and how extreme these are.
+
+    Draw by draw, from the definition: (1 + #{r: the largest deviation of this and all less extreme pairs reaches the
+    observed one})/(R + 1), then the running maximum. Deviations are divided by their standard deviation.
+    """
+    infinity = float("inf")
+
+    def extreme(value: float) -> float:
+        return {"two-sided": abs(value), "greater": value, "less": -value}[alternative]
+
+    def standardized(value: float, se: float) -> float:
+        if se > 0:
+            return extreme(value) / se
+        return 0.0 if value == 0 else infinity * extreme(value)
+
+    spreads = [float(np.std(row)) if len(set(row)) > 1 else 0.0 for row in draws]
+    reach = [standardized(d, se) for d, se in zip(observed, spreads, strict=True)]
+    sign = -1 if reflected else 1
+    order = sorted(range(len(observed)), key=lambda j: (-reach[j], j))
+    raw = {}
+    for place, j in enumerate(order):
+        count = 0
+        for r in range(draws.shape[1]):
+            deviations = [
+                # A pair whose draws are all equal to a difference other than 0 never counts.
+                standardized(sign * (draws[i, r] - observed[i]), spreads[i])
+                for i in order[place:]
+                if spreads[i] > 0 or observed[i] == 0
+            ]
+            count += reach[j] == -infinity or any(t >= reach[j] - 1e-12 for t in deviations)
+        raw[j] = (count + 1) / (draws.shape[1] + 1)
+    return stepped_down(order, raw), reach
+
+
+# A formula in which systems can differ by the same amount in every draw.
+LINEAR = Formula("linear", lambda totals: totals[..., 0] / 64)
+
+
+@pytest.mark.parametrize("metric_", ["bleu", "python", "constant"])
+@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile"])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metric_: str) -> None:
+    for seed in range(3):
+        if metric_ == "constant":
+            column = np.random.default_rng(seed).integers(0, 9, 64)
+            other = np.random.default_rng(seed + 9).integers(0, 9, 64)
+            counts = np.stack([column, column + seed, column, other])[:, :, None]
+            pairs = [*PAIRS, (0, 1)]
+            replicates = Replicates([CountSample.from_counts(LINEAR, counts)], n_resamples=200, seed=seed)
+        else:
+            pairs = PAIRS
+            chosen = BLEU if metric_ == "bleu" else Formula("the same", bleu_in_numpy)
+            sample = CountSample.from_counts(chosen, counts_of(seed, 4, 60))
+            replicates = Replicates([sample], n_resamples=200, seed=seed)
+        (scores,), totals = replicates.draws, replicates.samples[0].scores
+        draws = np.array([scores[a] - scores[b] for a, b in pairs])
+        observed = [float(totals[a] - totals[b]) for a, b in pairs]
+        reflected = test == "bootstrap-percentile"
+        expected, reach = max_t_of_draws_by_hand(draws, observed, alternative, reflected)
+        plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS["maxt"])
+        outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
+        assert outcome.adjusted is not None
+        np.testing.assert_allclose(outcome.adjusted, np.maximum(expected, outcome.pvalue))
+        assert outcome.adjusted[1] == 1  # two identical systems
+        if test == "bootstrap" or alternative != "two-sided":
+            # The step of each pair counts its own draws too, in the way in which its test counts them.
+            np.testing.assert_allclose(outcome.adjusted, expected)
+        if metric_ == "constant" and seed > 0:  # one pair differs by the same amount in every draw
+            assert np.isinf(reach[0])
+            certain = {"two-sided": 0, "greater": 0, "less": 4}[alternative]
+            assert expected[certain] == 1 / 201
+
+
+def test_max_t_of_draws_of_several_metrics_and_test_sets_is_that_of_each_family() -> None:
+    replicates = replicates_of(4)
+    plan = Plan(TESTS["bootstrap"], "two-sided", adjustment=ADJUSTMENTS["maxt"])
+    both = run_on_test_set(plan, replicates, Hypotheses.from_pairs(PAIRS, 2)).adjusted
+    one_metric = Replicates(replicates.samples[:1], n_resamples=400, seed=4)
+    one = run_on_test_set(plan, one_metric, Hypotheses.from_pairs(PAIRS)).adjusted
+    assert one is not None
+    np.testing.assert_array_equal(both, np.tile(one, 2))
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile"])
+def test_a_single_pair_keeps_its_p_value_in_max_t_of_draws(test: str) -> None:
+    for n in (1, 2, 99):
+        for alternative in ALTERNATIVES:
+            replicates = replicates_of(1, n)
+            plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS["maxt"])
+            outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs([(1, 0)], 2))
+            np.testing.assert_array_equal(outcome.pvalue, outcome.adjusted)
 
 
 def holm_by_hand(pvalues: list[float]) -> list[float]:
@@ -150,9 +246,17 @@ def compared(adjust: str | None, **options: Any) -> Comparison:
     return compare(metrics=external, adjust=adjust, n_resamples=500, **options)
 
 
-@pytest.mark.parametrize("adjust", ADJUSTMENTS)
-def test_all_pairs_are_one_family(adjust: str) -> None:
-    plain, adjusted = compared(None, all_pairs=True), compared(adjust, all_pairs=True)
+SUPPORTED = [
+    (test.name, adjustment.name)
+    for test in TESTS.values()
+    for adjustment in ADJUSTMENTS.values()
+    if test.kind == "any" and (adjustment.name in test.step_down or not adjustment.from_replicates)
+]
+
+
+@pytest.mark.parametrize(("test", "adjust"), SUPPORTED)
+def test_all_pairs_are_one_family(test: str, adjust: str) -> None:
+    plain, adjusted = compared(None, all_pairs=True, test=test), compared(adjust, all_pairs=True, test=test)
     assert [p.test.adjusted_pvalue for p in plain.comparisons] == [None] * 10
     for one, other in zip(plain.comparisons, adjusted.comparisons, strict=True):
         assert one.test.pvalue == other.test.pvalue
@@ -161,7 +265,8 @@ def test_all_pairs_are_one_family(adjust: str) -> None:
     assert f"|alternative:two-sided|adjust:{adjust}|" in adjusted.signature
     # One pair is a family of one test, so there is nothing to adjust.
     counts = counts_of(5, 2, 200)
-    alone = compare(metrics=FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu"), adjust=adjust, n_resamples=500)
+    pair = FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu")
+    alone = compare(metrics=pair, adjust=adjust, n_resamples=500, test=test)
     assert alone.comparisons[0].test.adjusted_pvalue == alone.comparisons[0].test.pvalue
 
 
@@ -186,11 +291,20 @@ def test_p_values_of_functions_of_texts_can_be_adjusted() -> None:
     assert all((p.test.adjusted_pvalue or 0) >= p.test.pvalue for p in comparison.comparisons)
 
 
-def test_adjustments_from_shuffles_need_a_test_with_shuffles() -> None:
+def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
+    for test in ("bootstrap-shift", "paired-bootstrap", "t-test"):
+        with pytest.raises(
+            InputError,
+            match=f"adjustment 'maxt' does not support the test '{test}': use the test ar, bootstrap or "
+            "bootstrap-percentile, or the adjustment bonferroni or holm$",
+        ):
+            Plan.from_settings(ComparisonSettings(test, adjust="maxt"))
     with pytest.raises(
-        InputError, match="computed from shuffles, but the test 'bootstrap' has none: use the test 'ar', or"
+        InputError,
+        match=r"adjustment 'minp' does not support the test 'bootstrap': use the test ar, or the adjustment "
+        r"bonferroni, holm or maxt$",
     ):
-        compared("maxt", test="bootstrap")
+        compared("minp", test="bootstrap")
     with pytest.raises(InputError, match="unknown adjustment 'tukey'"):
         compared("tukey")
     assert compared("holm", test="bootstrap").comparisons[0].test.adjusted_pvalue is not None

@@ -6,6 +6,7 @@ import inspect
 import itertools
 from collections.abc import Sequence
 from statistics import NormalDist
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from reshuffle import (
     experimentwise_error,
     metric,
 )
-from reshuffle.inference.intervals import between
+from reshuffle.inference.intervals import INTERVALS, between
 from reshuffle.metrics.base import Counts
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
@@ -97,18 +98,18 @@ def test_bootstrap_tests_follow_their_definitions(alternative: str) -> None:
     n, seed = 2000, 6
     d = float(MEAN.score(a.sum(axis=0)) - MEAN.score(b.sum(axis=0)))
     drawn = replay(a, b, n, seed)
-    centred = drawn - drawn.mean()
+    # 60 times the differences are whole numbers, so that ties are exact.
+    whole, of_sample = np.rint(60 * drawn), round(60 * d)
+    centred = whole - of_sample
+    below, above = (whole <= 0).sum(), (whole >= 0).sum()
     expected = {
         "centred": {
-            "two-sided": (np.abs(centred) >= abs(d)).sum(),
-            "greater": (centred >= d).sum(),
-            "less": (centred <= d).sum(),
+            "two-sided": (np.abs(centred) >= abs(of_sample)).sum(),
+            "greater": (centred >= of_sample).sum(),
+            "less": (centred <= of_sample).sum(),
         }[alternative],
-        "paired": {
-            "two-sided": (drawn <= 0 if d > 0 else drawn >= 0).sum(),
-            "greater": (drawn <= 0).sum(),
-            "less": (drawn >= 0).sum(),
-        }[alternative],
+        "percentile": {"two-sided": min(below, above), "greater": below, "less": above}[alternative],
+        "paired": {"two-sided": below if d > 0 else above, "greater": below, "less": above}[alternative],
     }
     if alternative == "two-sided":
         expected["shift"] = (np.abs(drawn) - np.abs(drawn).mean() >= abs(d)).sum()
@@ -117,9 +118,22 @@ def test_bootstrap_tests_follow_their_definitions(alternative: str) -> None:
             a, b, MEAN, method=method, n_resamples=n, seed=seed, alternative=alternative, keep_null_distribution=True
         )
         assert c == result.exceedances
-        assert (c + 1) / (n + 1) == result.pvalue
+        assert 1 + (method == "percentile" and alternative == "two-sided") == result.tails
+        assert min(1, result.tails * (c + 1) / (n + 1)) == result.pvalue
         assert ((drawn > 0).sum(), (drawn == 0).sum()) == (result.wins, result.ties)
-        np.testing.assert_array_equal(centred, result.null_distribution)
+        np.testing.assert_array_equal(drawn - d, result.null_distribution)
+
+
+@pytest.mark.parametrize("documents", [None, range(100)])
+def test_the_p_value_of_the_centred_bootstrap_does_not_jump_with_the_seed(documents: Any) -> None:
+    # One of 100 segments differs. A draw has it m times: m = 0 and m >= 2 are as far from m = 1 as 0 is. Centred on the
+    # mean of the draws, which is just above or just below 1, only one of the two would count: p would be .37 or .26.
+    a = as_counts(np.arange(100))
+    b = a + [[1, 0]] * (np.arange(100) == 7)[:, None]
+    expected = 1 - 0.99**99  # of the probabilities of m, only that of 1 is left out
+    for seed in range(20):
+        result = bootstrap_test(a, b, MEAN, n_resamples=10_000, seed=seed, documents=documents)
+        assert result.pvalue == pytest.approx(expected, abs=0.025)  # five standard errors
 
 
 def test_the_shift_test_refuses_one_sided_alternatives() -> None:
@@ -174,11 +188,10 @@ def test_the_experimentwise_error_of_105_tests_equals_riezler_and_maxwells() -> 
         (10, 1e-9, 5, 6),
     ],
 )
-def test_the_percentile_interval_drops_the_same_number_of_draws_at_each_end(
-    n: int, level: float, low: int, high: int
-) -> None:
+def test_koehns_interval_drops_the_same_number_of_draws_at_each_end(n: int, level: float, low: int, high: int) -> None:
     draws = np.random.default_rng(0).permutation(np.arange(1.0, n + 1))
     assert (low, high) == between(draws, (1 - level) / 2, (1 + level) / 2)
+    assert (low, high) == INTERVALS["koehn"].ends(SimpleNamespace(draws=draws), level)  # type: ignore[arg-type]
 
 
 def test_draws_of_a_mean_have_the_theoretical_standard_deviation() -> None:
@@ -228,8 +241,10 @@ def test_the_interval_of_a_mean_difference_equals_that_of_the_mean_of_difference
     rng = np.random.default_rng(6)
     a, b = as_counts(rng.integers(0, 9, 50)), as_counts(rng.integers(1, 9, 50))
     drawn = replay(a, b, 1000, 8)
-    interval = bootstrap_interval(a, MEAN, b=b, n_resamples=1000, seed=8)
+    interval = bootstrap_interval(a, MEAN, b=b, n_resamples=1000, seed=8, method="koehn")
     assert between(drawn, 0.025, 0.975) == (interval.low, interval.high)
+    interval = bootstrap_interval(a, MEAN, b=b, n_resamples=1000, seed=8)
+    assert tuple(np.sort(drawn)[[24, 975]]) == (interval.low, interval.high)
 
 
 # --- Means of segment scores
@@ -402,3 +417,44 @@ def test_p_values_equal_sacrebleu_within_monte_carlo_error(wmt17: Corpus, system
 def test_p_values_of_all_systems_equal_sacrebleu(wmt17: Corpus, test: str) -> None:
     others = [name for name in wmt17.systems if name != "KIT.4950"]
     assert_p_values_equal_sacrebleus(wmt17, ["KIT.4950", *others], test)
+
+
+# newstest2017 en-de in sacreBLEU's test/test_significance.py (commit 27bec34): BLEU of sixteen systems against the
+# baseline LIUM-NMT.4900, tokens separated by white space. Moses: scripts/moses-sigdiff.pl with 2,000 bootstrap samples,
+# mean of three runs. MultEval (github.com/mjclark/multeval): 10,000 trials of approximate randomization.
+PUBLISHED = {
+    "C-3MA.4959": (0.00000, 0.0001),
+    "FBK.4870": (0.01267, 0.0218),
+    "KIT.4950": (0.02233, 0.0410),
+    "LMU-nmt-reranked.4934": (0.04383, 0.09029),
+    "LMU-nmt-single.4893": (0.20783, 0.58494),
+    "online-A.0": (0.00000, 0.0001),
+    "online-B.0": (0.38100, 0.94111),
+    "online-F.0": (0.00000, 0.0001),
+    "online-G.0": (0.00000, 0.0001),
+    "PROMT-Rule-based.4735": (0.00000, 0.0001),
+    "RWTH-nmt-ensemble.4921": (0.01167, 0.0207),
+    "SYSTRAN.4847": (0.20983, 0.59914),
+    "TALP-UPC.4834": (0.00000, 0.0001),
+    "uedin-nmt.4722": (0.00000, 0.0001),
+    "xmu.4910": (0.25483, 0.71073),
+}
+
+
+@pytest.mark.parametrize(("test", "tool"), [("bootstrap-shift", "Moses"), ("ar", "MultEval")])
+def test_p_values_equal_those_of_moses_and_multeval(wmt17: Corpus, test: str, tool: str) -> None:
+    """Within .01, as sacreBLEU's own test asks: ``sacrebleu ref.txt -i LIUM-NMT.4900 … -m bleu -tok none --paired-bs``
+    (and ``--paired-ar``), sacreBLEU 2.6.0."""
+    found = compare(
+        wmt17.references,
+        wmt17.systems,
+        metric("bleu", tokenize="none"),
+        baseline="LIUM-NMT.4900",
+        test=test,
+        n_resamples=100_000,
+        interval=None,
+    )
+    expected = {name: published[tool == "MultEval"] for name, published in PUBLISHED.items()}
+    assert expected.keys() == {pair.system for pair in found.comparisons}
+    for pair in found.comparisons:
+        assert abs(expected[pair.system] - pair.test.pvalue) < 0.01, pair.system

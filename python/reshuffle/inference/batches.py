@@ -78,4 +78,5 @@ def _record(plan: Plan, problems: Problems, resampling: Resampling, outcome: Out
         ties=outcome.ties,
         scheme=scheme,
         stopping=None if rule is None else rule.used(resampling.n_resamples, outcome.stopped),
+        tails=plan.tails,
     )

@@ -1,8 +1,9 @@
-"""Bootstrap tests: how many draws are at least as extreme as the observed difference, in three variants."""
+"""Bootstrap tests: how many draws are at least as extreme as the observed difference, in four variants."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,44 +12,71 @@ from ..resampling import reached
 from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 
-__all__ = ["centred", "paired", "shift"]
+__all__ = ["centred", "paired", "percentile", "shift"]
 
 
-def _on_draws(count: Callable[[Scores, float, float, str], int]) -> Callable[[Observed], Outcome]:
-    """Make a test of all hypotheses from the number of exceedances of one pair.
+class Drawn(NamedTuple):
+    """The draws of one pair of systems: (R,) differences d_b, the observed difference d, and what counts as extreme.
 
-    ``count`` gets the (R,) differences on the draws, the observed statistic, its threshold and the alternative.
+    ``threshold`` is what d_b − d must reach, and a difference within ``tolerance`` of another one is equal to it.
     """
+
+    differences: Scores
+    statistic: float
+    threshold: float
+    tolerance: float
+    alternative: str
+
+
+def _on_draws(count: Callable[[Drawn], int]) -> Callable[[Observed], Outcome]:
+    """Make a test of all hypotheses from the number of exceedances of one pair."""
 
     def test(observed: Observed) -> Outcome:
         exceedances, wins, ties = np.empty((3, len(observed.hypotheses)), dtype=np.int64)
-        for h, (statistic, threshold) in enumerate(zip(observed.statistic, observed.thresholds, strict=True)):
+        arrays = (observed.statistic, observed.thresholds, observed.tolerances)
+        for h, (statistic, threshold, tolerance) in enumerate(zip(*map(np.ndarray.tolist, arrays), strict=True)):
             drawn = observed.drawn_differences(h)
-            exceedances[h] = count(drawn, float(statistic), float(threshold), observed.alternative)
+            exceedances[h] = count(Drawn(drawn, statistic, threshold, tolerance, observed.alternative))
             wins[h], ties[h] = (drawn > 0).sum(), (drawn == 0).sum()
         n = np.full(len(exceedances), observed.replicates.n_resamples)
-        return Outcome(observed.statistic, pvalue(exceedances, n), exceedances, n, wins=wins, ties=ties)
+        p = pvalue(exceedances, n, tails=observed.tails)
+        return Outcome(observed.statistic, p, exceedances, n, wins=wins, ties=ties)
 
     test.__doc__ = count.__doc__
     return test
 
 
 @_on_draws
-def shift(drawn: Scores, statistic: float, threshold: float, alternative: str) -> int:
+def shift(drawn: Drawn) -> int:
     """|d_b| − mean |d_b| ≥ |d|: Riezler & Maxwell 2005, Fig. 2, exactly as published."""
-    magnitude = np.abs(drawn)
-    return int((magnitude - magnitude.mean() >= threshold).sum())
+    magnitude = np.abs(drawn.differences)
+    return int((magnitude - magnitude.mean() >= drawn.threshold).sum())
 
 
 @_on_draws
-def centred(drawn: Scores, statistic: float, threshold: float, alternative: str) -> int:
-    """d_b − mean d_b is at least as extreme as d: centring makes the null hypothesis hold for the draws."""
-    return int(reached(drawn - drawn.mean(), threshold, alternative).sum())
+def centred(drawn: Drawn) -> int:
+    """d_b − d is at least as extreme as d: Hall & Wilson 1991, doi:10.2307/2532163.
+
+    Centring on the mean of the d_b instead would let Monte Carlo error decide ties. If one segment differs, d_b = 0 is
+    as far from d as d is from 0, but slightly farther from the mean of the d_b or slightly closer to it.
+    """
+    return int(reached(drawn.differences - drawn.statistic, drawn.threshold, drawn.alternative).sum())
 
 
 @_on_draws
-def paired(drawn: Scores, statistic: float, threshold: float, alternative: str) -> int:
+def percentile(drawn: Drawn) -> int:
+    """The draws on the other side of 0, ties included; for two sides those on the side with fewer of them.
+
+    It inverts the percentile interval (:func:`reshuffle.inference.intervals.percentile`).
+    """
+    at_most = int((drawn.differences <= drawn.tolerance).sum())
+    at_least = int((drawn.differences >= -drawn.tolerance).sum())
+    return {"two-sided": min(at_most, at_least), "greater": at_most, "less": at_least}[drawn.alternative]
+
+
+@_on_draws
+def paired(drawn: Drawn) -> int:
     """The better system does not win the draw: Koehn 2004 (W04-3250), section 6. Neither system wins a tie."""
     # For equal systems the sign is 0, so every draw counts and p is 1.
-    better = {"two-sided": np.sign(statistic), "greater": 1, "less": -1}[alternative]
-    return int((drawn * better <= 0).sum())
+    better = {"two-sided": np.sign(drawn.statistic), "greater": 1, "less": -1}[drawn.alternative]
+    return int((drawn.differences * better <= 0).sum())

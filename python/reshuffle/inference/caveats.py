@@ -75,7 +75,7 @@ def _few_replicates(pairs: Sequence[PairedDifference], alpha: float) -> list[Cav
         return []
     # p = (c + 1)/(R + 1), but c/R for a subgroup, which includes the observed arrangement.
     plus_one = any(test.scheme != "subgroup" for test in tests)
-    smallest = 1 / (max(counted) + plus_one)
+    smallest = tests[0].tails / (max(counted) + plus_one)
     if smallest <= alpha:
         return []
     return [Caveat("few-replicates", {"n_resamples": max(counted), "smallest": smallest, "alpha": alpha})]

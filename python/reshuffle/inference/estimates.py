@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, either
 from ..lazy import lazy
 from ..metrics.base import LARGEST_SUM, Counts, Metric, Scores
 from ..metrics.black_box import CorpusFunction
@@ -23,6 +23,7 @@ from ..resampling import Batch, CountSample, Replicates, Sample, resampler_of_su
 from ..resampling.linear import gradient, rows_of, slopes_of
 from ..resampling.samples import BATCH_CELLS
 from ..resampling.units import Strata
+from .pvalues import tolerance
 
 __all__ = ["ANY", "MEANS", "SUMS", "Estimate", "check_kind"]
 
@@ -42,8 +43,7 @@ def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction],
             needs, has = "is for metrics of summed counts", "is a function of texts"
         else:
             continue
-        *others, last = instead
-        raise InputError(f"{what} {needs}, but {m.name} {has}: use {', '.join(others)} or {last}")
+        raise InputError(f"{what} {needs}, but {m.name} {has}: use {either(instead)}")
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,14 @@ class Estimate:
     def value(self) -> float:
         """The observed score or difference."""
         return float(self._select(self._sample.scores))
+
+    @property
+    def tolerance(self) -> float:
+        """How far a difference may lie from 0 to count as 0, as in tests; 0 for a score."""
+        if self.b is None:
+            return 0.0
+        scores = self._sample.scores
+        return float(tolerance(scores[self.a], scores[self.b]))
 
     @lazy
     def draws(self) -> Scores:

@@ -18,7 +18,7 @@ from ..metrics.base import Scores
 from ..resampling import Pairs, Reduction, Replicates
 from ..resampling.exact import MISSING
 from ..resampling.schemes import Shuffling
-from .pvalues import threshold
+from .pvalues import threshold, tolerance
 
 __all__ = ["COLUMNS", "MISSING", "Hypotheses", "Observed", "Outcome"]
 
@@ -100,7 +100,8 @@ class Hypotheses:
 class Observed:
     """The observed data for the hypotheses about one test set, and the options of the test.
 
-    ``extra`` are reductions of the test's shuffles that an adjustment needs.
+    ``extra`` are reductions of the test's shuffles that an adjustment needs. ``tails`` is the number of tails of the
+    null distribution that p adds up by doubling the smaller one: 2 or 1.
     """
 
     replicates: Replicates
@@ -108,6 +109,7 @@ class Observed:
     alternative: str
     shuffling: Shuffling
     extra: Sequence[Reduction[Any, Any]] = ()
+    tails: int = 1
 
     @lazy
     def _scores(self) -> Scores:
@@ -129,6 +131,12 @@ class Observed:
         a, b = self._scores
         return threshold(self.statistic, a, b, self.alternative)
 
+    @lazy
+    def tolerances(self) -> Scores:
+        """How far a difference may lie from another one to count as equal to it: (H,)."""
+        a, b = self._scores
+        return tolerance(a, b)
+
     def drawn_differences(self, hypothesis: int) -> Scores:
         """score(a) − score(b) on every bootstrap draw: (R,)."""
         scores = self.replicates.draws[self.hypotheses.metric[hypothesis]]
@@ -145,7 +153,7 @@ class Outcome:
         score(a) − score(b), and its p-value.
     exceedances, n_resamples : (H,) ndarray of int
         The number of replicates at least as extreme as the observed difference, and of all replicates; MISSING if p is
-        not a proportion of replicates.
+        not a proportion of replicates. For a test that doubles the smaller tail, the number in that tail.
     adjusted : (H,) ndarray of float, or None
         p adjusted for all hypotheses of the family.
     scheme : (H,) ndarray of str, or None

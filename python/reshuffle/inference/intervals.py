@@ -21,11 +21,19 @@ from ..metrics.base import Metric, MetricLike, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..results import ConfidenceInterval, UsedInterval
-from ..settings import DocumentIds, Resampling, StratumIds, Units
+from ..settings import DocumentIds, Resampling, StratumIds, Units, default_alpha
 from ..validate import check_level, check_name
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 
-__all__ = ["INTERVALS", "STANDARD_ERRORS", "Interval", "bootstrap_interval", "check_interval", "standard_error"]
+__all__ = [
+    "INTERVALS",
+    "STANDARD_ERRORS",
+    "Interval",
+    "bootstrap_interval",
+    "check_interval",
+    "rank_of_ends",
+    "standard_error",
+]
 
 
 def between(draws: Scores, low: float, high: float) -> tuple[float, float]:
@@ -46,14 +54,48 @@ def between(draws: Scores, low: float, high: float) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
+def rank_of_ends(n_draws: int, level: float) -> int:
+    """k = ⌊α(R + 1)/2⌋: the ends of the percentile interval are the k-th smallest and the k-th largest of R draws.
+
+    0 if R is too small for this level. k is the largest number with 2k/(R + 1) ≤ α in floating point, which is how the
+    test ``bootstrap-percentile`` compares its p-value with α.
+
+    >>> rank_of_ends(999, 0.95), rank_of_ends(1000, 0.95), rank_of_ends(30, 0.95)
+    (25, 25, 0)
+    """
+    alpha = default_alpha(level)
+    rank = int(alpha * (n_draws + 1) / 2)
+    rank += 2 * (rank + 1) / (n_draws + 1) <= alpha
+    rank -= 2 * rank / (n_draws + 1) > alpha
+    return rank
+
+
+def _symmetric_ends(draws: Scores, level: float) -> tuple[float, float]:
+    """The k-th smallest and the k-th largest draw; the outermost draws if k is 0."""
+    rank = max(rank_of_ends(len(draws), level), 1)
+    places = [rank - 1, len(draws) - rank]
+    low, high = np.partition(draws, places)[places]
+    return float(low), float(high)
+
+
 def percentile(estimate: Estimate, level: float) -> tuple[float, float]:
-    """θ*_(α/2) to θ*_(1−α/2): drops the same number of draws at each end."""
+    """The k-th smallest and the k-th largest draw, k = ⌊α(R + 1)/2⌋: Davison & Hinkley 1997, 5.3.
+
+    For a difference, 0 is outside exactly when ``bootstrap-percentile`` has p ≤ α (if k ≥ 1). A draw within the
+    tolerance of 0 is a tie in that test, so an end as close to 0 is 0.
+    """
+    low, high = (0.0 if abs(end) <= estimate.tolerance else end for end in _symmetric_ends(estimate.draws, level))
+    return low, high
+
+
+def koehn(estimate: Estimate, level: float) -> tuple[float, float]:
+    """The smallest and the largest draw after ⌊R·α/2⌋ are dropped at each end: Koehn 2004 (W04-3250), section 5."""
     return between(estimate.draws, (1 - level) / 2, (1 + level) / 2)
 
 
 def basic(estimate: Estimate, level: float) -> tuple[float, float]:
-    """2θ − θ*_(1−α/2) to 2θ − θ*_(α/2): assumes that θ* − θ is distributed as θ minus the true value."""
-    low, high = percentile(estimate, level)
+    """2θ minus the ends of the percentile interval: assumes that θ* − θ is distributed as θ minus the true value."""
+    low, high = _symmetric_ends(estimate.draws, level)
     return 2 * estimate.value - high, 2 * estimate.value - low
 
 
@@ -170,9 +212,18 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "percentile",
             "percentile",
-            "the range of the draws after the same number is dropped at each end",
-            "W04-3250, section 5",
+            "the k-th smallest and the k-th largest of n draws, k = alpha*(n + 1)/2; excludes 0 exactly when "
+            "bootstrap-percentile is significant",
+            "doi:10.1017/CBO9780511802843, 5.3",
             percentile,
+        ),
+        Interval(
+            "koehn",
+            "percentile, Koehn's order statistics",
+            "the range of the draws after n*alpha/2 are dropped at each end, as in sacreBLEU; almost the same as "
+            "percentile",
+            "W04-3250, section 5",
+            koehn,
         ),
         Interval(
             "basic",
@@ -301,7 +352,8 @@ def bootstrap_interval(
     =========== ============================================ ==============================================
     method      ends                                         source
     =========== ============================================ ==============================================
-    percentile  θ*_(α/2), θ*_(1−α/2)                         Koehn 2004, W04-3250, section 5
+    percentile  θ*_(α/2), θ*_(1−α/2)                         Davison & Hinkley 1997, 5.3
+    koehn       the same, with Koehn's order statistics      Koehn 2004, W04-3250, section 5
     basic       2θ − θ*_(1−α/2), 2θ − θ*_(α/2)               Davison & Hinkley 1997, 5.2
     normal      θ ± z·sd(θ*)                                 Efron & Tibshirani 1993, 13.2
     bca         θ*_(α₁), θ*_(α₂), corrected for bias and skew Efron 1987, doi:10.1080/01621459.1987.10478410

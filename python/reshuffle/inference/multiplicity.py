@@ -1,8 +1,11 @@
 """Adjustments of p-values for multiple tests, which control the family-wise error rate.
 
 The pairs under one metric form a family. If hypotheses with an adjusted p of at most α are rejected, the probability of
-any false rejection in the family is at most α, whichever null hypotheses are true (strong control). A new adjustment is
-a function here and an entry in :data:`ADJUSTMENTS`.
+any false rejection in the family is at most α, whichever null hypotheses are true (strong control).
+
+A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`. An adjustment of p-values is for all tests. One
+from replicates depends on the test: :attr:`reshuffle.inference.tests.SignificanceTest.step_down` has a
+:class:`StepDown` for each that the test supports.
 """
 
 from __future__ import annotations
@@ -10,19 +13,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from .._core import Progress
 from ..metrics.base import Scores
-from ..resampling import MaxT, MinP, Reduction, Replicates, Spread, extremeness
-from ..validate import check_name
-from .hypotheses import Hypotheses, Outcome
+from ..resampling import MaxT, MinP, Reduction, Spread, extremeness
+from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 
-__all__ = ["ADJUSTMENTS", "Adjustment", "Unadjusted", "check_adjustment", "experimentwise_error"]
+__all__ = [
+    "ADJUSTMENTS",
+    "Adjustment",
+    "StepDown",
+    "Unadjusted",
+    "experimentwise_error",
+    "max_t_of_draws",
+    "max_t_of_reflected_draws",
+    "max_t_of_shuffles",
+    "min_p_of_shuffles",
+]
 
 
 def experimentwise_error(level: float, n_tests: int) -> float:
@@ -38,15 +51,9 @@ def experimentwise_error(level: float, n_tests: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Unadjusted:
-    """The tests of the hypotheses about one test set, before adjustment.
+    """The tests of the hypotheses about one test set, before adjustment."""
 
-    ``thresholds``, (H,), are the values that replicates had to reach to count.
-    """
-
-    replicates: Replicates
-    hypotheses: Hypotheses
-    alternative: str
-    thresholds: Scores
+    observed: Observed
     outcome: Outcome
 
 
@@ -78,56 +85,130 @@ def holm(pvalues: Scores) -> Scores:
     return _monotone(order, factors * pvalues)
 
 
-def _on_each_family(adjust: Callable[[Scores], Scores]) -> Callable[[Unadjusted], Scores]:
-    """Make an adjustment of all tests from an adjustment of the p-values of one family."""
-
-    def adjust_all(tests: Unadjusted) -> Scores:
-        return np.concatenate([adjust(tests.outcome.pvalue[family]) for family in tests.hypotheses.families()])
-
-    return adjust_all
-
-
-def max_t(tests: Unadjusted) -> Scores:
+def _max_t_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down maxT, with each statistic divided by its standard deviation over the shuffles: (H,).
 
     p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
     maximum. Westfall & Young 1993, algorithm 4.1. It takes the dependence between the tests into account, so it usually
     has more power than Bonferroni and Holm.
     """
-    (spreads,) = tests.outcome.extra
+    observed, (spreads,) = tests.observed, tests.outcome.extra
     # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
     scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
-    thresholds = tests.hypotheses.table(_extremeness_to_reach(tests)) * scales
-    (counts,) = tests.replicates.run([MaxT(tests.alternative, scales, thresholds)], tests.hypotheses.pairs)
-    return _step_down(tests, counts, -thresholds)
+    thresholds = observed.hypotheses.table(_extremeness_to_reach(observed)) * scales
+    reduction = MaxT(observed.alternative, scales, thresholds)
+    (counts,) = observed.replicates.run([reduction], observed.hypotheses.pairs)
+    return _step_down(observed, counts, -thresholds)
 
 
-def min_p(tests: Unadjusted) -> Scores:
+def _min_p_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down minP: as maxT, but each shuffle's statistic is replaced by its p among all shuffles: (H,).
 
     Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. All tests have the
     same weight, whatever their null distributions. Because p is a multiple of 1/(R + 1), many tests need many shuffles.
     """
-    table = tests.hypotheses.table
+    observed, table = tests.observed, tests.observed.hypotheses.table
     ranks = table(tests.outcome.exceedances) + 1
-    reduction = MinP(tests.alternative, table(tests.thresholds), ranks)
-    (counts,) = tests.replicates.run([reduction], tests.hypotheses.pairs)
-    return _step_down(tests, counts, ranks)
+    reduction = MinP(observed.alternative, table(observed.thresholds), ranks)
+    (counts,) = observed.replicates.run([reduction], observed.hypotheses.pairs)
+    return _step_down(observed, counts, ranks)
 
 
-def _step_down(tests: Unadjusted, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
+def _max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
+    """Step-down maxT of bootstrap draws: as that of shuffles, with (d_b − d)/se as the statistic of draw b: (H,).
+
+    d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
+    Young 1993, algorithm 4.1, on deviations as in Hall & Wilson 1991 (doi:10.2307/2532163). With ``reflected`` the
+    deviations are d − d_b, which for one-sided alternatives are those that ``bootstrap-percentile`` counts.
+
+    No adjusted p is smaller than the pair's own p, which a test may count in another way, and a single pair keeps its
+    p. Memory: a few arrays of R numbers, for any number of pairs.
+    """
+    observed, p = tests.observed, tests.outcome.pvalue
+    if len(observed.hypotheses.pairs) == 1:
+        return p
+    draws = _StandardizedDraws(observed, reflected)
+    counts = np.empty(len(p), dtype=np.int64)
+    for family in observed.hypotheses.families():
+        order = family.start + np.lexsort((-np.arange(len(p))[family], draws.to_reach[family]))  # least extreme first
+        largest = np.full(observed.replicates.n_resamples, -np.inf)
+        for h in order.tolist():
+            draws.raise_to(largest, h)
+            counts[h] = (largest >= draws.to_reach[h]).sum()
+    table = observed.hypotheses.table
+    return np.maximum(_step_down(observed, table(counts), -table(draws.to_reach)), p)
+
+
+class _StandardizedDraws:
+    """The deviations of each pair's draws, divided by their standard deviation, as extremeness.
+
+    ``to_reach``, (H,), is the extremeness of the observed differences. It is infinite where all draws equal a
+    difference other than 0; such a pair adds nothing to a maximum.
+    """
+
+    def __init__(self, observed: Observed, reflected: bool) -> None:
+        n = len(observed.hypotheses)
+        self.observed, self.sign = observed, -1 if reflected else 1
+        self.progress, self.done = observed.replicates.progress or Progress(), 0
+        self.progress.begin("adjusting", 2 * n)
+        self.scales = np.array([self._scale(h) for h in range(n)])
+        self.to_reach = _extremeness_to_reach(observed) * self.scales
+        constant = (self.scales == 0) & (np.abs(observed.statistic) > observed.tolerances)
+        self.to_reach[constant] = np.inf * extremeness(observed.statistic[constant], observed.alternative)
+
+    def _step(self) -> None:
+        self.done += 1
+        self.progress.update(self.done)
+
+    def _scale(self, h: int) -> float:
+        """1/se, or 0 if the draws differ by no more than rounding errors."""
+        drawn = self.observed.drawn_differences(h)
+        self._step()
+        return 1 / float(drawn.std()) if np.ptp(drawn) > self.observed.tolerances[h] else 0.0
+
+    def raise_to(self, largest: Scores, h: int) -> None:
+        """Replace each number by the pair's extremeness on that draw if it is larger: (R,)."""
+        self._step()
+        if np.isfinite(self.to_reach[h]):
+            deviations = self.sign * (self.observed.drawn_differences(h) - self.observed.statistic[h])
+            np.maximum(largest, extremeness(deviations, self.observed.alternative) * self.scales[h], out=largest)
+
+
+def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
     """Adjusted p-values from the exceedances of each step. The steps are in ascending order of ``keys``: (H,)."""
-    adjusted = pvalue(counts, tests.replicates.n_resamples)
-    index = np.arange(len(tests.hypotheses.pairs))
+    adjusted = pvalue(counts, observed.replicates.n_resamples)
+    index = np.arange(len(observed.hypotheses.pairs))
     orders = (np.lexsort((index, key)) for key in keys)
     return np.concatenate([_monotone(order, p) for order, p in zip(orders, adjusted, strict=True)])
 
 
-def _extremeness_to_reach(tests: Unadjusted) -> Scores:
+def _extremeness_to_reach(observed: Observed) -> Scores:
     """The thresholds on the scale of :func:`~reshuffle.resampling.extremeness`: (H,)."""
-    if tests.alternative == "two-sided":
-        return np.maximum(tests.thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
-    return extremeness(tests.thresholds, tests.alternative)
+    if observed.alternative == "two-sided":
+        return np.maximum(observed.thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
+    return extremeness(observed.thresholds, observed.alternative)
+
+
+@dataclass(frozen=True)
+class StepDown:
+    """An adjustment from the replicates of a test.
+
+    Attributes
+    ----------
+    adjust : callable
+        From the unadjusted tests to adjusted p-values, (H,).
+    extra : sequence of Reduction
+        Reductions of the test's own shuffles that it needs.
+    """
+
+    adjust: Callable[[Unadjusted], Scores]
+    extra: Sequence[Reduction[Any, Any]] = ()
+
+
+max_t_of_shuffles = StepDown(_max_t_of_shuffles, extra=(Spread(),))
+min_p_of_shuffles = StepDown(_min_p_of_shuffles)
+max_t_of_draws = StepDown(_max_t_of_draws)
+max_t_of_reflected_draws = StepDown(partial(_max_t_of_draws, reflected=True))
 
 
 @dataclass(frozen=True)
@@ -138,21 +219,29 @@ class Adjustment:
     ----------
     name, title, about, source : str
         The name that users type, the name in reports, a description, and the paper.
-    adjust : callable
-        From the unadjusted tests to adjusted p-values, (H,).
-    uses_shuffles : bool
-        Whether it needs the shuffles of the test, and not only the p-values.
-    extra : sequence of Reduction
-        Reductions of the test's own shuffles that it needs.
+    of_pvalues : callable or None
+        From the p-values of a family to adjusted p-values, (m,) in and out. None if it is computed from replicates, by
+        the :class:`StepDown` of the test.
     """
 
     name: str
     title: str
     about: str
     source: str
-    adjust: Callable[[Unadjusted], Scores]
-    uses_shuffles: bool = False
-    extra: Sequence[Reduction[Any, Any]] = ()
+    of_pvalues: Callable[[Scores], Scores] | None = None
+
+    @property
+    def from_replicates(self) -> bool:
+        """Does it need the replicates of the test, and not only the p-values?"""
+        return self.of_pvalues is None
+
+    def adjust(self, tests: Unadjusted, step_down: StepDown | None) -> Scores:
+        """The adjusted p-values, (H,). ``step_down`` is that of the test."""
+        if self.of_pvalues is not None:
+            p, families = tests.outcome.pvalue, tests.observed.hypotheses.families()
+            return np.concatenate([self.of_pvalues(p[family]) for family in families])
+        assert step_down is not None
+        return step_down.adjust(tests)
 
 
 ADJUSTMENTS: Mapping[str, Adjustment] = {
@@ -163,46 +252,26 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "Bonferroni",
             "p times the number of pairs",
             "doi:10.1080/01621459.1961.10482090",
-            _on_each_family(bonferroni),
+            bonferroni,
         ),
         Adjustment(
             "holm",
             "Holm",
             "Bonferroni in steps from the smallest p; rejects whatever Bonferroni rejects, and sometimes more",
             "Holm 1979, Scandinavian Journal of Statistics 6",
-            _on_each_family(holm),
+            holm,
         ),
         Adjustment(
             "maxt",
             "step-down maxT",
-            "compares with the largest difference of each shuffle; accounts for the dependence between tests",
+            "compares with the largest difference of each replicate; accounts for the dependence between tests",
             "Westfall & Young 1993",
-            max_t,
-            uses_shuffles=True,
-            extra=(Spread(),),
         ),
         Adjustment(
             "minp",
             "step-down minP",
             "compares with the smallest p of each shuffle; needs many shuffles",
             "Westfall & Young 1993; doi:10.1007/BF02595811",
-            min_p,
-            uses_shuffles=True,
         ),
     )
 }
-
-
-def check_adjustment(name: str | None, test: str, has_shuffles: bool) -> Adjustment | None:
-    """The adjustment with this name; :class:`InputError` if it does not exist or does not support the test."""
-    if name is None:
-        return None
-    check_name("adjustment", name, list(ADJUSTMENTS))
-    adjustment = ADJUSTMENTS[name]
-    if adjustment.uses_shuffles and not has_shuffles:
-        others = [other.name for other in ADJUSTMENTS.values() if not other.uses_shuffles]
-        raise InputError(
-            f"adjustment {name!r} is computed from shuffles, but the test {test!r} has none: use the test 'ar', or "
-            f"{' or '.join(others)}"
-        )
-    return adjustment

@@ -9,36 +9,48 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores
 
-__all__ = ["pvalue", "threshold"]
+__all__ = ["pvalue", "threshold", "tolerance"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Booleans: TypeAlias = NDArray[np.bool_]
 
 
-def pvalue(exceedances: Integers, n_resamples: Integers | int, includes_observed: Booleans | bool = False) -> Scores:
+def pvalue(
+    exceedances: Integers, n_resamples: Integers | int, includes_observed: Booleans | bool = False, tails: int = 1
+) -> Scores:
     """p = (c + 1)/(R + 1) for c exceedances in R replicates: Riezler & Maxwell 2005 (W05-0908), Fig. 1, last line.
 
     The 1 counts the observed arrangement. Where it is already one of the R replicates, as in a group of shuffles,
-    p = c/R.
+    p = c/R. If the exceedances are those of the smaller of two tails, p is ``tails`` = 2 times that, but at most 1.
 
     >>> pvalue(np.array([0, 499, 9999]), 9999)
     array([1.e-04, 5.e-02, 1.e+00])
     >>> pvalue(np.array([2]), 16, includes_observed=True)
     array([0.125])
+    >>> pvalue(np.array([24, 600]), 999, tails=2)
+    array([0.05, 1.  ])
     """
     observed = 1 if includes_observed is False else np.logical_not(includes_observed)
-    p: Scores = (exceedances + observed) / (n_resamples + observed)
+    p: Scores = np.minimum(tails * (exceedances + observed) / (n_resamples + observed), 1)
     return p
+
+
+def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
+    """How far apart two differences of scores may be to count as equal.
+
+    Equal sums give equal scores, so most ties are exact. But two different sums may have differences that are equal in
+    exact arithmetic and not in floating point. The tolerance is 16 units in the last place of the larger score.
+    """
+    tolerances: Scores = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
+    return tolerances
 
 
 def threshold(statistic: Scores, scores_a: Scores, scores_b: Scores, alternative: str) -> Scores:
     """The value that a replicate must reach to count as at least as extreme as ``statistic``.
 
-    Equal sums give equal scores, so most ties are exact. But two different sums may have differences that are equal in
-    exact arithmetic and not in floating point. A tolerance of 16 units in the last place of the larger score makes them
-    count as ties.
+    A difference within the :func:`tolerance` of ``statistic`` counts as a tie.
     """
-    tolerance: Scores = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
     if alternative == "two-sided":
         statistic = np.abs(statistic)
-    return statistic + tolerance if alternative == "less" else statistic - tolerance
+    slack = tolerance(scores_a, scores_b)
+    return statistic + slack if alternative == "less" else statistic - slack

@@ -24,7 +24,12 @@ from .tests import Plan, records, run_tests
 __all__ = ["BOOTSTRAP_METHODS", "approximate_randomization", "bootstrap_test"]
 
 # The method of bootstrap_test, and the name of the test in the registry.
-BOOTSTRAP_METHODS = {"centred": "bootstrap", "shift": "bootstrap-shift", "paired": "paired-bootstrap"}
+BOOTSTRAP_METHODS = {
+    "centred": "bootstrap",
+    "percentile": "bootstrap-percentile",
+    "shift": "bootstrap-shift",
+    "paired": "paired-bootstrap",
+}
 
 # The values of a null distribution, and their probabilities unless all values are equally likely.
 NullDistribution: TypeAlias = tuple[Scores, Scores | None]
@@ -226,19 +231,24 @@ def bootstrap_test(
     Each draw takes S segments with replacement, the same segments for both systems. Let d = score(a) − score(b), and
     let d_b be the difference on draw b. p = (c + 1)/(R + 1), where c is the number of draws for which
 
-    ======== ================================================= =============================================
-    method   condition (two-sided)                             source
-    ======== ================================================= =============================================
-    centred  \|d_b − mean d_b\| ≥ \|d\|                         Hall & Wilson 1991, doi:10.2307/2532163
-    shift    \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
-    paired   the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
-    ======== ================================================= =============================================
+    ========== ================================================= =============================================
+    method     condition (two-sided)                             source
+    ========== ================================================= =============================================
+    centred    \|d_b − d\| ≥ \|d\|                                Hall & Wilson 1991, doi:10.2307/2532163
+    percentile d_b ≤ 0 or d_b ≥ 0, whichever has fewer draws;    Davison & Hinkley 1997, 5.3
+               p is 2(c + 1)/(R + 1), at most 1
+    shift      \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
+    paired     the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
+    ========== ================================================= =============================================
 
-    Null hypothesis: the expected difference is 0. Prefer ``centred``, whose type-I error is close to nominal. ``shift``
-    takes the absolute value before centring, as published and as in sacreBLEU and Moses: under the null hypothesis it
-    rejects in about 11 % of tests at the 5 % level, and p is almost always below .43. ``paired`` is one-sided in the
-    observed direction: read as a two-sided test it rejects in about 10 % of tests at the 5 % level. docs/statistics.md
-    has the figures.
+    One-sided, ``percentile`` counts d_b ≤ 0 (``greater``) or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
+
+    Null hypothesis: the expected difference is 0. The type-I error of ``centred`` and ``percentile`` is close to
+    nominal. ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
+    1 − α (1 − 2α for a one-sided test) does not contain 0. ``shift`` takes the absolute value before centring, as
+    published and as in sacreBLEU and Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 %
+    level, and p is almost always below .43. ``paired`` is one-sided in the observed direction: read as a two-sided test
+    it rejects in about 10 % of tests at the 5 % level. docs/statistics.md has the figures.
 
     Parameters
     ----------
@@ -250,12 +260,12 @@ def bootstrap_test(
         The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the test set
         whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as it has. All
         segments of a document must be in the same stratum.
-    method : {'centred', 'shift', 'paired'}
+    method : {'centred', 'percentile', 'shift', 'paired'}
         See above.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that a scores higher than b. ``shift`` is only two-sided.
     keep_null_distribution : bool
-        Return d_b − mean d_b of every draw, 8·R bytes. Not supported for a batch.
+        Return d_b − d of every draw, 8·R bytes. Not supported for a batch.
 
     Returns
     -------
@@ -287,8 +297,7 @@ def bootstrap_test(
 
     def null(replicates: Replicates, result: SignificanceResult) -> NullDistribution:
         (scores,) = replicates.draws
-        drawn = scores[0] - scores[1]
-        return drawn - drawn.mean(), None
+        return scores[0] - scores[1] - result.statistic, None
 
     plan = Plan.from_settings(ComparisonSettings(BOOTSTRAP_METHODS[method], alternative=alternative))
     resampling = Resampling(n_resamples, seed, threads, progress)

@@ -5,17 +5,18 @@ To add a test, write a function from :class:`~reshuffle.inference.hypotheses.Obs
 ``closed_form`` or a new module, and add an entry to :data:`TESTS`.
 
 In all tests t is score(a) − score(b). In tests with replicates, a replicate counts if it is at least as extreme as t,
-and p = (c + 1)/(R + 1) for c such replicates of R (Noreen 1989; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585). So p
-is never 0, and it is 1 for identical systems. Tests of means of segment scores have a p-value in closed form.
+and p = (c + 1)/(R + 1) for c such replicates of R (Noreen 1989; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585), or
+twice that for a test that doubles the smaller tail. So p is never 0, and it is 1 for identical systems. Tests of means
+of segment scores have a p-value in closed form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .. import signature
-from ..errors import InputError
+from ..errors import InputError, either
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
@@ -27,7 +28,16 @@ from ..validate import check_name
 from . import bootstrap, closed_form, randomization
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
-from .multiplicity import Adjustment, Unadjusted, check_adjustment
+from .multiplicity import (
+    ADJUSTMENTS,
+    Adjustment,
+    StepDown,
+    Unadjusted,
+    max_t_of_draws,
+    max_t_of_reflected_draws,
+    max_t_of_shuffles,
+    min_p_of_shuffles,
+)
 
 __all__ = [
     "ALTERNATIVES",
@@ -62,6 +72,10 @@ class SignificanceTest:
         The kind of its replicates; None for tests in closed form.
     kind : str
         The kind of metric that it needs: ``ANY`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
+    tails : int
+        2 if its two-sided p is twice that of the smaller tail. Its smallest two-sided p is ``tails``/(R + 1).
+    step_down : mapping of str to StepDown
+        The adjustments from replicates that it supports, by name. All tests support adjustments of p-values.
     """
 
     name: str
@@ -72,6 +86,8 @@ class SignificanceTest:
     alternatives: tuple[str, ...] = ALTERNATIVES
     replicates: str | None = "shuffles"
     kind: str = ANY
+    tails: int = 1
+    step_down: Mapping[str, StepDown] = field(default_factory=dict)
 
 
 TESTS: Mapping[str, SignificanceTest] = {
@@ -83,6 +99,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "swap the two systems' outputs of random segments; exact under exchangeability",
             "W05-0908, Fig. 1",
             randomization.approximate_randomization,
+            step_down={"maxt": max_t_of_shuffles, "minp": min_p_of_shuffles},
         ),
         SignificanceTest(
             "bootstrap",
@@ -91,6 +108,17 @@ TESTS: Mapping[str, SignificanceTest] = {
             "doi:10.2307/2532163",
             bootstrap.centred,
             replicates="draws",
+            step_down={"maxt": max_t_of_draws},
+        ),
+        SignificanceTest(
+            "bootstrap-percentile",
+            "percentile bootstrap",
+            "significant exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
+            "doi:10.1017/CBO9780511802843, 5.3",
+            bootstrap.percentile,
+            replicates="draws",
+            tails=2,
+            step_down={"maxt": max_t_of_reflected_draws},
         ),
         SignificanceTest(
             "bootstrap-shift",
@@ -158,6 +186,24 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
     return test
 
 
+def _check_adjustment(name: str | None, test: SignificanceTest) -> Adjustment | None:
+    """The adjustment with this name; :class:`InputError` if there is none, or if the test does not support it."""
+    if name is None:
+        return None
+    check_name("adjustment", name, list(ADJUSTMENTS))
+    adjustment = ADJUSTMENTS[name]
+    if adjustment.from_replicates and name not in test.step_down:
+        tests = [other.name for other in TESTS.values() if name in other.step_down]
+        others = [
+            other.name for other in ADJUSTMENTS.values() if other.name in test.step_down or not other.from_replicates
+        ]
+        raise InputError(
+            f"adjustment {name!r} does not support the test {test.name!r}: use the test {either(tests)}, or the "
+            f"adjustment {either(others)}"
+        )
+    return adjustment
+
+
 def _check_shuffling(
     settings: ComparisonSettings,
     test: SignificanceTest,
@@ -180,7 +226,7 @@ def _check_shuffling(
             )
         return Shuffling()
     can_be_iid = scheme in ("auto", "iid")
-    if adjustment is not None and adjustment.uses_shuffles:
+    if adjustment is not None and adjustment.from_replicates:
         # All pairs must have the same shuffles, and p must come from the same shuffles as the adjusted p.
         if rule is not None:
             raise InputError(
@@ -222,8 +268,18 @@ class Plan:
     ) -> Plan:
         """Check the settings for these metrics; :class:`InputError` if they cannot be combined."""
         test = check_test(settings.test, settings.alternative, *metrics)
-        adjustment = check_adjustment(settings.adjust, test.name, test.replicates == "shuffles")
+        adjustment = _check_adjustment(settings.adjust, test)
         return cls(test, settings.alternative, _check_shuffling(settings, test, adjustment, alpha), adjustment)
+
+    @property
+    def tails(self) -> int:
+        """2 if p is twice that of the smaller tail, else 1."""
+        return self.test.tails if self.alternative == "two-sided" else 1
+
+    @property
+    def step_down(self) -> StepDown | None:
+        """How the adjustment is computed from replicates; None without such an adjustment."""
+        return None if self.adjustment is None else self.test.step_down.get(self.adjustment.name)
 
     @property
     def used(self) -> UsedTest:
@@ -248,14 +304,13 @@ def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses) ->
 
 def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) -> Outcome:
     """Test the hypotheses about one test set, all on the same replicates."""
-    adjustment = plan.adjustment
-    extra = () if adjustment is None else adjustment.extra
-    observed = Observed(replicates, hypotheses, plan.alternative, plan.shuffling, extra)
+    step_down = plan.step_down
+    extra = () if step_down is None else step_down.extra
+    observed = Observed(replicates, hypotheses, plan.alternative, plan.shuffling, extra, plan.tails)
     outcome = plan.test.run(observed)
-    if adjustment is None:
+    if plan.adjustment is None:
         return outcome
-    unadjusted = Unadjusted(replicates, hypotheses, plan.alternative, observed.thresholds, outcome)
-    return replace(outcome, adjusted=adjustment.adjust(unadjusted))
+    return replace(outcome, adjusted=plan.adjustment.adjust(Unadjusted(observed, outcome), step_down))
 
 
 def records(
@@ -302,6 +357,7 @@ def records(
                 adjusted_pvalue=adjusted,
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
+                tails=plan.tails,
             )
         )
     return results

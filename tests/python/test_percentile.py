@@ -1,0 +1,241 @@
+"""The test ``bootstrap-percentile`` and the percentile interval: each is the dual of the other."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, floor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reshuffle import (
+    Formula,
+    InputError,
+    SegmentScores,
+    SignificanceResult,
+    approximate_randomization,
+    bootstrap_interval,
+    bootstrap_test,
+    compare,
+    metric,
+)
+from reshuffle.inference.intervals import INTERVALS, rank_of_ends
+from reshuffle.metrics.base import Counts
+from reshuffle.results import clopper_pearson
+
+BLEU = metric("bleu")
+# Equal in exact arithmetic, as 0.1 + 0.2 and 0.3, but not in floating point.
+WEIGHTED = Formula("weighted", lambda totals: totals @ np.array([0.1, 0.2, 0.3]))
+ALPHAS = ["0.5", "0.32", "0.2", "0.1", "0.0371", "0.05", "0.02", "0.01"]
+
+
+def bleu_counts(rng: np.random.Generator, segments: int) -> Counts:
+    """Counts of two synthetic BLEU systems that differ in some segments, so that draws have ties."""
+    length = rng.integers(2, 9, size=segments)
+    totals = np.stack([np.maximum(length - n, 0) for n in range(4)], axis=-1)
+    matches = rng.binomial(totals, 0.6)
+    a = np.concatenate([np.stack([length, length], axis=-1), matches, totals], axis=-1)
+    b = a.copy()
+    worse = rng.random(segments) < 0.5
+    b[worse, 2:6] = rng.binomial(totals[worse], 0.5)
+    return np.stack([a, b])
+
+
+def assert_dual(a: Any, b: Any, m: Any, n: int, alpha: str, seed: int, **units: Any) -> None:
+    """p ≤ α exactly when 0 is outside the interval, for all alternatives."""
+    for alternative, level_of_interval in (
+        ("two-sided", 1 - float(alpha)),
+        ("greater", 1 - 2 * float(alpha)),
+        ("less", 1 - 2 * float(alpha)),
+    ):
+        if level_of_interval <= 0 or rank_of_ends(n, level_of_interval) < 1:
+            continue
+        options = {"n_resamples": n, "seed": seed, **units}
+        test = bootstrap_test(a, b, m, method="percentile", alternative=alternative, **options)
+        interval = bootstrap_interval(a, m, b=b, confidence_level=level_of_interval, **options)
+        outside = {"two-sided": not interval.low <= 0 <= interval.high, "greater": interval.low > 0}.get(
+            alternative, interval.high < 0
+        )
+        assert outside == (test.pvalue <= float(alpha)), (alternative, test.pvalue, interval)
+
+
+SIZES = st.integers(2, 12)
+DRAWS = st.one_of(st.integers(1, 60), st.sampled_from([99, 100, 199, 399]))
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2**32), SIZES, DRAWS, st.sampled_from(ALPHAS))
+def test_interval_and_test_of_bleu_never_disagree(seed: int, segments: int, n: int, alpha: str) -> None:
+    a, b = bleu_counts(np.random.default_rng(seed), segments)
+    assert_dual(a, b, BLEU, n, alpha, seed)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=2, max_size=12),
+    st.sampled_from([1, 0.1, 0.37]),
+    DRAWS,
+    st.sampled_from(ALPHAS),
+)
+def test_interval_and_test_of_a_mean_never_disagree(
+    pairs: list[tuple[int, int]], scale: float, n: int, alpha: str
+) -> None:
+    a, b = np.array(pairs).T * scale
+    assert_dual(a, b, None, n, alpha, 7)
+    assert_dual(a, b, None, n, alpha, 7, documents=[i // 2 for i in range(len(a))]) if len(a) > 2 else None
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.tuples(*[st.integers(0, 2)] * 6), min_size=2, max_size=8),
+    DRAWS,
+    st.sampled_from(ALPHAS),
+    st.integers(0, 99),
+)
+def test_interval_and_test_of_a_formula_in_python_never_disagree(
+    rows: list[tuple[int, ...]], n: int, alpha: str, seed: int
+) -> None:
+    counts = np.array(rows)
+    assert_dual(counts[:, :3], counts[:, 3:], WEIGHTED, n, alpha, seed)
+
+
+def test_draws_that_differ_from_0_only_by_rounding_are_ties_in_test_and_interval() -> None:
+    # A draw with as many segments of the one kind as of the other has .3n - .1n - .2n, which is 0 but for rounding.
+    ones, zeros = np.eye(3, dtype=np.int64), np.zeros((6, 3), dtype=np.int64)
+    a, b = zeros.copy(), zeros.copy()
+    a[:3], b[3:] = ones[2], ones[0] + ones[1]
+    result = bootstrap_test(a, b, WEIGHTED, method="percentile", n_resamples=999, keep_null_distribution=True)
+    assert result.null_distribution is not None
+    drawn = result.null_distribution + result.statistic
+    noise = (drawn != 0) & (np.abs(drawn) < 1e-12)
+    assert noise.sum() > 20, "without a tolerance these draws would not be ties"
+    assert min((drawn < 1e-12).sum(), (drawn > -1e-12).sum()) == result.exceedances
+    # An end that is such a draw is 0. The estimate is that of a pair with scores up to 1.
+    draws = np.concatenate([np.full(100, 1e-17), np.ones(899)])
+    stand_in: Any = SimpleNamespace(draws=draws, tolerance=1e-15, value=0.5)
+    assert INTERVALS["percentile"].ends(stand_in, 0.95) == (0.0, 1.0)
+    assert INTERVALS["koehn"].ends(stand_in, 0.95) == (1e-17, 1.0)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_interval_and_star_agree_in_comparisons(alternative: str) -> None:
+    rng = np.random.default_rng(8)
+    alpha = 0.05
+    level = 1 - alpha if alternative == "two-sided" else 1 - 2 * alpha
+    for decimals in (0, 2, 9):
+        means = (0, 0.6, -0.6, 0.2, -0.2, 0.4)
+        scores = {f"s{i}": np.round(rng.normal(mean, 1, 60), decimals) for i, mean in enumerate(means)}
+        comparison = compare(
+            metrics=SegmentScores("rating", scores),
+            test="bootstrap-percentile",
+            all_pairs=True,
+            alternative=alternative,
+            confidence_level=level,
+            alpha=alpha,
+            n_resamples=999,
+        )
+        significant = [pair.test.pvalue <= alpha for pair in comparison.comparisons]
+        assert 0 < sum(significant) < len(significant)
+        for pair, star in zip(comparison.comparisons, significant, strict=True):
+            interval = pair.confidence_interval
+            assert interval is not None
+            beyond = (interval.low > 0, interval.high < 0)
+            assert star == {"two-sided": any(beyond), "greater": beyond[0], "less": beyond[1]}[alternative]
+
+
+def test_identical_systems_have_p_1_and_the_smallest_p_is_2_in_r_plus_1() -> None:
+    a, b = bleu_counts(np.random.default_rng(1), 40)
+    for alternative in ("two-sided", "greater", "less"):
+        result = bootstrap_test(a, a, BLEU, method="percentile", n_resamples=99, alternative=alternative)
+        assert (result.pvalue, result.exceedances) == (1, 99)
+    better = a + np.array([0, 0, 1, 1, 1, 1, 0, 0, 0, 0])
+    result = bootstrap_test(better, a, BLEU, method="percentile", n_resamples=99)
+    assert (result.pvalue, result.exceedances, result.tails) == (2 / 100, 0, 2)
+    greater = bootstrap_test(better, a, BLEU, method="percentile", n_resamples=99, alternative="greater")
+    assert (greater.pvalue, greater.exceedances, greater.tails) == (1 / 100, 0, 1)
+    assert bootstrap_test(b, a, BLEU).tails == approximate_randomization(a, b, BLEU).tails == 1
+    # The note that there are too few replicates knows it.
+    for n in (38, 39):
+        scores = SegmentScores("m", {"x": np.zeros(30), "y": np.ones(30)})
+        comparison = compare(metrics=scores, test="bootstrap-percentile", n_resamples=n, interval=None)
+        values = [caveat.values["smallest"] for caveat in comparison.caveats if caveat.kind == "few-replicates"]
+        assert values == ([2 / 39] if n == 38 else [])
+
+
+@given(st.integers(1, 10**7), st.integers(1, 9999))
+def test_the_rank_of_the_ends_is_exact(n: int, ten_thousandths: int) -> None:
+    exact = floor(Fraction(ten_thousandths, 10_000) * (n + 1) / 2)
+    level = 1 - ten_thousandths / 10_000
+    rank = rank_of_ends(n, level)
+    assert exact == rank
+    # It is the largest number of draws for which p is at most alpha.
+    assert 2 * rank / (n + 1) <= ten_thousandths / 10_000 < 2 * (rank + 1) / (n + 1)
+
+
+@given(st.integers(1, 300), st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 1e-9, 1 - 1e-13]), st.integers(0, 99))
+def test_the_ends_are_order_statistics_of_the_draws(n: int, level: float, seed: int) -> None:
+    draws = np.random.default_rng(seed).normal(size=n)
+    stand_in: Any = SimpleNamespace(draws=draws, tolerance=0.0, value=0.25)
+    rank = max(rank_of_ends(n, level), 1)  # too few draws: the outermost ones
+    low, high = np.sort(draws)[rank - 1], np.sort(draws)[::-1][rank - 1]
+    assert low <= high
+    assert (low, high) == INTERVALS["percentile"].ends(stand_in, level)
+    assert (0.5 - high, 0.5 - low) == INTERVALS["basic"].ends(stand_in, level)
+
+
+def test_too_few_draws_give_the_outermost_ones() -> None:
+    values = np.arange(20.0)
+    few = bootstrap_interval(values, confidence_level=0.999, n_resamples=100)
+    one = bootstrap_interval(values, confidence_level=0.5, n_resamples=1)
+    assert rank_of_ends(100, 0.999) == 0
+    assert few.low < few.high
+    assert one.low == one.high
+
+
+# --- The interval of the p-value
+
+
+def result_of(c: int, n: int) -> SignificanceResult:
+    return SignificanceResult(
+        "bootstrap-percentile", "m", 0.0, min(1, 2 * (c + 1) / (n + 1)), "two-sided", c, n, 1, "", tails=2
+    )
+
+
+@pytest.mark.parametrize("n", [7, 40])
+@pytest.mark.parametrize("ties", [0.0, 0.1, 0.6])
+def test_the_interval_of_p_covers_it_with_at_least_its_probability(n: int, ties: float) -> None:
+    # The draws below 0, equal to 0 and above 0 are multinomial; all outcomes are enumerated.
+    intervals = [result_of(c, n).pvalue_interval for c in range(n + 1)]
+    for below in np.linspace(0, 1 - ties, 21):
+        above = 1 - ties - below
+        p = min(1.0, 2 * min(below + ties, above + ties))
+        covered = 0.0
+        for x in range(n + 1):
+            for y in range(n + 1 - x):
+                interval = intervals[min(n - x, n - y)]
+                assert interval is not None
+                if interval.low <= p <= interval.high:
+                    covered += comb(n, x) * comb(n - x, y) * below**x * above**y * ties ** (n - x - y)
+        assert covered >= 0.95 - 1e-12
+
+
+@given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.5]))
+def test_may_lie_across_a_level_agrees_with_the_interval_of_p(n: int, share: float, level: float) -> None:
+    c = round(n * share)
+    result, one_tail = result_of(c, n), clopper_pearson(c, n)
+    assert result.pvalue_interval is not None
+    low, high = result.pvalue_interval.low, result.pvalue_interval.high
+    assert (min(1, 2 * one_tail.low), min(1, 2 * one_tail.high)) == (low, high)
+    assert (low < level < high) == result.may_lie_across(level)
+
+
+def test_intervals_of_systems_without_a_difference_hold_only_0() -> None:
+    a, _ = bleu_counts(np.random.default_rng(3), 30)
+    interval = bootstrap_interval(a, BLEU, b=a, n_resamples=99)
+    assert (interval.low, interval.high) == (0, 0)
+    with pytest.raises(InputError, match="unknown method 'percentle': did you mean 'percentile'"):
+        bootstrap_test(a, a, BLEU, method="percentle")
