@@ -152,6 +152,31 @@ class Metric:
         """The components of the score of (K,) summed counts, by name."""
 
 @final
+class Studentized:
+    """The studentized formula of a pair of systems. See :mod:`reshuffle.resampling.studentized` for the matrices."""
+
+    def __new__(
+        cls,
+        metric: Metric,
+        *,
+        projection: NDArray[np.float64],
+        basis: NDArray[np.float64],
+        contribution_squares: NDArray[np.float64],
+        term_squares: NDArray[np.float64],
+        stratum_terms: NDArray[np.float64],
+        stratum_factors: NDArray[np.float64],
+    ) -> Studentized: ...
+    @property
+    def metric(self) -> Metric:
+        """The metric of rows that have the metric's counts and then the cross columns."""
+
+    def parts(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, float, float]:
+        """The difference of two systems' scores, its variance, and the size of the terms that it is computed from.
+
+        ``x`` and ``y`` are summed rows.
+        """
+
+@final
 class OptionSpec:
     """The registry's description of an option."""
 

@@ -319,8 +319,9 @@ class Inferred(NamedTuple):
         if self.interval is None:
             return None
         level, round_score = self.levels.confidence_level, self.replicates.samples[m].round_score
-        low, high = self.interval.ends(Estimate(self.replicates, m, a, b), level)
-        return ConfidenceInterval(round_score(low), round_score(high), level, self.interval.name)
+        scheme = "auto" if self.plan is None else self.plan.shuffling.scheme
+        found = self.interval.confidence_interval(Estimate(self.replicates, m, a, b, scheme), level)
+        return replace(found, low=round_score(found.low), high=round_score(found.high))
 
 
 def compared(
@@ -328,7 +329,9 @@ def compared(
 ) -> Comparison:
     """Test whether systems differ: see :func:`compare`."""
     plan = Plan.from_settings(testing, *data.metrics, alpha=levels.alpha)
-    interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics)
+    interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics, test=plan.test.name)
+    if interval is not None and interval.inverts is not None:
+        plan = plan.for_inversion(interval.name)
     names, baseline = _in_order(data.names, testing)
     resampled = Resampled.from_data(data, names, units, resampling)
     replicates = resampled.replicates
@@ -378,7 +381,7 @@ def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampli
             if ids is not None:
                 raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
         return _comparison(data, data.names, data.count(data.names, resampling))
-    interval = check_interval(levels.interval, *data.metrics)
+    interval = check_interval(levels.interval, *data.metrics, test=None)
     replicates = Resampled.from_data(data, data.names, units, resampling).replicates
     return _comparison(data, data.names, replicates.samples, Inferred(replicates, levels, interval))
 

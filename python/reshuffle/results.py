@@ -182,8 +182,12 @@ class SignificanceResult:
     tails : int
         2 if p is twice the share of the smaller tail (two-sided ``bootstrap-percentile``), so that p is at least
         2/(n_resamples + 1); else 1.
+    standard_error : float or None
+        For ``ar-studentized``, the standard error of ``statistic``, by the delta method. Replicates are compared by
+        their difference divided by its standard error. None for other tests and for functions of texts.
     null_distribution : (R,) ndarray or None
-        The statistic of each replicate, if requested.
+        The statistic of each replicate, if requested; for ``ar-studentized``, the studentized one, unless shuffles
+        have the same order by their differences (means of segments).
     null_probabilities : (R,) ndarray or None
         The probabilities of the values of ``null_distribution``; None if they are equally likely.
     """
@@ -203,6 +207,7 @@ class SignificanceResult:
     scheme: Any = None
     stopping: UsedStopping | None = None
     tails: int = 1
+    standard_error: Any = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
@@ -260,6 +265,7 @@ class SignificanceResult:
             signature=f"{self.signature}|problem:{number}",
             pvalue=pvalues[number].item(),
             stopping=None if stopping is None else replace(stopping, stopped=one(stopping.stopped)),
+            standard_error=None if self.standard_error is None else self.standard_error[number].item(),
             **{
                 name: one(getattr(self, name))
                 for name in ("exceedances", "n_resamples", "seed", "wins", "ties", "scheme")

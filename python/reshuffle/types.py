@@ -60,7 +60,8 @@ TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 Test: TypeAlias = Literal[
-    "ar", "bootstrap", "bootstrap-percentile", "bootstrap-shift", "paired-bootstrap", "t-test", "wilcoxon", "sign-test",
+    "ar", "ar-studentized", "bootstrap", "bootstrap-percentile", "bootstrap-shift", "paired-bootstrap",
+    "t-test", "wilcoxon", "sign-test",
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.TESTS`."""
 
@@ -79,7 +80,9 @@ Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
 Adjustment: TypeAlias = Literal["bonferroni", "holm", "maxt", "minp"]
 """:data:`reshuffle.inference.multiplicity.ADJUSTMENTS`."""
 
-Interval: TypeAlias = Literal["percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "t"]
+Interval: TypeAlias = Literal[
+    "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "t", "ar-studentized"
+]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
 
 StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]

@@ -295,13 +295,14 @@ def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
     for test in ("bootstrap-shift", "paired-bootstrap", "t-test"):
         with pytest.raises(
             InputError,
-            match=f"adjustment 'maxt' does not support the test '{test}': use the test ar, bootstrap or "
-            "bootstrap-percentile, or the adjustment bonferroni or holm$",
+            match=f"adjustment 'maxt' does not support the test '{test}': use the test ar, ar-studentized, "
+            "bootstrap or bootstrap-percentile, or the adjustment bonferroni or holm$",
         ):
             Plan.from_settings(ComparisonSettings(test, adjust="maxt"))
     with pytest.raises(
         InputError,
-        match=r"adjustment 'minp' does not support the test 'bootstrap': use the test ar, or the adjustment "
+        match=r"adjustment 'minp' does not support the test 'bootstrap': use the test ar or ar-studentized, or the "
+        r"adjustment "
         r"bonferroni, holm or maxt$",
     ):
         compared("minp", test="bootstrap")

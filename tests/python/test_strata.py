@@ -536,6 +536,8 @@ def test_strata_without_intervals_are_refused_before_files_are_read(run: Any) ->
     assert "--strata without --confidence or --interval: only intervals depend on strata; leave it out\n" in err
 
 
-def test_approximate_randomization_has_no_strata_argument() -> None:
-    with pytest.raises(TypeError, match="strata"):
-        approximate_randomization([[1], [2]], [[1], [2]], "bleu", strata=[1, 1])  # type: ignore[call-arg]
+def test_strata_are_for_studentized_randomization_only() -> None:
+    with pytest.raises(
+        InputError, match=r"strata: shuffles do not depend on them, .* leave them out, or pass studenti"
+    ):
+        approximate_randomization([0.1, 0.2], [0.3, 0.4], strata=[1, 1])

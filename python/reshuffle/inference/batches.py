@@ -39,7 +39,7 @@ def run_batch(plan: Plan, problems: Problems, resampling: Resampling) -> Signifi
 def _test_together(plan: Plan, group: ProblemGroup, problems: Problems, resampling: Resampling) -> Outcome | None:
     """Test all problems of a group in one call of Rust; None if that does not support the test or the metric."""
     shuffling = plan.shuffling
-    if plan.test.replicates != "shuffles" or shuffling.stopping is not None or shuffling.scheme == "subgroup":
+    if not plan.test.in_batches or shuffling.stopping is not None or shuffling.scheme == "subgroup":
         return None
     sample = CountSample.from_interleaved(group.metric, group.arrays, problems.unit)
     pairs = [(2 * problem, 2 * problem + 1) for problem in range(len(group.indices))]
@@ -49,7 +49,7 @@ def _test_together(plan: Plan, group: ProblemGroup, problems: Problems, resampli
     observed = Observed(replicates, Hypotheses.from_pairs(pairs), plan.alternative, shuffling)
     thresholds = observed.thresholds[None]
     shuffled = shuffle_batch(observed.replicates, thresholds, plan.alternative, shuffling.scheme, seeds)
-    return None if shuffled is None else outcome_of_shuffles(observed, shuffled)
+    return None if shuffled is None else outcome_of_shuffles(observed.statistic, shuffled)
 
 
 def _record(plan: Plan, problems: Problems, resampling: Resampling, outcome: Outcome) -> SignificanceResult:
@@ -79,4 +79,5 @@ def _record(plan: Plan, problems: Problems, resampling: Resampling, outcome: Out
         scheme=scheme,
         stopping=None if rule is None else rule.used(resampling.n_resamples, outcome.stopped),
         tails=plan.tails,
+        standard_error=outcome.standard_error,
     )

@@ -50,26 +50,34 @@ def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction],
 class Estimate:
     """The score of system ``a`` or, with ``b``, score(a) − score(b), under the metric with index ``metric``.
 
-    Attributes are computed on first access.
+    ``scheme`` is that of the shuffles, if the method uses any. Other attributes are computed on first access.
     """
 
     replicates: Replicates
     metric: int
     a: int
     b: int | None = None
+    scheme: str = "auto"
 
     @property
     def _sample(self) -> Sample:
         return self.replicates.samples[self.metric]
 
     @property
-    def _count_sample(self) -> CountSample:
+    def count_sample(self) -> CountSample:
+        """The counts of all systems under the metric; :class:`InputError` if it has none."""
         return self._sample.with_counts()
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The systems of a difference."""
+        assert self.b is not None
+        return self.a, self.b
 
     @lazy
     def _counts(self) -> Counts:
         """The counts of the one or two systems: (1 or 2, S, K)."""
-        return self._count_sample.counts[[self.a] if self.b is None else [self.a, self.b]]
+        return self.count_sample.counts[[self.a] if self.b is None else [self.a, self.b]]
 
     def _select(self, values: Scores) -> Scores:
         """The values of this system or difference, from those of all systems (first axis)."""
@@ -116,7 +124,7 @@ class Estimate:
     @lazy
     def delta_error(self) -> float:
         """The standard error by the delta method."""
-        return math.sqrt(self._count_sample.linear.variance(self.a, self.b))
+        return math.sqrt(self.count_sample.linear.variance(self.a, self.b))
 
     @lazy
     def jackknife_error(self) -> float:
@@ -150,7 +158,7 @@ class Estimate:
         rows, resolutions = _rounded_columns(rows_of(self._counts), self.n_units)
         i, j = np.triu_indices(rows.shape[1])
         twice = np.where(i == j, 1.0, 2.0)
-        metric, counts = self._count_sample.metric, self._counts
+        metric, counts = self.count_sample.metric, self._counts
         errors = np.empty(self.replicates.n_resamples)
         size = BATCH_CELLS // max(i.size, counts.shape[0] * counts.shape[2] ** 2)
         sums_of_counts, sums_of_rows = resampler_of_sums("draws", counts), resampler_of_sums("draws", rows[None])

@@ -101,7 +101,8 @@ class Observed:
     """The observed data for the hypotheses about one test set, and the options of the test.
 
     ``extra`` are reductions of the test's shuffles that an adjustment needs. ``tails`` is the number of tails of the
-    null distribution that p adds up by doubling the smaller one: 2 or 1.
+    null distribution that p adds up by doubling the smaller one: 2 or 1. ``every_statistic`` says whether an
+    adjustment or an interval will read the statistics of all replicates.
     """
 
     replicates: Replicates
@@ -110,6 +111,7 @@ class Observed:
     shuffling: Shuffling
     extra: Sequence[Reduction[Any, Any]] = ()
     tails: int = 1
+    every_statistic: bool = False
 
     @lazy
     def _scores(self) -> Scores:
@@ -128,8 +130,7 @@ class Observed:
     @lazy
     def thresholds(self) -> Scores:
         """The values that replicates must reach to count, (H,): see :func:`reshuffle.inference.pvalues.threshold`."""
-        a, b = self._scores
-        return threshold(self.statistic, a, b, self.alternative)
+        return threshold(self.statistic, self.tolerances, self.alternative)
 
     @lazy
     def tolerances(self) -> Scores:
@@ -164,6 +165,8 @@ class Outcome:
         Whether a stopping rule ended the test.
     wins, ties : (H,) ndarray of int, or None
         The number of draws in which a scored higher than b, and in which the scores were equal.
+    standard_error : (H,) ndarray of float, or None
+        The standard error that the difference was divided by, NaN if it was not.
     extra : sequence
         The results of :attr:`Observed.extra`, each with one row per metric.
     """
@@ -178,6 +181,7 @@ class Outcome:
     stopped: NDArray[np.bool_] | None = None
     wins: Integers | None = None
     ties: Integers | None = None
+    standard_error: Scores | None = None
     extra: Sequence[Any] = ()
 
     @classmethod
@@ -213,4 +217,5 @@ COLUMNS: dict[str, object] = {
     "stopped": False,
     "wins": MISSING,
     "ties": MISSING,
+    "standard_error": np.nan,
 }

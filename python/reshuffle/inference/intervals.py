@@ -6,6 +6,7 @@ error, α = 1 − ``confidence_level``, and z_q and t_q are quantiles of the nor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -20,6 +21,8 @@ from ..errors import InputError
 from ..metrics.base import Metric, MetricLike, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import CountSample, Problems, Replicates, is_batch
+from ..resampling.schemes import null_distribution
+from ..resampling.studentized import studentize
 from ..results import ConfidenceInterval, UsedInterval
 from ..settings import DocumentIds, Resampling, StratumIds, Units, default_alpha
 from ..validate import check_level, check_name
@@ -63,10 +66,14 @@ def rank_of_ends(n_draws: int, level: float) -> int:
     >>> rank_of_ends(999, 0.95), rank_of_ends(1000, 0.95), rank_of_ends(30, 0.95)
     (25, 25, 0)
     """
-    alpha = default_alpha(level)
-    rank = int(alpha * (n_draws + 1) / 2)
-    rank += 2 * (rank + 1) / (n_draws + 1) <= alpha
-    rank -= 2 * rank / (n_draws + 1) > alpha
+    return largest_rank(n_draws + 1, default_alpha(level), tails=2)
+
+
+def largest_rank(n: int, alpha: float, tails: int = 1) -> int:
+    """The largest k for which tails·k/n ≤ α in floating point, which is how a p-value is compared with α."""
+    rank = int(alpha * n / tails)
+    rank += tails * (rank + 1) / n <= alpha
+    rank -= tails * rank / n > alpha
     return rank
 
 
@@ -144,6 +151,35 @@ def studentized(estimate: Estimate, level: float) -> tuple[float, float]:
     return estimate.value - high * estimate.delta_error, estimate.value - low * estimate.delta_error
 
 
+def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
+    """t ± z*·se, where z* is the k-th largest |z| of R shuffles, k = ⌊α(R + 1)⌋, and z the studentized difference.
+
+    0 is outside exactly when ``ar-studentized`` has p ≤ α. If N shuffles include the observed arrangement (subgroup and
+    exact), z* is the (⌊αN⌋ + 1)-th largest.
+    """
+    studentized = studentize(estimate.count_sample, estimate.pair)
+    null = null_distribution(estimate.replicates.with_samples([studentized]), (0, 1), estimate.scheme)
+    n = len(null.values) + (not null.includes_observed)
+    alpha = default_alpha(level)
+    rank = largest_rank(n, alpha)
+    if rank == 0:
+        raise InputError(
+            f"interval 'ar-studentized' needs at least {math.ceil(1 / alpha - 1e-9) - 1:,} shuffles at level "
+            f"{level:.10g}, got {n - 1:,}: increase n_resamples, or choose another interval"
+        )
+    place = len(null.values) - rank - null.includes_observed
+    largest = float(np.partition(np.abs(null.values), place)[place])
+    difference, error, value, slack = studentized.observed
+    if math.isinf(largest):
+        raise InputError(
+            "the interval by inversion of 'ar-studentized' is infinite, because too many shuffles have a standard error "
+            "of 0: choose another interval"
+        )
+    if abs(largest - abs(value)) <= slack:  # a tie, so p > α and 0 is an end
+        return min(0.0, 2 * difference), max(0.0, 2 * difference)
+    return difference - largest * error, difference + largest * error
+
+
 def student_t(estimate: Estimate, level: float) -> tuple[float, float]:
     """θ ± t_(1−α/2)·s/√S with S − 1 degrees of freedom, where s is the standard deviation of the segment scores."""
     from scipy.special import stdtrit
@@ -186,6 +222,10 @@ class Interval:
         The kind of metric that it needs: ``ANY``, ``SUMS`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
     draws : bool
         Whether it needs bootstrap draws.
+    inverts : str or None
+        The name of the test that it inverts, and needs. It is then for differences only.
+    of_scores : str or None
+        The name of the interval that the scores of single systems have instead.
     """
 
     name: str
@@ -195,9 +235,13 @@ class Interval:
     ends: Callable[[Estimate, float], tuple[float, float]]
     kind: str = ANY
     draws: bool = True
+    inverts: str | None = None
+    of_scores: str | None = None
 
     def confidence_interval(self, estimate: Estimate, level: float) -> ConfidenceInterval:
         """The interval of an estimate at this confidence level."""
+        if estimate.b is None and self.of_scores is not None:
+            return INTERVALS[self.of_scores].confidence_interval(estimate, level)
         return ConfidenceInterval(*self.ends(estimate, level), level, self.name)
 
     @property
@@ -272,6 +316,16 @@ INTERVALS: Mapping[str, Interval] = {
             draws=False,
         ),
         Interval(
+            "ar-studentized",
+            "inversion of the studentized test (differences) and percentile (scores)",
+            "the differences that the test ar-studentized does not reject; scores have percentile intervals",
+            "doi:10.1214/13-AOS1090",
+            by_inversion,
+            kind=SUMS,
+            inverts="ar-studentized",
+            of_scores="percentile",
+        ),
+        Interval(
             "t",
             "Student's t, of the scores of segments",
             "Student's t, for means of segment scores; no draws",
@@ -284,9 +338,19 @@ INTERVALS: Mapping[str, Interval] = {
 }
 
 
-def check_interval(name: str, *metrics: Metric | CorpusFunction) -> Interval:
-    """The interval with this name; :class:`InputError` if it does not exist or does not support one of the metrics."""
+def check_interval(name: str, *metrics: Metric | CorpusFunction, test: str | None) -> Interval:
+    """The interval with this name; ``test`` is the name of the test that goes with it, if any.
+
+    :class:`InputError` if it does not exist, or does not support the test or one of the metrics.
+    """
     check_name("interval", name, list(INTERVALS))
+    inverts = INTERVALS[name].inverts
+    if inverts is not None and test != inverts:
+        got = "there is no test" if test is None else f"the test is {test!r}"
+        raise InputError(
+            f"interval {name!r} inverts the test {inverts!r}, but {got}: choose that test, or another interval such as "
+            "'percentile'"
+        )
     others = ["percentile", "bca", "jackknife"]
     check_kind(f"interval {name!r}", INTERVALS[name].kind, metrics, others)
     return INTERVALS[name]
@@ -343,7 +407,7 @@ def bootstrap_interval(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> ConfidenceInterval:
-    """Confidence interval of a system's score or, with ``b``, of score(a) − score(b).
+    r"""Confidence interval of a system's score or, with ``b``, of score(a) − score(b).
 
     Each of R draws takes S segments with replacement, the same segments for both systems. In the table, θ is the
     observed value, θ* its draws, se a standard error, α = 1 − ``confidence_level``, and z and t are quantiles of the
@@ -362,6 +426,10 @@ def bootstrap_interval(
     jackknife   θ ± z·se, by the jackknife                   Efron & Stein 1981, doi:10.1214/aos/1176345462
     t           θ ± t·s/√S, for means of segment scores      Koehn 2004, W04-3250, formula 5
     =========== ============================================ ==============================================
+
+    ``ar-studentized`` is for differences (``b``): θ ± z*·se inverts the test of that name, see
+    :func:`reshuffle.approximate_randomization`; z* is a quantile of \|θ_r\|/se_r over R shuffles (Chung & Romano 2013,
+    doi:10.1214/13-AOS1090).
 
     docs/statistics.md defines every method and reports its empirical coverage.
 
@@ -414,8 +482,12 @@ def bootstrap_interval(
     resampling = Resampling(n_resamples, threads=threads, progress=progress)
     request = _Request(a, b, metric, Units(documents, strata), resampling, seed)
 
+    if b is None and INTERVALS[method].inverts is not None:
+        raise InputError(f"interval {method!r} is for differences: pass b, or choose another method")
+
     def interval(estimate: Estimate) -> ConfidenceInterval:
-        checked = check_interval(method, *(sample.metric for sample in estimate.replicates.samples))
+        metrics = (sample.metric for sample in estimate.replicates.samples)
+        checked = check_interval(method, *metrics, test=INTERVALS[method].inverts)
         return checked.confidence_interval(estimate, confidence_level)
 
     if not request.is_batch:

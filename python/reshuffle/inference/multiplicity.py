@@ -11,10 +11,10 @@ from replicates depends on the test: :attr:`reshuffle.inference.tests.Significan
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,17 @@ __all__ = [
     "StepDown",
     "Unadjusted",
     "experimentwise_error",
+    "extremeness_to_reach",
     "max_t_of_draws",
     "max_t_of_reflected_draws",
     "max_t_of_shuffles",
     "min_p_of_shuffles",
+    "step_down_max",
+    "step_down_min",
 ]
+
+# Iterates over the extremeness of hypotheses, (R,), in the order of the indices that it gets.
+Series: TypeAlias = Callable[[Sequence[int]], Iterator[Scores]]
 
 
 def experimentwise_error(level: float, n_tests: int) -> float:
@@ -95,7 +101,7 @@ def _max_t_of_shuffles(tests: Unadjusted) -> Scores:
     observed, (spreads,) = tests.observed, tests.outcome.extra
     # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
     scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
-    thresholds = observed.hypotheses.table(_extremeness_to_reach(observed)) * scales
+    thresholds = observed.hypotheses.table(extremeness_to_reach(observed.thresholds, observed.alternative)) * scales
     reduction = MaxT(observed.alternative, scales, thresholds)
     (counts,) = observed.replicates.run([reduction], observed.hypotheses.pairs)
     return _step_down(observed, counts, -thresholds)
@@ -128,15 +134,7 @@ def _max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
     if len(observed.hypotheses.pairs) == 1:
         return p
     draws = _StandardizedDraws(observed, reflected)
-    counts = np.empty(len(p), dtype=np.int64)
-    for family in observed.hypotheses.families():
-        order = family.start + np.lexsort((-np.arange(len(p))[family], draws.to_reach[family]))  # least extreme first
-        largest = np.full(observed.replicates.n_resamples, -np.inf)
-        for h in order.tolist():
-            draws.raise_to(largest, h)
-            counts[h] = (largest >= draws.to_reach[h]).sum()
-    table = observed.hypotheses.table
-    return np.maximum(_step_down(observed, table(counts), -table(draws.to_reach)), p)
+    return np.maximum(step_down_max(observed, draws.to_reach, draws.extremeness), p)
 
 
 class _StandardizedDraws:
@@ -152,7 +150,7 @@ class _StandardizedDraws:
         self.progress, self.done = observed.replicates.progress or Progress(), 0
         self.progress.begin("adjusting", 2 * n)
         self.scales = np.array([self._scale(h) for h in range(n)])
-        self.to_reach = _extremeness_to_reach(observed) * self.scales
+        self.to_reach = extremeness_to_reach(observed.thresholds, observed.alternative) * self.scales
         constant = (self.scales == 0) & (np.abs(observed.statistic) > observed.tolerances)
         self.to_reach[constant] = np.inf * extremeness(observed.statistic[constant], observed.alternative)
 
@@ -166,12 +164,53 @@ class _StandardizedDraws:
         self._step()
         return 1 / float(drawn.std()) if np.ptp(drawn) > self.observed.tolerances[h] else 0.0
 
-    def raise_to(self, largest: Scores, h: int) -> None:
-        """Replace each number by the pair's extremeness on that draw if it is larger: (R,)."""
-        self._step()
-        if np.isfinite(self.to_reach[h]):
-            deviations = self.sign * (self.observed.drawn_differences(h) - self.observed.statistic[h])
-            np.maximum(largest, extremeness(deviations, self.observed.alternative) * self.scales[h], out=largest)
+    def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
+        """The extremeness of the pairs with these indices on every draw: (R,) each."""
+        for h in order:
+            self._step()
+            if np.isfinite(self.to_reach[h]):
+                deviations = self.sign * (self.observed.drawn_differences(h) - self.observed.statistic[h])
+                yield extremeness(deviations, self.observed.alternative) * self.scales[h]
+            else:
+                yield np.full(self.observed.replicates.n_resamples, -np.inf)
+
+
+def step_down_max(observed: Observed, to_reach: Scores, series: Series) -> Scores:
+    """Adjusted p-values by step-down maxT: (H,).
+
+    ``to_reach``, (H,), is how extreme the observed statistics are. ``series`` iterates over how extreme those of the
+    replicates are, (R,), for hypotheses in the order of their indices. It is called once for each family.
+    """
+    counts = np.empty(len(to_reach), dtype=np.int64)
+    for family in observed.hypotheses.families():
+        order = _order(family, to_reach[family])
+        largest = np.full(observed.replicates.n_resamples, -np.inf)
+        for h, extreme in zip(order, series(order), strict=True):
+            np.maximum(largest, extreme, out=largest)
+            counts[h] = (largest >= to_reach[h]).sum()
+    return _step_down(observed, observed.hypotheses.table(counts), -observed.hypotheses.table(to_reach))
+
+
+def step_down_min(observed: Observed, to_reach: Scores, ranks: NDArray[np.int64], series: Series) -> Scores:
+    """Adjusted p-values by step-down minP, as :func:`step_down_max`: (H,).
+
+    ``ranks``, (H,), are the positions of the observed statistics among the replicates, the most extreme first.
+    """
+    counts = np.empty(len(ranks), dtype=np.int64)
+    for family in observed.hypotheses.families():
+        order = _order(family, -ranks[family])
+        smallest = np.full(observed.replicates.n_resamples, np.iinfo(np.int64).max)
+        for h, extreme in zip(order, series(order), strict=True):
+            before = np.searchsorted(np.sort(extreme), extreme)
+            np.minimum(smallest, len(extreme) - before + (to_reach[h] >= extreme), out=smallest)
+            counts[h] = (smallest <= ranks[h]).sum()
+    return _step_down(observed, observed.hypotheses.table(counts), observed.hypotheses.table(ranks))
+
+
+def _order(family: slice, keys: NDArray[Any]) -> list[int]:
+    """The indices of a family in ascending order of the keys, of equal ones the last first."""
+    order: list[int] = (family.start + np.lexsort((-np.arange(len(keys)), keys))).tolist()
+    return order
 
 
 def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
@@ -182,11 +221,11 @@ def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]
     return np.concatenate([_monotone(order, p) for order, p in zip(orders, adjusted, strict=True)])
 
 
-def _extremeness_to_reach(observed: Observed) -> Scores:
-    """The thresholds on the scale of :func:`~reshuffle.resampling.extremeness`: (H,)."""
-    if observed.alternative == "two-sided":
-        return np.maximum(observed.thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
-    return extremeness(observed.thresholds, observed.alternative)
+def extremeness_to_reach(thresholds: Scores, alternative: str) -> Scores:
+    """Thresholds on the scale of :func:`~reshuffle.resampling.extremeness`."""
+    if alternative == "two-sided":
+        return np.maximum(thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
+    return extremeness(thresholds, alternative)
 
 
 @dataclass(frozen=True)

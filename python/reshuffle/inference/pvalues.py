@@ -45,12 +45,8 @@ def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
     return tolerances
 
 
-def threshold(statistic: Scores, scores_a: Scores, scores_b: Scores, alternative: str) -> Scores:
-    """The value that a replicate must reach to count as at least as extreme as ``statistic``.
-
-    A difference within the :func:`tolerance` of ``statistic`` counts as a tie.
-    """
+def threshold(statistic: Scores, tolerances: Scores, alternative: str) -> Scores:
+    """The value that a replicate must reach to count as at least as extreme as ``statistic``, or as a tie with it."""
     if alternative == "two-sided":
         statistic = np.abs(statistic)
-    slack = tolerance(scores_a, scores_b)
-    return statistic + slack if alternative == "less" else statistic - slack
+    return statistic + tolerances if alternative == "less" else statistic - tolerances

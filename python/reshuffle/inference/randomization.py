@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..metrics.base import Scores
 from ..resampling.schemes import Shuffled, shuffle
 from .hypotheses import MISSING, Observed, Outcome
 from .pvalues import pvalue
@@ -25,16 +26,16 @@ def approximate_randomization(observed: Observed) -> Outcome:
         observed.shuffling,
         observed.extra,
     )
-    return outcome_of_shuffles(observed, shuffled, extra)
+    return outcome_of_shuffles(observed.statistic, shuffled, extra)
 
 
-def outcome_of_shuffles(observed: Observed, shuffled: Shuffled, extra: Sequence[Any] = ()) -> Outcome:
-    """The outcome of the test from the counts of shuffles."""
+def outcome_of_shuffles(statistic: Scores, shuffled: Shuffled, extra: Sequence[Any] = ()) -> Outcome:
+    """The outcome of the test from the (H,) observed differences and the counts of shuffles."""
     pvalues = pvalue(shuffled.exceedances, shuffled.n_resamples, shuffled.includes_observed)
     if shuffled.probability is not None:
         pvalues = np.where(shuffled.n_resamples == MISSING, shuffled.probability, pvalues)
     return Outcome(
-        observed.statistic,
+        statistic,
         pvalues.ravel(),
         shuffled.exceedances.ravel(),
         shuffled.n_resamples.ravel(),

@@ -12,6 +12,7 @@ of segment scores have a p-value in closed form.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,7 +26,7 @@ from ..resampling.stopping import resolve as resolve_stopping
 from ..results import SignificanceResult, UsedTest
 from ..settings import ComparisonSettings
 from ..validate import check_name
-from . import bootstrap, closed_form, randomization
+from . import bootstrap, closed_form, randomization, studentized
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .multiplicity import (
@@ -76,6 +77,10 @@ class SignificanceTest:
         2 if its two-sided p is twice that of the smaller tail. Its smallest two-sided p is ``tails``/(R + 1).
     step_down : mapping of str to StepDown
         The adjustments from replicates that it supports, by name. All tests support adjustments of p-values.
+    for_texts : str or None
+        The test that functions of texts get instead, if it needs counts.
+    in_batches : bool
+        Whether the core tests a batch of problems in one call.
     """
 
     name: str
@@ -88,6 +93,12 @@ class SignificanceTest:
     kind: str = ANY
     tails: int = 1
     step_down: Mapping[str, StepDown] = field(default_factory=dict)
+    for_texts: str | None = None
+    in_batches: bool = False
+
+    def name_for(self, metric: Metric | CorpusFunction) -> str:
+        """The name of the test that is used for a metric."""
+        return self.for_texts if self.for_texts is not None and isinstance(metric, CorpusFunction) else self.name
 
 
 TESTS: Mapping[str, SignificanceTest] = {
@@ -100,6 +111,16 @@ TESTS: Mapping[str, SignificanceTest] = {
             "W05-0908, Fig. 1",
             randomization.approximate_randomization,
             step_down={"maxt": max_t_of_shuffles, "minp": min_p_of_shuffles},
+            in_batches=True,
+        ),
+        SignificanceTest(
+            "ar-studentized",
+            "studentized approximate randomization",
+            "as ar, with each difference divided by its standard error; also for outputs that are not exchangeable",
+            "doi:10.1214/13-AOS1090",
+            studentized.studentized_randomization,
+            step_down={"maxt": studentized.max_t_of_studentized, "minp": studentized.min_p_of_studentized},
+            for_texts="ar",
         ),
         SignificanceTest(
             "bootstrap",
@@ -261,6 +282,7 @@ class Plan:
     alternative: str
     shuffling: Shuffling = IID
     adjustment: Adjustment | None = None
+    inverted: bool = False  # whether an interval inverts the test
 
     @classmethod
     def from_settings(
@@ -270,6 +292,15 @@ class Plan:
         test = check_test(settings.test, settings.alternative, *metrics)
         adjustment = _check_adjustment(settings.adjust, test)
         return cls(test, settings.alternative, _check_shuffling(settings, test, adjustment, alpha), adjustment)
+
+    def for_inversion(self, interval: str) -> Plan:
+        """This plan with an interval that inverts the test; :class:`InputError` if a rule stops the shuffles early."""
+        if self.shuffling.stopping is not None:
+            raise InputError(
+                f"interval {interval!r} needs all shuffles, but a stopping rule ends them early: leave out the rule, or "
+                "choose another interval"
+            )
+        return replace(self, inverted=True)
 
     @property
     def tails(self) -> int:
@@ -306,7 +337,15 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
     """Test the hypotheses about one test set, all on the same replicates."""
     step_down = plan.step_down
     extra = () if step_down is None else step_down.extra
-    observed = Observed(replicates, hypotheses, plan.alternative, plan.shuffling, extra, plan.tails)
+    observed = Observed(
+        replicates,
+        hypotheses,
+        plan.alternative,
+        plan.shuffling,
+        extra,
+        tails=plan.tails,
+        every_statistic=plan.inverted or step_down is not None,
+    )
     outcome = plan.test.run(observed)
     if plan.adjustment is None:
         return outcome
@@ -326,21 +365,25 @@ def records(
     ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
     number of references as signatures write it.
     """
-    rule, name = plan.shuffling.stopping, plan.test.name
-    # The seed and the run's part of the signature, by test set, scheme and bits. Most hypotheses share it.
-    runs: dict[tuple[int, str | None, int | None], tuple[int | None, str]] = {}
+    rule = plan.shuffling.stopping
+    # The seed and the run's part of the signature, by test set, test, scheme and bits. Most hypotheses share it.
+    runs: dict[tuple[int, str, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
     columns = [none if array is None else array.tolist() for array in arrays]
-    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties in zip(*columns, strict=True):
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, error in zip(
+        *columns, strict=True
+    ):
         replicates = sets[t]
         metric = replicates.samples[m].metric
-        if (t, scheme, bits) not in runs:
+        name = plan.test.name_for(metric)
+        if (t, name, scheme, bits) not in runs:
             seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
-            runs[t, scheme, bits] = seed, run_signature(plan, replicates, scheme_part, seed).line
-        seed, line = runs[t, scheme, bits]
+            run = run_signature(plan, replicates, scheme_part, seed)
+            runs[t, name, scheme, bits] = seed, run._replace(test=name).line
+        seed, line = runs[t, name, scheme, bits]
         results.append(
             SignificanceResult(
                 test=name,
@@ -358,6 +401,7 @@ def records(
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
                 tails=plan.tails,
+                standard_error=None if error is None or math.isnan(error) else error,
             )
         )
     return results

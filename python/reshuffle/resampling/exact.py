@@ -93,7 +93,7 @@ class Enumeration:
         """The first n patterns. Each unit that differs has one bit, and replicate g swaps the units whose bit g has."""
         codes = np.zeros(self.sample.n_units, dtype=np.uint64)
         codes[self._units] = np.uint64(1) << np.arange(len(self._units), dtype=np.uint64)
-        return self.replicates.with_sample(self.sample).with_codes(codes, n)
+        return self.replicates.with_samples([self.sample]).with_codes(codes, n)
 
     def result(self, threshold: float, alternative: str) -> ExactResult:
         """The share of patterns that reach the threshold."""

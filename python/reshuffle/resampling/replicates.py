@@ -100,12 +100,12 @@ class Replicates:
         subgroup._codes = codes
         return subgroup
 
-    def with_sample(self, sample: Sample) -> Replicates:
-        """The same replicates of another sample, which has the same resampling units."""
-        if self.samples == (sample,):
+    def with_samples(self, samples: Sequence[Sample]) -> Replicates:
+        """The same replicates of other samples, which have the same resampling units."""
+        if self.samples == tuple(samples):
             return self
         others = self._copy()
-        others.samples = (sample,)
+        others.samples = tuple(samples)
         others._resamplers = {}
         return others
 

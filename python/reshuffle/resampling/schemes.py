@@ -33,7 +33,7 @@ from .replicates import Replicates
 from .samples import Pairs
 from .stopping import AnyRule
 
-__all__ = ["SCHEMES", "Shuffled", "Shuffling", "null_distribution", "shuffle", "shuffle_batch"]
+__all__ = ["SCHEMES", "NullDistribution", "Shuffled", "Shuffling", "null_distribution", "shuffle", "shuffle_batch"]
 
 SCHEMES = ("auto", "iid", "subgroup", "exact")
 
@@ -214,14 +214,23 @@ def _exact_or_iid(
     )
 
 
-def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> tuple[Scores, Scores | None]:
-    """The statistic of a pair under the first sample on every shuffle that :func:`shuffle` uses.
+class NullDistribution(NamedTuple):
+    """The statistic of a pair on every shuffle.
 
-    The second array holds the probabilities of the values, or is None if all are equally likely.
+    ``probabilities`` are those of the values, or None if all are equally likely. ``includes_observed`` is as in
+    :class:`Shuffled`.
     """
+
+    values: Scores
+    probabilities: Scores | None = None
+    includes_observed: bool = True
+
+
+def null_distribution(replicates: Replicates, pair: tuple[int, int], scheme: str) -> NullDistribution:
+    """The statistic of a pair under the first sample on every shuffle that :func:`shuffle` uses."""
     exact = exact_tests(replicates, [pair], scheme, [pair])
     if exact:
-        return exact[0, 0].null_distribution()
+        return NullDistribution(*exact[0, 0].null_distribution())
     shuffles = _subgroup(replicates) if scheme == "subgroup" else replicates
     (statistics,) = shuffles.run([Series()], [pair])
-    return statistics[0, 0], None
+    return NullDistribution(statistics[0, 0], includes_observed=scheme == "subgroup")

@@ -324,6 +324,20 @@ impl Formula for Bleu {
             length_gradient[1] = -sides * score / hypothesis;
         }
     }
+
+    fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
+        let (n, simd) = (scores.len(), Simd::best());
+        let smoothed = matches!(self.smoothing, Smoothing::AddK(_)) || any_zero(simd, &totals[2 * n..]);
+        if !smoothed && self.is_root {
+            return plain_gradients(simd, self.order, totals, scores, out);
+        }
+        let (mut row, mut gradient) = (vec![0; 2 + 2 * self.order], vec![0.0; 2 + 2 * self.order]);
+        for i in 0..n {
+            row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
+            self.gradient(&row, &mut gradient);
+            out[i..].iter_mut().step_by(n).zip(&gradient).for_each(|(out, slope)| *out = *slope);
+        }
+    }
 }
 
 impl Metric for Bleu {
@@ -375,6 +389,39 @@ fn plain_scores_inline(order: usize, totals: &[i64], out: &mut [f64]) {
     let (hypotheses, references) = lengths.split_at(n);
     for ((score, &hypothesis), &reference) in out.iter_mut().zip(hypotheses).zip(references) {
         *score *= 100.0 * brevity_penalty(hypothesis, reference);
+    }
+}
+
+dispatch! {
+    /// The derivatives at rows without zeros, as in [`plain_scores`]. The operations are those of [`Bleu::gradient`].
+    fn plain_gradients(order: usize, totals: &[i64], scores: &[f64], out: &mut [f64]) = plain_gradients_inline;
+}
+
+#[inline(always)]
+fn plain_gradients_inline(order: usize, totals: &[i64], scores: &[f64], out: &mut [f64]) {
+    let n = scores.len();
+    let (length_gradients, ngram_gradients) = out.split_at_mut(2 * n);
+    let (match_gradients, total_gradients) = ngram_gradients.split_at_mut(order * n);
+    let (lengths, ngrams) = totals.split_at(2 * n);
+    let (matches, possible) = ngrams.split_at(order * n);
+    let weight = 1.0 / order as f64;
+    for (counts, gradients, sign) in [(matches, match_gradients, 1.0), (possible, total_gradients, -1.0)] {
+        for (counts, gradients) in counts.chunks_exact(n).zip(gradients.chunks_exact_mut(n)) {
+            for ((gradient, count), score) in gradients.iter_mut().zip(counts).zip(scores) {
+                *gradient = sign * (score * weight) / *count as f64;
+            }
+        }
+    }
+    let (hypotheses, references) = lengths.split_at(n);
+    let (by_hypothesis, by_reference) = length_gradients.split_at_mut(n);
+    let gradients = by_hypothesis.iter_mut().zip(by_reference).zip(scores);
+    for (((by_hypothesis, by_reference), score), (&hypothesis, &reference)) in
+        gradients.zip(hypotheses.iter().zip(references))
+    {
+        let sides = if hypothesis < reference { 1.0 } else { 0.5 * f64::from(u8::from(hypothesis == reference)) };
+        let (hypothesis, reference) = (hypothesis as f64, reference as f64);
+        *by_hypothesis = sides * score * reference / hypothesis / hypothesis;
+        *by_reference = -sides * score / hypothesis;
     }
 }
 

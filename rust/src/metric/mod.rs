@@ -11,6 +11,7 @@ mod nist;
 mod options;
 mod per;
 mod sentbleu;
+mod studentized;
 mod ter;
 mod text;
 mod weights;
@@ -31,6 +32,7 @@ pub use mean::Mean;
 pub use nist::Nist;
 pub use options::{Kind, OptionSpec, Options, Value};
 pub use sentbleu::SentBleu;
+pub use studentized::{Studentized, Terms};
 pub use ter::Ter;
 
 /// Computes a score from summed counts.
@@ -70,6 +72,16 @@ pub trait Formula: Send + Sync {
         }
     }
 
+    /// The test statistics of many pairs of systems, whose summed counts are stored as for [`Formula::scores`]:
+    /// score(x) − score(y), unless the formula is [`Studentized`]. Swapping x and y has to change the sign and nothing
+    /// else.
+    fn statistics(&self, x: &[i64], y: &[i64], out: &mut [f64]) {
+        self.scores(x, out);
+        let mut subtracted = vec![0.0; out.len()];
+        self.scores(y, &mut subtracted);
+        out.iter_mut().zip(&subtracted).for_each(|(x, y)| *x -= y);
+    }
+
     /// The number of exact decimals of a score if counts are real numbers in fixed point; None if scores are exact.
     fn decimals(&self) -> Option<u32> {
         None
@@ -86,6 +98,18 @@ pub trait Formula: Send + Sync {
     /// segments have a count of 0, by which it is multiplied. Sums of 0 that decide the form of the formula (which orders
     /// are smoothed or left out) are taken to stay 0.
     fn gradient(&self, totals: &[i64], out: &mut [f64]);
+
+    /// The derivatives at many rows of summed counts, whose `scores` are known. Rows and derivatives are stored column
+    /// by column. Same values as [`Formula::gradient`].
+    fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
+        let n = scores.len();
+        let (mut row, mut gradient) = (vec![0; totals.len() / n.max(1)], vec![0.0; totals.len() / n.max(1)]);
+        for i in 0..n {
+            row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
+            self.gradient(&row, &mut gradient);
+            out[i..].iter_mut().step_by(n).zip(&gradient).for_each(|(out, slope)| *out = *slope);
+        }
+    }
 }
 
 /// An automatic metric: counts segments, and scores sums of counts by its [`Formula`].

@@ -170,6 +170,68 @@ impl Metric {
     }
 }
 
+/// The studentized formula of a pair of systems.
+#[pyclass(frozen, module = "reshuffle._core")]
+pub struct Studentized(Arc<core::Studentized>);
+
+type Matrix<'py> = PyReadonlyArray2<'py, f64>;
+
+#[pymethods]
+impl Studentized {
+    #[new]
+    #[pyo3(signature = (
+        metric, *, projection, basis, contribution_squares, term_squares, stratum_terms, stratum_factors
+    ))]
+    #[allow(clippy::too_many_arguments)] // one for each matrix
+    fn new(
+        py: Python<'_>,
+        metric: &Metric,
+        projection: Matrix<'_>,
+        basis: Matrix<'_>,
+        contribution_squares: Matrix<'_>,
+        term_squares: Matrix<'_>,
+        stratum_terms: Matrix<'_>,
+        stratum_factors: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let values = |matrix: &Matrix<'_>| -> PyResult<Vec<f64>> { Ok(in_order(matrix)?.to_vec()) };
+        let terms = core::Terms {
+            directions: projection.shape()[0],
+            terms: basis.shape()[0],
+            strata: stratum_terms.shape()[0],
+            projection: values(&projection)?,
+            basis: values(&basis)?,
+            contribution_squares: values(&contribution_squares)?,
+            term_squares: values(&term_squares)?,
+            stratum_terms: values(&stratum_terms)?,
+            stratum_factors: in_order(&stratum_factors)?.to_vec(),
+        };
+        core::Studentized::new(metric.formula(), terms)
+            .map(|formula| Studentized(Arc::new(formula)))
+            .map_err(|e| raise(py, e))
+    }
+
+    #[getter]
+    fn metric(&self) -> Metric {
+        Metric { formula: self.0.clone(), counting: None }
+    }
+
+    fn parts(
+        &self,
+        py: Python<'_>,
+        x: PyReadonlyArray1<'_, i64>,
+        y: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<(f64, f64, f64)> {
+        let (x, y) = (in_order(&x)?, in_order(&y)?);
+        let expected = self.0.columns().len();
+        if let Some(totals) = [x, y].into_iter().find(|totals| totals.len() != expected) {
+            let what = format!("columns of {}", self.0.name());
+            return Err(raise(py, Error::LengthMismatch { what, expected, got: totals.len() }));
+        }
+        let parts = self.0.parts(x, y, 1);
+        Ok((parts.scores[0][0] - parts.scores[1][0], parts.variances[0], parts.sizes[0]))
+    }
+}
+
 /// The registry's description of a metric.
 #[pyclass(frozen, get_all, module = "reshuffle._core")]
 pub struct MetricSpec {

@@ -18,7 +18,9 @@ mod _core {
     #[pymodule_export]
     use super::counts::Counts;
     #[pymodule_export]
-    use super::metric::{Metric, MetricSpec, OptionSpec, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers};
+    use super::metric::{
+        Metric, MetricSpec, OptionSpec, Studentized, TokenizerSpec, broken_parse, metrics, tokenize, tokenizers,
+    };
     #[pymodule_export]
     use super::reduce::{
         Draws, MaxT, MinP, Moments, Ranks, Reduction, Resampler, SequentialTally, Series, Spread, Sums, Tally,

@@ -34,7 +34,7 @@ fn batches(block: &Block<'_>) -> impl Iterator<Item = (usize, usize)> + use<> {
 }
 
 impl Scoring {
-    /// Computes the statistic score(x) − score(y) of the swapped systems for all pairs.
+    /// Computes the statistics of the swapped systems for all pairs.
     ///
     /// Let F_x be the sum of system x's rows over the flipped units. Swapping x and y in these units gives the totals
     /// T_x − F_x + F_y and T_y − F_y + F_x. So one sum per system serves every pair. Since only differences between the
@@ -51,7 +51,7 @@ impl Scoring {
         stop: &Stop<'_>,
     ) -> Result<()> {
         let mut meter = WorkMeter::default();
-        let mut scores = [[0.0; BLOCK]; 2];
+        let mut statistics = [0.0; BLOCK];
         for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
             let &Place { systems, columns, cell: first_cell, .. } = place;
             let (cells, wanted) = (systems * columns, metric * pairs.len()..(metric + 1) * pairs.len());
@@ -77,13 +77,10 @@ impl Scoring {
                         (&totals[system * columns..][..columns], sums)
                     });
                     swap(simd, x, y, &mut to_x[..columns * batch], &mut to_y[..columns * batch]);
-                    for (scores, totals) in scores.iter_mut().zip(&self.totals) {
-                        formula.scores(&totals[..columns * batch], &mut scores[..batch]);
-                    }
-                    let [x_scores, y_scores] = &mut scores;
-                    x_scores.iter_mut().zip(y_scores.iter()).for_each(|(x, y)| *x -= y);
+                    let (to_x, to_y) = (&to_x[..columns * batch], &to_y[..columns * batch]);
+                    formula.statistics(to_x, to_y, &mut statistics[..batch]);
                     for (accumulate, partial) in &mut *accumulators {
-                        accumulate.add_values(partial, series, at, &x_scores[..batch]);
+                        accumulate.add_values(partial, series, at, &statistics[..batch]);
                     }
                 }
                 accumulators

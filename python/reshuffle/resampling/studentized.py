@@ -1,0 +1,400 @@
+"""Studentized shuffles: the difference of two systems divided by a standard error that is computed on every shuffle.
+
+Approximate randomization assumes that the systems' outputs are exchangeable. If they are not (two outputs of one model
+with different lengths, for example), the differences of shuffled systems have the wrong variance even if the scores are
+equal. Dividing each difference by its own standard error makes the test valid for equal scores too, in large samples
+(Janssen 1997, doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). It remains exact for
+exchangeable outputs.
+
+Notation: δ_u = a_u − b_u and w_u = a_u + b_u are the counts of unit u, σ_u = ±1 its swap on a shuffle with totals T_x
+and T_y, and f the metric. The standard error is that of the delta method. With ḡ = (∇f(T_x) + ∇f(T_y))/2 and
+q = (∇f(T_x) − ∇f(T_y))/2, unit u contributes i_u = ḡ·σ_uδ_u + q·w_u to the linearised difference, and
+v = U/(U − 1)·[Σ i_u² − (Σ i_u)²/U] for U units, or the sum of this over strata.
+
+Σ i_u² contains Σ σ_u (ḡ·δ_u)(q·w_u), for which every product of two columns would have to be summed on every shuffle.
+Therefore ḡ·δ_u is approximated by Σ_j α_j e_ju, with e_ju = g_j·δ_u for one or two fixed directions g_j: the gradient
+at the mean totals and, if the gradient changes there, the direction of the change. The factors α_j are those of the
+projection of ḡ. The columns e_j·w are summed like counts. Everything but σ is the same for the swapped systems, so the
+test stays exact whatever the approximation.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._core import LARGEST_SUM
+from ..errors import InputError
+from ..lazy import lazy
+from ..metrics.base import Counts, Metric, Scores
+from .linear import gradient
+from .samples import Batch, CountSample, DifferingColumn, FormulaSample, NativeSample, Pairs
+from .units import Strata
+
+__all__ = ["StudentizedSample", "studentize"]
+
+# Contributions and columns are rounded to integers, so that their products can be summed exactly. This is the root mean
+# square of the rounded contributions: their rounding errors change the variance by about 1/10,000.
+CONTRIBUTION_SCALE = 64
+# Columns of w with larger values are rounded too, to this root mean square.
+LARGEST_TERM = 1 << 12
+TERM_SCALE = 64
+# With strata of different sizes the columns have weights, so small integers need more digits.
+WEIGHTED_TERM_SCALE = 16
+# The most numbers in the cross columns of the strata: 1 GB.
+LARGEST_CROSS = 1 << 27
+# A second direction is used if the gradient changes by at least this share within one standard deviation.
+CHANGE = 0.02
+# A column of w that equals another one, but for a constant, in all but one of this many units needs no sum of its own.
+UNITS_PER_EXCEPTION = 64
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """What no swap changes. There are m directions, p terms (columns of w) and n strata.
+
+    Attributes
+    ----------
+    projection : (m, K) ndarray
+        From ḡ to the factors α of the contributions.
+    basis : (p, K) ndarray
+        From q to the factors of the terms.
+    contribution_squares : (m, m) ndarray
+        Σ e·e'.
+    term_squares : (p, p) ndarray
+        Σ w·w'.
+    stratum_terms : (n, p) ndarray
+        Σ w over each stratum, divided by the square root of its number of units.
+    stratum_factors : (n,) ndarray
+        1 divided by the square root of the number of units of each stratum.
+    """
+
+    projection: Matrix
+    basis: Matrix
+    contribution_squares: Matrix
+    term_squares: Matrix
+    stratum_terms: Matrix
+    stratum_factors: Matrix
+
+    def formula(self, core: _core.Metric) -> _core.Studentized:
+        """The studentized formula of a native metric."""
+        return _core.Studentized(
+            core,
+            projection=self.projection,
+            basis=self.basis,
+            contribution_squares=self.contribution_squares,
+            term_squares=self.term_squares,
+            stratum_terms=self.stratum_terms,
+            stratum_factors=self.stratum_factors,
+        )
+
+    def variances(self, gradients: Scores, cross: Counts) -> tuple[Scores, Scores]:
+        """The variances of n differences, and the sizes of the terms that they are differences of: (n,) each.
+
+        ``gradients``, (2, n, K), are those of both systems. ``cross``, (n, m·(p + n)), are the signed sums of the cross
+        columns: e·w for each direction and term, then e for each direction and stratum.
+        """
+        (m, _), (p, _) = self.projection.shape, self.basis.shape
+        factors = (gradients[0] + gradients[1]) / 2 @ self.projection.T
+        slopes = (gradients[0] - gradients[1]) / 2 @ self.basis.T
+        sizes = np.einsum("ri,ij,rj->r", factors, self.contribution_squares, factors)
+        sizes = sizes + np.einsum("ri,ij,rj->r", slopes, self.term_squares, slopes)
+        products = cross[:, : m * p].reshape(-1, m, p)
+        sums = np.einsum("rj,rjk->rk", factors, cross[:, m * p :].reshape(len(cross), m, -1)) * self.stratum_factors
+        sums = sums + slopes @ self.stratum_terms.T
+        both = 2 * np.einsum("rj,rjl,rl->r", factors, products, slopes)
+        return sizes + both - (sums**2).sum(axis=1), sizes
+
+
+class Cross(NamedTuple):
+    """The constants of a pair, and its cross columns, (S, m·(p + n)).
+
+    With ``follows_difference``, the variance of a shuffle depends only on its difference.
+    """
+
+    constants: Constants
+    columns: Counts
+    follows_difference: bool
+
+
+def studentize(sample: CountSample, pair: tuple[int, int]) -> StudentizedSample:
+    """A sample of the two systems whose statistic is their studentized difference."""
+    a, b = map(sample.rows, pair)
+    cross = _cross(sample.metric, a, b, Strata.or_single(sample.strata, len(a)))
+    # Summed over the units that a swap leaves in place less those that it exchanges, this is Σ σ·e·w.
+    rows = np.stack([np.hstack([a, cross.columns]), np.hstack([b, np.zeros_like(cross.columns)])])
+    shared: dict[str, Any] = {"unit": sample.unit, "follows_difference": cross.follows_difference}
+    if sample.metric.core is None:
+        return StudentizedFormula(sample.metric, [rows], constants=cross.constants, width=a.shape[1], **shared)
+    formula = cross.constants.formula(sample.metric.core)
+    return StudentizedNative(sample.metric, [rows], core=formula.metric, formula=formula, **shared)
+
+
+# A variance is 0 if it is at most this share of the terms that it is the difference of, as in the core.
+ROUNDING = 2.0**-44
+
+
+class ObservedStatistic(NamedTuple):
+    """The observed difference in score, its standard error, the studentized difference, and its tolerance for ties."""
+
+    difference: float
+    error: float
+    value: float
+    tolerance: float
+
+    @classmethod
+    def from_parts(cls, scores: Scores, variance: float, size: float) -> ObservedStatistic:
+        """From both scores, the variance, and the size of its terms."""
+        difference = float(scores[0] - scores[1])
+        rounding = 16 * float(np.spacing(np.abs(scores).max()))
+        if variance <= ROUNDING * size:
+            value = 0.0 if abs(difference) <= rounding else float(np.copysign(np.inf, difference))
+            return cls(difference, 0.0, value, 0.0)
+        error = variance**0.5
+        value = difference / error
+        return cls(difference, error, value, rounding / error + abs(value) * ROUNDING * size / variance)
+
+
+@dataclass(frozen=True, eq=False)
+class StudentizedSample(CountSample):
+    """Two systems with the counts of the metric and the cross columns.
+
+    With ``follows_difference``, the studentized difference puts shuffles in the same order as the difference does.
+    """
+
+    follows_difference: bool = field(kw_only=True)
+
+    @property
+    @abstractmethod
+    def observed(self) -> ObservedStatistic:
+        """The observed statistic."""
+
+    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
+        """See :meth:`Sample.differing`. The statistic is never a function of one sum."""
+        return [(n, None) for n, _ in super().differing(pairs, most)]
+
+
+@dataclass(frozen=True, eq=False)
+class StudentizedNative(StudentizedSample, NativeSample):
+    """Studentized in Rust."""
+
+    formula: _core.Studentized = field(kw_only=True)
+
+    @lazy
+    def observed(self) -> ObservedStatistic:
+        """The observed statistic."""
+        _, variance, size = self.formula.parts(*self.totals)
+        return ObservedStatistic.from_parts(self.scores, variance, size)
+
+
+@dataclass(frozen=True, eq=False)
+class StudentizedFormula(StudentizedSample, FormulaSample):
+    """Studentized in numpy, for a formula in Python, whose gradients are finite differences."""
+
+    constants: Constants = field(kw_only=True)
+    width: int = field(kw_only=True)  # K
+
+    @lazy
+    def scores(self) -> Scores:
+        """See :attr:`Sample.scores`."""
+        return self.metric.score(self.totals[:, : self.width])
+
+    @lazy
+    def observed(self) -> ObservedStatistic:
+        """The observed statistic."""
+        variances, sizes = self._variances(self.totals[:, None])
+        return ObservedStatistic.from_parts(self.scores, variances.item(), sizes.item())
+
+    def _variances(self, totals: Counts) -> tuple[Scores, Scores]:
+        """The variances of n differences and the sizes of their terms, from (2, n, …) totals."""
+        counts, cross = totals[..., : self.width], totals[..., self.width :]
+        gradients = gradient(self.metric, self._for_steps, counts)
+        return self.constants.variances(gradients, cross[0] - cross[1])
+
+    @lazy
+    def _for_steps(self) -> Counts:
+        """Counts that determine the steps of finite differences and that no swap changes: (2, S, K)."""
+        return both_ends(*self.counts[..., : self.width])
+
+    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+        """See :meth:`Sample.shuffle_statistics`."""
+        flipped = batch.sums(self._shuffle_resampler).reshape(batch.n, *self.totals.shape)
+        moved = flipped[:, 0] - flipped[:, 1]
+        totals = np.stack([self.totals[0] - moved, self.totals[1] + moved])
+        x, y = self.metric.score(totals[..., : self.width])
+        variances, sizes = self._variances(totals)
+        statistics = x - y
+        equal = np.abs(statistics) <= 16 * np.spacing(np.maximum(np.abs(x), np.abs(y)))
+        without_error = np.where(equal, 0.0, np.copysign(np.inf, statistics))
+        errors = np.sqrt(np.maximum(variances, 0))
+        studentized: Scores = np.divide(statistics, errors, out=without_error, where=variances > ROUNDING * sizes)
+        return studentized[None]
+
+
+def both_ends(a: Counts, b: Counts) -> Counts:
+    """The smaller and the larger count of each pair: (2, S, K)."""
+    return np.stack([np.minimum(a, b), np.maximum(a, b)])
+
+
+def _cross(metric: Metric, a: Counts, b: Counts, strata: Strata) -> Cross:
+    """The constants and the cross columns of two systems with (S, K) counts."""
+    delta = a - b
+    probed = Probed.from_counts(metric, a, b)
+    weights = Weights.from_strata(strata)
+    terms, basis = _terms(a + b, weights, probed.changing)
+    alone = weights.relative is None and np.count_nonzero(delta.any(axis=0)) <= 1
+    if alone and (not terms.shape[1] or np.abs(delta).max() <= LARGEST_TERM):
+        contributions, projection = _integers(delta, weights)
+    else:
+        contributions, projection = _rounded(delta, probed.directions, weights)
+    (n_units, m), n_strata = contributions.shape, strata.n_strata
+    if n_units * m * n_strata > LARGEST_CROSS:
+        raise InputError(
+            f"test 'ar-studentized' sums the contributions of every stratum separately, and {n_strata:,} strata of "
+            f"{n_units:,} units are too many: use 'ar', or fewer strata"
+        )
+    own = np.zeros((n_units, m, n_strata), dtype=np.int64)
+    own[np.arange(n_units), :, strata.index] = contributions
+    products = contributions[:, :, None] * terms[:, None, :]
+    roots = np.sqrt(strata.sizes)
+    sums = np.array([np.bincount(strata.index, term, n_strata) for term in terms.T]).reshape(-1, n_strata).T
+    constants = Constants(
+        projection,
+        basis,
+        _moments(contributions),
+        _moments(terms),
+        np.ascontiguousarray(sums / roots[:, None]),
+        1 / roots,
+    )
+    columns = np.hstack([products.reshape(n_units, -1), own.reshape(n_units, -1)])
+    return Cross(constants, columns, alone and not terms.shape[1])
+
+
+def _moments(columns: Counts) -> Matrix:
+    """Σ x·x' over the rows x: (K, K) for (S, K). The order of additions does not depend on threads, unlike BLAS's."""
+    values = columns.astype(np.float64)
+    return np.asarray(np.einsum("si,sj->ij", values, values))
+
+
+class Weights(NamedTuple):
+    """The square roots of the factors U_k/(U_k − 1) of the units' strata.
+
+    ``common`` is the largest. ``relative``, (S,), are the others as shares of it, 0 for the only unit of a stratum; None
+    if all are 1.
+    """
+
+    common: float
+    relative: Scores | None
+
+    @classmethod
+    def from_strata(cls, strata: Strata) -> Weights:
+        """The weights of the units of these strata."""
+        roots = np.where(strata.sizes > 1, np.sqrt(strata.sizes / np.maximum(strata.sizes - 1, 1)), 0)
+        common = float(roots.max())
+        return cls(common, None if (roots == common).all() else (roots / common)[strata.index])
+
+    def rounded(self, values: Scores | Counts, scale: float) -> Counts:
+        """Values times a scale and the relative weights, rounded. Halves go to even, so −x is rounded as x is."""
+        scaled = values * scale if self.relative is None else values * scale * self.relative
+        return np.rint(scaled).astype(np.int64)
+
+
+class Probed(NamedTuple):
+    """What the gradient near the mean totals shows: the directions, (m, K), and which derivatives change there, (K,)."""
+
+    directions: Matrix
+    changing: NDArray[np.bool_]
+
+    @classmethod
+    def from_counts(cls, metric: Metric, a: Counts, b: Counts) -> Probed:
+        """Evaluate the gradient at the mean totals, and with each total moved by as much as swaps move it."""
+        delta = a - b
+        ends = both_ends(a, b)
+        middle = ends.sum(axis=(0, 1)) // 2
+        moments = _moments(delta)
+        moved = np.flatnonzero(moments.diagonal())
+        typical = np.ceil(np.sqrt(moments.diagonal())).astype(np.int64)
+        steps = [typical, np.abs(delta).sum(axis=0) // 2 + 1] if metric.core is not None else [typical]
+        lowest = np.where(ends[0].min(axis=0) < 0, -LARGEST_SUM, np.minimum(middle, 1))
+        one_each = np.eye(len(middle), dtype=np.int64)[moved]
+        totals = [middle[None]]
+        for step in steps:
+            totals += [middle + step * one_each, np.maximum(middle - step * one_each, lowest)]
+        gradients = gradient(metric, ends, np.concatenate(totals))
+        here, up, down = gradients[0], gradients[1 : 1 + len(moved)], gradients[1 + len(moved) : 1 + 2 * len(moved)]
+        changes = (up - down) / 2
+        sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
+        size = here @ moments @ here
+        directions = [here]
+        if len(moved) and size > 0 and sizes.max() > CHANGE**2 * size:
+            change = changes[sizes.argmax()]
+            directions.append(change - (change @ moments @ here) / size * here)
+        changing = (gradients != here).any(axis=0) if metric.core is not None else np.full(len(middle), True)
+        return cls(np.array(directions), changing)
+
+
+def _integers(delta: Counts, weights: Weights) -> tuple[Counts, Matrix]:
+    """The differences of the only column that differs as contributions, (S, 1), and the projection: no rounding."""
+    column = int(delta.any(axis=0).argmax())
+    projection = np.zeros((1, delta.shape[1]))
+    projection[0, column] = weights.common
+    return delta[:, [column]], projection
+
+
+def _rounded(delta: Counts, directions: Matrix, weights: Weights) -> tuple[Counts, Matrix]:
+    """The rounded contributions along the directions, (S, m), and the projection."""
+    moments = _moments(delta)
+    contributions = np.zeros((len(delta), len(directions)), dtype=np.int64)
+    projection = np.zeros_like(directions)
+    for j, direction in enumerate(directions):
+        # Column by column: the order of additions, and so the rounding, does not depend on signs.
+        values = sum(slope * column for slope, column in zip(direction, delta.T, strict=True))
+        size = direction @ moments @ direction
+        if size > 0:
+            scale = CONTRIBUTION_SCALE * (np.count_nonzero(values) / size) ** 0.5
+            contributions[:, j] = weights.rounded(values, scale)
+            projection[j] = direction @ moments * (weights.common / size / scale)
+    return contributions, projection
+
+
+def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Counts, Matrix]:
+    """The columns that Σ q·w is computed from, (S, p), and the basis.
+
+    A constant added to a column does not change the variance. So columns are centred, constant ones are left out, and
+    those that equal another one except for a constant and a few units are replaced by what they differ by there.
+    """
+    n_units, width = w.shape
+    columns: list[Counts] = []
+    rows: list[Scores] = []
+    places: dict[int, int] = {}
+    for k in np.flatnonzero(changing & (w != w[0]).any(axis=0)).tolist():
+        row: Scores = np.zeros(width)
+        row[k] = 1
+        for base, place in places.items():
+            apart = w[:, k] - w[:, base]
+            apart -= np.partition(apart, n_units // 2)[n_units // 2]
+            if np.count_nonzero(apart) * UNITS_PER_EXCEPTION <= n_units:
+                rows[place][k] = 1
+                if apart.any():
+                    columns.append(apart)
+                    rows.append(row)
+                break
+        else:
+            places[k] = len(columns)
+            columns.append(w[:, k] - round(w[:, k].mean()))
+            rows.append(row)
+    terms, basis = np.zeros((n_units, len(columns)), dtype=np.int64), np.zeros((len(columns), width))
+    for place, (column, row) in enumerate(zip(columns, rows, strict=True)):
+        scale = 1.0 if weights.relative is None else WEIGHTED_TERM_SCALE
+        if np.abs(column).max() > LARGEST_TERM:
+            scale = TERM_SCALE / float(np.sqrt(np.mean(column.astype(np.float64) ** 2)))
+        terms[:, place] = weights.rounded(column, scale)
+        basis[place] = row * (weights.common / scale)
+    return terms, basis
