@@ -86,7 +86,10 @@ class Progress:
 
     @property
     def stage(self) -> str:
-        """The current stage: ``tokenizing``, ``counting``, ``shuffling`` or ``drawing``; empty before the first."""
+        """The current stage: ``tokenizing``, ``counting``, ``shuffling``, ``drawing`` or ``adjusting``.
+
+        Empty before the first.
+        """
 
     @property
     def total(self) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from . import _core, signature, types
 from ._core import Progress
 from .errors import InputError, unknown_name
-from .inference.caveats import caveats
+from .inference.caveats import with_caveats
+from .inference.enough import automatic
 from .inference.estimates import Estimate
 from .inference.hypotheses import Hypotheses
 from .inference.intervals import Interval, check_interval
@@ -23,6 +24,7 @@ from .resampling.units import Documents, Strata
 from .results import (
     Comparison,
     ConfidenceInterval,
+    Exchangeability,
     PairedDifference,
     SegmentTable,
     SignificanceResult,
@@ -44,7 +46,7 @@ def compare(
     test: types.Test | str = "ar",
     scheme: types.Scheme | str = "auto",
     stopping: types.Stopping | str | AnyRule | None = None,
-    n_resamples: int = 10_000,
+    n_resamples: int | Literal["auto"] = 10_000,
     baseline: str | None = None,
     all_pairs: bool = False,
     alternative: types.Alternative | str = "two-sided",
@@ -88,8 +90,11 @@ def compare(
         Sequential Monte Carlo for ``ar`` with ``iid``: stop the shuffles of each pair and metric early, after
         ``n_resamples`` at the latest. :class:`~reshuffle.BesagClifford` stops after 20 exceedances;
         :class:`~reshuffle.Gandy` stops once it is decided whether p ≤ ``alpha``, with error probability .001.
-    n_resamples : int
-        R, the number of shuffles or draws of the test, and the number of draws of the intervals.
+    n_resamples : int or 'auto'
+        R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` stands for
+        the number that is needed, at least 10,000 and at most a million: with m pairs, 20/``alpha`` − 1 for the test;
+        20·m/``alpha`` − 1 if ``adjust`` is ``bonferroni``, ``holm`` or ``minp``; and 40/(1 − ``confidence_level``) − 1
+        for intervals whose ends are draws. The result and its signature have the number used.
     baseline : str, optional
         The system that all others are compared with. The first system by default.
     all_pairs : bool
@@ -161,7 +166,7 @@ def score(
     strata: StratumIds | None = None,
     interval: types.Interval | str | None = None,
     confidence_level: float | None = None,
-    n_resamples: int = 10_000,
+    n_resamples: int | Literal["auto"] = 10_000,
     seed: int = 12345,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -276,6 +281,12 @@ class Resampled(NamedTuple):
             return [(None, None)] * (len(self.by_segment) * len(pairs))
         return [effect for sample in self.by_segment for effect in sample.document_effects(self.documents, pairs)]
 
+    def exchangeability(self, plan: Plan, pairs: Pairs) -> list[Exchangeability | None]:
+        """Whether outputs are exchangeable, metric by metric, pair by pair; None if the test does not need that."""
+        if not plan.test.needs_exchangeable:
+            return [None] * (len(self.by_segment) * len(pairs))
+        return [found for sample in self.replicates.samples for found in sample.exchangeability(pairs)]
+
 
 class Inferred(NamedTuple):
     """The results beyond the scores: tests and intervals."""
@@ -286,6 +297,8 @@ class Inferred(NamedTuple):
     plan: Plan | None = None
     baseline: str | None = None
     comparisons: Sequence[PairedDifference] = ()
+    # The number of replicates that would be enough, if the number was chosen by "auto".
+    enough: int | None = None
 
     @property
     def resampled(self) -> bool:
@@ -333,16 +346,17 @@ def compared(
     if interval is not None and interval.inverts is not None:
         plan = plan.for_inversion(interval.name)
     names, baseline = _in_order(data.names, testing)
-    resampled = Resampled.from_data(data, names, units, resampling)
-    replicates = resampled.replicates
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if baseline is None or x == 0]
+    resampling, enough = _with_number(resampling, plan.enough_replicates(len(pairs), levels.alpha), interval, levels)
+    resampled = Resampled.from_data(data, names, units, resampling)
+    replicates = resampled.replicates
     if interval is not None and interval.draws:
         _ = replicates.draws  # now, so that running out of memory shows before the tests have run
     hypotheses = Hypotheses.from_pairs(pairs, len(data.metrics))
     outcome = run_tests(plan, [replicates], hypotheses)
     tests = records(plan, [replicates], hypotheses, outcome, data.labels, data.n_references)
-    found = Inferred(replicates, levels, interval, plan, baseline)
+    found = Inferred(replicates, levels, interval, plan, baseline, enough=enough)
     places = zip(hypotheses.metric.tolist(), hypotheses.a.tolist(), hypotheses.b.tolist(), strict=True)
     comparisons = [
         PairedDifference(
@@ -353,10 +367,22 @@ def compared(
             confidence_interval=found.interval_of(m, a, b),
             intraclass_correlation=correlation,
             design_effect=effect,
+            exchangeability=exchangeability,
         )
-        for (m, a, b), test, (correlation, effect) in zip(places, tests, resampled.effects(pairs), strict=True)
+        for (m, a, b), test, (correlation, effect), exchangeability in zip(
+            places, tests, resampled.effects(pairs), resampled.exchangeability(plan, pairs), strict=True
+        )
     ]
     return _comparison(data, names, replicates.samples, found._replace(comparisons=comparisons))
+
+
+def _with_number(
+    resampling: Resampling, for_test: int | None, interval: Interval | None, levels: Levels
+) -> tuple[Resampling, int | None]:
+    """The settings with a number of replicates. If that was ``auto``, also the number that would be enough."""
+    number, enough = automatic(for_test, None if interval is None else interval.enough_draws(levels.confidence_level))
+    with_number = resampling.with_number(number)
+    return with_number, None if with_number.n_resamples == resampling.n_resamples else enough
 
 
 def _in_order(names: tuple[str, ...], testing: ComparisonSettings) -> tuple[tuple[str, ...], str | None]:
@@ -382,8 +408,9 @@ def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampli
                 raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
         return _comparison(data, data.names, data.count(data.names, resampling))
     interval = check_interval(levels.interval, *data.metrics, test=None)
+    resampling, enough = _with_number(resampling, None, interval, levels)
     replicates = Resampled.from_data(data, data.names, units, resampling).replicates
-    return _comparison(data, data.names, replicates.samples, Inferred(replicates, levels, interval))
+    return _comparison(data, data.names, replicates.samples, Inferred(replicates, levels, interval, enough=enough))
 
 
 def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
@@ -447,4 +474,4 @@ def _with_inference(base: Comparison, found: Inferred) -> Comparison:
         alpha=found.levels.alpha,
         seed=found.replicates.seed if found.resampled else None,
     )
-    return replace(inferred, caveats=caveats(inferred))
+    return with_caveats(inferred, found.enough)

@@ -21,6 +21,7 @@ __all__ = [
     "Caveat",
     "Comparison",
     "ConfidenceInterval",
+    "Exchangeability",
     "PairedDifference",
     "SegmentTable",
     "SignificanceResult",
@@ -79,6 +80,24 @@ def clopper_pearson(
     low = betaincinv(c, others + 1, tail) if c else 0.0
     high = betaincinv(c + (not stopped), others, 1 - tail) if others else 1.0
     return ConfidenceInterval(float(f"{low:.10g}"), float(f"{high:.10g}"), confidence_level, "clopper-pearson")
+
+
+def may_lie_across(exceedances: int, n_resamples: int, level: float) -> bool:
+    """Whether the 95% interval of :func:`clopper_pearson` contains ``level``.
+
+    >>> may_lie_across(480, 10_000, 0.05), may_lie_across(400, 10_000, 0.05)
+    (True, False)
+    """
+    if not 0 < level < 1:
+        return False
+    # Chernoff's bound of the binomial tail decides clear cases without SciPy, whose import takes longer than 10,000
+    # shuffles.
+    share = exceedances / n_resamples
+    divergence = sum(x * math.log(x / y) for x, y in ((share, level), (1 - share, 1 - level)) if x > 0)
+    if n_resamples * divergence > math.log(40):
+        return False
+    interval = clopper_pearson(exceedances, n_resamples)
+    return bool(interval.low < level < interval.high)
 
 
 def robbins(exceedances: int, n_resamples: int, confidence_level: float = 0.95) -> ConfidenceInterval:
@@ -180,8 +199,8 @@ class SignificanceResult:
     stopping : UsedStopping or None
         The stopping rule of the shuffles, if there was one.
     tails : int
-        2 if p is twice the share of the smaller tail (two-sided ``bootstrap-percentile``), so that p is at least
-        2/(n_resamples + 1); else 1.
+        2 if p is twice the share of the smaller tail, so that p is at least 2/(n_resamples + 1): two-sided
+        ``bootstrap-percentile``, and ``bootstrap-both`` where that has the larger p. Else 1.
     standard_error : float or None
         For ``ar-studentized``, the standard error of ``statistic``, by the delta method. Replicates are compared by
         their difference divided by its standard error. None for other tests and for functions of texts.
@@ -190,6 +209,8 @@ class SignificanceResult:
         have the same order by their differences (means of segments).
     null_probabilities : (R,) ndarray or None
         The probabilities of the values of ``null_distribution``; None if they are equally likely.
+    caveats : tuple of Caveat
+        Warnings about the test itself; those of a comparison are in :attr:`Comparison.caveats`.
     """
 
     test: str
@@ -206,10 +227,11 @@ class SignificanceResult:
     adjusted_pvalue: float | None = None
     scheme: Any = None
     stopping: UsedStopping | None = None
-    tails: int = 1
+    tails: Any = 1
     standard_error: Any = None
     null_distribution: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     null_probabilities: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    caveats: tuple[Caveat, ...] = ()
 
     def __repr__(self) -> str:
         if np.ndim(self.pvalue):
@@ -268,7 +290,7 @@ class SignificanceResult:
             standard_error=None if self.standard_error is None else self.standard_error[number].item(),
             **{
                 name: one(getattr(self, name))
-                for name in ("exceedances", "n_resamples", "seed", "wins", "ties", "scheme")
+                for name in ("exceedances", "n_resamples", "seed", "wins", "ties", "scheme", "tails")
             },
         )
 
@@ -312,13 +334,9 @@ class SignificanceResult:
     def may_lie_across(self, level: float) -> bool:
         """Whether :attr:`pvalue_interval` contains ``level``: more replicates could move p to its other side."""
         self._check_single()
-        if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
-            return False
-        # By Hoeffding's inequality the interval is no wider than this. It decides most p-values without SciPy, whose
-        # import takes longer than 10,000 shuffles.
-        reach = (math.log(40) / (2 * self.n_resamples)) ** 0.5
-        if self.stopping is None and abs(self.exceedances / self.n_resamples - level / self.tails) > reach:
-            return False
+        interval_is_simple = self.stopping is None and self.scheme not in ("exact", "subgroup")
+        if interval_is_simple and self.exceedances is not None and self.n_resamples is not None:
+            return may_lie_across(self.exceedances, self.n_resamples, level / self.tails)
         interval = self.pvalue_interval
         return interval is not None and interval.low < level < interval.high
 
@@ -347,6 +365,25 @@ class SystemScore:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchangeability:
+    """How the spread of a difference over shuffles compares with its standard error.
+
+    Attributes
+    ----------
+    ratio : float
+        The standard deviation that shuffles give the difference, divided by its standard error by the delta method. It
+        is about 1 if the two outputs of a segment are exchangeable. A test by shuffles rejects too often where it is
+        clearly smaller, and too rarely where it is clearly larger. docs/statistics.md defines it.
+    near_kink : bool
+        Whether the score has a kink near the totals of one of the systems, as BLEU has where the hypotheses are as long
+        as the references. Standard errors by the delta method are unreliable there.
+    """
+
+    ratio: float
+    near_kink: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PairedDifference:
     """The difference between two systems under one metric, and its test.
 
@@ -364,6 +401,11 @@ class PairedDifference:
     design_effect : float or None
         The variance of the difference divided by its variance if segments were independent
         (:func:`reshuffle.design_effect`). None in the same cases.
+    exchangeability : Exchangeability or None
+        None for tests that do not need exchangeable outputs, for functions of texts, and where the difference does not
+        vary.
+    caveats : tuple of str
+        The kinds of the comparison's :class:`Caveat` that apply to this pair.
     """
 
     baseline: str
@@ -373,11 +415,18 @@ class PairedDifference:
     confidence_interval: ConfidenceInterval | None
     intraclass_correlation: float | None = None
     design_effect: float | None = None
+    exchangeability: Exchangeability | None = None
+    caveats: tuple[str, ...] = ()
 
     @property
     def difference(self) -> float:
         """score(system) − score(baseline), in the metric's units."""
         return float(self.test.statistic)
+
+    def is_significant(self, alpha: float) -> bool:
+        """Whether p, adjusted if there is an adjustment, is at most ``alpha``: what a star marks in reports."""
+        adjusted = self.test.adjusted_pvalue
+        return bool((self.test.pvalue if adjusted is None else adjusted) <= alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,18 +487,25 @@ class UsedInterval:
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """A warning about the p-values of a comparison. :mod:`reshuffle.report` formulates the sentences.
+    """A warning about the p-values or intervals of a result. :mod:`reshuffle.report` formulates the sentences.
 
     Attributes
     ----------
     kind : str
+        - ``liberal``: the test rejects true null hypotheses far more often than its level says;
         - ``undecided``: tests with a stopping rule used all their shuffles without a decision;
         - ``dependence``: the correlation of segments within documents under a metric, and the design effect;
+        - ``not-exchangeable``: shuffles give some differences under a metric a wrong spread, because the systems'
+          outputs are not exchangeable; the pair for which it is worst, and a test to use instead;
         - ``many-tests``: p-values are not adjusted; the probability of at least one false positive;
         - ``few-units``: there are too few segments or documents for any p ≤ α;
-        - ``few-replicates``: there are too few replicates for any p ≤ α;
-        - ``near-alpha``: for some p-values the Monte Carlo error leaves open whether p ≤ α.
-    values : mapping of str to number, str or pair of numbers
+        - ``few-replicates``: there are too few replicates for any p, or adjusted p, to be at most α;
+        - ``near-alpha``: for some p-values, or adjusted p-values, the Monte Carlo error leaves open whether p ≤ α;
+        - ``auto-limit``: the number of replicates is the maximum of ``auto``, which is not enough;
+        - ``small-sample``: there are too few segments or documents for a bootstrap test or an interval from draws;
+        - ``few-draws``: there are too few draws for the ends of the intervals;
+        - ``star-and-interval``: for some differences under a metric the star and the interval disagree, and why.
+    values : mapping of str to number, bool, str or sequence of these
         The numbers in the sentence, by name. A pair is the minimum and maximum over the pairs of systems.
     """
 

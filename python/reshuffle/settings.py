@@ -7,10 +7,10 @@ mistyped option at once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .validate import MAX_RESAMPLES, MAX_SEED, MAX_THREADS, check_integer, check_level
+from .validate import MAX_SEED, MAX_THREADS, check_integer, check_level, check_n_resamples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ def default_alpha(confidence_level: float = CONFIDENCE_LEVEL) -> float:
 class Resampling:
     """Number of replicates, their seed, and the threads that compute them."""
 
-    n_resamples: int = 10_000
+    n_resamples: Any = 10_000  # an integer or "auto"; checked where replicates are made
     seed: Any = 12345  # an integer; checked where replicates are made
     threads: int | None = None
     progress: Progress | None = None
@@ -49,10 +49,15 @@ class Resampling:
         ``names`` maps fields to the names that messages use for them, such as ``-n`` for ``n_resamples``.
         """
         names = {"n_resamples": "n_resamples", "seed": "seed", "threads": "threads"} | dict(names or {})
-        check_integer(names["n_resamples"], self.n_resamples, 1, MAX_RESAMPLES)
+        check_n_resamples(names["n_resamples"], self.n_resamples)
         check_integer(names["seed"], self.seed, 0, MAX_SEED)
         if self.threads is not None:
             check_integer(names["threads"], self.threads, 1, MAX_THREADS)
+
+    def with_number(self, automatic: int) -> Resampling:
+        """The same settings with a number of replicates: ``automatic`` instead of ``auto``."""
+        n = check_n_resamples("n_resamples", self.n_resamples)
+        return replace(self, n_resamples=automatic if n is None else n)
 
 
 @dataclass(frozen=True)

@@ -60,12 +60,12 @@ TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 Test: TypeAlias = Literal[
-    "ar", "ar-studentized", "bootstrap", "bootstrap-percentile", "bootstrap-shift", "paired-bootstrap",
-    "t-test", "wilcoxon", "sign-test",
+    "ar", "ar-studentized", "bootstrap", "bootstrap-both", "bootstrap-percentile", "bootstrap-shift",
+    "paired-bootstrap", "t-test", "wilcoxon", "sign-test",
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.TESTS`."""
 
-BootstrapMethod: TypeAlias = Literal["centred", "percentile", "shift", "paired"]
+BootstrapMethod: TypeAlias = Literal["centred", "both", "percentile", "shift", "paired"]
 """:data:`reshuffle.inference.significance.BOOTSTRAP_METHODS`."""
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]

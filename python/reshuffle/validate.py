@@ -6,7 +6,15 @@ from collections.abc import Collection
 
 from .errors import InputError, quoted, unknown_name
 
-__all__ = ["MAX_RESAMPLES", "MAX_SEED", "MAX_THREADS", "check_integer", "check_level", "check_name"]
+__all__ = [
+    "MAX_RESAMPLES",
+    "MAX_SEED",
+    "MAX_THREADS",
+    "check_integer",
+    "check_level",
+    "check_n_resamples",
+    "check_name",
+]
 
 MAX_SEED = 2**64 - 1
 MAX_THREADS = 4096
@@ -41,6 +49,20 @@ def check_integer(what: str, value: object, minimum: int, maximum: int | None = 
         if number >= minimum and (maximum is None or number <= maximum):
             return number
     raise InputError(f"{what} must be a whole number {allowed}, got {quoted(value)}")
+
+
+def check_n_resamples(what: str, value: object) -> int | None:
+    """A number of replicates, or None for ``auto``; :class:`InputError` if it is neither.
+
+    >>> check_n_resamples("n_resamples", "many")
+    Traceback (most recent call last):
+    reshuffle.errors.InputError: n_resamples must be a whole number from 1 to 9007199254740992 or 'auto', got 'many'
+    """
+    if isinstance(value, str):
+        if value == "auto":
+            return None
+        raise InputError(f"{what} must be a whole number from 1 to {MAX_RESAMPLES} or 'auto', got {quoted(value)}")
+    return check_integer(what, value, 1, MAX_RESAMPLES)
 
 
 def check_level(what: str, value: object) -> float:

@@ -5,8 +5,10 @@ docs/statistics.md quotes the figures printed here.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,6 +20,7 @@ from reshuffle import (
     Corpus,
     FromCounts,
     Gandy,
+    InputError,
     SegmentScores,
     _core,
     approximate_randomization,
@@ -32,8 +35,9 @@ from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS, Plan, run_tests
 from reshuffle.metrics.base import Counts, Metric
 from reshuffle.resampling import CountSample, Replicates
+from reshuffle.resampling.units import Strata
 from reshuffle.results import clopper_pearson
-from reshuffle.settings import Units
+from reshuffle.settings import ComparisonSettings, Units
 
 pytestmark = pytest.mark.slow
 
@@ -132,7 +136,12 @@ def test_gandy_stopping_decides_wrongly_with_at_most_the_stated_risk(p: float) -
 
 
 # Expected range of the rejection rate at .05, with room for the simulation's own error.
-BOUNDS = {"centred": (0.035, 0.065), "shift": (0.09, 0.13), "paired": (0.085, 0.125)}
+BOUNDS = {
+    "centred": (0.035, 0.065),
+    "percentile": (0.035, 0.065),
+    "shift": (0.09, 0.13),
+    "paired": (0.085, 0.125),
+}
 
 
 @pytest.mark.parametrize("method", BOUNDS)
@@ -200,7 +209,8 @@ def null_pvalues_of_documents(icc: float, documents: int, method: str, by_docume
         differences = icc**0.5 * of_documents[ids] + (1 - icc) ** 0.5 * of_segments
         scores = SegmentScores("difference", {"a": np.round(differences, 3), "b": np.zeros(len(ids))})
         # These simulations measure Monte Carlo shuffles; the default scheme would test some samples exactly.
-        test = partial(approximate_randomization, scheme="iid") if method == "ar" else bootstrap_test
+        is_ar = method == "ar"
+        test = partial(approximate_randomization, scheme="iid") if is_ar else partial(bootstrap_test, method=method)
         result = test(
             scores.counts["a"],
             scores.counts["b"],
@@ -225,10 +235,11 @@ def test_type_i_error_is_nominal_for_documents_and_too_high_for_correlated_segme
 def test_bootstrap_tests_need_more_documents_than_approximate_randomization(documents: int) -> None:
     rates = {
         m: report(f"{m}, {documents} documents", null_pvalues_of_documents(0.1, documents, m, True))[1]
-        for m in ("ar", "centred")
+        for m in ("ar", "centred", "percentile")
     }
     assert DOCUMENT_RATES[0] < rates["ar"] < DOCUMENT_RATES[1]
     assert DOCUMENT_RATES[0] < rates["centred"] < 0.12
+    assert DOCUMENT_RATES[0] < rates["percentile"] < 0.12
 
 
 FAMILY = ("KIT.4950", "RWTH-nmt-ensemble.4921", "C-3MA.4959", "LMU-nmt-single.4893", "FBK.4870")
@@ -245,23 +256,27 @@ def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, tru
         counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches removed
     pairs = [(a, b) for b in range(5) for a in range(b)]
     true_nulls = [index for index, (a, b) in enumerate(pairs) if max(a, b) < alike]
-    wrong: dict[str, int] = dict.fromkeys(["none", *ADJUSTMENTS], 0)
+    adjusted = [("ar", name) for name in (None, *ADJUSTMENTS)]
+    adjusted += [(test, name) for test in ("bootstrap", "bootstrap-percentile") for name in (None, "holm", "maxt")]
+    wrong = dict.fromkeys(adjusted, 0)
     for simulation in range(SIMULATIONS_OF_FAMILIES):
         rows = counts[:, rng.choice(counts.shape[1], SEGMENTS, replace=False)].copy()
         order = np.argsort(rng.random((alike, SEGMENTS)), axis=0)
         rows[:alike] = np.take_along_axis(rows[:alike], order[:, :, None], axis=0)
-        given = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
-        replicates = Replicates([CountSample.from_counts(given, rows)], n_resamples=999, seed=simulation)
-        for name in wrong:
-            plan = Plan(TESTS["ar"], "two-sided", adjustment=ADJUSTMENTS.get(name))
+        external = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
+        replicates = Replicates([CountSample.from_counts(external, rows)], n_resamples=999, seed=simulation)
+        for test, name in wrong:
+            plan = Plan(TESTS[test], "two-sided", adjustment=None if name is None else ADJUSTMENTS[name])
             outcome = run_tests(plan, [replicates], Hypotheses.from_pairs(pairs))
             p = outcome.pvalue if outcome.adjusted is None else outcome.adjusted
-            wrong[name] += min(p[index] for index in true_nulls) <= 0.05
-    rates = {name: count / SIMULATIONS_OF_FAMILIES for name, count in wrong.items()}
-    print(f"familywise error at .05, {truth}: {', '.join(f'{name} {rate:.3f}' for name, rate in rates.items())}")
-    assert rates["none"] > 0.15
-    assert 0.03 < rates["maxt"] < 0.07
-    assert all(rate < 0.07 for name, rate in rates.items() if name != "none")
+            wrong[test, name] += min(p[index] for index in true_nulls) <= 0.05
+    rates = {key: count / SIMULATIONS_OF_FAMILIES for key, count in wrong.items()}
+    for (test, name), rate in rates.items():
+        print(f"family-wise error at .05, {truth}: {test}, {name or 'not adjusted'} {rate:.3f}")
+    for test in ("ar", "bootstrap", "bootstrap-percentile"):
+        assert rates[test, None] > 0.15
+        assert 0.03 < rates[test, "maxt"] < 0.07
+    assert all(rate < 0.07 for (_, name), rate in rates.items() if name is not None)
 
 
 def test_a_random_subgroup_has_its_nominal_type_i_error(pair: Counts) -> None:
@@ -315,3 +330,129 @@ def test_intervals_within_strata_are_narrower_and_cover_unless_strata_are_small(
             shorter = ((size - 1) / size) ** 0.5
             assert narrow / wide == pytest.approx(0.5**0.5 * shorter, rel=0.02)
             assert within == pytest.approx(math.erf(1.96 * shorter / 2**0.5), abs=0.025)
+
+
+SIMULATIONS_OF_SMALL_SAMPLES = 4000
+# Of 999 draws, the interval koehn has the same ends as percentile.
+INTERVALS_OF_SMALL_SAMPLES = ("percentile", "bca", "studentized", "delta", "t")
+TESTS_OF_SMALL_SAMPLES = ("ar", "bootstrap", "bootstrap-percentile")
+# Segments of the documents into which the test set is cut.
+UNEQUAL_DOCUMENTS = (2, 4, 8, 12, 20, 30, 60)
+
+
+@dataclass(frozen=True)
+class SmallSample:
+    """Samples of few units from the outputs of two systems.
+
+    The counts (systems, strata, units of a stratum, K) are the population; ``size`` units are drawn from each stratum.
+    """
+
+    metric: Metric
+    population: Counts
+    size: int
+
+    @property
+    def strata(self) -> Strata | None:
+        """The stratum of each unit of a sample; None if there is only one."""
+        n = self.population.shape[1]
+        return None if n == 1 else Strata(np.repeat(np.arange(n), self.size))
+
+    def draw(self, rng: np.random.Generator) -> Counts:
+        """A sample with replacement: (systems, units, K)."""
+        systems, strata, units, columns = self.population.shape
+        chosen = rng.integers(units, size=(strata, self.size))
+        return self.population[:, np.arange(strata)[:, None], chosen].reshape(systems, strata * self.size, columns)
+
+    def replicates(self, counts: Counts, seed: int) -> Replicates:
+        """The replicates of a sample."""
+        return Replicates(
+            [CountSample.from_counts(self.metric, counts, strata=self.strata)], n_resamples=999, seed=seed, threads=1
+        )
+
+
+def documents_of(pair: Counts, sizes: Sequence[int]) -> Counts:
+    """The sums of consecutive segments, in documents of these sizes, one after another: (systems, documents, K)."""
+    starts, start = [], 0
+    for size in itertools.cycle(sizes):
+        if start + size > pair.shape[1]:
+            break
+        starts.append(start)
+        start += size
+    return np.add.reduceat(pair[:, :start], starts, axis=1)
+
+
+def small_sample(pair: Counts, statistic: str, units: str) -> SmallSample:
+    """Samples of ``units`` whose score is BLEU or the mean of the segments' BLEU."""
+    size = int(units.split()[0])
+    if statistic == "mean":
+        scores = SegmentScores("BLEU of segments", list(BLEU.segment_scores(pair)))
+        return SmallSample(scores, scores.counts_of(list(scores.counts))[:, None], size)
+    if units.endswith("documents of 15"):
+        return SmallSample(BLEU, documents_of(pair, [15])[:, None], size)
+    if units.endswith("unequal documents"):
+        return SmallSample(BLEU, documents_of(pair, UNEQUAL_DOCUMENTS)[:, None], size)
+    if units.endswith("strata of 10"):
+        # Strata of short, middle and long segments.
+        by_length = np.argsort(pair[0, :, BLEU.columns.index("ref_len")], kind="stable")
+        equal = by_length[: pair.shape[1] // size * size].reshape(size, -1)
+        return SmallSample(BLEU, pair[:, equal], 10)
+    return SmallSample(BLEU, pair[:, None], size)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "units"),
+    [
+        *((statistic, f"{n} segments") for statistic in ("BLEU", "mean") for n in (10, 30, 100)),
+        ("BLEU", "10 documents of 15"),
+        ("BLEU", "10 unequal documents"),
+        ("BLEU", "3 strata of 10"),
+    ],
+)
+def test_small_samples_have_the_documented_coverage_and_type_i_error(pair: Counts, statistic: str, units: str) -> None:
+    """95% intervals on samples of a set whose score is known, and tests of random swaps in them: rows of two tables."""
+    small = small_sample(pair, statistic, units)
+    scores = small.metric.score(small.population.sum(axis=(1, 2)))
+    truth = scores[0], scores[0] - scores[1]
+    names = [
+        name
+        for name in INTERVALS_OF_SMALL_SAMPLES
+        if (name != "t" or statistic == "mean") and (name != "studentized" or small.strata is None)
+    ]
+    covered = {name: np.zeros(2) for name in names}
+    refused, rejected = 0, dict.fromkeys(TESTS_OF_SMALL_SAMPLES, 0)
+    rng = np.random.default_rng(2012)
+    for simulation in range(SIMULATIONS_OF_SMALL_SAMPLES):
+        rows = small.draw(rng)
+        replicates = small.replicates(rows, simulation)
+        for name, counts in covered.items():
+            for index, estimate in enumerate((Estimate(replicates, 0, 0), Estimate(replicates, 0, 0, 1))):
+                try:
+                    low, high = INTERVALS[name].ends(estimate, 0.95)
+                except InputError as error:
+                    if "the studentized interval is infinite" not in str(error):
+                        raise
+                    refused += 1
+                    low, high = -math.inf, math.inf
+                counts[index] += low <= truth[index] <= high
+        swap = rng.integers(2, size=rows.shape[1], dtype=bool)[:, None]
+        null = small.replicates(np.where(swap, rows[::-1], rows), simulation)
+        for name in rejected:
+            plan = Plan.from_settings(ComparisonSettings(name))
+            rejected[name] += run_tests(plan, [null], Hypotheses.from_pairs([(0, 1)])).pvalue[0] <= 0.05
+    n = SIMULATIONS_OF_SMALL_SAMPLES
+    rates = {name: counts / n for name, counts in covered.items()}
+    sizes = {name: count / n for name, count in rejected.items()}
+    title = f"{statistic}, {units}"
+    shown = ["–" if name not in rates else cell(*rates[name]) for name in INTERVALS_OF_SMALL_SAMPLES]
+    print(f"\n| {' | '.join([title, *shown])} |")
+    print(f"| {' | '.join([title, *map(cell, sizes.values())])} |")
+    if refused:
+        print(f"{title}: {refused} studentized intervals are infinite")
+    # Four standard errors of the simulation.
+    assert sizes["ar"] < 0.05 + 4 * (0.05 * 0.95 / n) ** 0.5
+    assert all(0.75 < rate < 0.99 for both in rates.values() for rate in both)
+
+
+def cell(*rates: float) -> str:
+    """Rates as docs/statistics.md writes them."""
+    return " / ".join(f"{rate:.3f}".removeprefix("0") for rate in rates)

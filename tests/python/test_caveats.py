@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from reshuffle import Caveat, Comparison, SegmentScores, compare, score
-from reshuffle.inference.caveats import caveats
-from reshuffle.report import render
+from counts import lengths
+from reshuffle import (
+    Caveat,
+    Comparison,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    SignificanceResult,
+    bootstrap_interval,
+    bootstrap_test,
+    compare,
+    score,
+)
+from reshuffle.inference.caveats import SMALL_SAMPLE, with_caveats
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.tests import TESTS
+from reshuffle.report import Terminal, render
 from reshuffle.report.notes import CAVEATS, worded
+from reshuffle.results import clopper_pearson, may_lie_across
 
 SEGMENTS = 60
 
@@ -21,23 +41,53 @@ def ratings(n: int = SEGMENTS, k: int = 2, apart: float = 0.0) -> SegmentScores:
     return SegmentScores("rating", {f"s{i}": np.round(rng.normal(50 + i * apart, 10, n), 3) for i in range(k)})
 
 
-def compared(ratings_: SegmentScores, **options: Any) -> Comparison:
-    return compare(metrics=ratings_, interval=None, **{"scheme": "iid", "n_resamples": 999, **options})
+def compared(ratings_: SegmentScores | FromCounts, **options: Any) -> Comparison:
+    return compare(metrics=ratings_, **{"scheme": "iid", "n_resamples": 999, "interval": None, **options})
 
 
 CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
+    "liberal": (
+        compared(ratings(apart=30.0), test="bootstrap-shift", scheme="auto"),
+        {"test": "bootstrap-shift", "rate": 0.11, "level": 0.05},
+    ),
     "undecided": (
         compared(ratings(apart=30.0), scheme="auto", stopping="gandy", n_resamples=9),
         {"undecided": 1, "tests": 1, "n_resamples": 9},
     ),
     "dependence": (compared(ratings(), documents=[i // 6 for i in range(SEGMENTS)]), {"metric": "rating"}),
+    "not-exchangeable": (
+        compared(lengths()),
+        {"metric": "F", "pairs": 1, "tests": 1, "system": "short", "baseline": "long", "test": "ar"},
+    ),
     "many-tests": (compared(ratings(k=3), all_pairs=True), {"tests": 3, "alpha": 0.05, "probability": 1 - 0.95**3}),
     "few-units": (
         compared(ratings(4), alternative="greater"),
-        {"units": 4, "unit": "segment", "smallest": 1 / 16, "by_chance": True, "alpha": 0.05},
+        {"units": 4, "unit": "segment", "smallest": 1 / 16, "by_chance": True, "alpha": 0.05, "adjusted": False},
     ),
-    "few-replicates": (compared(ratings(), n_resamples=9), {"n_resamples": 9, "smallest": 0.1, "alpha": 0.05}),
-    "near-alpha": (compared(ratings(), alpha=compared(ratings()).comparisons[0].test.pvalue), {"near": 1, "tests": 1}),
+    "few-replicates": (
+        compared(ratings(), n_resamples=9),
+        {"n_resamples": 9, "smallest": 0.1, "alpha": 0.05, "family": 1, "adjusted": False, "enough": 399},
+    ),
+    "near-alpha": (
+        compared(ratings(), alpha=compared(ratings()).comparisons[0].test.pvalue),
+        {"near": 1, "tests": 1, "adjusted": False},
+    ),
+    "auto-limit": (
+        compared(ratings(), n_resamples="auto", alpha=1e-5),
+        {"n_resamples": 1_000_000, "enough": 1_999_999},
+    ),
+    "small-sample": (
+        compared(ratings(20), test="bootstrap", scheme="auto"),
+        {"units": 20, "unit": "segment", "enough": 40, "test": True, "interval": False},
+    ),
+    "few-draws": (
+        compared(ratings(), n_resamples=100, interval="percentile"),
+        {"n_resamples": 100, "confidence_level": 0.95, "enough": 799},
+    ),
+    "star-and-interval": (
+        compared(ratings(apart=4.0), alternative="less", interval="delta"),
+        {"metric": "rating", "pairs": 1, "tests": 1, "starred": 0, "reasons": ("alternative",)},
+    ),
 }
 
 
@@ -51,6 +101,12 @@ def test_each_kind_of_caveat_is_found_with_its_values_and_shown(kind: str) -> No
         report = " ".join(render(comparison, fmt).replace("% ", "").split())
         assert worded(caveat).replace("% ", "") in report
     assert worded(caveat).endswith(".")
+    assert {"kind": kind, **json.loads(json.dumps(caveat.values))} in json.loads(render(comparison, "json"))["caveats"]
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_caveat_takes_two_lines_at_most(kind: str) -> None:
+    assert len(worded(next(c for c in CASES[kind][0].caveats if c.kind == kind))) <= 200
 
 
 def test_all_kinds_of_caveats_are_tested_and_documented() -> None:
@@ -60,7 +116,10 @@ def test_all_kinds_of_caveats_are_tested_and_documented() -> None:
 
 def test_an_unproblematic_comparison_has_no_caveats() -> None:
     assert compared(ratings(apart=30.0)).caveats == ()
+    assert compared(ratings(apart=30.0), interval="percentile", scheme="auto").caveats == ()
+    assert compared(ratings(apart=30.0), interval="normal", scheme="auto", n_resamples=400).caveats == ()
     assert score(metrics=ratings(), interval="t").caveats == ()
+    assert score(metrics=ratings(), interval="percentile").caveats == ()
     assert compared(ratings(4), scheme="exact", test="ar").caveats[0].kind == "few-units"
     assert compared(ratings(), test="t-test", scheme="auto").caveats == ()
     # An adjustment accounts for the number of tests.
@@ -68,8 +127,10 @@ def test_an_unproblematic_comparison_has_no_caveats() -> None:
 
 
 def test_caveats_depend_on_the_results_only() -> None:
-    for comparison, _ in CASES.values():
-        assert caveats(replace(comparison, caveats=())) == comparison.caveats
+    for kind, (comparison, _) in CASES.items():
+        pairs = tuple(replace(pair, caveats=()) for pair in comparison.comparisons)
+        bare = replace(comparison, caveats=(), comparisons=pairs)
+        assert with_caveats(bare, 1_999_999 if kind == "auto-limit" else None) == comparison
 
 
 def test_ranges_cover_all_pairs_under_a_metric() -> None:
@@ -78,3 +139,342 @@ def test_ranges_cover_all_pairs_under_a_metric() -> None:
     correlations = [pair.intraclass_correlation for pair in comparison.comparisons if pair.intraclass_correlation]
     assert caveat.values["correlations"] == (min(correlations), max(correlations))
     assert len(correlations) == 6
+
+
+def kinds(comparison: Comparison) -> list[str]:
+    return [caveat.kind for caveat in comparison.caveats]
+
+
+# --- Tests that reject too often
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_tests_that_reject_too_often_are_flagged_wherever_they_are_printed(name: str) -> None:
+    comparison = compared(ratings(apart=30.0), test=name, scheme="auto")
+    is_liberal = name in ("bootstrap-shift", "paired-bootstrap")
+    assert ("liberal" in kinds(comparison)) == is_liberal
+    assert ("of true null hypotheses at 0.05: use ar or bootstrap" in str(comparison)) == is_liberal
+
+
+@pytest.mark.parametrize(("method", "share"), [("centred", None), ("shift", "11%"), ("paired", "10%")])
+def test_a_single_result_of_a_liberal_test_says_so(method: str, share: str | None) -> None:
+    rng = np.random.default_rng(1)
+    one = bootstrap_test(*rng.normal(size=(2, 50)), method=method, n_resamples=99)
+    batch = bootstrap_test(*rng.normal(size=(2, 3, 50)), method=method, n_resamples=99)
+    for result in (one, batch, batch.problem(1)):
+        assert [caveat.kind for caveat in result.caveats] == ([] if share is None else ["liberal"])
+        assert (f"rejects about {share} of true" in str(result)) == (share is not None)
+
+
+# --- The number of replicates
+
+
+def sixteen(**options: Any) -> Comparison:
+    """All 120 pairs of 16 systems, which differ as clearly as possible."""
+    return compared(ratings(k=16, apart=1000.0), all_pairs=True, **options)
+
+
+def stars(comparison: Comparison) -> int:
+    return sum(pair.is_significant(0.05) for pair in comparison.comparisons)
+
+
+@pytest.mark.parametrize("adjust", ["holm", "bonferroni"])
+def test_too_few_shuffles_for_any_star_after_adjustment_are_reported_with_a_number_that_is_enough(adjust: str) -> None:
+    few = sixteen(adjust=adjust, n_resamples=2000)
+    assert (stars(few), kinds(few)) == (0, ["few-replicates"])
+    values = few.caveats[0].values
+    assert values["smallest"] == pytest.approx(120 / 2001)
+    assert (values["n_resamples"], values["family"], values["enough"]) == (2000, 120, 47_999)
+    assert "adjusted p cannot be below 0.06" in str(few)
+    assert "to at least 47,999 or 'auto'." in " ".join(str(few).split())
+    just_enough = sixteen(adjust=adjust, n_resamples=2399)
+    assert (stars(just_enough), kinds(just_enough)) == (120, ["near-alpha"])
+    enough = sixteen(adjust=adjust, n_resamples=values["enough"])
+    assert (stars(enough), kinds(enough)) == (120, [])
+
+
+def test_adjustments_by_shuffles_have_no_such_limit() -> None:
+    assert kinds(sixteen(adjust="maxt", n_resamples=2000)) == []
+    assert stars(sixteen(adjust="maxt", n_resamples=2000)) == 120
+
+
+def test_exact_tests_have_no_such_limit_and_do_not_count() -> None:
+    mixed = compare(
+        metrics=SegmentScores(
+            "m", {"a": [0.0] * 60, "b": [1.0] * 4 + [0.0] * 56, "c": np.random.default_rng(1).normal(9, 1, 60)}
+        ),
+        all_pairs=True,
+        adjust="holm",
+        n_resamples=20,
+        interval=None,
+    )
+    schemes = [pair.test.scheme for pair in mixed.comparisons]
+    assert set(schemes) == {"exact", "iid"}
+    of_pairs = [("few-replicates" in pair.caveats) for pair in mixed.comparisons]
+    assert of_pairs == [scheme == "iid" for scheme in schemes]
+
+
+def test_few_units_count_after_adjustment_too() -> None:
+    comparison = compared(ratings(9, 6), all_pairs=True, adjust="holm", scheme="auto")
+    assert kinds(comparison) == ["few-units"]
+    assert comparison.caveats[0].values["smallest"] == pytest.approx(15 / 2**8)
+    assert "ways: adjusted p cannot be below 0.0586" in " ".join(str(comparison).split())
+    assert "few-units" not in kinds(compared(ratings(10, 6), all_pairs=True, adjust="holm", scheme="auto"))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, 10_000),
+        ({"adjust": "holm"}, 47_999),
+        ({"adjust": "bonferroni", "alpha": 0.1}, 23_999),
+        ({"adjust": "minp"}, 47_999),
+        ({"adjust": "maxt"}, 10_000),
+        ({"adjust": "maxt", "alpha": 0.001}, 19_999),
+        ({"alpha": 0.001}, 19_999),
+        ({"test": "bootstrap", "adjust": "holm"}, 47_999),
+        ({"test": "t-test", "adjust": "holm", "interval": "percentile"}, 10_000),
+        ({"test": "t-test", "interval": "percentile", "confidence_level": 0.999}, 39_999),
+        ({"interval": "normal", "confidence_level": 0.999}, 19_999),
+        ({"scheme": "exact", "adjust": "holm", "interval": "percentile"}, 10_000),
+        ({"stopping": "besag-clifford", "adjust": "holm"}, 47_999),
+    ],
+)
+def test_auto_chooses_the_number_that_the_comparison_needs(options: dict[str, Any], expected: int) -> None:
+    own = ratings(24, 16) if options.get("scheme") != "exact" else ratings(8, 16)
+    comparison = compare(metrics=own, all_pairs=True, **{"interval": None, "n_resamples": "auto", **options})
+    assert comparison.n_resamples == expected
+    assert f"|n:{expected}|" in comparison.signature
+    assert json.loads(comparison.render("json"))["n_resamples"] == expected
+    explicit = compare(metrics=own, all_pairs=True, **{"interval": None, **options, "n_resamples": expected})
+    assert explicit == comparison
+
+
+def test_the_smallest_p_of_a_doubled_one_sided_p_needs_twice_as_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TESTS, "bootstrap", replace(TESTS["bootstrap"], tails=2))
+    options: dict[str, Any] = {"test": "bootstrap", "adjust": "holm", "n_resamples": "auto", "scheme": "auto"}
+    assert sixteen(**options).n_resamples == 95_999
+    assert sixteen(**options, alternative="less").n_resamples == 47_999
+    few = compared(ratings(apart=30.0), test="bootstrap", n_resamples=30, scheme="auto").caveats[0]
+    assert (few.values["smallest"], few.values["enough"]) == (pytest.approx(2 / 31), 799)
+
+
+def test_auto_is_for_functions_that_know_the_level() -> None:
+    values = np.random.default_rng(1).normal(size=50)
+    assert bootstrap_interval(values, n_resamples="auto") == bootstrap_interval(values)
+    level: dict[str, Any] = {"confidence_level": 0.999}
+    auto = bootstrap_interval(values, n_resamples="auto", **level)
+    assert auto == bootstrap_interval(values, n_resamples=39_999, **level)
+    assert score(metrics=ratings(), n_resamples="auto", **level).n_resamples == 39_999
+    with pytest.raises(InputError, match="n_resamples must be a whole number from 1 to 9007199254740992, got 'auto'"):
+        bootstrap_test(values, values, n_resamples="auto")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("word", ["many", "", "AUTO", "1e5"])
+def test_other_words_than_auto_are_refused(word: str, run: Any, demo: Any) -> None:
+    for call in (compare, score):
+        with pytest.raises(InputError, match=f"n_resamples must be a whole number .* or 'auto', got '{word}'"):
+            call(metrics=ratings(), n_resamples=word, interval="percentile")  # type: ignore[arg-type]
+    outcome = run("compare", "demo/reference.txt", "demo/tuned.txt", "demo/larger.txt", "-n", word)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"-n must be a whole number from 1 to 9007199254740992 or 'auto', got '{word}'" in outcome.err
+
+
+def test_auto_on_the_command_line(run: Any, demo: Any) -> None:
+    outcome = run("compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "auto", "--alpha", "0.001")
+    assert outcome.code == 0
+    assert "|n:19999|" in outcome.out
+
+
+# --- Stars that Monte Carlo error leaves open
+
+
+def result(exceedances: int, n: int, adjusted: float | None = None) -> SignificanceResult:
+    return SignificanceResult(
+        "ar",
+        "m",
+        1.0,
+        (exceedances + 1) / (n + 1),
+        "two-sided",
+        exceedances,
+        n,
+        1,
+        "",
+        adjusted_pvalue=adjusted,
+        scheme="iid",
+    )
+
+
+COUNTS = st.lists(st.integers(0, 60), min_size=1, max_size=12)
+
+
+@settings(max_examples=200)
+@given(COUNTS, st.sampled_from(["bonferroni", "holm"]), st.sampled_from([0.01, 0.05, 0.2]))
+def test_an_adjusted_p_is_open_if_the_adjusted_intervals_contain_alpha(
+    counts: list[int], name: str, alpha: float
+) -> None:
+    adjust = ADJUSTMENTS[name].of_pvalues
+    assert adjust is not None
+    tests = [result(c, 999) for c in counts]
+    ends = [clopper_pearson(c, 999) for c in counts]
+    low, high = (adjust(np.array([getattr(end, side) for end in ends])) for side in ("low", "high"))
+    expected = {i for i in range(len(counts)) if low[i] < alpha < high[i]}
+    assert set(ADJUSTMENTS[name].undecided(tests, alpha)) == expected
+
+
+@given(st.integers(0, 200), st.integers(0, 60), st.sampled_from([0.01, 0.05, 0.2]))
+def test_adjusted_p_values_from_shuffles_have_intervals_of_their_own(own: int, c: int, alpha: float) -> None:
+    by_max_t = [result(c, 999, (own + 1) / 1000)]
+    interval = clopper_pearson(own, 999)
+    assert bool(ADJUSTMENTS["maxt"].undecided(by_max_t, alpha)) == (interval.low < alpha < interval.high)
+    # Between 1 and m times p.
+    by_min_p = [result(c, 999, min(1, (c + 1 + own) / 1000))]
+    factor = by_min_p[0].adjusted_pvalue / by_min_p[0].pvalue
+    raw = clopper_pearson(c, 999)
+    if all(not math.isclose(end, alpha / factor, rel_tol=1e-9) for end in (raw.low, raw.high)):
+        assert bool(ADJUSTMENTS["minp"].undecided(by_min_p, alpha)) == (raw.low * factor < alpha < raw.high * factor)
+
+
+@given(st.integers(1, 3000), st.floats(0, 1), st.floats(1e-6, 1 - 1e-6))
+def test_the_bound_that_avoids_scipy_never_decides_otherwise(n: int, share: float, level: float) -> None:
+    c = round(share * n)
+    interval = clopper_pearson(c, n)
+    assert may_lie_across(c, n, level) == (interval.low < level < interval.high)
+
+
+def test_open_stars_are_those_of_adjusted_p_values() -> None:
+    """Unadjusted p of .03 with 999 shuffles is clearly below .05, but .045 and .06 with Holm's factors are not."""
+    noisy = ratings(k=3, apart=5.0)
+    plain, adjusted = (compared(noisy, all_pairs=True, adjust=adjust) for adjust in (None, "bonferroni"))
+    for comparison, factor in ((plain, 1), (adjusted, 3)):
+        near = [p.test.may_lie_across(0.05 / factor) for p in comparison.comparisons]
+        assert [("near-alpha" in p.caveats) for p in comparison.comparisons] == near
+        found = [c.values["near"] for c in comparison.caveats if c.kind == "near-alpha"]
+        assert found == ([sum(near)] if any(near) else [])
+
+
+# --- Intervals
+
+
+@pytest.mark.parametrize("name", [name for name, interval in INTERVALS.items() if interval.inverts is None])
+def test_intervals_from_too_few_draws_are_reported(name: str) -> None:
+    interval = INTERVALS[name]
+    enough = interval.enough_draws(0.95)
+    assert (enough is None) == (not interval.draws)
+    for n in (2, 100, *([] if enough is None else [enough - 1, enough])):
+        comparison = score(metrics=ratings(), interval=name, n_resamples=n)
+        assert ("few-draws" in kinds(comparison)) == (enough is not None and n < enough)
+        assert comparison.caveats == () or f"{n:,} draws are too few for precise ends" in str(comparison)
+
+
+def test_20_draws_are_beyond_each_end_if_they_are_enough() -> None:
+    for level in (0.5, 0.9, 0.95, 0.99, 0.999):
+        n = INTERVALS["percentile"].enough_draws(level)
+        assert n is not None
+        assert math.floor((1 - level) / 2 * (n + 1) + 1e-9) == 20
+        assert math.floor((1 - level) / 2 * n + 1e-9) == 19
+
+
+def test_an_interval_from_one_draw_is_not_printed_silently() -> None:
+    one = score(metrics=ratings(), interval="percentile", n_resamples=1)
+    assert "95% CI: 1 draw is too few for precise ends; increase n_resamples (-n) to at least 799 or 'auto'." in str(
+        one
+    )
+    assert score(metrics=ratings(), interval="delta", n_resamples=1).caveats == ()
+
+
+@pytest.mark.parametrize("documents", [False, True])
+@pytest.mark.parametrize("n", [SMALL_SAMPLE - 1, SMALL_SAMPLE])
+def test_small_samples_are_reported_for_draws_only(n: int, documents: bool) -> None:
+    ids = [i // 3 for i in range(3 * n)] if documents else None
+    own = ratings(3 * n if documents else n)
+    unit = "document" if documents else "segment"
+    for test, interval in (("bootstrap", None), ("ar", "percentile"), ("ar", "delta"), ("bootstrap", "bca")):
+        comparison = compared(own, test=test, interval=interval, documents=ids, scheme="auto", n_resamples=2000)
+        found = [c.values for c in comparison.caveats if c.kind == "small-sample"]
+        of_test, of_interval = test == "bootstrap", interval in ("percentile", "bca")
+        expected = {"units": n, "unit": unit, "enough": 40, "test": of_test, "interval": of_interval}
+        assert found == ([expected] if n < SMALL_SAMPLE and (of_test or of_interval) else [])
+        for words, shown in (("tests reject too often (use ar)", of_test), ("draws are too narrow", of_interval)):
+            assert (words in " ".join(str(comparison).split())) == (shown and bool(found))
+
+
+# --- Stars and intervals that disagree
+
+
+def disagreement(apart: float, **options: Any) -> dict[str, Any]:
+    comparison = compared(ratings(k=3, apart=apart), **{"all_pairs": True, "interval": "delta", **options})
+    (caveat,) = (c for c in comparison.caveats if c.kind == "star-and-interval")
+    for pair in comparison.comparisons:
+        interval = pair.confidence_interval
+        assert interval is not None
+        agree = pair.is_significant(comparison.alpha or 0) == (interval.low > 0 or interval.high < 0)
+        assert ("star-and-interval" in pair.caveats) == (not agree)
+    return dict(caveat.values)
+
+
+def test_the_note_says_why_star_and_interval_disagree() -> None:
+    raw = {p.system + p.baseline: p.test.pvalue for p in compared(ratings(k=3, apart=4.0), all_pairs=True).comparisons}
+    alpha = sorted(raw.values())[1] * 1.01
+    level = {"alpha": alpha, "confidence_level": 1 - alpha}
+    assert disagreement(4, adjust="bonferroni", **level)["reasons"] == ("adjustment",)
+    assert disagreement(4, alternative="less")["reasons"] == ("alternative",)
+    assert disagreement(3, alpha=0.2)["reasons"] == ("level",)
+    assert disagreement(4, alpha=0.2, alternative="less")["reasons"] == ("level", "alternative")
+
+
+def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
+    """The sign test asks about signs, the interval about the mean, which one segment dominates."""
+    scores = np.ones(60)
+    scores[0] = -400
+    own = SegmentScores("rating", {"a": np.zeros(60), "b": scores})
+    comparison = compared(own, test="sign-test", interval="delta", scheme="auto")
+    (caveat,) = comparison.caveats
+    assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("method",), 1)
+    assert "disagree for 1 of 1 pair (1 starred with 0 inside)" in str(comparison)
+
+
+def test_too_few_replicates_explain_disagreements_by_themselves() -> None:
+    few = compared(ratings(apart=30.0), n_resamples=9, interval="percentile")
+    assert kinds(few) == ["few-replicates", "few-draws"]
+
+
+# --- Exact p-values in tables
+
+
+def test_exact_p_values_are_marked_in_their_rows() -> None:
+    own = SegmentScores(
+        "m", {"a": [0.0] * 60, "b": [1.0] * 6 + [0.0] * 54, "c": np.random.default_rng(1).normal(0, 1, 60)}
+    )
+    mixed = compare(metrics=own, all_pairs=True, n_resamples=99, interval=None)
+    marks = [pair.test.scheme == "exact" for pair in mixed.comparisons]
+    assert (True in marks, False in marks) == (True, True)
+    for fmt, mark in (("text", "†"), ("markdown", "†"), ("latex", r"\textdagger{}"), ("html", "&#8224;")):
+        lines = render(mixed, fmt, Terminal(100)).splitlines()
+        for pair, marked in zip(mixed.comparisons, marks, strict=True):
+            (row,) = (
+                line
+                for line in lines
+                if f"{pair.test.pvalue:.4f}" in line and pair.system in line and pair.baseline in line
+            )
+            assert (mark in row) == marked
+    assert "(† 1 of 3 tests exact, by enumeration of all shuffles)" in " ".join(str(mixed).split())
+    assert "†" not in str(compared(ratings()))
+
+
+@pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "html"])
+def test_p_values_below_a_ten_thousandth_are_printed_as_that(fmt: str) -> None:
+    own = ratings(apart=30.0)
+    tiny = [
+        compared(own, test="t-test", scheme="auto"),
+        compared(own, n_resamples=100_000),
+        compared(SegmentScores("m", {"a": [0] * 60, "b": [1] * 60}), scheme="exact"),
+    ]
+    for comparison in tiny:
+        p = comparison.comparisons[0].test.pvalue
+        assert 0 < p < 1e-4
+        cell = {"latex": "$<$0.0001", "html": "&lt;0.0001"}.get(fmt, "<0.0001")
+        assert cell in render(comparison, fmt)
+        assert json.loads(render(comparison, "json"))["comparisons"][0]["pvalue"] == p
+        assert comparison.to_dicts()[1]["pvalue"] == p
+        assert "p < 0.0001 (" in str(comparison.comparisons[0].test)

@@ -8,6 +8,7 @@ import re
 import shlex
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ import sacrebleu
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
 from nltk.translate.chrf_score import corpus_chrf, sentence_chrf
 from nltk.translate.nist_score import corpus_nist
+from sacrebleu.significance import estimate_ci
 
 from reshuffle import metric, score, segment_scores
 from reshuffle.cli.main import main
 from reshuffle.data.demo import demo_corpus
+from reshuffle.inference.intervals import INTERVALS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/coming-from.md"
 COMMANDS = re.findall(r"`(reshuffle [^`]+)`", PAGE.read_text("utf-8"))
@@ -64,6 +67,17 @@ def test_every_flag_named_for_sacrebleu_exists() -> None:
     flags = {flag for text in theirs for flag in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)}
     assert len(flags) > 25
     assert [flag for flag in sorted(flags) if f"'{flag}'" not in source and f'"{flag}"' not in source] == []
+
+
+@pytest.mark.parametrize("n", [1000, 999, 300, 39])
+def test_the_interval_koehn_has_the_half_width_that_sacrebleu_prints(n: int) -> None:
+    """sacrebleu 2.6.0, ``significance.estimate_ci``: what ``--confidence`` computes from its draws."""
+    draws = np.random.default_rng(n).normal(30, 1, n)
+    estimate: Any = SimpleNamespace(draws=draws)
+    low, high = INTERVALS["koehn"].ends(estimate, 0.95)
+    _, half_width = estimate_ci(draws)
+    assert half_width == (high - low) / 2
+    assert "--interval koehn" in row_of("sacreBLEU", "`--confidence`")
 
 
 def row_of(section: str, theirs: str) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import calls
-from reshuffle import CorpusFunction, Formula, FromCounts, InputError, compare, metric
+from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, compare, metric
 from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
 from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
@@ -211,6 +211,12 @@ def test_max_t_of_draws_of_several_metrics_and_test_sets_is_that_of_each_family(
     np.testing.assert_array_equal(both, np.tile(one, 2))
 
 
+def test_max_t_of_draws_reports_its_progress() -> None:
+    progress = Progress()
+    compared("maxt", test="bootstrap", all_pairs=True, interval=None, progress=progress)
+    assert (progress.stage, progress.total, progress.done) == ("adjusting", 20, 20)  # two passes over ten pairs
+
+
 @pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile"])
 def test_a_single_pair_keeps_its_p_value_in_max_t_of_draws(test: str) -> None:
     for n in (1, 2, 99):
@@ -279,7 +285,8 @@ def test_max_t_and_min_p_gain_power_from_dependence_between_tests() -> None:
     assert by_name["minp"].sum() < by_name["holm"].sum() <= by_name["bonferroni"].sum()
 
 
-def test_p_values_of_functions_of_texts_can_be_adjusted() -> None:
+@pytest.mark.parametrize("test", ["ar", "bootstrap", "bootstrap-percentile"])
+def test_p_values_of_functions_of_texts_can_be_adjusted(test: str) -> None:
     references = [f"a{i} b{i} c{i}" for i in range(12)]
     systems = {
         "x": references,
@@ -287,7 +294,7 @@ def test_p_values_of_functions_of_texts_can_be_adjusted() -> None:
         "z": [line if i % 2 else "z" for i, line in enumerate(references)],
     }
     share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
-    comparison = compare(references, systems, share, adjust="maxt", n_resamples=60, interval="percentile")
+    comparison = compare(references, systems, share, test=test, adjust="maxt", n_resamples=60, interval="percentile")
     assert all((p.test.adjusted_pvalue or 0) >= p.test.pvalue for p in comparison.comparisons)
 
 
@@ -296,7 +303,7 @@ def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
         with pytest.raises(
             InputError,
             match=f"adjustment 'maxt' does not support the test '{test}': use the test ar, ar-studentized, "
-            "bootstrap or bootstrap-percentile, or the adjustment bonferroni or holm$",
+            "bootstrap, bootstrap-both or bootstrap-percentile, or the adjustment bonferroni or holm$",
         ):
             Plan.from_settings(ComparisonSettings(test, adjust="maxt"))
     with pytest.raises(

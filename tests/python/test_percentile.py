@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from html import unescape
 from math import comb, floor
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,7 @@ from reshuffle import (
 )
 from reshuffle.inference.intervals import INTERVALS, rank_of_ends
 from reshuffle.metrics.base import Counts
+from reshuffle.report import FORMATS, render
 from reshuffle.results import clopper_pearson
 
 BLEU = metric("bleu")
@@ -187,6 +189,19 @@ def test_the_ends_are_order_statistics_of_the_draws(n: int, level: float, seed: 
     assert (0.5 - high, 0.5 - low) == INTERVALS["basic"].ends(stand_in, level)
 
 
+@given(st.integers(1, 300), st.sampled_from(["0.5", "0.2", "0.1", "0.05", "0.01"]), st.integers(0, 99))
+def test_the_ends_of_koehn_are_those_of_percentile_or_one_draw_further_in(n: int, alpha: str, seed: int) -> None:
+    draws = np.sort(np.random.default_rng(seed).normal(size=n))
+    stand_in: Any = SimpleNamespace(draws=draws, tolerance=0.0)
+    (low, high), (low_of_koehn, high_of_koehn) = (
+        INTERVALS[name].ends(stand_in, 1 - float(alpha)) for name in ("percentile", "koehn")
+    )
+    steps = np.searchsorted(draws, [low_of_koehn, high]) - np.searchsorted(draws, [low, high_of_koehn])
+    is_whole = (Fraction(alpha) * (n + 1) / 2).denominator == 1
+    if rank_of_ends(n, 1 - float(alpha)) > 0 and low_of_koehn < high_of_koehn:
+        assert [0 if is_whole else 1] * 2 == steps.tolist()
+
+
 def test_too_few_draws_give_the_outermost_ones() -> None:
     values = np.arange(20.0)
     few = bootstrap_interval(values, confidence_level=0.999, n_resamples=100)
@@ -194,6 +209,34 @@ def test_too_few_draws_give_the_outermost_ones() -> None:
     assert rank_of_ends(100, 0.999) == 0
     assert few.low < few.high
     assert one.low == one.high
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_reports_name_the_test_the_interval_and_the_adjustment(fmt: str) -> None:
+    rng = np.random.default_rng(2)
+    scores = {name: rng.normal(i, 2, 30).round(1) for i, name in enumerate("abc")}
+    comparison = compare(
+        metrics=SegmentScores("rating", scores),
+        test="bootstrap-percentile",
+        interval="koehn",
+        adjust="maxt",
+        n_resamples=99,
+    )
+    shown = " ".join(unescape(render(comparison, fmt)).replace("% ", "").split())
+    machine = {
+        "json": ['"test": "bootstrap-percentile"', '"method": "koehn"', '"adjusted_pvalue": 0.'],
+        "csv": ["bootstrap-percentile"],
+    }
+    for expected in machine.get(
+        fmt,
+        [
+            "percentile bootstrap, 99 draws, two-sided",
+            "percentile, Koehn's order statistics, 99 bootstrap draws",
+            "step-down maxT, over 2 pairs",
+            "interval:koehn[0.95]|test:bootstrap-percentile|alternative:two-sided|adjust:maxt|",
+        ],
+    ):
+        assert expected in shown
 
 
 # --- The interval of the p-value
@@ -239,3 +282,21 @@ def test_intervals_of_systems_without_a_difference_hold_only_0() -> None:
     assert (interval.low, interval.high) == (0, 0)
     with pytest.raises(InputError, match="unknown method 'percentle': did you mean 'percentile'"):
         bootstrap_test(a, a, BLEU, method="percentle")
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32), SIZES, DRAWS, st.sampled_from(["two-sided", "greater", "less"]))
+def test_bootstrap_both_has_the_larger_p(seed: int, segments: int, n: int, alternative: str) -> None:
+    a, b = bleu_counts(np.random.default_rng(seed), segments)
+    results = {
+        method: bootstrap_test(a, b, BLEU, method=method, alternative=alternative, n_resamples=n, seed=seed)
+        for method in ("both", "centred", "percentile")
+    }
+    both, larger = results["both"], max(results["centred"], results["percentile"], key=lambda result: result.pvalue)
+    assert (both.pvalue, both.test) == (larger.pvalue, "bootstrap-both")
+    assert both.pvalue == min(both.tails * ((both.exceedances or 0) + 1) / (n + 1), 1)
+    batch = bootstrap_test(
+        np.stack([a, b]), np.stack([b, a]), BLEU, method="both", alternative=alternative, n_resamples=n, seed=seed
+    )
+    first = batch.problem(0)
+    assert (first.pvalue, first.exceedances, first.tails) == (both.pvalue, both.exceedances, both.tails)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counts import lengths
 from reshuffle import (
     BesagClifford,
     Comparison,
@@ -31,7 +32,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
-from reshuffle.report.notes import notes
+from reshuffle.report.notes import CAVEATS, notes
 from reshuffle.report.tables import tables
 
 CORPUS = demo_corpus()
@@ -59,6 +60,10 @@ RESULTS: dict[str, Comparison] = {
     "few units": compare(metrics=ratings(2, 4), scheme="iid", n_resamples=99, interval=None, all_pairs=True),
     "undecided": compare(metrics=ratings(9), stopping="gandy", n_resamples=60, interval=None, all_pairs=True),
     "near alpha": compare(metrics=ratings(9), scheme="iid", n_resamples=60, interval=None, all_pairs=True),
+    "liberal": compare(metrics=ratings(), test="bootstrap-shift", n_resamples=999),
+    "auto": compare(metrics=ratings(2), scheme="iid", n_resamples="auto", alpha=1e-5, interval=None),
+    "lengths": compare(metrics=lengths(), n_resamples=999),
+    "one-sided": compare(metrics=ratings(9), all_pairs=True, alternative="less", alpha=0.2, n_resamples=999),
 }
 TABLE = segment_scores(REFERENCES, SYSTEMS, ["bleu", "ter"])
 BY_DOCUMENT = segment_scores(REFERENCES, SYSTEMS, "bleu", documents=DOCUMENTS)
@@ -236,14 +241,20 @@ def test_json_and_csv_carry_the_caveats(name: str) -> None:
             assert caveat.values["metric"] in {row["metric"] for row in marked}
         elif caveat.kind in ("undecided", "near-alpha"):
             assert len(marked) == caveat.values[caveat.kind.removesuffix("-alpha")]
+        elif caveat.kind in ("not-exchangeable", "star-and-interval"):
+            of_metric = [row for row in marked if row["metric"] == caveat.values["metric"]]
+            assert len(of_metric) == caveat.values["pairs"]
         else:
             assert len(marked) == len(result.comparisons)
-    assert {c.kind for c in result.caveats} == {kind for row in rows for kind in (row["caveats"] or "").split()}
+    if result.comparisons:  # rows of scores have no caveats
+        assert {c.kind for c in result.caveats} == {kind for row in rows for kind in (row["caveats"] or "").split()}
+    pairs = json.loads(result.render("json"))["comparisons"]
+    assert [pair["caveats"] for pair in pairs] == [list(pair.caveats) for pair in result.comparisons]
 
 
 def test_the_results_in_this_file_have_every_caveat() -> None:
     found = {caveat.kind for result in RESULTS.values() for caveat in result.caveats}
-    assert found == {"undecided", "dependence", "many-tests", "few-units", "few-replicates", "near-alpha"}
+    assert found == set(CAVEATS)
 
 
 def test_a_caveat_about_one_metric_marks_only_its_tests() -> None:
@@ -358,7 +369,11 @@ def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
         (approximate_randomization(a, b, "bleu", n_resamples=999, scheme="subgroup"), ["A random subgroup of 1,024 "]),
         (approximate_randomization([1, 2, 1, 3], zeros), ["All 16 shuffles, ", "p = 0.1250 (ar, two-sided)"]),
         (approximate_randomization(np.arange(60), np.arange(60) % 7), ["Exact null distribution, by convolution."]),
-        (bootstrap_test(a, b, "bleu", n_resamples=999), ["999 draws, ", "(bootstrap, two-sided)"]),
+        (bootstrap_test(a, b, "bleu", n_resamples=999), ["999 draws, ", " exceedances, ", "(bootstrap, two-sided)"]),
+        (
+            bootstrap_test(a, b, "bleu", n_resamples=999, method="percentile"),
+            ["999 draws, ", " in the smaller tail, ", "(bootstrap-percentile, two-sided)"],
+        ),
         (
             approximate_randomization(a, b, "bleu", stopping=BesagClifford(5), n_resamples=999),
             [" stopped by besag-clifford (at most 999), 5 exceedances"],

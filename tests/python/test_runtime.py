@@ -113,7 +113,16 @@ LONG_STEPS = {
         "r = _core.MinP([(0, 1)], 'less', t, r)\n"
         "    _core.Resampler([(m, _core.Counts([c]))]).run([r], n=2 * 10**7, seed=1, progress=progress)",
     ),
+    "pairs of maxT": (
+        "from reshuffle import SegmentScores, compare\n"
+        "scores = SegmentScores('x', dict(zip(map(str, range(60)), rng.integers(0, 99, size=(60, 50)))))",
+        "compare(metrics=scores, all_pairs=True, test='bootstrap', adjust='maxt', interval=None, n_resamples=200_000,\n"
+        "        progress=progress)",
+    ),
 }
+
+# What the interrupt of a step waits for.
+EARLIER_STEPS = {"ranks of minP": "progress.done < 2 * 10**7", "pairs of maxT": "progress.stage != 'adjusting'"}
 
 
 @POSIX
@@ -131,7 +140,7 @@ one, other = rng.integers(0, 50_000, size=(2, 4_000_000))
 sent = []
 def interrupt():
     time.sleep(0.5)
-    while {step == "ranks of minP"} and progress.done < 2 * 10**7:
+    while {EARLIER_STEPS.get(step, False)}:
         time.sleep(0.001)
     sent.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)

@@ -9,7 +9,7 @@ import click
 
 from .. import types
 from .command import option
-from .params import Metric, Name, Size
+from .params import Metric, Name, Replicates, Size
 
 __all__ = ["ARGUMENTS", "compare_options", "score_options"]
 
@@ -190,8 +190,8 @@ def _intervals(default: str | None, confidence: float | None) -> tuple[Decorator
 def _resampling(replicates: str) -> tuple[Decorator, ...]:
     """``replicates`` says what there are n of."""
     return (
-        option("Resampling", "-n", "--n-resamples", type=int, default=10_000, show_default=True, metavar="N",
-               help=replicates),
+        option("Resampling", "-n", "--n-resamples", type=Replicates(), default=10_000, show_default=True, metavar="N",
+               help=f"{replicates} auto: as many as are needed."),
         option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
                help="The same seed gives the same result, on any machine and number of threads."),
         option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, quoted
-from ..validate import check_name
+from ..validate import check_n_resamples, check_name
 from .habits import name_advice
 
 if TYPE_CHECKING:
@@ -65,6 +65,20 @@ class Numbers(StrParam):
         except ValueError:
             option = param.opts[0] if param is not None else "expected"
             raise InputError(f"{option} must be numbers separated by commas, got {quoted(value)}") from None
+
+
+class Replicates(click.ParamType):  # type: ignore[type-arg]
+    """A number of replicates, or ``auto``."""
+
+    name = "replicates"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        try:
+            number = int(value)
+        except ValueError:
+            number = value
+        check_n_resamples("-n", number)
+        return number
 
 
 class Size(IntParam):

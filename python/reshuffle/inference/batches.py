@@ -78,6 +78,6 @@ def _record(plan: Plan, problems: Problems, resampling: Resampling, outcome: Out
         ties=outcome.ties,
         scheme=scheme,
         stopping=None if rule is None else rule.used(resampling.n_resamples, outcome.stopped),
-        tails=plan.tails,
+        tails=plan.tails if outcome.tails is None else outcome.tails,
         standard_error=outcome.standard_error,
     )

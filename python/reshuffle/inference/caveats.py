@@ -2,89 +2,319 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ..results import Caveat, Comparison, PairedDifference, UsedTest
+import numpy as np
 
-__all__ = ["caveats"]
+from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
+from ..settings import default_alpha
+from .enough import LARGEST
+from .intervals import INTERVALS
+from .multiplicity import ADJUSTMENTS
+from .tests import TESTS, Plan
+
+__all__ = ["SMALL_SAMPLE", "about_test", "with_caveats"]
+
+# Bootstrap tests and intervals from draws are unreliable with fewer resampling units: docs/statistics.md has figures.
+SMALL_SAMPLE = 40
+# Shuffles give a difference the wrong spread if the ratio to its standard error is outside these limits.
+EXCHANGEABLE = (0.8, 1.25)
+# What to use instead of a test that needs exchangeable outputs: where the score is smooth, and near a kink.
+INSTEAD = {False: "ar-studentized", True: "bootstrap-both"}
 
 
-def caveats(comparison: Comparison) -> tuple[Caveat, ...]:
-    """All caveats of a comparison, in the order of :class:`~reshuffle.results.Caveat`."""
-    return tuple(_caveats(comparison))
+@dataclass(frozen=True)
+class _Found:
+    """A caveat, and the indices of the pairs to which it applies; None for all of them."""
+
+    caveat: Caveat
+    pairs: Sequence[int] | None = None
 
 
-def _caveats(comparison: Comparison) -> Iterator[Caveat]:
-    pairs, test, alpha = comparison.comparisons, comparison.test, comparison.alpha
-    if not pairs or test is None or alpha is None:
-        return
-    yield from _undecided(pairs)
+@dataclass(frozen=True)
+class _Family:
+    """The tests under one metric, which are adjusted together. ``pairs`` are their indices in the comparison."""
+
+    metric: str
+    pairs: Sequence[int]
+    differences: Sequence[PairedDifference]
+
+    @property
+    def tests(self) -> list[SignificanceResult]:
+        return [pair.test for pair in self.differences]
+
+    def where(self, condition: Callable[[PairedDifference], bool]) -> list[int]:
+        """The indices in the comparison of the pairs that satisfy a condition."""
+        return [index for index, pair in zip(self.pairs, self.differences, strict=True) if condition(pair)]
+
+
+def with_caveats(comparison: Comparison, enough: int | None = None) -> Comparison:
+    """The comparison with its caveats, in the order of :class:`~reshuffle.results.Caveat`, and those of each pair.
+
+    ``enough`` is the number of replicates that ``n_resamples="auto"`` asked for, if that was used.
+    """
+    found = [*_of_tests(comparison, enough), *_of_intervals(comparison)]
+    if not {"few-replicates", "few-draws"} & {each.caveat.kind for each in found}:  # those explain all disagreements
+        found += _stars_and_intervals(comparison)
+    kinds: list[list[str]] = [[] for _ in comparison.comparisons]
+    for each in found:
+        for pair in range(len(kinds)) if each.pairs is None else each.pairs:
+            if each.caveat.kind not in kinds[pair]:
+                kinds[pair].append(each.caveat.kind)
+    pairs = tuple(replace(p, caveats=tuple(k)) for p, k in zip(comparison.comparisons, kinds, strict=True))
+    return replace(comparison, comparisons=pairs, caveats=tuple(each.caveat for each in found))
+
+
+def _families(comparison: Comparison) -> list[_Family]:
+    families = []
     for metric in comparison.metrics:
-        yield from _dependence([pair for pair in pairs if pair.metric == metric.name])
-    if len(pairs) > 1 and test.adjustment is None and comparison.experimentwise_error is not None:
-        yield Caveat(
-            "many-tests", {"tests": len(pairs), "alpha": alpha, "probability": comparison.experimentwise_error}
-        )
-    if test.replicates is not None:
-        yield from (
-            _few_units(comparison, test, alpha) or _few_replicates(pairs, alpha) or _near_alpha(pairs, test, alpha)
-        )
+        indices = [index for index, pair in enumerate(comparison.comparisons) if pair.metric == metric.name]
+        families.append(_Family(metric.name, indices, [comparison.comparisons[index] for index in indices]))
+    return families
 
 
-def _undecided(pairs: Sequence[PairedDifference]) -> Iterator[Caveat]:
+# Caveats about tests.
+
+
+def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
+    test, alpha, families = comparison.test, comparison.alpha, _families(comparison)
+    if not comparison.comparisons or test is None or alpha is None:
+        return
+    plan = Plan(
+        TESTS[test.name],
+        test.alternative,
+        adjustment=None if test.adjustment is None else ADJUSTMENTS[test.adjustment],
+    )
+    yield from map(_Found, about_test(plan))
+    yield from _undecided(comparison)
+    for family in families:
+        yield from _dependence(family)
+        yield from _not_exchangeable(family)
+    tests = len(comparison.comparisons)
+    if tests > 1 and plan.adjustment is None and comparison.experimentwise_error is not None:
+        values = {"tests": tests, "alpha": alpha, "probability": comparison.experimentwise_error}
+        yield _Found(Caveat("many-tests", values))
+    if plan.test.replicates is None:
+        return
+    # Each of these explains the next ones, or makes them pointless.
+    yield from (
+        _few_units(comparison, plan, alpha)
+        or _few_replicates(plan, families, alpha)
+        or [*_near_alpha(plan, families, test, alpha), *_auto_limit(enough)]
+    )
+
+
+def about_test(plan: Plan) -> tuple[Caveat, ...]:
+    """Caveats about a test, whatever its results: it may reject far more true null hypotheses than its level says."""
+    if plan.test.liberal is None:
+        return ()
+    values = {"test": plan.test.name, "rate": plan.test.liberal, "level": 0.05}
+    return (Caveat("liberal", {**values, "instead": INSTEAD[True]}),)
+
+
+def _undecided(comparison: Comparison) -> Iterator[_Found]:
     """Tests by Gandy's rule that used all shuffles without a decision."""
-    rules = [pair.test.stopping for pair in pairs]
-    undecided = [rule for rule in rules if rule is not None and rule.rule == "gandy" and not rule.stopped]
+    rules = [pair.test.stopping for pair in comparison.comparisons]
+    undecided = [
+        (index, rule.max_resamples)
+        for index, rule in enumerate(rules)
+        if rule is not None and rule.rule == "gandy" and not rule.stopped
+    ]
     if undecided:
-        numbers = {"undecided": len(undecided), "tests": len(pairs), "n_resamples": undecided[0].max_resamples}
-        yield Caveat("undecided", numbers)
+        numbers = {"undecided": len(undecided), "tests": len(rules), "n_resamples": undecided[0][1]}
+        yield _Found(Caveat("undecided", numbers), [index for index, _ in undecided])
 
 
-def _dependence(pairs: Sequence[PairedDifference]) -> Iterator[Caveat]:
+def _dependence(family: _Family) -> Iterator[_Found]:
     """The dependence between segments of a document, under one metric."""
+    pairs = family.differences
     correlations = [p.intraclass_correlation for p in pairs if p.intraclass_correlation is not None]
     effects = [p.design_effect for p in pairs if p.design_effect is not None]
     if correlations:
-        yield Caveat(
-            "dependence",
-            {
-                "metric": pairs[0].metric,
-                "correlations": (min(correlations), max(correlations)),
-                "design_effects": (min(effects), max(effects)),
-            },
-        )
+        values = {
+            "metric": family.metric,
+            "correlations": (min(correlations), max(correlations)),
+            "design_effects": (min(effects), max(effects)),
+        }
+        yield _Found(Caveat("dependence", values), family.pairs)
 
 
-def _few_units(comparison: Comparison, test: UsedTest, alpha: float) -> list[Caveat]:
-    """Too few resampling units: even the smallest possible p is above alpha."""
-    smallest = 2.0 ** ((test.alternative == "two-sided") - comparison.n_units)
-    if test.replicates != "shuffles" or smallest <= alpha:
+def _not_exchangeable(family: _Family) -> Iterator[_Found]:
+    """Shuffles give differences under one metric another spread than sampling does."""
+    low, high = EXCHANGEABLE
+    ratios = {
+        index: pair.exchangeability
+        for index, pair in zip(family.pairs, family.differences, strict=True)
+        if pair.exchangeability is not None and not low <= pair.exchangeability.ratio <= high
+    }
+    if not ratios:
+        return
+    worst = min(ratios, key=lambda index: min(ratios[index].ratio, 1 / max(ratios[index].ratio, 1)))
+    pair = family.differences[family.pairs.index(worst)]
+    near_kink = any(found.near_kink for found in ratios.values())
+    values = {
+        "metric": family.metric,
+        "pairs": len(ratios),
+        "tests": len(family.pairs),
+        "system": pair.system,
+        "baseline": pair.baseline,
+        "ratio": ratios[worst].ratio,
+        "near_kink": near_kink,
+        "test": pair.test.test,
+        "instead": INSTEAD[near_kink],
+    }
+    yield _Found(Caveat("not-exchangeable", values), list(ratios))
+
+
+def _few_units(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]:
+    """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
+    smallest = 2.0 ** ((plan.alternative == "two-sided") - comparison.n_units)
+    family = len(comparison.comparisons) // len(comparison.metrics)
+    if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
+        smallest = float(plan.adjustment.of_pvalues(np.full(family, smallest)).min())
+    if plan.test.replicates != "shuffles" or smallest <= alpha:
         return []
     by_chance = any(pair.test.scheme == "iid" for pair in comparison.comparisons)
     values = {"units": comparison.n_units, "unit": comparison.unit, "smallest": smallest, "by_chance": by_chance}
-    return [Caveat("few-units", {**values, "alpha": alpha})]
+    return [_Found(Caveat("few-units", {**values, "alpha": alpha, "adjusted": plan.adjustment is not None}))]
 
 
-def _few_replicates(pairs: Sequence[PairedDifference], alpha: float) -> list[Caveat]:
-    """Too few replicates: even the smallest possible p is above alpha."""
-    tests = [pair.test for pair in pairs]
-    # A test that was stopped early could have used up to max_resamples.
-    possible = [test.n_resamples if test.stopping is None else test.stopping.max_resamples for test in tests]
-    counted = [r for r, test in zip(possible, tests, strict=True) if test.scheme != "exact" and r is not None]
-    if not counted:
+def _few_replicates(plan: Plan, families: Sequence[_Family], alpha: float) -> list[_Found]:
+    """Too few replicates: even the smallest p that is possible, after adjustment, is above alpha."""
+    found: list[tuple[float, int, list[int]]] = []
+    for family in families:
+        # Exact tests have no such limit, and their p-values affect those of other tests by the adjustment.
+        numbers = [None if test.scheme == "exact" else _possible_replicates(test) for test in family.tests]
+        smallest = np.array(
+            [
+                test.pvalue if n is None else _smallest_pvalue(plan, test, n)
+                for n, test in zip(numbers, family.tests, strict=True)
+            ]
+        )
+        if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
+            smallest = plan.adjustment.of_pvalues(smallest)
+        limited = [index for index, n in enumerate(numbers) if n is not None]
+        if limited and smallest[limited].min() > alpha:
+            largest = max(n for n in numbers if n is not None)
+            found.append((float(smallest[limited].min()), largest, [family.pairs[index] for index in limited]))
+    if not found:
         return []
-    # p = (c + 1)/(R + 1), but c/R for a subgroup, which includes the observed arrangement.
-    plus_one = any(test.scheme != "subgroup" for test in tests)
-    smallest = tests[0].tails / (max(counted) + plus_one)
-    if smallest <= alpha:
-        return []
-    return [Caveat("few-replicates", {"n_resamples": max(counted), "smallest": smallest, "alpha": alpha})]
+    size = len(families[0].pairs)
+    values = {
+        "n_resamples": found[0][1],
+        "smallest": min(smallest for smallest, _, _ in found),
+        "alpha": alpha,
+        "family": size,
+        "adjusted": plan.adjustment is not None,
+        "enough": plan.enough_replicates(size, alpha),
+    }
+    return [_Found(Caveat("few-replicates", values), [pair for _, _, pairs in found for pair in pairs])]
 
 
-def _near_alpha(pairs: Sequence[PairedDifference], test: UsedTest, alpha: float) -> list[Caveat]:
-    """p-values that more replicates might move to the other side of alpha."""
+def _possible_replicates(test: SignificanceResult) -> int | None:
+    """The number of replicates that the test could have used: a stopping rule may have ended it earlier."""
+    n: int | None = test.n_resamples if test.stopping is None else test.stopping.max_resamples
+    return n
+
+
+def _smallest_pvalue(plan: Plan, test: SignificanceResult, n: int) -> float:
+    """The smallest p of n replicates, of which a subgroup includes the observed arrangement."""
+    return plan.test.smallest_numerator(plan.alternative) / (n + int(test.scheme != "subgroup"))
+
+
+def _near_alpha(plan: Plan, families: Sequence[_Family], test: UsedTest, alpha: float) -> Iterator[_Found]:
+    """p-values with a star, or without, that more replicates might move to the other side of alpha."""
     # Gandy's rule bounds the probability of that.
     if test.stopping is not None and test.stopping.startswith("gandy"):
-        return []
-    near = sum(pair.test.may_lie_across(alpha) for pair in pairs)
-    return [Caveat("near-alpha", {"near": near, "tests": len(pairs), "alpha": alpha})] if near else []
+        return
+    near: list[int] = []
+    for family in families:
+        if plan.adjustment is None:
+            near += family.where(lambda pair: pair.test.may_lie_across(alpha))
+        else:
+            near += [family.pairs[index] for index in plan.adjustment.undecided(family.tests, alpha)]
+    if near:
+        tests = sum(len(family.pairs) for family in families)
+        values = {"near": len(near), "tests": tests, "alpha": alpha, "adjusted": plan.adjustment is not None}
+        yield _Found(Caveat("near-alpha", values), near)
+
+
+def _auto_limit(enough: int | None) -> Iterator[_Found]:
+    """``auto`` needs more replicates than it uses."""
+    if enough is not None and enough > LARGEST:
+        yield _Found(Caveat("auto-limit", {"n_resamples": LARGEST, "enough": enough}))
+
+
+# Caveats about intervals.
+
+
+def _of_intervals(comparison: Comparison) -> Iterator[_Found]:
+    level = comparison.confidence_level
+    yield from _small_sample(comparison)
+    if comparison.interval is not None and level is not None:
+        yield from _few_draws(comparison, comparison.interval.name, level)
+
+
+def _small_sample(comparison: Comparison) -> Iterator[_Found]:
+    """Too few resampling units for results from bootstrap draws."""
+    of_test = comparison.test is not None and comparison.test.replicates == "draws"
+    of_interval = comparison.interval is not None and comparison.interval.draws
+    if comparison.n_units < SMALL_SAMPLE and (of_test or of_interval):
+        values = {"units": comparison.n_units, "unit": comparison.unit, "enough": SMALL_SAMPLE}
+        yield _Found(Caveat("small-sample", {**values, "test": of_test, "interval": of_interval}))
+
+
+def _few_draws(comparison: Comparison, interval: str, level: float) -> Iterator[_Found]:
+    """Too few draws for the interval at its level."""
+    enough, n = INTERVALS[interval].enough_draws(level), comparison.n_resamples
+    if enough is not None and n is not None and n < enough:
+        values = {"n_resamples": n, "confidence_level": level, "enough": enough}
+        yield _Found(Caveat("few-draws", values))
+
+
+def _stars_and_intervals(comparison: Comparison) -> Iterator[_Found]:
+    """The star of a difference and its interval disagree: one of them excludes 0 and the other does not."""
+    alpha, test, level = comparison.alpha, comparison.test, comparison.confidence_level
+    if comparison.interval is not None and test is not None and alpha is not None and level is not None:
+        for family in _families(comparison):
+            yield from _star_and_interval(comparison, test, family, alpha, level)
+
+
+def _star_and_interval(
+    comparison: Comparison, test: UsedTest, family: _Family, alpha: float, level: float
+) -> Iterator[_Found]:
+    """The same under one metric."""
+
+    def excludes_0(pair: PairedDifference) -> bool:
+        interval = pair.confidence_interval
+        return interval is not None and not interval.low <= 0 <= interval.high
+
+    disagree = family.where(lambda pair: pair.is_significant(alpha) != excludes_0(pair))
+    if not disagree:
+        return
+    pairs = [comparison.comparisons[index] for index in disagree]
+    # The adjustment is the reason only if the unadjusted p agrees with the interval.
+    adjusted = [pair.test.adjusted_pvalue is not None for pair in pairs]
+    by_adjustment = [
+        is_adjusted and (pair.test.pvalue <= alpha) == excludes_0(pair)
+        for is_adjusted, pair in zip(adjusted, pairs, strict=True)
+    ]
+    others = [
+        *(["level"] if alpha != default_alpha(level) else []),
+        *(["alternative"] if test.alternative != "two-sided" else []),
+    ]
+    reasons = [
+        *(["adjustment"] if any(by_adjustment) else []),
+        *([] if all(by_adjustment) else others or ["method"]),
+    ]
+    values: dict[str, Any] = {
+        "metric": family.metric,
+        "pairs": len(pairs),
+        "tests": len(family.pairs),
+        "starred": sum(pair.is_significant(alpha) for pair in pairs),
+        "confidence_level": level,
+        "reasons": tuple(reasons),
+    }
+    yield _Found(Caveat("star-and-interval", values), disagree)

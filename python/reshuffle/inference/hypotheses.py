@@ -165,6 +165,8 @@ class Outcome:
         Whether a stopping rule ended the test.
     wins, ties : (H,) ndarray of int, or None
         The number of draws in which a scored higher than b, and in which the scores were equal.
+    tails : (H,) ndarray of int, or None
+        2 where p is twice the share of the smaller tail; None if it is as :attr:`Observed.tails` everywhere.
     standard_error : (H,) ndarray of float, or None
         The standard error that the difference was divided by, NaN if it was not.
     extra : sequence
@@ -181,6 +183,7 @@ class Outcome:
     stopped: NDArray[np.bool_] | None = None
     wins: Integers | None = None
     ties: Integers | None = None
+    tails: Integers | None = None
     standard_error: Scores | None = None
     extra: Sequence[Any] = ()
 
@@ -217,5 +220,6 @@ COLUMNS: dict[str, object] = {
     "stopped": False,
     "wins": MISSING,
     "ties": MISSING,
+    "tails": 1,
     "standard_error": np.nan,
 }

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from ..resampling.studentized import studentize
 from ..results import ConfidenceInterval, UsedInterval
 from ..settings import DocumentIds, Resampling, StratumIds, Units, default_alpha
 from ..validate import check_level, check_name
+from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 
 __all__ = [
@@ -172,8 +173,8 @@ def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
     difference, error, value, slack = studentized.observed
     if math.isinf(largest):
         raise InputError(
-            "the interval by inversion of 'ar-studentized' is infinite, because too many shuffles have a standard error "
-            "of 0: choose another interval"
+            "interval 'ar-studentized' is infinite, because too many shuffles have a standard error of 0: choose "
+            "another interval"
         )
     if abs(largest - abs(value)) <= slack:  # a tie, so p > α and 0 is an end
         return min(0.0, 2 * difference), max(0.0, 2 * difference)
@@ -222,6 +223,9 @@ class Interval:
         The kind of metric that it needs: ``ANY``, ``SUMS`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
     draws : bool
         Whether it needs bootstrap draws.
+    uses_tails : bool
+        Whether its ends are among the smallest and largest draws, so that it needs more draws than a standard
+        deviation does.
     inverts : str or None
         The name of the test that it inverts, and needs. It is then for differences only.
     of_scores : str or None
@@ -235,6 +239,7 @@ class Interval:
     ends: Callable[[Estimate, float], tuple[float, float]]
     kind: str = ANY
     draws: bool = True
+    uses_tails: bool = True
     inverts: str | None = None
     of_scores: str | None = None
 
@@ -243,6 +248,12 @@ class Interval:
         if estimate.b is None and self.of_scores is not None:
             return INTERVALS[self.of_scores].confidence_interval(estimate, level)
         return ConfidenceInterval(*self.ends(estimate, level), level, self.name)
+
+    def enough_draws(self, level: float) -> int | None:
+        """How many draws are enough at this confidence level; None if it needs none."""
+        if not self.draws:
+            return None
+        return for_ends(level) if self.uses_tails else FOR_STANDARD_DEVIATION
 
     @property
     def used(self) -> UsedInterval:
@@ -282,6 +293,7 @@ INTERVALS: Mapping[str, Interval] = {
             "the observed score ± a normal quantile times the standard deviation of the draws",
             "doi:10.1201/9780429246593, 13.2",
             _normal("bootstrap"),
+            uses_tails=False,
         ),
         Interval(
             "bca",
@@ -402,7 +414,7 @@ def bootstrap_interval(
     strata: StratumIds | None = None,
     method: types.Interval | str = "percentile",
     confidence_level: float = 0.95,
-    n_resamples: int = 10_000,
+    n_resamples: int | Literal["auto"] = 10_000,
     seed: int | ArrayLike = 12345,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -416,9 +428,9 @@ def bootstrap_interval(
     =========== ============================================ ==============================================
     method      ends                                         source
     =========== ============================================ ==============================================
-    percentile  θ*_(α/2), θ*_(1−α/2)                         Davison & Hinkley 1997, 5.3
-    koehn       the same, with Koehn's order statistics      Koehn 2004, W04-3250, section 5
-    basic       2θ − θ*_(1−α/2), 2θ − θ*_(α/2)               Davison & Hinkley 1997, 5.2
+    percentile  k-th smallest and largest, k = ⌊α(R + 1)/2⌋  Davison & Hinkley 1997, 5.3
+    koehn       the same with k = ⌊α·R/2⌋ + 1                Koehn 2004, W04-3250, section 5
+    basic       2θ minus the ends of ``percentile``          Davison & Hinkley 1997, 5.2
     normal      θ ± z·sd(θ*)                                 Efron & Tibshirani 1993, 13.2
     bca         θ*_(α₁), θ*_(α₂), corrected for bias and skew Efron 1987, doi:10.1080/01621459.1987.10478410
     studentized θ − q·se, q quantiles of (θ* − θ)/se*        Hall 1988, doi:10.1214/aos/1176350933
@@ -440,7 +452,8 @@ def bootstrap_interval(
         shape (batch, S, K) or (batch, S) are a batch of problems, as in :func:`reshuffle.approximate_randomization`.
     metric, documents, strata, n_resamples, seed, threads, progress
         As in :func:`reshuffle.bootstrap_test`. ``n_resamples`` is R, the number of draws; ``delta``, ``jackknife`` and
-        ``t`` do not use draws. ``studentized`` and ``t`` do not support strata.
+        ``t`` do not use draws. ``auto`` stands for 40/(1 − ``confidence_level``) − 1 draws, so that about 20 lie beyond
+        each end, but at least 10,000 and at most a million. ``studentized`` and ``t`` do not support strata.
     method : str
         One of the methods above. ``t`` is only for means of segment scores (no metric, or
         :class:`reshuffle.SegmentScores`), and does not support documents.
@@ -479,7 +492,8 @@ def bootstrap_interval(
     """
     confidence_level = check_level("confidence_level", confidence_level)
     check_name("interval", method, list(INTERVALS))
-    resampling = Resampling(n_resamples, threads=threads, progress=progress)
+    number, _ = automatic(INTERVALS[method].enough_draws(confidence_level))
+    resampling = Resampling(n_resamples, threads=threads, progress=progress).with_number(number)
     request = _Request(a, b, metric, Units(documents, strata), resampling, seed)
 
     if b is None and INTERVALS[method].inverts is not None:

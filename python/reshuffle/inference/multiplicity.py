@@ -22,20 +22,22 @@ from numpy.typing import NDArray
 from .._core import Progress
 from ..metrics.base import Scores
 from ..resampling import MaxT, MinP, Reduction, Spread, extremeness
+from ..results import SignificanceResult, may_lie_across
 from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 
 __all__ = [
     "ADJUSTMENTS",
+    "MAX_T_OF_ALL_DRAWS",
+    "MAX_T_OF_DRAWS",
+    "MAX_T_OF_REFLECTED_DRAWS",
+    "MAX_T_OF_SHUFFLES",
+    "MIN_P_OF_SHUFFLES",
     "Adjustment",
     "StepDown",
     "Unadjusted",
     "experimentwise_error",
     "extremeness_to_reach",
-    "max_t_of_draws",
-    "max_t_of_reflected_draws",
-    "max_t_of_shuffles",
-    "min_p_of_shuffles",
     "step_down_max",
     "step_down_min",
 ]
@@ -91,7 +93,7 @@ def holm(pvalues: Scores) -> Scores:
     return _monotone(order, factors * pvalues)
 
 
-def _max_t_of_shuffles(tests: Unadjusted) -> Scores:
+def max_t_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down maxT, with each statistic divided by its standard deviation over the shuffles: (H,).
 
     p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
@@ -107,7 +109,7 @@ def _max_t_of_shuffles(tests: Unadjusted) -> Scores:
     return _step_down(observed, counts, -thresholds)
 
 
-def _min_p_of_shuffles(tests: Unadjusted) -> Scores:
+def min_p_of_shuffles(tests: Unadjusted) -> Scores:
     """Step-down minP: as maxT, but each shuffle's statistic is replaced by its p among all shuffles: (H,).
 
     Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. All tests have the
@@ -120,7 +122,7 @@ def _min_p_of_shuffles(tests: Unadjusted) -> Scores:
     return _step_down(observed, counts, ranks)
 
 
-def _max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
+def max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
     """Step-down maxT of bootstrap draws: as that of shuffles, with (d_b − d)/se as the statistic of draw b: (H,).
 
     d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
@@ -135,6 +137,13 @@ def _max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Scores:
         return p
     draws = _StandardizedDraws(observed, reflected)
     return np.maximum(step_down_max(observed, draws.to_reach, draws.extremeness), p)
+
+
+def max_t_of_all_draws(tests: Unadjusted) -> Scores:
+    """The larger adjusted p of both deviations: (H,). For two sides they are the same."""
+    if tests.observed.alternative == "two-sided":
+        return max_t_of_draws(tests)
+    return np.maximum(max_t_of_draws(tests), max_t_of_draws(tests, reflected=True))
 
 
 class _StandardizedDraws:
@@ -244,10 +253,58 @@ class StepDown:
     extra: Sequence[Reduction[Any, Any]] = ()
 
 
-max_t_of_shuffles = StepDown(_max_t_of_shuffles, extra=(Spread(),))
-min_p_of_shuffles = StepDown(_min_p_of_shuffles)
-max_t_of_draws = StepDown(_max_t_of_draws)
-max_t_of_reflected_draws = StepDown(partial(_max_t_of_draws, reflected=True))
+MAX_T_OF_SHUFFLES = StepDown(max_t_of_shuffles, extra=(Spread(),))
+MIN_P_OF_SHUFFLES = StepDown(min_p_of_shuffles)
+MAX_T_OF_DRAWS = StepDown(max_t_of_draws)
+MAX_T_OF_ALL_DRAWS = StepDown(max_t_of_all_draws)
+MAX_T_OF_REFLECTED_DRAWS = StepDown(partial(max_t_of_draws, reflected=True))
+
+
+# Which adjusted p-values may lie on either side of α, from the 95% interval of the p-value or count behind each.
+
+
+def _undecided_by_bonferroni(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
+    """m·p may lie on either side of α where p may lie on either side of α/m."""
+    return [index for index, test in enumerate(tests) if test.may_lie_across(alpha / len(tests))]
+
+
+def _undecided_by_holm(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
+    """In ascending order of p, the j-th p is compared with α/(m − j + 1), and each rejection needs those before it."""
+    undecided: list[int] = []
+    order = sorted(range(len(tests)), key=lambda index: float(tests[index].pvalue))
+    for rank, index in enumerate(order):
+        level = alpha / (len(tests) - rank)
+        across = tests[index].may_lie_across(level)
+        if not across and tests[index].pvalue > level:
+            break  # neither this hypothesis nor one with a larger p is rejected
+        if across or undecided:
+            undecided.append(index)
+    return undecided
+
+
+def _undecided_by_max_t(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
+    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c."""
+
+    def across(test: SignificanceResult) -> bool:
+        if test.n_resamples is None or test.adjusted_pvalue is None:
+            return False
+        count = round(test.adjusted_pvalue * (test.n_resamples + 1)) - 1
+        return may_lie_across(count, test.n_resamples, alpha)
+
+    return [index for index, test in enumerate(tests) if across(test)]
+
+
+def _undecided_by_min_p(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
+    """The adjusted p is the share of shuffles whose smallest p reaches p: it changes at most in proportion to p.
+
+    The Monte Carlo error of p is therefore the larger one; that of the share itself comes from more exceedances.
+    """
+
+    def across(test: SignificanceResult) -> bool:
+        adjusted = test.adjusted_pvalue
+        return adjusted is not None and test.may_lie_across(alpha * test.pvalue / adjusted)
+
+    return [index for index, test in enumerate(tests) if across(test)]
 
 
 @dataclass(frozen=True)
@@ -258,16 +315,23 @@ class Adjustment:
     ----------
     name, title, about, source : str
         The name that users type, the name in reports, a description, and the paper.
+    undecided : callable
+        From the tests of one family and α to the indices of those for which Monte Carlo error leaves open whether the
+        adjusted p is at most α.
     of_pvalues : callable or None
         From the p-values of a family to adjusted p-values, (m,) in and out. None if it is computed from replicates, by
         the :class:`StepDown` of the test.
+    multiplies : bool
+        Whether the smallest of m p-values is multiplied by about m, so that m tests need m times as many replicates.
     """
 
     name: str
     title: str
     about: str
     source: str
+    undecided: Callable[[Sequence[SignificanceResult], float], list[int]]
     of_pvalues: Callable[[Scores], Scores] | None = None
+    multiplies: bool = True
 
     @property
     def from_replicates(self) -> bool:
@@ -291,26 +355,31 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "Bonferroni",
             "p times the number of pairs",
             "doi:10.1080/01621459.1961.10482090",
-            bonferroni,
+            _undecided_by_bonferroni,
+            of_pvalues=bonferroni,
         ),
         Adjustment(
             "holm",
             "Holm",
             "Bonferroni in steps from the smallest p; rejects whatever Bonferroni rejects, and sometimes more",
             "Holm 1979, Scandinavian Journal of Statistics 6",
-            holm,
+            _undecided_by_holm,
+            of_pvalues=holm,
         ),
         Adjustment(
             "maxt",
             "step-down maxT",
             "compares with the largest difference of each replicate; accounts for the dependence between tests",
             "Westfall & Young 1993",
+            _undecided_by_max_t,
+            multiplies=False,
         ),
         Adjustment(
             "minp",
             "step-down minP",
             "compares with the smallest p of each shuffle; needs many shuffles",
             "Westfall & Young 1993; doi:10.1007/BF02595811",
+            _undecided_by_min_p,
         ),
     )
 }

@@ -31,8 +31,8 @@ def pvalue(
     array([0.05, 1.  ])
     """
     observed = 1 if includes_observed is False else np.logical_not(includes_observed)
-    p: Scores = np.minimum(tails * (exceedances + observed) / (n_resamples + observed), 1)
-    return p
+    p: Scores = (exceedances + observed) / (n_resamples + observed)
+    return p if tails == 1 else np.minimum(tails * p, 1)
 
 
 def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:

@@ -19,6 +19,7 @@ from ..results import SignificanceResult
 from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 from ..validate import check_name
 from .batches import ONE_PAIR, run_batch
+from .caveats import about_test
 from .studentized import as_studentized
 from .tests import Plan, records, run_tests
 
@@ -27,6 +28,7 @@ __all__ = ["BOOTSTRAP_METHODS", "approximate_randomization", "bootstrap_test"]
 # The method of bootstrap_test, and the name of the test in the registry.
 BOOTSTRAP_METHODS = {
     "centred": "bootstrap",
+    "both": "bootstrap-both",
     "percentile": "bootstrap-percentile",
     "shift": "bootstrap-shift",
     "paired": "paired-bootstrap",
@@ -54,9 +56,11 @@ def _test(
                 "keep_null_distribution does not support a batch: leave it out, or test the problems whose null "
                 "distributions you need one at a time"
             )
-        return run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling)
+        batch = run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling)
+        return replace(batch, caveats=about_test(plan))
     replicates = Replicates.from_settings([CountSample.from_arrays(metric, a, b, units)], resampling)
     (result,) = records(plan, [replicates], ONE_PAIR, run_tests(plan, [replicates], ONE_PAIR))
+    result = replace(result, caveats=about_test(plan))
     if null is None:
         return result
     values, probabilities = null(replicates, result)
@@ -264,6 +268,7 @@ def bootstrap_test(
     centred    \|d_b − d\| ≥ \|d\|                                Hall & Wilson 1991, doi:10.2307/2532163
     percentile d_b ≤ 0 or d_b ≥ 0, whichever has fewer draws;    Davison & Hinkley 1997, 5.3
                p is 2(c + 1)/(R + 1), at most 1
+    both       the larger p of ``centred`` and ``percentile``    Berger 1982, Technometrics 24
     shift      \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
     paired     the system that scores higher does not win draw b Koehn 2004, W04-3250, section 6
     ========== ================================================= =============================================
@@ -271,7 +276,8 @@ def bootstrap_test(
     One-sided, ``percentile`` counts d_b ≤ 0 (``greater``) or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
 
     Null hypothesis: the expected difference is 0. The type-I error of ``centred`` and ``percentile`` is close to
-    nominal. ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
+    nominal for most pairs. ``both`` also keeps its level where outputs differ in length, when either of them may not.
+    ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
     1 − α (1 − 2α for a one-sided test) does not contain 0. ``shift`` takes the absolute value before centring, as
     published and as in sacreBLEU and Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 %
     level, and p is almost always below .43. ``paired`` is one-sided in the observed direction: read as a two-sided test
@@ -287,7 +293,7 @@ def bootstrap_test(
         The stratum id of each segment; segments of a stratum need not be adjacent. A stratum is a part of the test set
         whose size was fixed by design. Each draw takes as many segments (or documents) from a stratum as it has. All
         segments of a document must be in the same stratum.
-    method : {'centred', 'percentile', 'shift', 'paired'}
+    method : {'centred', 'both', 'percentile', 'shift', 'paired'}
         See above.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that a scores higher than b. ``shift`` is only two-sided.

@@ -24,7 +24,7 @@ from .multiplicity import StepDown, Unadjusted, extremeness_to_reach, step_down_
 from .pvalues import threshold, tolerance
 from .randomization import outcome_of_shuffles
 
-__all__ = ["as_studentized", "max_t_of_studentized", "min_p_of_studentized", "studentized_randomization"]
+__all__ = ["MAX_T", "MIN_P", "as_studentized", "studentized_randomization"]
 
 # Hypotheses are shuffled together, so that they share the random flips, while their counts have at most this many
 # numbers.
@@ -180,8 +180,8 @@ def _errors(tests: Unadjusted) -> Scores:
     return tests.outcome.standard_error
 
 
-max_t_of_studentized = StepDown(_max_t, extra=(Spread(),))
-min_p_of_studentized = StepDown(_min_p)
+MAX_T = StepDown(_max_t, extra=(Spread(),))
+MIN_P = StepDown(_min_p)
 
 
 def as_studentized(replicates: Replicates) -> Replicates:

@@ -27,17 +27,19 @@ from ..results import SignificanceResult, UsedTest
 from ..settings import ComparisonSettings
 from ..validate import check_name
 from . import bootstrap, closed_form, randomization, studentized
+from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
 from .multiplicity import (
     ADJUSTMENTS,
+    MAX_T_OF_ALL_DRAWS,
+    MAX_T_OF_DRAWS,
+    MAX_T_OF_REFLECTED_DRAWS,
+    MAX_T_OF_SHUFFLES,
+    MIN_P_OF_SHUFFLES,
     Adjustment,
     StepDown,
     Unadjusted,
-    max_t_of_draws,
-    max_t_of_reflected_draws,
-    max_t_of_shuffles,
-    min_p_of_shuffles,
 )
 
 __all__ = [
@@ -81,6 +83,10 @@ class SignificanceTest:
         The test that functions of texts get instead, if it needs counts.
     in_batches : bool
         Whether the core tests a batch of problems in one call.
+    needs_exchangeable : bool
+        Whether it rejects at the wrong rate if the two outputs of a unit are not exchangeable.
+    liberal : float or None
+        The share of true null hypotheses that it rejects at .05, if that is far more than .05.
     """
 
     name: str
@@ -95,10 +101,16 @@ class SignificanceTest:
     step_down: Mapping[str, StepDown] = field(default_factory=dict)
     for_texts: str | None = None
     in_batches: bool = False
+    needs_exchangeable: bool = False
+    liberal: float | None = None
 
     def name_for(self, metric: Metric | CorpusFunction) -> str:
         """The name of the test that is used for a metric."""
         return self.for_texts if self.for_texts is not None and isinstance(metric, CorpusFunction) else self.name
+
+    def smallest_numerator(self, alternative: str) -> int:
+        """The smallest p is this number divided by R + 1."""
+        return self.tails if alternative == "two-sided" else 1
 
 
 TESTS: Mapping[str, SignificanceTest] = {
@@ -110,8 +122,9 @@ TESTS: Mapping[str, SignificanceTest] = {
             "swap the two systems' outputs of random segments; exact under exchangeability",
             "W05-0908, Fig. 1",
             randomization.approximate_randomization,
-            step_down={"maxt": max_t_of_shuffles, "minp": min_p_of_shuffles},
+            step_down={"maxt": MAX_T_OF_SHUFFLES, "minp": MIN_P_OF_SHUFFLES},
             in_batches=True,
+            needs_exchangeable=True,
         ),
         SignificanceTest(
             "ar-studentized",
@@ -119,7 +132,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "as ar, with each difference divided by its standard error; also for outputs that are not exchangeable",
             "doi:10.1214/13-AOS1090",
             studentized.studentized_randomization,
-            step_down={"maxt": studentized.max_t_of_studentized, "minp": studentized.min_p_of_studentized},
+            step_down={"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
             for_texts="ar",
         ),
         SignificanceTest(
@@ -129,7 +142,17 @@ TESTS: Mapping[str, SignificanceTest] = {
             "doi:10.2307/2532163",
             bootstrap.centred,
             replicates="draws",
-            step_down={"maxt": max_t_of_draws},
+            step_down={"maxt": MAX_T_OF_DRAWS},
+        ),
+        SignificanceTest(
+            "bootstrap-both",
+            "centred and percentile bootstrap",
+            "the larger p of bootstrap and bootstrap-percentile; keeps its level where either of them does not",
+            "Berger 1982, Technometrics 24",
+            bootstrap.both,
+            replicates="draws",
+            tails=2,
+            step_down={"maxt": MAX_T_OF_ALL_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-percentile",
@@ -139,7 +162,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.percentile,
             replicates="draws",
             tails=2,
-            step_down={"maxt": max_t_of_reflected_draws},
+            step_down={"maxt": MAX_T_OF_REFLECTED_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-shift",
@@ -149,6 +172,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.shift,
             alternatives=("two-sided",),
             replicates="draws",
+            liberal=0.11,
         ),
         SignificanceTest(
             "paired-bootstrap",
@@ -157,6 +181,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "W04-3250, section 6",
             bootstrap.paired,
             replicates="draws",
+            liberal=0.10,
         ),
         SignificanceTest(
             "t-test",
@@ -297,20 +322,29 @@ class Plan:
         """This plan with an interval that inverts the test; :class:`InputError` if a rule stops the shuffles early."""
         if self.shuffling.stopping is not None:
             raise InputError(
-                f"interval {interval!r} needs all shuffles, but a stopping rule ends them early: leave out the rule, or "
-                "choose another interval"
+                f"interval {interval!r} needs all shuffles, but a stopping rule ends them early: leave out the rule, "
+                "or choose another interval"
             )
         return replace(self, inverted=True)
 
     @property
     def tails(self) -> int:
         """2 if p is twice that of the smaller tail, else 1."""
-        return self.test.tails if self.alternative == "two-sided" else 1
+        return self.test.smallest_numerator(self.alternative)
 
     @property
     def step_down(self) -> StepDown | None:
         """How the adjustment is computed from replicates; None without such an adjustment."""
         return None if self.adjustment is None else self.test.step_down.get(self.adjustment.name)
+
+    def enough_replicates(self, family: int, alpha: float) -> int | None:
+        """How many replicates are enough for ``family`` tests that are adjusted together; None if any number is."""
+        if self.test.replicates is None or self.shuffling.scheme == "exact":
+            return None
+        if self.adjustment is not None and not self.adjustment.multiplies:
+            return for_pvalue(alpha)  # the adjusted p is a share of the replicates itself
+        smallest = self.test.smallest_numerator(self.alternative)
+        return for_pvalue(alpha, smallest if self.adjustment is None else smallest * family)
 
     @property
     def used(self) -> UsedTest:
@@ -372,7 +406,7 @@ def records(
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
     columns = [none if array is None else array.tolist() for array in arrays]
-    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, error in zip(
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, tails, error in zip(
         *columns, strict=True
     ):
         replicates = sets[t]
@@ -400,7 +434,7 @@ def records(
                 adjusted_pvalue=adjusted,
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
-                tails=plan.tails,
+                tails=plan.tails if tails is None else tails,
                 standard_error=None if error is None or math.isnan(error) else error,
             )
         )

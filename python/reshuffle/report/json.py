@@ -82,8 +82,12 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "n_resamples": test.n_resamples,
         "stopping": None if test.stopping is None else asdict(test.stopping),
         "seed": test.seed,
+        "tails": test.tails,
+        "standard_error": test.standard_error,
         "wins": test.wins,
         "ties": test.ties,
         "intraclass_correlation": pair.intraclass_correlation,
         "design_effect": pair.design_effect,
+        "exchangeability": None if pair.exchangeability is None else asdict(pair.exchangeability),
+        "caveats": list(pair.caveats),
     }

@@ -34,6 +34,9 @@ _ESCAPES = str.maketrans(
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "Δ": r"$\Delta$",
+        "†": r"\textdagger{}",
+        "<": "$<$",
+        ">": "$>$",
         **{c: f"\\{c}" for c in "&%$#_{}"},
     }
 )

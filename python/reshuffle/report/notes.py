@@ -7,9 +7,12 @@ from typing import Any
 
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
 
-__all__ = ["CAVEATS", "ci", "counted", "notes", "number", "strata", "worded"]
+__all__ = ["CAVEATS", "EXACT", "ci", "counted", "notes", "number", "strata", "worded"]
 
 Values = Mapping[str, Any]
+
+# The mark of exact p-values in tables.
+EXACT = "†"
 
 
 def notes(comparison: Comparison) -> Iterator[str]:
@@ -27,7 +30,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
 def worded(caveat: Caveat) -> str:
     """The sentence for a caveat.
 
-    >>> worded(Caveat("near-alpha", {"near": 2, "tests": 120, "alpha": 0.05}))[:64]
+    >>> worded(Caveat("near-alpha", {"near": 2, "tests": 120, "alpha": 0.05, "adjusted": False}))[:64]
     'For 2 of 120 tests, Monte Carlo error leaves open on which side '
     """
     return CAVEATS[caveat.kind](caveat.values)
@@ -126,12 +129,12 @@ def _replicates(comparison: Comparison, test: UsedTest) -> str:
     methods = _exact_methods(tests, replicates)
     subgroup = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
     if exact == len(tests):
-        return f"exact, {methods}"
+        return f"{EXACT} exact, {methods}"
     if subgroup is not None:
         return f"a random subgroup of {subgroup:,} {replicates}"
     if test.stopping is not None:
         return f"at most {n} {replicates}"
-    some = f" ({exact:,} of {len(tests):,} tests exact, {methods})" if exact else ""
+    some = f" ({EXACT} {exact:,} of {len(tests):,} tests exact, {methods})" if exact else ""
     return f"{n} {replicates}{some}"
 
 
@@ -160,6 +163,27 @@ def _range(values: Sequence[float], decimals: int, grouping: str = "") -> str:
 MORE = "increase n_resamples (-n)"
 
 
+def _enough(values: Values) -> str:
+    """The advice to use as many replicates as are enough."""
+    return f"{MORE} to at least {values['enough']:,} or 'auto'"
+
+
+def _p(values: Values) -> str:
+    """What the p is called that carries the star."""
+    return "adjusted p" if values["adjusted"] else "p"
+
+
+def _of_pairs(values: Values) -> str:
+    return f"{values['pairs']:,} of {counted(values['tests'], 'pair')}"
+
+
+def _liberal(values: Values) -> str:
+    return (
+        f"{values['test']} rejects about {100 * values['rate']:.0f}% of true null hypotheses at {values['level']}: use "
+        f"ar or {values['instead']} for a test that holds its level."
+    )
+
+
 def _undecided(values: Values) -> str:
     return (
         f"{values['undecided']:,} of {values['tests']:,} tests undecided after {values['n_resamples']:,} shuffles; "
@@ -172,6 +196,16 @@ def _dependence(values: Values) -> str:
         f"{values['metric']}: the intraclass correlation (ICC) of paired differences within documents is "
         f"{_range(values['correlations'], 3)}; variances are {_range(values['design_effects'], 2)} times those of "
         "independent segments (design effect)."
+    )
+
+
+def _not_exchangeable(values: Values) -> str:
+    often = "often" if values["ratio"] < 1 else "rarely"
+    worst = f"{values['system']} and {values['baseline']}"
+    where = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
+    return (
+        f"{values['metric']}: the outputs of {where} are not exchangeable: shuffles have {values['ratio']:.2f} times "
+        f"the spread of the difference, so {values['test']} rejects too {often}; use {values['instead']}."
     )
 
 
@@ -189,31 +223,77 @@ def _few_units(values: Values) -> str:
     # Among random shuffles the share of exceedances may by chance be smaller than among all patterns.
     by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
     return (
-        f"{values['units']} {values['unit']}s can be swapped in only {2 ** values['units']:,} ways: p cannot be below "
-        f"{values['smallest']:.3g}{by_chance}, too few for significance at {number(values['alpha'])}."
+        f"{values['units']} {values['unit']}s can be swapped in only {2 ** values['units']:,} ways: {_p(values)} "
+        f"cannot be below {values['smallest']:.3g}{by_chance}, too few for significance at {number(values['alpha'])}."
     )
 
 
 def _few_replicates(values: Values) -> str:
     return (
-        f"With {values['n_resamples']:,} replicates p cannot be below {values['smallest']:.2g}, too few for "
-        f"significance at {number(values['alpha'])}; {MORE}."
+        f"With {counted(values['n_resamples'], 'replicate')} {_p(values)} cannot be below {values['smallest']:.2g}, "
+        f"too few for significance at {number(values['alpha'])}; {_enough(values)}."
     )
 
 
 def _near_alpha(values: Values) -> str:
     return (
         f"For {values['near']:,} of {values['tests']:,} tests, Monte Carlo error leaves open on which side of "
-        f"{number(values['alpha'])} p lies (95% Clopper-Pearson interval); {MORE}."
+        f"{number(values['alpha'])} {_p(values)} lies (95% Clopper-Pearson interval); {MORE}."
+    )
+
+
+def _auto_limit(values: Values) -> str:
+    return f"'auto' uses at most {values['n_resamples']:,} replicates, but {values['enough']:,} would be needed here."
+
+
+def _small_sample(values: Values) -> str:
+    wrong = [
+        *(["bootstrap tests reject too often (use ar)"] if values["test"] else []),
+        *(["intervals from draws are too narrow"] if values["interval"] else []),
+    ]
+    return f"{counted(values['units'], values['unit'])}: with fewer than {values['enough']}, {' and '.join(wrong)}."
+
+
+def _few_draws(values: Values) -> str:
+    are = "is" if values["n_resamples"] == 1 else "are"
+    return (
+        f"{ci(values['confidence_level'])}: {counted(values['n_resamples'], 'draw')} {are} too few for precise ends; "
+        f"{_enough(values)}."
+    )
+
+
+REASONS = {
+    "adjustment": "p is adjusted, the interval is not",
+    "level": "alpha is not 1 - confidence",
+    "alternative": "the test is one-sided",
+    "method": "they are computed by different methods",
+}
+
+
+def _star_and_interval(values: Values) -> str:
+    starred, others = values["starred"], values["pairs"] - values["starred"]
+    sides = [
+        *([f"{starred:,} starred with 0 inside"] if starred else []),
+        *([f"{others:,} without star with 0 outside"] if others else []),
+    ]
+    return (
+        f"{values['metric']}: star and {ci(values['confidence_level'])} disagree for {_of_pairs(values)} "
+        f"({', '.join(sides)}): {', and '.join(REASONS[reason] for reason in values['reasons'])}."
     )
 
 
 # The wording of each kind of caveat.
 CAVEATS: Mapping[str, Callable[[Values], str]] = {
+    "liberal": _liberal,
     "undecided": _undecided,
     "dependence": _dependence,
+    "not-exchangeable": _not_exchangeable,
     "many-tests": _many_tests,
     "few-units": _few_units,
     "few-replicates": _few_replicates,
     "near-alpha": _near_alpha,
+    "auto-limit": _auto_limit,
+    "small-sample": _small_sample,
+    "few-draws": _few_draws,
+    "star-and-interval": _star_and_interval,
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from ..results import Comparison, ConfidenceInterval, PairedDifference, SignificanceResult, SystemScore
+from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore
 
 __all__ = ["as_dicts", "column_names", "data_frame", "frame_columns"]
 
@@ -53,7 +53,7 @@ def as_dicts(comparison: Comparison) -> list[dict[str, Any]]:
         pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
         compared = {pair.system for pair in pairs}
         rows += [_scored(score) for name, score in scores.items() if name not in compared]
-        rows += [_scored(scores[pair.system]) | _tested(comparison, pair) for pair in pairs]
+        rows += [_scored(scores[pair.system]) | _tested(pair) for pair in pairs]
     units = {"unit": comparison.unit, "n_units": comparison.n_units, "n_strata": comparison.n_strata}
     return [{name: (row | units).get(name) for name in column_names(comparison)} for row in rows]
 
@@ -67,7 +67,7 @@ def _scored(score: SystemScore) -> dict[str, Any]:
     return values | _ends("", score.confidence_interval)
 
 
-def _tested(comparison: Comparison, pair: PairedDifference) -> dict[str, Any]:
+def _tested(pair: PairedDifference) -> dict[str, Any]:
     test = pair.test
     return {
         "baseline": pair.baseline,
@@ -83,26 +83,8 @@ def _tested(comparison: Comparison, pair: PairedDifference) -> dict[str, Any]:
         "adjusted_pvalue": test.adjusted_pvalue,
         "intraclass_correlation": pair.intraclass_correlation,
         "design_effect": pair.design_effect,
-        "caveats": " ".join(_caveats(comparison, pair)),
+        "caveats": " ".join(pair.caveats),
     }
-
-
-# Caveats that apply to some of the tests only. The others apply to all tests, or to those of the metric they name.
-_APPLIES: Mapping[str, Callable[[SignificanceResult, float], bool]] = {
-    "undecided": lambda test, alpha: test.stopping is not None and not test.stopping.stopped,
-    "few-replicates": lambda test, alpha: test.scheme != "exact",
-    "near-alpha": lambda test, alpha: test.may_lie_across(alpha),
-}
-
-
-def _caveats(comparison: Comparison, pair: PairedDifference) -> list[str]:
-    """The kinds of caveats that apply to a test."""
-    return [
-        caveat.kind
-        for caveat in comparison.caveats
-        if caveat.values.get("metric", pair.metric) == pair.metric
-        and (caveat.kind not in _APPLIES or _APPLIES[caveat.kind](pair.test, caveat.values.get("alpha", 0.0)))
-    ]
 
 
 def frame_columns(comparison: Comparison) -> dict[str, tuple[Sequence[Any], str | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..results import SignificanceResult
-from .notes import counted
+from .notes import counted, worded
 from .tables import pvalue_cell
 
 __all__ = ["significance_as_text"]
@@ -23,19 +23,26 @@ def _batch(result: SignificanceResult) -> list[str]:
         f"{result.metric}: a batch of {pvalues.size:,} tests ({result.test}, {result.alternative}), p from "
         f"{pvalues.min():.4g} to {pvalues.max():.4g}",
         "result.problem(i) is the result of test i.",
+        *map(worded, result.caveats),
     ]
 
 
 def _one(result: SignificanceResult) -> list[str]:
-    p = pvalue_cell(result, result.pvalue)
+    p = _equation("p", pvalue_cell(result, result.pvalue))
     if result.adjusted_pvalue is not None:
-        p += f", adjusted p = {pvalue_cell(result, result.adjusted_pvalue)}"
+        p += ", " + _equation("adjusted p", pvalue_cell(result, result.adjusted_pvalue))
     difference = f"{result.metric}: a - b = {result.statistic:+.6g}"
     replicates = _replicates(result)
     return [
-        f"{difference}, p = {p} ({result.test}, {result.alternative})",
+        f"{difference}, {p} ({result.test}, {result.alternative})",
         *([] if replicates is None else [replicates]),
+        *map(worded, result.caveats),
     ]
+
+
+def _equation(name: str, cell: str) -> str:
+    """``p = 0.05``, or ``p < 0.0001``."""
+    return f"{name} < {cell[1:]}" if cell.startswith("<") else f"{name} = {cell}"
 
 
 def _replicates(result: SignificanceResult) -> str | None:
@@ -52,7 +59,8 @@ def _replicates(result: SignificanceResult) -> str | None:
         ended = "stopped" if stopping.stopped else "not stopped"
         parts.append(f"{ended} by {stopping.rule} (at most {stopping.max_resamples:,})")
     if result.exceedances is not None:
-        parts.append(counted(result.exceedances, "exceedance"))
+        few = f"{result.exceedances:,} in the smaller tail"
+        parts.append(few if result.tails == 2 else counted(result.exceedances, "exceedance"))
     if result.seed is not None:
         parts.append(f"seed {result.seed}")
     interval = result.pvalue_interval

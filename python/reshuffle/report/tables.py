@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..results import Comparison, ConfidenceInterval, PairedDifference, SignificanceResult, SystemScore, UsedMetric
-from .notes import ci, counted, strata
+from .notes import EXACT, ci, counted, strata
 
 __all__ = ["Table", "decimals_for", "pvalue_cell", "tables"]
 
@@ -149,24 +148,22 @@ def _interval(interval: ConfidenceInterval | None, decimals: int, sign: str = ""
 
 def _difference(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
     """The cells of a difference: its value, its interval and its p-values, with a star if it is significant."""
-    # The space keeps p-values without a star in line with those that have one.
+    # The spaces keep p-values without a mark in line with those that have one.
     star = "*" if _is_significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
     pvalues = [pvalue_cell(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
+    if any(p.test.scheme == "exact" for p in comparison.comparisons if p.metric == pair.metric):
+        pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
     return [difference, *_interval(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + star]
 
 
 def _is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
-    adjusted = pair.test.adjusted_pvalue
-    p = pair.test.pvalue if adjusted is None else adjusted
-    return comparison.alpha is not None and p <= comparison.alpha
+    return comparison.alpha is not None and pair.is_significant(comparison.alpha)
 
 
 def pvalue_cell(test: SignificanceResult, p: float) -> str:
-    """``p`` with as many decimals as 1/R has, at least four; a small p without replicates in scientific notation."""
-    if test.n_resamples is None or test.scheme == "exact":
-        if p <= sys.float_info.min:  # a t-test without variance, or a convolution's smallest probability
-            return "<2.3e-308" if p else "0"
-        return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
-    digits = max(4, math.ceil(math.log10(test.n_resamples)))
-    return f"{p:.{digits}f}"
+    """``p`` with as many decimals as 1/R has, at least four; ``<0.0001`` below that."""
+    if p < 1e-4:
+        return "<0.0001"
+    simulated = test.n_resamples is not None and test.scheme != "exact"
+    return f"{p:.{max(4, math.ceil(math.log10(test.n_resamples))) if simulated else 4}f}"

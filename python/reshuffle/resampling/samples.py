@@ -32,7 +32,9 @@ from ..metrics.base import Counts, Metric, MetricLike, Scores, counts_array
 from ..metrics.black_box import CorpusFunction
 from ..metrics.native import resolve
 from ..metrics.precomputed import SegmentScores
+from ..results import Exchangeability
 from ..settings import Units
+from .exchange import exchangeability
 from .linear import linear_variances
 from .units import Documents, Strata, Variances, document_effects, jackknife_variances
 
@@ -188,6 +190,9 @@ class Sample(Protocol):
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """Intraclass correlation and design effect of each pair, None where undefined or unknown."""
+
+    def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
+        """How the spread over shuffles compares with the standard error, pair by pair; None where unknown."""
 
     def details(self, system: int) -> Mapping[str, float]:
         """The components of a system's score, such as precisions and the brevity penalty."""
@@ -377,6 +382,11 @@ class CountSample(ABC):
         """See :meth:`Sample.document_effects`."""
         effects = document_effects(self.scores, self.leave_one_out, documents, pairs)
         return [(_none_if_nan(correlation), _none_if_nan(effect)) for correlation, effect in effects]
+
+    def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
+        """See :meth:`Sample.exchangeability`."""
+        strata = Strata.or_single(self.strata, self.n_units)
+        return exchangeability(self.metric, self.counts, self.totals, strata, pairs)
 
     def details(self, system: int) -> Mapping[str, float]:
         """See :meth:`Sample.details`."""
@@ -591,6 +601,10 @@ class TextSample:
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """(None, None) for every pair: the effects would take a call of the function for every segment."""
         return [(None, None)] * len(pairs)
+
+    def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
+        """None for every pair: a function of texts has no derivatives."""
+        return [None] * len(pairs)
 
     def details(self, system: int) -> Mapping[str, float]:
         """Empty: a function of texts returns only the score."""

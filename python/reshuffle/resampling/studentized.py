@@ -48,7 +48,7 @@ TERM_SCALE = 64
 WEIGHTED_TERM_SCALE = 16
 # The most numbers in the cross columns of the strata: 1 GB.
 LARGEST_CROSS = 1 << 27
-# A second direction is used if the gradient changes by at least this share within one standard deviation.
+# A second direction is used if the gradient changes by more than this share.
 CHANGE = 0.02
 # A column of w that equals another one, but for a constant, in all but one of this many units needs no sum of its own.
 UNITS_PER_EXCEPTION = 64
@@ -106,7 +106,7 @@ class Constants:
         slopes = (gradients[0] - gradients[1]) / 2 @ self.basis.T
         sizes = np.einsum("ri,ij,rj->r", factors, self.contribution_squares, factors)
         sizes = sizes + np.einsum("ri,ij,rj->r", slopes, self.term_squares, slopes)
-        products = cross[:, : m * p].reshape(-1, m, p)
+        products = cross[:, : m * p].reshape(len(cross), m, p)
         sums = np.einsum("rj,rjk->rk", factors, cross[:, m * p :].reshape(len(cross), m, -1)) * self.stratum_factors
         sums = sums + slopes @ self.stratum_terms.T
         both = 2 * np.einsum("rj,rjl,rl->r", factors, products, slopes)
@@ -286,8 +286,8 @@ def _moments(columns: Counts) -> Matrix:
 class Weights(NamedTuple):
     """The square roots of the factors U_k/(U_k − 1) of the units' strata.
 
-    ``common`` is the largest. ``relative``, (S,), are the others as shares of it, 0 for the only unit of a stratum; None
-    if all are 1.
+    ``common`` is the largest. ``relative``, (S,), are the others as shares of it, 0 for the only unit of a stratum.
+    None if all are 1.
     """
 
     common: float
@@ -307,28 +307,23 @@ class Weights(NamedTuple):
 
 
 class Probed(NamedTuple):
-    """What the gradient near the mean totals shows: the directions, (m, K), and which derivatives change there, (K,)."""
+    """The directions, (m, K), and which derivatives change between shuffles, (K,)."""
 
     directions: Matrix
     changing: NDArray[np.bool_]
 
     @classmethod
     def from_counts(cls, metric: Metric, a: Counts, b: Counts) -> Probed:
-        """Evaluate the gradient at the mean totals, and with each total moved by as much as swaps move it."""
-        delta = a - b
+        """Evaluate the gradient at the mean totals, and with each total moved as far as any swaps can move it."""
         ends = both_ends(a, b)
         middle = ends.sum(axis=(0, 1)) // 2
-        moments = _moments(delta)
-        moved = np.flatnonzero(moments.diagonal())
-        typical = np.ceil(np.sqrt(moments.diagonal())).astype(np.int64)
-        steps = [typical, np.abs(delta).sum(axis=0) // 2 + 1] if metric.core is not None else [typical]
+        reach = (ends[1] - ends[0]).sum(axis=0) // 2 + 1
+        (moved,) = np.nonzero((ends[0] != ends[1]).any(axis=0))
         lowest = np.where(ends[0].min(axis=0) < 0, -LARGEST_SUM, np.minimum(middle, 1))
-        one_each = np.eye(len(middle), dtype=np.int64)[moved]
-        totals = [middle[None]]
-        for step in steps:
-            totals += [middle + step * one_each, np.maximum(middle - step * one_each, lowest)]
-        gradients = gradient(metric, ends, np.concatenate(totals))
-        here, up, down = gradients[0], gradients[1 : 1 + len(moved)], gradients[1 + len(moved) : 1 + 2 * len(moved)]
+        steps = reach * np.eye(len(middle), dtype=np.int64)[moved]
+        gradients = gradient(metric, ends, np.vstack([middle, middle + steps, np.maximum(middle - steps, lowest)]))
+        here, (up, down) = gradients[0], np.split(gradients[1:], 2)
+        moments = _moments(a - b)
         changes = (up - down) / 2
         sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
         size = here @ moments @ here
@@ -336,8 +331,7 @@ class Probed(NamedTuple):
         if len(moved) and size > 0 and sizes.max() > CHANGE**2 * size:
             change = changes[sizes.argmax()]
             directions.append(change - (change @ moments @ here) / size * here)
-        changing = (gradients != here).any(axis=0) if metric.core is not None else np.full(len(middle), True)
-        return cls(np.array(directions), changing)
+        return cls(np.array(directions), (gradients != here).any(axis=0))
 
 
 def _integers(delta: Counts, weights: Weights) -> tuple[Counts, Matrix]:

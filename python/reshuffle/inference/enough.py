@@ -1,0 +1,56 @@
+"""How many replicates are enough: what ``n_resamples="auto"`` uses, and what notes recommend.
+
+p is a multiple of 1/(R + 1). With R + 1 = 20/α replicates, a p of α is the twentieth smallest that is possible, and its
+Monte Carlo standard error is about a fifth of α. The ends of a percentile interval are the k-th smallest and the k-th
+largest draw; k is 20 if R + 1 is 40/(1 − confidence level).
+"""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["FOR_STANDARD_DEVIATION", "LARGEST", "automatic", "for_ends", "for_pvalue"]
+
+# How many replicates should be at least as extreme where p = α, and lie beyond each end of an interval.
+BEYOND = 20
+# A standard deviation of R draws has a relative standard error of 1/√(2R): 5% for 200 draws.
+FOR_STANDARD_DEVIATION = 200
+# The limits of ``auto``: the default number, and the largest that nobody has to wait for unasked.
+SMALLEST, LARGEST = 10_000, 1_000_000
+
+
+def for_pvalue(alpha: float, numerator: int = 1) -> int:
+    """Enough replicates for a test at level α whose smallest p, after adjustment, is ``numerator``/(R + 1).
+
+    >>> for_pvalue(0.05), for_pvalue(0.05, 120)
+    (399, 47999)
+    """
+    return _ceil(BEYOND * numerator / alpha) - 1
+
+
+def for_ends(level: float) -> int:
+    """Enough draws for an interval at this confidence level whose ends are draws.
+
+    >>> for_ends(0.95), for_ends(0.999)
+    (799, 39999)
+    """
+    return _ceil(2 * BEYOND / (1 - level)) - 1
+
+
+def automatic(*needed: int | None) -> tuple[int, int]:
+    """The number that ``auto`` stands for, and the number that is enough: more only if that is too large.
+
+    >>> automatic(399, 47_999), automatic(399, None), automatic(1_979_999)
+    ((47999, 47999), (10000, 10000), (1000000, 1979999))
+    """
+    enough = max([SMALLEST, *(n for n in needed if n is not None)])
+    return min(enough, LARGEST), enough
+
+
+def _ceil(x: float) -> int:
+    """The smallest integer that is at least x, without the rounding error of x.
+
+    >>> 2 * 20 / (1 - 0.9), _ceil(2 * 20 / (1 - 0.9))
+    (400.0000000000001, 400)
+    """
+    return math.ceil(x * (1 - 1e-9))

@@ -1,0 +1,26 @@
+"""Counts of systems that are not exchangeable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reshuffle import FromCounts
+
+
+def penalised(totals: Any) -> Any:
+    """Precision with a brevity penalty: matches, length, reference length."""
+    matches, length, reference = np.moveaxis(np.asarray(totals, float), -1, 0)
+    return 100 * matches / length * np.minimum(1, length / reference)
+
+
+def lengths(longer: int = 2, shorter: int = 2) -> FromCounts:
+    """Two systems whose outputs are on average longer, and shorter, than the reference."""
+    rng = np.random.default_rng(1)
+    reference = rng.integers(15, 40, 300)
+    matches = rng.binomial(reference, 0.7)
+    usual = reference + rng.integers(-8, 9, 300)
+    rows = {name: usual + by + rng.integers(-1, 2, 300) for name, by in (("long", longer), ("short", -shorter))}
+    counts = {name: np.stack([matches, length, reference], axis=1) for name, length in rows.items()}
+    return FromCounts("F", counts, penalised)

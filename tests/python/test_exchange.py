@@ -1,0 +1,198 @@
+"""Whether outputs are exchangeable: the closed form equals the definition, and agrees with shuffles of real outputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reshuffle import (
+    Corpus,
+    CorpusFunction,
+    Exchangeability,
+    Formula,
+    FromCounts,
+    SegmentScores,
+    approximate_randomization,
+    compare,
+    metric,
+    standard_error,
+)
+from reshuffle.data.demo import demo_corpus
+from reshuffle.inference.tests import TESTS
+from reshuffle.metrics.base import Counts, Metric
+from reshuffle.resampling import CountSample, exchange
+from reshuffle.resampling.linear import gradient
+from reshuffle.resampling.units import Strata
+
+RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / (1 + totals[..., 1]))
+METRICS: list[Metric] = [metric("bleu"), metric("ter"), metric("chrf"), metric("nist"), RATIO]
+
+
+def systems_of(m: Metric, seed: int, k: int, n: int) -> Counts:
+    """Counts of k systems, in parts alike; counts decrease along a row, as matches are at most n-grams."""
+    rng = np.random.default_rng(seed)
+    width = 2 if m.core is None else len(m.core.columns)
+    shared = rng.integers(1, 40, size=(n, width))
+    own = [np.where(rng.random((n, 1)) < 0.7, shared, rng.integers(1, 40, size=shared.shape)) for _ in range(k)]
+    # Some systems have larger counts.
+    scaled = [rows * (1 + index % 2) for index, rows in enumerate(own)]
+    return np.stack([np.sort(rows, axis=1)[:, ::-1] for rows in scaled])
+
+
+def by_definition(m: Metric, counts: Counts, pair: tuple[int, int], strata: Strata) -> float | None:
+    """√(V(e)/V(u)), with a pass over the units for the pair."""
+    a, b = counts[list(pair)]
+    total_a, total_b = a.sum(axis=0), b.sum(axis=0)
+    middle = (total_a + total_b) // 2
+    for c in range(counts.shape[-1]):
+        if abs(total_a[c] - total_b[c]) <= 3 * math.sqrt(strata.variance((a - b)[:, c].astype(float))):
+            total_a[c] = total_b[c] = middle[c]
+    g, g_a, g_b = gradient(m, counts, np.stack([middle, total_a, total_b]))
+    exchanged, sampled = strata.variance((a - b) @ g), strata.variance(a @ g_a - b @ g_b)
+    terms = strata.variance(a @ g_a) + strata.variance(b @ g_b)
+    return math.sqrt(exchanged / sampled) if sampled > 1e-6 * terms else None
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(METRICS), st.integers(0, 10**6), st.integers(2, 5), st.integers(3, 200), st.integers(1, 4))
+def test_the_closed_form_for_all_pairs_equals_the_definition(m: Metric, seed: int, k: int, n: int, groups: int) -> None:
+    counts = systems_of(m, seed, k, n)
+    groups = min(groups, n // 2)
+    ids = [*range(groups), *np.random.default_rng(seed).integers(0, groups, size=n - groups).tolist()]
+    strata = Strata.from_ids(ids, n)
+    sample = CountSample.from_counts(m, counts, strata=None if groups == 1 else strata)
+    pairs = [(b, a) for a, b in combinations(range(k), 2)]
+    for pair, found in zip(pairs, sample.exchangeability(pairs), strict=True):
+        expected = by_definition(m, counts, pair, strata)
+        if expected is not None:
+            assert found is not None
+            assert found.ratio == pytest.approx(expected, rel=1e-3, abs=1e-6)
+
+
+def test_the_order_of_a_pair_and_the_other_systems_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = systems_of(METRICS[0], 1, 7, 300)
+    sample = CountSample.from_counts(METRICS[0], counts)
+    pairs = list(combinations(range(7), 2))
+    all_at_once = sample.exchangeability(pairs)
+    assert all_at_once == sample.exchangeability([(b, a) for a, b in pairs])
+    alone = [CountSample.from_counts(METRICS[0], counts[[a, b]]).exchangeability([(0, 1)])[0] for a, b in pairs]
+    assert all_at_once == alone
+    for columns, products, cells in ((1, 1, 1), (20, 1 << 12, 1 << 10), (30, 1 << 30, 300)):
+        monkeypatch.setattr(exchange, "COLUMNS", columns)
+        monkeypatch.setattr(exchange, "PRODUCTS", products)
+        monkeypatch.setattr(exchange, "CELLS", cells)
+        assert sample.exchangeability(pairs) == all_at_once
+
+
+def test_means_have_a_ratio_of_1_and_identical_systems_none() -> None:
+    rng = np.random.default_rng(1)
+    scores = {name: rng.normal(50 + 20 * i, 10, 80).round(3) for i, name in enumerate("ab")}
+    scores["c"] = scores["a"]
+    comparison = compare(metrics=SegmentScores("m", scores), all_pairs=True, n_resamples=99, interval=None)
+    found = {pair.system + pair.baseline: pair.exchangeability for pair in comparison.comparisons}
+    assert found == {"ba": Exchangeability(1.0, False), "ca": None, "cb": Exchangeability(1.0, False)}
+
+
+def words(hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> float:
+    return sum(len(line.split()) for line in hypotheses) / len(hypotheses)
+
+
+def test_only_tests_of_exchangeability_look_at_it_and_functions_of_texts_cannot() -> None:
+    corpus = demo_corpus()
+    references = corpus.references[0][:50]
+    systems = {name: corpus.systems[name][:50] for name in ("tuned", "larger")}
+    for test in TESTS.values():
+        if test.kind == "any":
+            comparison = compare(references, systems, "bleu", test=test.name, n_resamples=9)
+            assert (comparison.comparisons[0].exchangeability is not None) == (test.name == "ar")
+    of_texts = compare(references, systems, CorpusFunction("words", words), n_resamples=9)
+    assert of_texts.comparisons[0].exchangeability is None
+
+
+def fragile(totals: Any) -> Any:
+    """A table of scores, which has no entry for totals that no shuffle has."""
+    table = {4: 1.0, 5: 2.0, 6: 3.0, 7: 4.0, 8: 5.0}
+    return np.array([table[int(total)] for total in np.ravel(totals)]).reshape(np.shape(totals)[:-1])
+
+
+def test_a_formula_without_derivatives_does_not_end_a_comparison() -> None:
+    counts = {"a": np.full((4, 1), 1), "b": np.full((4, 1), 2)}
+    comparison = compare(metrics=FromCounts("table", counts, fragile), interval=None, n_resamples=20)
+    assert (comparison.comparisons[0].test.pvalue, comparison.comparisons[0].exchangeability) == (0.125, None)
+
+
+# --- Real outputs
+
+
+def cut(corpus: Corpus, name: str, share: float) -> list[str]:
+    """The outputs of a system without a share of their words."""
+    rng = np.random.default_rng(1)
+    return [" ".join(word for word in line.split() if rng.random() >= share) for line in corpus.systems[name]]
+
+
+BLEU = metric("bleu")
+
+
+def real_counts(corpus: Corpus, **systems: list[str]) -> Counts:
+    return BLEU.suff_stats([*systems.values()], corpus.references)
+
+
+def test_systems_that_truly_differ_are_not_flagged(wmt17: Corpus) -> None:
+    """120 pairs of 16 systems, from different groups: the ratios lie between .9 and 1.15."""
+    names = list(wmt17.systems)
+    for m in (BLEU, metric("ter"), metric("chrf")):
+        sample = CountSample.from_counts(m, m.suff_stats(list(wmt17.systems.values()), wmt17.references))
+        pairs = list(combinations(range(len(names)), 2))
+        ratios = [found.ratio for found in sample.exchangeability(pairs) if found is not None]
+        assert len(ratios) == 120
+        assert 0.9 < min(ratios) <= max(ratios) < 1.15
+
+
+@pytest.mark.parametrize(("name", "near_kink"), [("LIUM-NMT.4900", False), ("FBK.4870", True), ("KIT.4950", False)])
+def test_the_ratio_is_that_of_the_shuffles_to_the_standard_error(wmt17: Corpus, name: str, near_kink: bool) -> None:
+    """4% of the words cut. Where the mean of both systems is near the kink, Σe² is a rough approximation."""
+    a, b = real_counts(wmt17, full=list(wmt17.systems[name]), short=cut(wmt17, name, 0.04))
+    result = approximate_randomization(a, b, BLEU, n_resamples=2000, keep_null_distribution=True)
+    assert result.null_distribution is not None
+    spread = math.sqrt(result.null_distribution.var() - result.statistic**2 / len(a))
+    (found,) = CountSample.from_counts(BLEU, np.stack([a, b])).exchangeability([(0, 1)])
+    assert found is not None
+    assert found.ratio == pytest.approx(spread / standard_error(a, BLEU, b=b), rel=0.1)
+    assert found.near_kink == near_kink
+
+
+@pytest.mark.parametrize("share", [0.02, 0.03])
+def test_one_system_with_some_of_its_words_cut_is_flagged(wmt17: Corpus, share: float) -> None:
+    name = "LIUM-NMT.4900"
+    systems = {"full": list(wmt17.systems[name]), "short": cut(wmt17, name, share), "other": wmt17.systems["KIT.4950"]}
+    comparison = compare(wmt17.references, systems, n_resamples=999, interval=None, all_pairs=True)
+    flagged = {
+        pair.system + " " + pair.baseline for pair in comparison.comparisons if "not-exchangeable" in pair.caveats
+    }
+    assert "short full" in flagged
+    assert "other full" not in flagged
+    assert "BLEU: the outputs of " in str(comparison)
+
+
+def swapped(a: Counts, b: Counts, seed: int) -> Counts:
+    flips = np.random.default_rng(seed).random((len(a), 1)) < 0.5
+    return np.stack([np.where(flips, a, b), np.where(flips, b, a)])
+
+
+@pytest.mark.parametrize("pair", [("FBK.4870", "LMU-nmt-single.4893"), ("LIUM-NMT.4900", "KIT.4950")])
+def test_outputs_that_are_exchangeable_by_construction_are_not_flagged(wmt17: Corpus, pair: tuple[str, str]) -> None:
+    """The first pair has the length of the reference, so that samples lie on both sides of the kink of BLEU."""
+    a, b = real_counts(wmt17, a=list(wmt17.systems[pair[0]]), b=list(wmt17.systems[pair[1]]))
+    rng = np.random.default_rng(1)
+    for seed in range(200):
+        rows = rng.integers(0, len(a), 500)
+        (found,) = CountSample.from_counts(BLEU, swapped(a[rows], b[rows], seed)).exchangeability([(0, 1)])
+        assert found is not None
+        assert 0.8 <= found.ratio <= 1.25
