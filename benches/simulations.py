@@ -132,12 +132,21 @@ class Results:
             results.rejected[Key(*key)] = np.unpackbits(bits, axis=1, count=BLOCK).astype(bool)
         return results
 
-    def of(self, cell: Cell, n_resamples: int, test: str, simulations: int) -> Array | None:
-        """The rejections of a test in a cell, (levels, simulations), or None if some are missing."""
-        keys = [Key(cell.part, cell.name, cell.segments, n_resamples, test, block) for block in blocks(simulations)]
-        if not all(key in self.rejected for key in keys):
+    def of(self, cell: Cell, n_resamples: int, tests: Sequence[str], simulations: int) -> dict[str, Array] | None:
+        """The rejections of each test in a cell, (levels, n), for the first n samples that all tests have had.
+
+        n is at most ``simulations``. None if a test has had none.
+        """
+        found: dict[str, list[Array]] = {test: [] for test in tests}
+        for block in blocks(simulations):
+            keys = [Key(*_fields(cell), n_resamples, test, block) for test in tests]
+            if not all(key in self.rejected for key in keys):
+                break
+            for key in keys:
+                found[key.test].append(self.rejected[key])
+        if not all(found.values()):
             return None
-        return np.concatenate([self.rejected[key] for key in keys], axis=1)[:, :simulations]
+        return {test: np.concatenate(arrays, axis=1)[:, :simulations] for test, arrays in found.items()}
 
 
 def blocks(simulations: int) -> range:

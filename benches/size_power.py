@@ -63,6 +63,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="JSON lines to continue and to append to (default: %(default)s)",
     )
+    parser.add_argument("--no-run", action="store_true", help="only print the tables of what FILE has")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a dated record as well")
     parsed = parser.parse_args(arguments)
     for name in ("simulations", "n_resamples", "jobs"):
@@ -103,10 +104,15 @@ def lengths(cell: Cell) -> str:
     return f"{first:.3f}, {second:.3f}" + (" **kink**" if population.near_kink(cell.segments) else "")
 
 
+def sizes(cell: Cell, rejected: dict[str, Array]) -> tuple[str, str]:
+    """The size of the samples, and how many there are."""
+    return f"{cell.segments:,}", f"{next(iter(rejected.values())).shape[1]:,}"
+
+
 def size_rows(found: dict[Cell, dict[str, Array]], tests: Sequence[str], level: int) -> list[list[str]]:
     """A row for each cell with equal scores: how often each test rejects."""
     return [
-        [cell.name, f"{cell.segments:,}", lengths(cell), *(f"{rejected[test][level].mean():.3f}" for test in tests)]
+        [cell.name, *sizes(cell, rejected), lengths(cell), *(f"{rejected[test][level].mean():.3f}" for test in tests)]
         for cell, rejected in found.items()
     ]
 
@@ -115,11 +121,11 @@ def extremes(found: dict[Cell, dict[str, Array]], test: str) -> str:
     """The smallest and the largest size of a test, with the 95% interval of each."""
     if not found:
         return ""
-    sizes = sorted((int(rejected[test][AT].sum()), rejected[test].shape[1]) for rejected in found.values())
+    of_cells = sorted((rejected[test][AT] for rejected in found.values()), key=np.mean)
     parts = []
-    for count, n in (sizes[0], sizes[-1]):
-        interval = clopper_pearson(count, n)
-        parts.append(f"{count / n:.3f} ({interval.low:.3f}–{interval.high:.3f})")
+    for rejected in (of_cells[0], of_cells[-1]):
+        interval = clopper_pearson(int(rejected.sum()), len(rejected))
+        parts.append(f"{rejected.mean():.3f} ({interval.low:.3f}–{interval.high:.3f})")
     return " to ".join(parts)
 
 
@@ -141,7 +147,7 @@ def summary_rows(found: dict[Cell, dict[str, Array]], tests: Sequence[str]) -> l
 
 
 def power_rows(
-    found: dict[Cell, dict[str, Array]], sizes: dict[Cell, dict[str, Array]], tests: Sequence[str]
+    found: dict[Cell, dict[str, Array]], of_equal: dict[Cell, dict[str, Array]], tests: Sequence[str]
 ) -> list[list[str]]:
     """A row for each cell with different scores: size and power of ``ar``, and ratios of other powers to that.
 
@@ -153,9 +159,9 @@ def power_rows(
         ratios = [ratio(rejected[test][AT], of_ar) for test in tests if test != AR]
         eta = PAIRS[cell.name].etas[cell.segments]
         texts = [f"{value:.3f} ± {error:.3f}" for value, error in ratios]
-        same = sizes.get(Cell("size", f"equal BLEU: {cell.name}", cell.segments))
+        same = of_equal.get(Cell("size", f"equal BLEU: {cell.name}", cell.segments))
         size = "" if same is None else f"{same[AR][AT].mean():.3f}"
-        rows.append([cell.name, f"{cell.segments:,}", f"{eta:g}", size, f"{of_ar.mean():.3f}", *texts])
+        rows.append([cell.name, *sizes(cell, rejected), f"{eta:g}", size, f"{of_ar.mean():.3f}", *texts])
     return rows
 
 
@@ -182,25 +188,24 @@ def power_summary(found: dict[Cell, dict[str, Array]], tests: Sequence[str]) -> 
 
 
 def report(options: argparse.Namespace, results: Results) -> str:
-    """All tables of the cells that are complete."""
+    """All tables, of the cells with samples that all tests have had."""
     found: dict[str, dict[Cell, dict[str, Array]]] = {part: {} for part in PARTS}
     for cell in chosen(options):
-        rejected = {t: results.of(cell, options.n_resamples, t, options.simulations) for t in options.tests}
-        complete = {test: arrays for test, arrays in rejected.items() if arrays is not None}
-        if len(complete) == len(rejected):
-            found[cell.part][cell] = complete
+        rejected = results.of(cell, options.n_resamples, options.tests, options.simulations)
+        if rejected is not None:
+            found[cell.part][cell] = rejected
     error = (0.05 * 0.95 / options.simulations) ** 0.5
     parts = [
-        f"{options.simulations:,} samples with replacement per row, R = {options.n_resamples}; the standard error of a "
-        f"rate of .05 is {error:.4f}. **kink**: in samples of S segments, the length of an output is within 2 standard "
-        "errors of the length of the reference."
+        f"Samples with replacement, R = {options.n_resamples}; with n = {options.simulations:,} samples the standard "
+        f"error of a rate of .05 is {error:.4f}. **kink**: in samples of S segments, the length of an output is within "
+        "2 standard errors of the length of the reference."
     ]
     names = [f"`{test}`" for test in options.tests]
     if found["size"]:
         header = ["test", "away from the kink", "near it", f"outside {BAND[0]:g} to {BAND[1]:g}"]
         rows = summary_rows(found["size"], options.tests)
         parts += [f"## Range of sizes at .05, S ≥ {LARGE}", table(header, rows, 4)]
-        header = ["equal scores", "S", "lengths", *names]
+        header = ["equal scores", "S", "n", "lengths", *names]
         for level, alpha in sorted(enumerate(LEVELS), key=lambda pair: pair[0] != AT):
             rows = size_rows(found["size"], options.tests, level)
             parts += [f"## Size at {alpha:g}", table(header, rows, 1)]
@@ -210,7 +215,7 @@ def report(options: argparse.Namespace, results: Results) -> str:
         title = f"## Power at .05 relative to `{AR}`, where that is {COMPARED[0]:g} to {COMPARED[1]:g}"
         parts += [title, table(["test", "smallest", "mean", "rows"], rows, 1)]
         rows = power_rows(found["power"], found["size"], options.tests)
-        parts.append(table(["systems", "S", "η", f"size of `{AR}`", f"power of `{AR}`", *others], rows, 1))
+        parts.append(table(["systems", "S", "n", "η", f"size of `{AR}`", f"power of `{AR}`", *others], rows, 1))
     listed = "\n".join(f"- {line}" for line in descriptions(list(found["size"])))
     parts.append(f"## Populations of equal scores\n\n{listed}")
     return "\n\n".join(parts) + "\n"
@@ -244,9 +249,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MissingDataError as missing:
         print(f"size_power.py: {missing}", file=sys.stderr)
         return 2
-    work = chosen(options)
     facts = circumstances()
-    steps = simulate(work, options.tests, options.simulations, options.n_resamples, options.results, options.jobs)
+    missing = [] if options.no_run else chosen(options)
+    steps = simulate(missing, options.tests, options.simulations, options.n_resamples, options.results, options.jobs)
     for done, total in steps:
         if sys.stderr.isatty():
             print(f"\r{done:,} of {total:,} blocks", end="", file=sys.stderr)

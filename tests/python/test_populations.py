@@ -103,8 +103,10 @@ def test_an_interrupted_run_continues_after_the_last_complete_line(tmp_path: Pat
     path.write_text("\n".join([*lines, lines[0][:40]]), encoding="utf-8")
     _drop_partial_line(path)
     results = Results.read(path)
-    found = results.of(cell, 199, "ar", BLOCK + 10)
+    found = results.of(cell, 199, ["ar"], BLOCK + 10)
     assert found is not None
-    assert np.array_equal(np.concatenate(list(rejected), axis=1)[:, : BLOCK + 10], found)
-    assert results.of(cell, 199, "ar", 2 * BLOCK + 1) is None
-    assert results.of(cell, 199, "bootstrap", 10) is None
+    assert np.array_equal(np.concatenate(list(rejected), axis=1)[:, : BLOCK + 10], found["ar"])
+    everything = results.of(cell, 199, ["ar"], 10 * BLOCK)
+    assert everything is not None
+    assert everything["ar"].shape == (len(LEVELS), 2 * BLOCK)
+    assert results.of(cell, 199, ["ar", "bootstrap"], 10) is None
