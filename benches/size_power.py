@@ -250,8 +250,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"size_power.py: {missing}", file=sys.stderr)
         return 2
     facts = circumstances()
-    missing = [] if options.no_run else chosen(options)
-    steps = simulate(missing, options.tests, options.simulations, options.n_resamples, options.results, options.jobs)
+    work = [] if options.no_run else chosen(options)
+    steps = simulate(work, options.tests, options.simulations, options.n_resamples, options.results, options.jobs)
     for done, total in steps:
         if sys.stderr.isatty():
             print(f"\r{done:,} of {total:,} blocks", end="", file=sys.stderr)
