@@ -8,6 +8,7 @@ where it stopped.
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -123,10 +124,10 @@ class Results:
 
     @classmethod
     def read(cls, path: Path) -> Results:
-        """The results in a file, which need not exist."""
+        """The results in a file, which need not exist. An incomplete last line is left out."""
         results = cls({})
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        for line in lines:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        for line in text[: text.rfind("\n") + 1].splitlines():
             *key, rejected = json.loads(line)
             bits = np.array([bytearray.fromhex(level) for level in rejected], dtype=np.uint8)
             results.rejected[Key(*key)] = np.unpackbits(bits, axis=1, count=BLOCK).astype(bool)
@@ -193,4 +194,4 @@ def _drop_partial_line(path: Path) -> None:
     """Remove a last line that an interrupted run did not finish, so that nothing is appended to it."""
     if path.exists():
         text = path.read_bytes()
-        path.write_bytes(text[: text.rfind(b"\n") + 1])
+        os.truncate(path, text.rfind(b"\n") + 1)

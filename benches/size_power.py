@@ -250,11 +250,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"size_power.py: {missing}", file=sys.stderr)
         return 2
     facts = circumstances()
-    work = [] if options.no_run else chosen(options)
-    steps = simulate(work, options.tests, options.simulations, options.n_resamples, options.results, options.jobs)
-    for done, total in steps:
-        if sys.stderr.isatty():
-            print(f"\r{done:,} of {total:,} blocks", end="", file=sys.stderr)
+    if not options.no_run:
+        work, n, tests = chosen(options), options.n_resamples, options.tests
+        for done, total in simulate(work, tests, options.simulations, n, options.results, options.jobs):
+            if sys.stderr.isatty():
+                print(f"\r{done:,} of {total:,} blocks", end="", file=sys.stderr)
     tables = report(options, Results.read(options.results))
     print(f"\n{tables}")
     if options.markdown is not None:

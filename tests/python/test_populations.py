@@ -101,7 +101,9 @@ def test_an_interrupted_run_continues_after_the_last_complete_line(tmp_path: Pat
     bits = [[np.packbits(level).tobytes().hex() for level in block] for block in rejected]
     lines = [json.dumps(["size", "name", 100, 199, "ar", block, bits[block]]) for block in range(2)]
     path.write_text("\n".join([*lines, lines[0][:40]]), encoding="utf-8")
+    assert len(Results.read(path).rejected) == 2
     _drop_partial_line(path)
+    assert path.read_text(encoding="utf-8") == "".join(f"{line}\n" for line in lines)
     results = Results.read(path)
     found = results.of(cell, 199, ["ar"], BLOCK + 10)
     assert found is not None
