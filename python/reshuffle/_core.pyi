@@ -35,6 +35,7 @@ __all__ = [
     "Series",
     "Spread",
     "StoppingRule",
+    "Studentized",
     "Sums",
     "Tally",
     "TokenizerSpec",
