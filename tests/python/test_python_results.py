@@ -116,7 +116,7 @@ def test_reprs_of_large_results_are_short() -> None:
         assert len(repr(result)) < 500
         assert "\n" not in repr(result)
     shown = repr(RESULTS["all pairs"])
-    for part in ("BLEU, TER", "4 systems (baseline, tuned, larger, rules)", "12 tests (ar)", "seed=12345"):
+    for part in ("BLEU, TER", "4 systems (baseline, tuned, larger, rules)", "12 tests (bootstrap-both)", "seed=12345"):
         assert part in shown
     assert repr(RESULTS["score"]).endswith("80 segments; n_resamples=None, seed=None>")
     assert repr(BY_DOCUMENT) == "<SegmentTable: BLEU; 4 systems (baseline, tuned, larger, rules); 20 documents>"
