@@ -50,7 +50,7 @@ WEIGHTED_TERM_SCALE = 16
 # The most numbers in the cross columns of the strata: 1 GB.
 LARGEST_CROSS = 1 << 27
 # A second direction is used if ḡ turns by more than this share of its size.
-CHANGE = 0.02
+CHANGE = 0.05
 # A column of w that equals another one, but for a constant, in all but one of this many units needs no sum of its own.
 UNITS_PER_EXCEPTION = 64
 # The same for a sample of about so many units, which rules out most pairs of columns.
