@@ -81,7 +81,7 @@ Adjustment: TypeAlias = Literal["bonferroni", "holm", "maxt", "minp"]
 """:data:`reshuffle.inference.multiplicity.ADJUSTMENTS`."""
 
 Interval: TypeAlias = Literal[
-    "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "t", "ar-studentized"
+    "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
 ]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
 

@@ -172,8 +172,11 @@ def test_every_test_and_interval_works_and_identical_systems_do_not_differ(name:
         assert ends is not None
         assert math.isfinite(score_.score)
         assert -math.inf < ends.low <= ends.high < math.inf
-        assert ends.method == interval
+        # An interval that inverts a test is for differences; scores have another one.
+        assert ends.method == (interval if INTERVALS[interval].inverts is None else "percentile")
     poor, twin = result.comparisons
+    assert poor.confidence_interval is not None
+    assert poor.confidence_interval.method == interval
     assert (twin.system, twin.difference, twin.test.pvalue) == ("twin", 0, 1)
     assert twin.confidence_interval is not None
     assert (twin.confidence_interval.low, twin.confidence_interval.high) == (0, 0)
@@ -843,12 +846,14 @@ def by_sacrebleu(hypotheses: list[str], references: list[list[str | None]]) -> f
 def test_a_function_of_texts_has_the_same_p_values_as_the_native_metric(test: str) -> None:
     reference, systems = texts("bleu")
     function = CorpusFunction("sacreBLEU", by_sacrebleu)
+    used = TESTS[test].for_texts or test
     ours, native = (
-        compare(reference, systems, m, test=test, n_resamples=150, seed=3, all_pairs=True)
-        for m in (function, metric("bleu"))
+        compare(reference, systems, m, test=name, n_resamples=150, seed=3, all_pairs=True)
+        for m, name in ((function, test), (metric("bleu"), used))
     )
     for a, b in zip(ours.comparisons, native.comparisons, strict=True):
         assert a.difference == pytest.approx(b.difference, rel=1e-12, abs=1e-12)
+        assert a.test.test == b.test.test == used
         assert a.test.exceedances == b.test.exceedances
         assert (a.test.wins, a.test.ties) == (b.test.wins, b.test.ties)
         assert a.confidence_interval is not None

@@ -128,12 +128,12 @@ def test_stars_mark_p_values_up_to_alpha() -> None:
 
 
 def test_gandy_stopping_decides_at_alpha() -> None:
-    comparison = compared(stopping="gandy", alpha=0.2)
+    comparison = compared(test="ar", stopping="gandy", alpha=0.2)
     assert "|stopping:gandy[0.2,0.001]|" in comparison.signature
     assert {c.test.stopping.level for c in comparison.comparisons} == {0.2}
-    assert compared(stopping=Gandy(0.2), alpha=0.2).signature == comparison.signature
+    assert compared(test="ar", stopping=Gandy(0.2), alpha=0.2).signature == comparison.signature
     with pytest.raises(InputError, match=r"Gandy has level 0\.3, but the comparison has alpha = 0\.2"):
-        compared(stopping=Gandy(0.3), alpha=0.2)
+        compared(test="ar", stopping=Gandy(0.3), alpha=0.2)
 
 
 def test_the_command_line_accepts_alpha(demo: Path, run: Any) -> None:

@@ -360,6 +360,6 @@ def test_reports_show_adjusted_p_values(demo: Path, run: Any) -> None:
     assert "adjusted p" in text
     assert "step-down maxT, over 3 pairs under each metric; family-wise error rate ≤ 0.05:" in text
     assert "not adjusted" not in text
-    pairs = json.loads(run(*compared, "minp", "--format", "json").out)["comparisons"]
+    pairs = json.loads(run(*compared, "minp", "--test", "ar", "--format", "json").out)["comparisons"]
     assert all(pair["adjusted_pvalue"] >= pair["pvalue"] for pair in pairs)
     assert "pvalue_high,adjusted_pvalue" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]

@@ -436,7 +436,7 @@ def run(*args: str) -> Result:
 
 def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
     files = list(map(str, demo.write_demo(str(tmp_path))))
-    common = ["compare", *files, "-n", "3000", "--interval", "delta"]
+    common = ["compare", *files, "--test", "ar", "-n", "3000", "--interval", "delta"]
     found = json.loads(run(*common, "--stopping", "besag-clifford", "--format", "json").output)
     assert "|stopping:besag-clifford[20]|n:3000|" in found["signature"]
     for pair in found["comparisons"]:
@@ -452,5 +452,5 @@ def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
 
 def test_reports_count_undecided_tests(tmp_path: Any) -> None:
     files = list(map(str, demo.write_demo(str(tmp_path))))
-    text = " ".join(run("compare", *files[:3], "-n", "50", "--stopping", "gandy").output.split())
+    text = " ".join(run("compare", *files[:3], "--test", "ar", "-n", "50", "--stopping", "gandy").output.split())
     assert "1 of 1 tests undecided after 50 shuffles; increase n_resamples (-n)." in text

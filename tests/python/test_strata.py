@@ -372,8 +372,8 @@ def test_tests_and_intervals_that_cannot_use_strata_refuse_them(test: str) -> No
     rating = SegmentScores("rating", {"a": [1, 2, 4, 5], "b": [2, 2, 3, 3]})
     strata = [1, 1, 2, 2]
     refused = (
-        "rating: t intervals and t, Wilcoxon and sign tests treat segments as independent; with strata use 'ar' or "
-        "'bootstrap', and an interval from draws"
+        "rating: t intervals and t, Wilcoxon and sign tests treat segments as independent; with strata use "
+        "'bootstrap-both' or 'ar', and an interval from draws"
     )
     with pytest.raises(InputError) as error:
         compare(metrics=rating, test=test, strata=strata)

@@ -159,6 +159,9 @@ def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
     exact), z* is the (⌊αN⌋ + 1)-th largest.
     """
     studentized = studentize(estimate.count_sample, estimate.pair)
+    difference, error, value, slack = studentized.observed
+    if difference == error == 0:  # identical systems, which no number of shuffles tells apart
+        return 0.0, 0.0
     null = null_distribution(estimate.replicates.with_samples([studentized]), (0, 1), estimate.scheme)
     n = len(null.values) + (not null.includes_observed)
     alpha = default_alpha(level)
@@ -170,7 +173,6 @@ def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
         )
     place = len(null.values) - rank - null.includes_observed
     largest = float(np.partition(np.abs(null.values), place)[place])
-    difference, error, value, slack = studentized.observed
     if math.isinf(largest):
         raise InputError(
             "interval 'ar-studentized' is infinite, because too many shuffles have a standard error of 0: choose "
