@@ -120,8 +120,8 @@ def approximate_randomization(
         The document id of each segment. Segments of a document need not be adjacent. Counts are summed over each
         document before resampling.
     strata : sequence of S str or int, optional
-        The stratum id of each segment, as in :func:`bootstrap_test`. Shuffles do not depend on strata, but standard
-        errors do: only with ``studentized``.
+        The stratum id of each segment, as in :func:`bootstrap_test`. Only with ``studentized``: standard errors depend
+        on strata, but shuffles do not.
     studentized : bool
         Divide each difference, observed or shuffled, by its own standard error by the delta method. The test remains
         exact under the null hypothesis above. In large samples it is also valid for systems that have equal scores
