@@ -99,8 +99,8 @@ pub trait Formula: Send + Sync {
     /// are smoothed or left out) are taken to stay 0.
     fn gradient(&self, totals: &[i64], out: &mut [f64]);
 
-    /// The derivatives at many rows of summed counts with these `scores`: the same values as [`Formula::gradient`]. Rows
-    /// and derivatives are stored column by column.
+    /// The derivatives at many rows of summed counts with these `scores`: the same values as [`Formula::gradient`].
+    /// Rows and derivatives are stored column by column.
     fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
         gradients_by_row(|row, gradient| self.gradient(row, gradient), totals, scores.len(), out);
     }

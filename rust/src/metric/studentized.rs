@@ -1,10 +1,11 @@
 //! The studentized difference of two systems: score(x) − score(y), divided by its standard error.
 //!
 //! The formula wraps that of a metric. Its rows have the metric's counts, followed by *cross columns*: products of a
-//! unit's contribution to the difference, e, with its counts w (the sums of both systems'), and e itself for each stratum.
-//! The first system has the products, and the second has zeros. After swaps, the sum of a cross column of x less that of
-//! y is therefore Σ ±e·w, with a minus for swapped units. Python defines the contributions and the constants
-//! (`resampling/studentized.py`). This module only evaluates the standard error, for many shuffles side by side.
+//! unit's contribution to the difference, e, with its counts w (the sums of both systems'), and e itself for each
+//! stratum. The first system has the products, and the second has zeros. After swaps, the sum of a cross column of x
+//! less that of y is therefore Σ ±e·w, with a minus for swapped units. Python defines the contributions and the
+//! constants (`resampling/studentized.py`). This module only evaluates the standard error, for many shuffles side by
+//! side.
 
 use std::sync::Arc;
 
