@@ -113,12 +113,13 @@ def test_bootstrap_interval(benchmark: BenchmarkFixture, pair: tuple[Counts, Cou
     assert interval.low < interval.high
 
 
+@pytest.mark.parametrize("test", ["ar", "bootstrap-both"])
 @pytest.mark.parametrize("all_pairs", [False, True], ids=["baseline", "all pairs"])
 def test_compare(
-    benchmark: BenchmarkFixture, references: list[list[str]], systems: dict[str, list[str]], all_pairs: bool
+    benchmark: BenchmarkFixture, references: list[list[str]], systems: dict[str, list[str]], all_pairs: bool, test: str
 ) -> None:
     """All 120 pairs share shuffles and draws with the 15 of a baseline, so they cost less than eight times as much."""
-    comparison = benchmark(reshuffle.compare, references, systems, all_pairs=all_pairs)
+    comparison = benchmark(reshuffle.compare, references, systems, all_pairs=all_pairs, test=test)
     assert len(comparison.comparisons) == (120 if all_pairs else 15)
 
 

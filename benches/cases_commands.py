@@ -34,7 +34,7 @@ def whole_command(texts: Texts) -> list[Race]:
     reference, systems = texts.files.reference, texts.files.systems
     theirs = ["sacrebleu", reference, "-i", *systems, "-m", "bleu", "-f", "json"]
     theirs += ["--paired-ar", "--paired-ar-n", str(SHUFFLES)]
-    ours = ["reshuffle", "compare", reference, *systems, "-n", str(SHUFFLES), "--format", "json"]
+    ours = ["reshuffle", "compare", reference, *systems, "--test", "ar", "-n", str(SHUFFLES), "--format", "json"]
     contenders = [
         Contender(SACREBLEU, command(*python, *theirs), at_most=2),
         Contender(

@@ -42,9 +42,10 @@ def counted(texts: Texts, key: str) -> dict[str, Array]:
 
 
 def all_pairs(key: str, counts: Mapping[str, Array], **options: Any) -> Callable[[], Comparison]:
-    """A comparison of all pairs with tests only, unless the options add more."""
+    """A comparison of all pairs by approximate randomization, with tests only, unless the options add more."""
     external = FromCounts(key, counts, key)
     arguments = {
+        "test": "ar",
         "scheme": "iid",
         "interval": no_interval(),
         "n_resamples": SHUFFLES,

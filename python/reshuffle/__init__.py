@@ -9,9 +9,9 @@ all cores: approximate randomization, bootstrap tests, confidence intervals.
 ...     "a": ["the cat sat on a mat", "a dog barks", "it rains"],
 ...     "b": ["the cat sat on the mat", "a dog barked at the moon", "it rained all day"],
 ... }
->>> comparison = reshuffle.compare(references, systems)
->>> 0.2 < comparison.comparisons[0].test.pvalue < 0.3  # all shuffles of three segments: 1/4
-True
+>>> comparison = reshuffle.compare(references, systems, test="ar")  # three segments are too few for the bootstrap
+>>> comparison.comparisons[0].test.pvalue  # 2 of 8 shuffles
+0.25
 """
 
 from __future__ import annotations

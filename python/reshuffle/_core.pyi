@@ -35,6 +35,7 @@ __all__ = [
     "Series",
     "Spread",
     "StoppingRule",
+    "Studentized",
     "Sums",
     "Tally",
     "TokenizerSpec",
@@ -73,7 +74,7 @@ class Progress:
     >>> progress = Progress()
     >>> _ = compare(["a b", "c d"], [["a b", "c"], ["a", "c d"]], progress=progress)
     >>> progress.stage, progress.done == progress.total
-    ('shuffling', True)
+    ('drawing', True)
 
     """
 

@@ -43,7 +43,7 @@ def compare(
     *,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    test: types.Test | str = "ar",
+    test: types.Test | str = "bootstrap-both",
     scheme: types.Scheme | str = "auto",
     stopping: types.Stopping | str | AnyRule | None = None,
     n_resamples: int | Literal["auto"] = 10_000,
@@ -80,22 +80,25 @@ def compare(
         draws and standard errors are then stratified; shuffles are not affected, because they swap within a segment.
         All segments of a document must be in the same stratum.
     test : str
-        A name in :data:`reshuffle.inference.tests.TESTS`. ``t-test``, ``wilcoxon`` and ``sign-test`` are for
-        metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
+        A name in :data:`reshuffle.inference.tests.TESTS`. The default, ``bootstrap-both``, tests whether the expected
+        scores are equal. ``ar`` (approximate randomization) tests exchangeability and is exact for any number of
+        segments; use it or ``ar-studentized`` with fewer than about 40 segments or documents. ``t-test``, ``wilcoxon``
+        and ``sign-test`` are for metrics that are means of segment scores: :class:`~reshuffle.SegmentScores`.
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
-        How the null distribution of ``ar`` is obtained; see :func:`reshuffle.approximate_randomization`. ``auto``
-        decides for each pair and metric, and the result names the scheme used. Only ``ar`` has schemes; the adjustments
-        ``maxt`` and ``minp`` need ``iid``.
+        For the tests ``ar`` and ``ar-studentized``: how the null distribution is obtained; see
+        :func:`reshuffle.approximate_randomization`. ``auto`` decides for each pair and metric, and the result names the
+        scheme used. The adjustments ``maxt`` and ``minp`` of these tests need ``iid``.
     stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
-        Sequential Monte Carlo for ``ar`` with ``iid``: stop the shuffles of each pair and metric early, after
-        ``n_resamples`` at the latest. :class:`~reshuffle.BesagClifford` stops after 20 exceedances;
-        :class:`~reshuffle.Gandy` stops once it is decided whether p ≤ ``alpha``, with error probability .001.
+        For the tests ``ar`` and ``ar-studentized`` with the scheme ``iid``: stop the shuffles of each pair and metric
+        early (sequential Monte Carlo), after ``n_resamples`` at the latest. :class:`~reshuffle.BesagClifford` stops
+        after 20 exceedances; :class:`~reshuffle.Gandy` stops once it is decided whether p ≤ ``alpha``, with error
+        probability .001.
     n_resamples : int or 'auto'
         R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` stands for
         the number that is needed, at least 10,000 and at most a million: with m pairs, 20/``alpha`` − 1 for the test;
-        20·m/``alpha`` − 1 if ``adjust`` is ``bonferroni``, ``holm`` or ``minp``; twice as many if p is
-        twice a one-sided p; and 40/(1 − ``confidence_level``) − 1 for intervals whose ends are draws. The result and
-        its signature have the number used.
+        20·m/``alpha`` − 1 if ``adjust`` is ``bonferroni``, ``holm`` or ``minp``; twice as many for ``bootstrap-both``
+        and ``bootstrap-percentile``; and 40/(1 − ``confidence_level``) − 1 for intervals whose ends are draws. The
+        result and its signature have the number used.
     baseline : str, optional
         The system that all others are compared with. The first system by default.
     all_pairs : bool
@@ -135,18 +138,21 @@ def compare(
 
     Examples
     --------
+    Three segments are too few for the bootstrap, but not for approximate randomization:
+
     >>> references = ["the cat sat on the mat", "a dog barked at the moon", "it rained all day long"]
     >>> good = ["the cat sat on the mat", "a dog barked at the moon", "it rained all day"]
     >>> poor = ["cat on mat", "the dog barks at a moon", "rain all the day"]
-    >>> comparison = compare(references, {"poor": poor, "good": good}, n_resamples=99)
+    >>> comparison = compare(references, {"poor": poor, "good": good}, test="ar", n_resamples=99)
     >>> [f"{score.system}: {score.score:.1f}" for score in comparison.scores]
     ['poor: 6.0', 'good: 93.9']
-    >>> 0 < comparison.comparisons[0].test.pvalue <= 1
-    True
+    >>> comparison.comparisons[0].test.pvalue  # 2 of 8 shuffles
+    0.25
 
     The first two segments are one document:
 
-    >>> comparison = compare(references, {"poor": poor, "good": good}, documents=["a", "a", "b"], n_resamples=99)
+    >>> documents = ["a", "a", "b"]
+    >>> comparison = compare(references, {"poor": poor, "good": good}, documents=documents, test="ar", n_resamples=99)
     >>> comparison.unit, comparison.n_units
     ('document', 2)
     """

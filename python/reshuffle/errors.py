@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["InputError", "InputWarning", "Option", "System", "unknown_name", "warn"]
+__all__ = ["Argument", "InputError", "InputWarning", "Option", "System", "unknown_name", "warn"]
 
 
 T = TypeVar("T")
@@ -34,6 +34,26 @@ class Option(str):
     """The name of a metric's option, or of another argument, in a message."""
 
     __slots__ = ()
+
+
+class Argument(NamedTuple):
+    """An argument and the values to choose from, in a message. It prints as in a call.
+
+    >>> argument = Argument("test", ("ar", "ar-studentized"))
+    >>> f"{argument}", argument.flag
+    ("test='ar' or 'ar-studentized'", '--test ar or ar-studentized')
+    """
+
+    name: str
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}={either(map(repr, self.values))}"
+
+    @property
+    def flag(self) -> str:
+        """The argument as on the command line."""
+        return f"--{self.name} {either(self.values)}"
 
 
 class InputError(ValueError):
@@ -71,7 +91,7 @@ class InputError(ValueError):
         self._template = message
 
     def with_names(self, kind: type[T], name_of: Callable[[T], str]) -> InputError:
-        """A copy in which ``name_of`` has replaced every field of one type, :class:`System` or :class:`Option`."""
+        """A copy in which ``name_of`` has replaced every field of one type, such as :class:`System`."""
         fields = {name: name_of(value) if isinstance(value, kind) else value for name, value in self.fields.items()}
         return InputError(self._template, **fields)
 

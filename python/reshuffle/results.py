@@ -593,14 +593,14 @@ class Comparison:
     >>> print(comparison)
     BLEU: 400 segments, 1 reference, 4 systems
     <BLANKLINE>
-    System     BLEU         Δ         p
-    ───────────────────────────────────
+    System     BLEU         Δ        p
+    ──────────────────────────────────
     baseline  71.19  baseline
-    tuned     73.24     +2.05    0.1510
-    larger    81.38    +10.19  <0.0001*
-    rules     54.09    -17.10  <0.0001*
+    tuned     73.24     +2.05   0.1622
+    larger    81.38    +10.19  0.0002*
+    rules     54.09    -17.10  0.0002*
     <BLANKLINE>
-    p: approximate randomization, 10,000 shuffles, two-sided; * p ≤ 0.05.
+    p: centred and percentile bootstrap, 10,000 draws, two-sided; * p ≤ 0.05.
     3 tests, p not adjusted: ...
     >>> round(comparison.score("tuned").score, 2)
     73.24
@@ -771,7 +771,8 @@ class Comparison:
         Examples
         --------
         >>> from reshuffle import SegmentScores, compare
-        >>> rows = compare(metrics=SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})).to_dicts()
+        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
+        >>> rows = compare(metrics=ratings, test="ar").to_dicts()
         >>> [(row["system"], row["score"], row["difference"], row["pvalue"]) for row in rows]
         [('a', 2.5, None, None), ('b', 3.25, 0.75, 0.25)]
         """

@@ -75,7 +75,7 @@ class Units:
 class ComparisonSettings:
     """The significance test, its options, and the pairs of systems that are compared."""
 
-    test: str = "ar"
+    test: str = "bootstrap-both"
     scheme: str = "auto"
     stopping: Any = None  # the name of a rule, or a rule from reshuffle.resampling.stopping
     alternative: str = "two-sided"

@@ -139,6 +139,7 @@ def test_gandy_stopping_decides_wrongly_with_at_most_the_stated_risk(p: float) -
 BOUNDS = {
     "centred": (0.035, 0.065),
     "percentile": (0.035, 0.065),
+    "both": (0.035, 0.065),
     "shift": (0.09, 0.13),
     "paired": (0.085, 0.125),
 }
@@ -235,15 +236,16 @@ def test_type_i_error_is_nominal_for_documents_and_too_high_for_correlated_segme
 def test_bootstrap_tests_need_more_documents_than_approximate_randomization(documents: int) -> None:
     rates = {
         m: report(f"{m}, {documents} documents", null_pvalues_of_documents(0.1, documents, m, True))[1]
-        for m in ("ar", "centred", "percentile")
+        for m in ("ar", "centred", "percentile", "both")
     }
     assert DOCUMENT_RATES[0] < rates["ar"] < DOCUMENT_RATES[1]
-    assert DOCUMENT_RATES[0] < rates["centred"] < 0.12
-    assert DOCUMENT_RATES[0] < rates["percentile"] < 0.12
+    assert DOCUMENT_RATES[0] < rates["both"] <= min(rates["centred"], rates["percentile"])
+    assert max(rates["centred"], rates["percentile"]) < 0.12
 
 
 FAMILY = ("KIT.4950", "RWTH-nmt-ensemble.4921", "C-3MA.4959", "LMU-nmt-single.4893", "FBK.4870")
 SIMULATIONS_OF_FAMILIES = 2000
+BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-percentile", "bootstrap-both")
 
 
 @pytest.mark.parametrize("truth", ["all alike", "one worse"])
@@ -257,7 +259,7 @@ def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, tru
     pairs = [(a, b) for b in range(5) for a in range(b)]
     true_nulls = [index for index, (a, b) in enumerate(pairs) if max(a, b) < alike]
     adjusted = [("ar", name) for name in (None, *ADJUSTMENTS)]
-    adjusted += [(test, name) for test in ("bootstrap", "bootstrap-percentile") for name in (None, "holm", "maxt")]
+    adjusted += [(test, name) for test in BOOTSTRAP_TESTS for name in (None, "holm", "maxt")]
     wrong = dict.fromkeys(adjusted, 0)
     for simulation in range(SIMULATIONS_OF_FAMILIES):
         rows = counts[:, rng.choice(counts.shape[1], SEGMENTS, replace=False)].copy()
@@ -273,7 +275,7 @@ def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, tru
     rates = {key: count / SIMULATIONS_OF_FAMILIES for key, count in wrong.items()}
     for (test, name), rate in rates.items():
         print(f"family-wise error at .05, {truth}: {test}, {name or 'not adjusted'} {rate:.3f}")
-    for test in ("ar", "bootstrap", "bootstrap-percentile"):
+    for test in ("ar", *BOOTSTRAP_TESTS):
         assert rates[test, None] > 0.15
         assert 0.03 < rates[test, "maxt"] < 0.07
     assert all(rate < 0.07 for (_, name), rate in rates.items() if name is not None)
@@ -335,7 +337,7 @@ def test_intervals_within_strata_are_narrower_and_cover_unless_strata_are_small(
 SIMULATIONS_OF_SMALL_SAMPLES = 4000
 # Of 999 draws, the interval koehn has the same ends as percentile.
 INTERVALS_OF_SMALL_SAMPLES = ("percentile", "bca", "studentized", "delta", "t")
-TESTS_OF_SMALL_SAMPLES = ("ar", "bootstrap", "bootstrap-percentile")
+TESTS_OF_SMALL_SAMPLES = ("ar", *BOOTSTRAP_TESTS)
 # Segments of the documents into which the test set is cut.
 UNEQUAL_DOCUMENTS = (2, 4, 8, 12, 20, 30, 60)
 

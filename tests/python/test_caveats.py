@@ -43,7 +43,7 @@ def ratings(n: int = SEGMENTS, k: int = 2, apart: float = 0.0) -> SegmentScores:
 
 
 def compared(ratings_: SegmentScores | FromCounts, **options: Any) -> Comparison:
-    return compare(metrics=ratings_, **{"scheme": "iid", "n_resamples": 999, "interval": None, **options})
+    return compare(metrics=ratings_, **{"test": "ar", "scheme": "iid", "n_resamples": 999, "interval": None, **options})
 
 
 LENGTH = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypotheses))))
@@ -127,7 +127,7 @@ def test_an_unproblematic_comparison_has_no_caveats() -> None:
     assert compared(ratings(apart=30.0), interval="normal", scheme="auto", n_resamples=400).caveats == ()
     assert score(metrics=ratings(), interval="t").caveats == ()
     assert score(metrics=ratings(), interval="percentile").caveats == ()
-    assert compared(ratings(4), scheme="exact", test="ar").caveats[0].kind == "few-units"
+    assert compared(ratings(4), scheme="exact").caveats[0].kind == "few-units"
     assert compared(ratings(), test="t-test", scheme="auto").caveats == ()
     # An adjustment accounts for the number of tests.
     assert compared(ratings(k=3, apart=30.0), all_pairs=True, adjust="holm").caveats == ()
@@ -211,6 +211,7 @@ def test_exact_tests_have_no_such_limit_and_do_not_count() -> None:
             "m", {"a": [0.0] * 60, "b": [1.0] * 4 + [0.0] * 56, "c": np.random.default_rng(1).normal(9, 1, 60)}
         ),
         all_pairs=True,
+        test="ar",
         adjust="holm",
         n_resamples=20,
         interval=None,
@@ -233,6 +234,10 @@ def test_few_units_count_after_adjustment_too() -> None:
     ("options", "expected"),
     [
         ({}, 10_000),
+        ({"test": "bootstrap-both"}, 10_000),
+        ({"test": "bootstrap-both", "alpha": 0.001}, 39_999),
+        ({"test": "bootstrap-both", "adjust": "holm"}, 95_999),
+        ({"test": "bootstrap-both", "adjust": "holm", "alternative": "less"}, 47_999),
         ({"adjust": "holm"}, 47_999),
         ({"adjust": "bonferroni", "alpha": 0.1}, 23_999),
         ({"adjust": "minp"}, 47_999),
@@ -253,12 +258,12 @@ def test_few_units_count_after_adjustment_too() -> None:
 )
 def test_auto_chooses_the_number_that_the_comparison_needs(options: dict[str, Any], expected: int) -> None:
     own = ratings(24, 16) if options.get("scheme") != "exact" else ratings(8, 16)
-    comparison = compare(metrics=own, all_pairs=True, **{"interval": None, "n_resamples": "auto", **options})
+    options = {"test": "ar", "interval": None, **options}
+    comparison = compare(metrics=own, all_pairs=True, **options, n_resamples="auto")
     assert comparison.n_resamples == expected
     assert f"|n:{expected}|" in comparison.signature
     assert json.loads(comparison.render("json"))["n_resamples"] == expected
-    explicit = compare(metrics=own, all_pairs=True, **{"interval": None, **options, "n_resamples": expected})
-    assert explicit == comparison
+    assert compare(metrics=own, all_pairs=True, **options, n_resamples=expected) == comparison
 
 
 def test_the_smallest_p_of_a_doubled_one_sided_p_needs_twice_as_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +299,7 @@ def test_other_words_than_auto_are_refused(word: str, run: Any, demo: Any) -> No
 def test_auto_on_the_command_line(run: Any, demo: Any) -> None:
     outcome = run("compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "auto", "--alpha", "0.001")
     assert outcome.code == 0
-    assert "|n:19999|" in outcome.out
+    assert "|n:39999|" in outcome.out
 
 
 # --- Stars that Monte Carlo error leaves open
@@ -445,6 +450,22 @@ def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
     assert "disagree for 1 of 1 pair (1 with a star but 0 inside)" in str(comparison)
 
 
+def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_exclude() -> None:
+    rng = np.random.default_rng(0)
+    skewed = np.round(rng.exponential(1, 60) ** 2 - rng.exponential(1, 60), 3)
+    own = SegmentScores("rating", {"a": np.zeros(60), "b": skewed})
+    p = {
+        test: compare(metrics=own, test=test, n_resamples=999).comparisons[0].test.pvalue
+        for test in ("bootstrap", "bootstrap-both", "bootstrap-percentile")
+    }
+    assert p["bootstrap-percentile"] <= 0.05 < p["bootstrap"] == p["bootstrap-both"]
+    comparison = compare(metrics=own, n_resamples=999)
+    (caveat,) = comparison.caveats
+    assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("half",), 0)
+    assert "for a star, the test 'bootstrap' must reject as well." in " ".join(str(comparison).split())
+    assert compare(metrics=own, test="bootstrap-percentile", n_resamples=999).caveats == ()
+
+
 def test_too_few_replicates_explain_disagreements_by_themselves() -> None:
     few = compared(ratings(apart=30.0), n_resamples=9, interval="percentile")
     assert kinds(few) == ["few-replicates", "few-draws"]
@@ -457,7 +478,7 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
     own = SegmentScores(
         "m", {"a": [0.0] * 60, "b": [1.0] * 6 + [0.0] * 54, "c": np.random.default_rng(1).normal(0, 1, 60)}
     )
-    mixed = compare(metrics=own, all_pairs=True, n_resamples=99, interval=None)
+    mixed = compare(metrics=own, all_pairs=True, test="ar", n_resamples=99, interval=None)
     marks = [pair.test.scheme == "exact" for pair in mixed.comparisons]
     assert (True in marks, False in marks) == (True, True)
     for fmt, mark in (("text", "†"), ("markdown", "†"), ("latex", r"\textdagger{}"), ("html", "&#8224;")):

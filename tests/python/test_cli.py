@@ -34,11 +34,11 @@ def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature
     assert [row[0] for row in rows] == SYSTEMS
     assert rows[0][-1] == "baseline"
     assert rows[1][-1] == "0.1397"
-    assert rows[2][-1] == "0.0020*"
+    assert rows[2][-1] == "0.0040*"
     assert lines[-1].startswith(
         "Signature: BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|interval:percentile[0.95]"
     )
-    assert "|test:ar|alternative:two-sided|n:500|seed:12345|rng:philox4x32-10|version:reshuffle-" in lines[-1]
+    assert "|test:bootstrap-both|alternative:two-sided|n:500|seed:12345|rng:philox4x32-10|version:resh" in lines[-1]
     assert max(map(len, lines[:-1])) <= 100
 
 
@@ -163,7 +163,7 @@ def test_intervals_are_chosen_by_name(demo: Path, run: Any) -> None:
     percentile, bca = (run(*COMPARE, "--interval", name).out for name in ("percentile", "bca"))
     assert percentile == run(*COMPARE).out
     assert "95% CI: BCa (bias-corrected and accelerated), 500 bootstrap draws." in bca
-    assert "|interval:bca[0.95]|test:ar|" in bca
+    assert "|interval:bca[0.95]|test:bootstrap-both|" in bca
     assert percentile.replace("percentile", "bca") != bca
     closed = run("score", "reference.txt", "baseline.txt", "--interval", "delta").out
     assert "95% CI: normal, with the standard error of the delta method.\n" in closed
@@ -239,7 +239,26 @@ BAD = {
         (*COMPARE[1:], "--interval", "t"),
         "interval 't' is for means of segment scores, but BLEU is not one",
     ),
-    "test of means": ((*COMPARE[1:], "--test", "t-test"), "is not one: use ar or bootstrap"),
+    "test of means": ((*COMPARE[1:], "--test", "t-test"), "is not one: use bootstrap-both or ar"),
+    "scheme of draws": (
+        (*COMPARE[1:], "--scheme", "exact"),
+        "the scheme 'exact' is for tests with shuffles, not for the default test 'bootstrap-both': use --test ar or "
+        "ar-studentized, or leave out the scheme\n",
+    ),
+    "stopping of draws": (
+        (*COMPARE[1:], "--stopping", "gandy"),
+        "the stopping rule 'gandy' is for tests with shuffles, not for the default test 'bootstrap-both': use --test "
+        "ar or ar-studentized, or leave out the rule\n",
+    ),
+    "adjustment of draws": (
+        (*COMPARE[1:], "--adjust", "minp"),
+        "adjustment 'minp' does not support the default test 'bootstrap-both': use --test ar or ar-studentized, or the "
+        "adjustment bonferroni, holm or maxt\n",
+    ),
+    "interval of another test": (
+        (*COMPARE[1:], "--interval", "ar-studentized"),
+        "but the test is 'bootstrap-both': use --test ar-studentized, or another interval such as 'percentile'\n",
+    ),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
     "n below 0": ((*COMPARE[1:5], "-n", "-5"), "-n must be a whole number from 1 to 9007199254740992, got -5"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
@@ -403,10 +422,12 @@ def test_version_is_printed_and_no_arguments_print_help(run: Any) -> None:
 
 def test_a_p_value_equal_to_the_level_is_significant(demo: Path, run: Any) -> None:
     # 1 - 0.95 is not 0.05 in floating point, but p = 1/20 at .95 and p = 1/10 at .9 must both be significant.
-    for n, confidence, p in (("19", "0.95", "0.0500*"), ("9", "0.9", "0.1000*"), ("99", "0.99", "0.0100*")):
-        out = run(*COMPARE[:-2], "-n", n, "--confidence", confidence).out
-        assert p in out
-        assert "too few for significance" not in out
+    for n, confidence, p in ((19, "0.95", "0.0500*"), (9, "0.9", "0.1000*"), (99, "0.99", "0.0100*")):
+        # The smallest p of the default test is 2/(n + 1).
+        for options in (("--test", "ar", "-n", str(n)), ("-n", str(2 * n + 1))):
+            out = run(*COMPARE[:-2], *options, "--confidence", confidence).out
+            assert p in out
+            assert "too few for significance" not in out
 
 
 def test_the_table_of_the_main_set_fits_80_columns(data: Path, run: Any) -> None:

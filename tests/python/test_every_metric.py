@@ -156,7 +156,8 @@ COMBINATIONS = [
     for name in NATIVE + EXTERNAL
     for test in TESTS
     for interval in INTERVALS
-    if test == "ar" or interval == "percentile"
+    if INTERVALS[interval].inverts in (None, test)
+    if test == "ar" or interval == "percentile" or INTERVALS[interval].inverts
     if is_for(name, TESTS[test].kind) and is_for(name, INTERVALS[interval].kind)
     if (name, interval) not in UNDEFINED
 ]
@@ -210,17 +211,19 @@ def test_some_intervals_apply_to_some_metrics_only() -> None:
 @pytest.mark.parametrize(("name", "interval"), REFUSED)
 def test_intervals_are_refused_for_metrics_that_they_do_not_apply_to(name: str, interval: str) -> None:
     message = f"interval '{interval}' is for .*, but {re.escape(make_metric(name).name)} is .*: use percentile, bca or"
+    inverts = INTERVALS[interval].inverts
     with pytest.raises(InputError, match=message):
-        comparison(name, "ar", interval)
-    with pytest.raises(InputError, match=message):
-        score(*texts(name), make_metric(name), interval=interval)
+        comparison(name, inverts or "ar", interval)
+    if inverts is None:  # the others need a test
+        with pytest.raises(InputError, match=message):
+            score(*texts(name), make_metric(name), interval=interval)
 
 
 @pytest.mark.parametrize("test", [name for name in TESTS if name not in OF_ALL_METRICS])
 @pytest.mark.parametrize("name", [*NATIVE, *EXTERNAL[1:]])
 def test_tests_of_means_are_refused_for_other_metrics(name: str, test: str) -> None:
     shown = re.escape(make_metric(name).name)
-    message = f"test '{test}' is for means of segment scores, but {shown} is not one: use ar or"
+    message = f"test '{test}' is for means of segment scores, but {shown} is not one: use bootstrap-both or ar"
     with pytest.raises(InputError, match=message):
         comparison(name, test)
 
@@ -228,7 +231,7 @@ def test_tests_of_means_are_refused_for_other_metrics(name: str, test: str) -> N
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL)
 def test_every_alternative_has_a_p_value_for_every_metric(name: str, alternative: str) -> None:
-    result = compare(*texts(name), make_metric(name), n_resamples=60, alternative=alternative, scheme="iid")
+    result = compare(*texts(name), make_metric(name), n_resamples=60, alternative=alternative, test="ar", scheme="iid")
     for pair in result.comparisons:
         assert 1 / 61 <= pair.test.pvalue <= 1
         assert pair.test.alternative == alternative
@@ -352,7 +355,7 @@ def test_p_values_do_not_depend_on_the_number_of_threads(name: str) -> None:
         repeated = {s: lines * repeat for s, lines in of_systems.items()}
         m = OwnTexts(metric("depf", lowercase=True), parses * repeat, repeated)
     columns = reference * repeat, {s: lines * repeat for s, lines in systems.items()}
-    results = [compare(*columns, m, n_resamples=n, threads=threads) for threads in (1, 2, 3)]
+    results = [compare(*columns, m, test="ar", n_resamples=n, threads=threads) for threads in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
 
 
@@ -361,7 +364,7 @@ def test_a_pickled_metric_gives_the_same_results(name: str) -> None:
     before = make_metric(name)
     after = pickle.loads(pickle.dumps(before))
     assert after.signature("1") == before.signature("1")
-    results = [compare(*texts(name), m, n_resamples=40) for m in (before, after)]
+    results = [compare(*texts(name), m, test="ar", n_resamples=40) for m in (before, after)]
     assert results[0] == results[1]
 
 
@@ -428,7 +431,7 @@ def test_resampled_documents_have_the_scores_of_their_texts(name: str) -> None:
 
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL)
 def test_every_metric_can_resample_documents(name: str) -> None:
-    result = compare(*texts(name), make_metric(name), documents=DOCUMENTS, n_resamples=60, baseline="good")
+    result = compare(*texts(name), make_metric(name), documents=DOCUMENTS, test="ar", n_resamples=60, baseline="good")
     assert (result.unit, result.n_units, result.n_segments) == ("document", 4, 8)
     assert [s.score for s in result.scores] == [s.score for s in comparison(name).scores]
     assert "|unit:document[4]|n:60|" in result.signature
@@ -662,7 +665,7 @@ def test_very_large_and_very_small_scores_are_summed(largest: float) -> None:
     rating = SegmentScores("rating", {"a": [largest, 0.0, largest], "b": [0.0, largest, 0.0]})
     scores = [s.score for s in score(metrics=rating).scores]
     assert scores[0] == pytest.approx(2 * (largest / 3), rel=1e-9, abs=1e-300)
-    assert compare(metrics=rating, n_resamples=9).comparisons[0].test.pvalue > 0
+    assert compare(metrics=rating, test="ar", n_resamples=9).comparisons[0].test.pvalue > 0
 
 
 @pytest.mark.parametrize("outlier", [1e20, -1e12, 1e308])
@@ -710,11 +713,11 @@ def test_scores_below_the_finest_resolution_are_refused() -> None:
 def test_ties_of_decimal_scores_are_exact() -> None:
     # In floating point 0.1 + 0.2 exceeds 0.3. Here every shuffle is at least as extreme as the observed difference, 0.
     rating = SegmentScores("rating", {"a": [0.1, 0.2, 0.0], "b": [0.3, 0.0, 0.0]})
-    (pair,) = compare(metrics=rating, n_resamples=500).comparisons
+    (pair,) = compare(metrics=rating, test="ar", n_resamples=500).comparisons
     assert (pair.difference, pair.test.pvalue) == (0, 1)
     # Two segments differ, so there are four patterns; two of them give the observed difference or its opposite.
     rating = SegmentScores("rating", {"a": [0.7, 0.1, 0.5], "b": [0.4, 0.1, 0.2]})
-    (pair,) = compare(metrics=rating, n_resamples=4000).comparisons
+    (pair,) = compare(metrics=rating, test="ar", n_resamples=4000).comparisons
     assert pair.test.pvalue == pytest.approx(0.5, abs=0.05)
 
 
@@ -782,7 +785,7 @@ def test_external_counts_are_exact_up_to_the_largest_sum() -> None:
     for sign in (1, -1):
         counts = {"a": np.array([[sign * edge]] * 2), "b": np.array([[0], [sign]])}
         external = FromCounts("x", counts, lambda totals: totals[..., 0] / 1e9)
-        (test,) = (pair.test for pair in compare(metrics=external, n_resamples=9, interval=None).comparisons)
+        (test,) = (pair.test for pair in compare(metrics=external, test="ar", n_resamples=9, interval=None).comparisons)
         assert (test.pvalue, test.statistic) == (0.5, (sign - sign * 2 * edge) / 1e9)
         for beyond in ([[sign * (edge + 1)], [0]], [[0], [sign * (edge + 1)]]):
             with pytest.raises(InputError, match=TOO_LARGE):
@@ -794,8 +797,8 @@ def test_external_counts_are_exact_up_to_the_largest_sum() -> None:
 
 
 def test_a_metric_with_its_own_texts_gives_the_same_results() -> None:
-    alone = compare(*texts("depf"), ["depf"], n_resamples=60)
-    beside = compare(*texts("bleu"), ["bleu", OwnTexts("depf", *texts("depf"))], n_resamples=60)
+    alone = compare(*texts("depf"), ["depf"], test="ar", n_resamples=60)
+    beside = compare(*texts("bleu"), ["bleu", OwnTexts("depf", *texts("depf"))], test="ar", n_resamples=60)
     assert beside.metrics[1] == alone.metrics[0]
     assert beside.scores[3:] == alone.scores
     for ours, native in zip(beside.comparisons[2:], alone.comparisons, strict=True):
@@ -866,7 +869,7 @@ def test_a_function_of_real_texts_has_the_same_p_values(wmt17: Corpus) -> None:
         return float(CHRF().corpus_score(hypotheses, columns).score)
 
     functions = [CorpusFunction("sacreBLEU", by_sacrebleu), CorpusFunction("sacre-chrF", chrf)]
-    result = compare(references, systems, [*functions, metric("bleu"), metric("chrf")], n_resamples=50)
+    result = compare(references, systems, [*functions, metric("bleu"), metric("chrf")], test="ar", n_resamples=50)
     by_function, native = result.comparisons[:2], result.comparisons[2:]
     assert 0 < (native[0].test.exceedances or 0) < 50
     for a, b in zip(by_function, native, strict=True):
@@ -891,7 +894,7 @@ def test_a_function_may_modify_its_arguments() -> None:
         return value
 
     functions: list[Callable[[list[str], list[list[str | None]]], float]] = [ratio_of_words, careless]
-    tidy, untidy = (compare(*texts("bleu"), CorpusFunction("words", f), n_resamples=50) for f in functions)
+    tidy, untidy = (compare(*texts("bleu"), CorpusFunction("words", f), test="ar", n_resamples=50) for f in functions)
     assert tidy == untidy
 
 
@@ -1039,7 +1042,7 @@ def test_the_error_names_a_formula_and_its_invalid_return_value(value: Any, mess
     with pytest.raises(InputError, match=f"accuracy: .*{message}"):
         approximate_randomization(counts, counts[::-1], accuracy)
     with pytest.raises(InputError, match=f"acc: .*{message}"):
-        compare(metrics=FromCounts("acc", {"a": np.array(counts), "b": np.array(counts[::-1])}, accuracy))
+        compare(metrics=FromCounts("acc", {"a": np.array(counts), "b": np.array(counts[::-1])}, accuracy), test="ar")
 
 
 @pytest.mark.parametrize("value", ["0.5", "high", b"1", None, [1.0], np.array([1.0]), 1j, {}])

@@ -95,7 +95,7 @@ def test_means_have_a_ratio_of_1_and_identical_systems_none() -> None:
     rng = np.random.default_rng(1)
     scores = {name: rng.normal(50 + 20 * i, 10, 80).round(3) for i, name in enumerate("ab")}
     scores["c"] = scores["a"]
-    comparison = compare(metrics=SegmentScores("m", scores), all_pairs=True, n_resamples=99, interval=None)
+    comparison = compare(metrics=SegmentScores("m", scores), all_pairs=True, test="ar", n_resamples=99, interval=None)
     found = {pair.system + pair.baseline: pair.exchangeability for pair in comparison.comparisons}
     assert found == {"ba": Exchangeability(1.0, False), "ca": None, "cb": Exchangeability(1.0, False)}
 
@@ -112,7 +112,7 @@ def test_only_tests_of_exchangeability_look_at_it_and_functions_of_texts_cannot(
         if test.kind == "any":
             comparison = compare(references, systems, "bleu", test=test.name, n_resamples=9)
             assert (comparison.comparisons[0].exchangeability is not None) == (test.name == "ar")
-    of_texts = compare(references, systems, CorpusFunction("words", words), n_resamples=9)
+    of_texts = compare(references, systems, CorpusFunction("words", words), test="ar", n_resamples=9)
     assert of_texts.comparisons[0].exchangeability is None
 
 
@@ -124,7 +124,7 @@ def fragile(totals: Any) -> Any:
 
 def test_a_formula_without_derivatives_does_not_end_a_comparison() -> None:
     counts = {"a": np.full((4, 1), 1), "b": np.full((4, 1), 2)}
-    comparison = compare(metrics=FromCounts("table", counts, fragile), interval=None, n_resamples=20)
+    comparison = compare(metrics=FromCounts("table", counts, fragile), test="ar", interval=None, n_resamples=20)
     assert (comparison.comparisons[0].test.pvalue, comparison.comparisons[0].exchangeability) == (0.125, None)
 
 
@@ -172,7 +172,7 @@ def test_the_ratio_is_that_of_the_shuffles_to_the_standard_error(wmt17: Corpus, 
 def test_one_system_with_some_of_its_words_cut_is_flagged(wmt17: Corpus, share: float) -> None:
     name = "LIUM-NMT.4900"
     systems = {"full": list(wmt17.systems[name]), "short": cut(wmt17, name, share), "other": wmt17.systems["KIT.4950"]}
-    comparison = compare(wmt17.references, systems, n_resamples=999, interval=None, all_pairs=True)
+    comparison = compare(wmt17.references, systems, test="ar", n_resamples=999, interval=None, all_pairs=True)
     flagged = {
         pair.system + " " + pair.baseline for pair in comparison.comparisons if "not-exchangeable" in pair.caveats
     }

@@ -93,7 +93,7 @@ def test_max_t_calls_a_function_of_texts_in_two_passes() -> None:
         "z": [line if i % 2 else "z" for i, line in enumerate(references)],
     }
     share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
-    comparison = compare(references, systems, share, adjust="maxt", n_resamples=60, interval=None)
+    comparison = compare(references, systems, share, test="ar", adjust="maxt", n_resamples=60, interval=None)
     # Three scores, then two passes of 60 shuffles, each with two pairs of systems.
     assert comparison.metrics[0].evaluations == 3 + 2 * 60 * 2 * 2
 

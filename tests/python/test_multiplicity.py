@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import calls
-from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, compare, metric
+from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, SegmentScores, compare, metric
 from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
 from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
@@ -249,7 +249,7 @@ def test_holm_and_bonferroni_follow_their_definitions(pvalues: list[float]) -> N
 def compared(adjust: str | None, **options: Any) -> Comparison:
     counts = counts_of(5, 5, 200)
     external = FromCounts("m", dict(zip("abcde", counts, strict=True)), "bleu")
-    return compare(metrics=external, adjust=adjust, n_resamples=500, **options)
+    return compare(metrics=external, adjust=adjust, **{"test": "ar", "n_resamples": 500, **options})
 
 
 SUPPORTED = [
@@ -285,7 +285,7 @@ def test_max_t_and_min_p_gain_power_from_dependence_between_tests() -> None:
     assert by_name["minp"].sum() < by_name["holm"].sum() <= by_name["bonferroni"].sum()
 
 
-@pytest.mark.parametrize("test", ["ar", "bootstrap", "bootstrap-percentile"])
+@pytest.mark.parametrize("test", ["ar", "bootstrap", "bootstrap-both", "bootstrap-percentile"])
 def test_p_values_of_functions_of_texts_can_be_adjusted(test: str) -> None:
     references = [f"a{i} b{i} c{i}" for i in range(12)]
     systems = {
@@ -302,17 +302,20 @@ def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
     for test in ("bootstrap-shift", "paired-bootstrap", "t-test"):
         with pytest.raises(
             InputError,
-            match=f"adjustment 'maxt' does not support the test '{test}': use the test ar, ar-studentized, "
-            "bootstrap, bootstrap-both or bootstrap-percentile, or the adjustment bonferroni or holm$",
+            match=f"adjustment 'maxt' does not support the test '{test}': use test='ar', 'ar-studentized', "
+            "'bootstrap', 'bootstrap-both' or 'bootstrap-percentile', or the adjustment bonferroni or holm$",
         ):
             Plan.from_settings(ComparisonSettings(test, adjust="maxt"))
     with pytest.raises(
         InputError,
-        match=r"adjustment 'minp' does not support the test 'bootstrap': use the test ar or ar-studentized, or the "
-        r"adjustment "
-        r"bonferroni, holm or maxt$",
+        match=r"^adjustment 'minp' does not support the test 'bootstrap': use test='ar' or 'ar-studentized', or the "
+        r"adjustment bonferroni, holm or maxt$",
     ):
         compared("minp", test="bootstrap")
+    with pytest.raises(
+        InputError, match=r"^adjustment 'minp' does not support the default test 'bootstrap-both': use "
+    ):
+        compare(metrics=SegmentScores("x", [[1, 2], [2, 3]]), adjust="minp")
     with pytest.raises(InputError, match="unknown adjustment 'tukey'"):
         compared("tukey")
     assert compared("holm", test="bootstrap").comparisons[0].test.adjusted_pvalue is not None

@@ -64,13 +64,15 @@ RESULTS: dict[str, Comparison] = {
     "score": score(REFERENCES, SYSTEMS, ["bleu", "ter"]),
     "score with intervals": score(REFERENCES, SYSTEMS, "bleu", interval="delta"),
     "without replicates": compare(metrics=ratings(), test="t-test", interval="t"),
-    "few replicates": compare(metrics=ratings(), scheme="iid", n_resamples=9, interval=None),
-    "few units": compare(metrics=ratings(2, 4), scheme="iid", n_resamples=99, interval=None, all_pairs=True),
-    "undecided": compare(metrics=ratings(9), stopping="gandy", n_resamples=60, interval=None, all_pairs=True),
-    "near alpha": compare(metrics=ratings(9), scheme="iid", n_resamples=60, interval=None, all_pairs=True),
+    "few replicates": compare(metrics=ratings(), test="ar", scheme="iid", n_resamples=9, interval=None),
+    "few units": compare(metrics=ratings(2, 4), test="ar", scheme="iid", n_resamples=99, interval=None, all_pairs=True),
+    "undecided": compare(
+        metrics=ratings(9), test="ar", stopping="gandy", n_resamples=60, interval=None, all_pairs=True
+    ),
+    "near alpha": compare(metrics=ratings(9), test="ar", scheme="iid", n_resamples=60, interval=None, all_pairs=True),
     "liberal": compare(metrics=ratings(), test="bootstrap-shift", n_resamples=999),
-    "auto": compare(metrics=ratings(2), scheme="iid", n_resamples="auto", alpha=1e-5, interval=None),
-    "lengths": compare(metrics=lengths(), n_resamples=999),
+    "auto": compare(metrics=ratings(2), test="ar", scheme="iid", n_resamples="auto", alpha=1e-5, interval=None),
+    "lengths": compare(metrics=lengths(), test="ar", n_resamples=999),
     "function of texts": compare(REFERENCES, SYSTEMS, FUNCTION, test="ar-studentized", n_resamples=9, interval=None),
     "one-sided": compare(metrics=ratings(9), all_pairs=True, alternative="less", alpha=0.2, n_resamples=999),
 }
@@ -309,7 +311,7 @@ def test_a_data_frame_holds_the_same_rows(name: str) -> None:
 def test_a_data_frame_keeps_every_digit_of_a_seed() -> None:
     pytest.importorskip("pandas")
     seed = 2**64 - 1
-    frame = compare(metrics=ratings(), scheme="iid", n_resamples=99, seed=seed, interval=None).to_pandas()
+    frame = compare(metrics=ratings(), test="ar", scheme="iid", n_resamples=99, seed=seed, interval=None).to_pandas()
     assert int(frame["seed"].dropna().iloc[0]) == seed
 
 

@@ -371,7 +371,7 @@ MEAN_OF_ROWS = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
         lambda rows, others: approximate_randomization(rows, others, MEAN_OF_ROWS, documents=[1, 2, 2]),
         lambda rows, others: bootstrap_test(rows, others, MEAN_OF_ROWS),
         lambda rows, others: compare(
-            metrics=FromCounts("mean", {"a": rows, "b": others}, MEAN_OF_ROWS), interval="delta"
+            metrics=FromCounts("mean", {"a": rows, "b": others}, MEAN_OF_ROWS), test="ar", interval="delta"
         ),
         lambda rows, others: score(metrics=FromCounts("mean", {"a": rows}, MEAN_OF_ROWS)),
         *(

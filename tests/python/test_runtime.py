@@ -169,6 +169,8 @@ def long_comparison(folder: Path, *options: str) -> list[str]:
         "b",
         "-n",
         str(10**12),
+        "--test",
+        "ar",
         "--scheme",
         "iid",
         "--interval",
@@ -404,7 +406,8 @@ def slow(hypotheses, references):
     return len(hypotheses)
 
 def short():
-    return compare(["a b c d"] * 9, [["a b c d"] * 9, ["a b c e"] * 9], interval="bca", n_resamples=99)
+    systems = [["a b c d"] * 9, ["a b c e"] * 9]
+    return compare(["a b c d"] * 9, systems, test="ar", interval="bca", n_resamples=99)
 
 expected = short().comparisons[0].test.pvalue
 long = threading.Thread(target=compare, args=(["x"] * 9, [["y"] * 9, ["z"] * 9], CorpusFunction("slow", slow)))
@@ -456,7 +459,7 @@ while progress.stage != "drawing" or not progress.done:
     pass
 child = os.fork()
 if child == 0:
-    os._exit(0 if compare(lines, [a, b], n_resamples=99).comparisons[0].test.pvalue <= 1 else 1)
+    os._exit(0 if compare(lines, [a, b], test="ar", n_resamples=99).comparisons[0].test.pvalue <= 1 else 1)
 status = os.waitpid(child, 0)[1]
 assert long.is_alive()
 os._exit(status != 0)
@@ -716,7 +719,7 @@ def test_the_progress_bar_does_not_go_into_the_file_of_the_report(tmp_path: Path
     import pexpect
 
     compare = shlex.join(long_comparison(tmp_path)[3:]).replace(str(10**12), "3000000")
-    command = compare.replace("compare", "score").replace(" --scheme iid", "")
+    command = compare.replace("compare", "score").replace(" --test ar --scheme iid", "")
     shell = f"{sys.executable} -m reshuffle {command.replace('delta', 'percentile')} > report"
     child = pexpect.spawn("bash", ["-c", shell], cwd=str(tmp_path), dimensions=(24, 100), timeout=60, encoding="utf-8")
     child.logfile_read = io.StringIO()

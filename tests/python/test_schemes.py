@@ -199,7 +199,8 @@ def test_the_smallest_p_value_is_the_smallest_normal_float() -> None:
 
 def test_exact_p_values_of_ter_agree_with_iid_shuffles() -> None:
     corpus = demo_corpus()
-    results = [compare(corpus.references, corpus.systems, "ter", scheme=s, n_resamples=40_000) for s in ("auto", "iid")]
+    options: dict[str, Any] = {"test": "ar", "n_resamples": 40_000}
+    results = [compare(corpus.references, corpus.systems, "ter", scheme=s, **options) for s in ("auto", "iid")]
     for exact, iid in zip(*(result.comparisons for result in results), strict=True):
         assert (exact.test.scheme, iid.test.scheme) == ("exact", "iid")
         p = exact.test.pvalue
@@ -221,7 +222,7 @@ def test_auto_uses_the_exact_distribution_if_it_costs_no_more_than_the_shuffles(
     )
     # Pairs share flips and sums: with sixteen systems on 3,000 segments, the shuffles of each pair cost little.
     few, many = (
-        compare(metrics=SegmentScores("x", scores), n_resamples=10_000, all_pairs=True)
+        compare(metrics=SegmentScores("x", scores), test="ar", n_resamples=10_000, all_pairs=True)
         for scores in (systems(rng, 2), systems(rng, 16))
     )
     assert {pair.test.scheme for pair in few.comparisons} == {"exact"}
@@ -264,7 +265,7 @@ def test_formulas_and_functions_of_texts_get_the_shuffles_of_native_metrics(sche
     texts = CorpusFunction(
         "texts", lambda lines, columns: float(BLEU.score(BLEU.suff_stats([lines], columns)[0].sum(0)))
     )
-    compared = compare(reference, outputs, [BLEU, texts], scheme=scheme, n_resamples=100)
+    compared = compare(reference, outputs, [BLEU, texts], test="ar", scheme=scheme, n_resamples=100)
     native, of_texts = (pair.test for pair in compared.comparisons)
     options: dict[str, Any] = {"scheme": scheme, "n_resamples": 100}
     formula = approximate_randomization(b, a, Formula("formula", BLEU.score), keep_null_distribution=True, **options)
@@ -295,7 +296,7 @@ def compare_mixed(**options: Any) -> Any:
     near, nearer, far = first.copy(), first.copy(), [line + " x" for line in first]
     near[:6], nearer[3:6] = references[:6], references[3:6]
     systems = {"first": first, "near": near, "nearer": nearer, "far": far}
-    return compare(references, systems, n_resamples=1000, **options)
+    return compare(references, systems, **{"test": "ar", "n_resamples": 1000, **options})
 
 
 def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
@@ -322,7 +323,7 @@ def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
 
 def test_reports_of_exact_tests_have_no_number_of_shuffles() -> None:
     scores = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
-    result = compare(metrics=scores, n_resamples=10, scheme="exact", interval="t")
+    result = compare(metrics=scores, test="ar", n_resamples=10, scheme="exact", interval="t")
     text = " ".join(render(result, "text").split())
     assert "p: approximate randomization, † exact, by convolution, two-sided; * p ≤ 0.05." in text
     assert "<0.0001†*" in text  # 2/2^40
@@ -358,7 +359,11 @@ def test_impossible_schemes_are_refused() -> None:
         InputError, match=rf"BLEU: two systems differ in {differing} segments, .* 2\^{differing} patterns"
     ):
         approximate_randomization(a, b, BLEU, scheme="exact")
-    with pytest.raises(InputError, match="test 'bootstrap' has no shuffles: leave out the scheme 'subgroup'"):
+    message = (
+        "^the scheme 'subgroup' is for tests with shuffles, not for the test 'bootstrap': use test='ar' or "
+        "'ar-studentized', or leave out the scheme$"
+    )
+    with pytest.raises(InputError, match=message):
         compare_mixed(test="bootstrap", scheme="subgroup")
     with pytest.raises(InputError, match="unknown scheme 'exakt': did you mean 'exact'"):
         approximate_randomization(a, b, BLEU, scheme="exakt")
@@ -371,9 +376,9 @@ def test_impossible_schemes_are_refused() -> None:
 def test_auto_uses_iid_shuffles_for_large_counts_in_one_column() -> None:
     rng = np.random.default_rng(1)
     scores = SegmentScores("COMET", {"a": rng.random(300).astype(np.float32), "b": rng.random(300).astype(np.float32)})
-    assert compare(metrics=scores, n_resamples=99).comparisons[0].test.scheme == "iid"
+    assert compare(metrics=scores, test="ar", n_resamples=99).comparisons[0].test.scheme == "iid"
     hundredths = SegmentScores("DA", {name: np.round(100 * rng.random(300), 2) for name in "ab"})
-    (exact,) = compare(metrics=hundredths, n_resamples=99, scheme="exact").comparisons
-    (iid,) = compare(metrics=hundredths, n_resamples=100_000, scheme="iid").comparisons
+    (exact,) = compare(metrics=hundredths, test="ar", n_resamples=99, scheme="exact").comparisons
+    (iid,) = compare(metrics=hundredths, test="ar", n_resamples=100_000, scheme="iid").comparisons
     p = exact.test.pvalue
     assert abs(p - iid.test.pvalue) < 5 * (p * (1 - p) / 100_000) ** 0.5 + 1e-5

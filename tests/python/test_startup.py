@@ -71,7 +71,7 @@ def test_results_import_the_reports_only_when_displayed() -> None:
     source = """
 import sys
 from reshuffle import SegmentScores, compare
-result = compare(metrics=SegmentScores("x", [[1, 2, 3], [2, 3, 5]]))
+result = compare(metrics=SegmentScores("x", [[1, 2, 3], [2, 3, 5]]), test="ar")
 repr(result), result.pair("system 2"), result.score("system 1")
 before = {"reshuffle.report", "rich"} & sys.modules.keys()
 str(result)

@@ -289,8 +289,15 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
     ("options", "message"),
     [
         ({"stopping": "gandi"}, "unknown stopping rule 'gandi': did you mean 'gandy'"),
-        ({"stopping": "gandy", "test": "bootstrap"}, "a stopping rule is for the test 'ar', not for 'bootstrap'"),
-        ({"stopping": "besag-clifford", "test": "t-test"}, "a stopping rule is for the test 'ar', not for 't-test'"),
+        (
+            {"stopping": "gandy", "test": "bootstrap"},
+            "rule 'gandy' is for .* not for the test 'bootstrap': use test='ar'",
+        ),
+        (
+            {"stopping": "besag-clifford", "test": "t-test"},
+            "^the stopping rule 'besag-clifford' is for tests with shuffles, not for the test 't-test': use test='ar' "
+            "or 'ar-studentized', or leave out the rule$",
+        ),
         (
             {"stopping": Gandy(0.01)},
             r"Gandy has level 0.01, but the comparison has alpha = 0.05 .*: leave out Gandy's level",
@@ -323,7 +330,7 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
 def test_impossible_stopping_is_refused(options: dict[str, Any], message: str) -> None:
     scores = SegmentScores("rating", {"b": [1, 2, 3], "a": [2, 3, 5]})
     with pytest.raises(InputError, match=message):
-        compare(metrics=scores, **options)
+        compare(metrics=scores, **{"test": "ar", **options})
 
 
 @pytest.mark.parametrize(
@@ -362,7 +369,7 @@ def test_stopping_uses_iid_shuffles_in_the_default_scheme(rule: str) -> None:
 @pytest.mark.parametrize(("adjust", "by_hand"), [("holm", holm), ("bonferroni", bonferroni)])
 def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> None:
     corpus = demo.demo_corpus()
-    options: dict[str, Any] = {"all_pairs": True, "n_resamples": 2000, "stopping": "besag-clifford"}
+    options: dict[str, Any] = {"all_pairs": True, "test": "ar", "n_resamples": 2000, "stopping": "besag-clifford"}
     options["strata"] = ["news"] * 20 + ["talks"] * (corpus.n_segments - 20)
     plain = compare(corpus.references, corpus.systems, **options)
     result = compare(corpus.references, corpus.systems, adjust=adjust, **options)
@@ -388,16 +395,17 @@ def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> N
 
 def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> None:
     ratings = SegmentScores("rating", {"b": [1, 2, 3, 4] * 10, "a": [2, 1, 4, 3] * 10})  # equal means
-    result = compare(metrics=ratings, n_resamples=5000, stopping=BesagClifford(2), interval="t")
+    result = compare(metrics=ratings, test="ar", n_resamples=5000, stopping=BesagClifford(2), interval="t")
     assert result.comparisons[0].test.n_resamples == 2
     assert "cannot be below" not in render(result, "text")
-    result = compare(metrics=ratings, n_resamples=10, stopping=BesagClifford(2), interval="t")
+    result = compare(metrics=ratings, test="ar", n_resamples=10, stopping=BesagClifford(2), interval="t")
     assert "With 10 replicates p cannot be below 0.091, too few" in render(result, "text")
 
 
 def test_each_test_of_a_comparison_stops_independently() -> None:
     corpus = demo.demo_corpus()
-    options: dict[str, Any] = {"all_pairs": True, "n_resamples": 2000, "interval": "delta", "confidence_level": 0.9}
+    options: dict[str, Any] = {"all_pairs": True, "test": "ar", "n_resamples": 2000, "interval": "delta"}
+    options["confidence_level"] = 0.9
     everything = compare(corpus.references, corpus.systems, ["bleu", "chrf"], **options)
     early = compare(corpus.references, corpus.systems, ["bleu", "chrf"], stopping="gandy", **options)
     assert early.test is not None

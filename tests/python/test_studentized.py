@@ -687,7 +687,7 @@ def words_in_common(hypotheses: list[str], references: list[list[str | None]]) -
 
 def roots(line: str) -> float:
     """A score of a segment that makes no ties, which minP ranks in its own way."""
-    return sum(ord(letter) ** 0.5 for letter in line) / 100
+    return float(np.sqrt([ord(letter) for letter in line]).sum()) / 100
 
 
 METRICS: dict[str, Callable[[], Any]] = {

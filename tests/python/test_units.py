@@ -164,7 +164,9 @@ def test_functions_of_texts_get_whole_documents() -> None:
         return float(len(hypotheses))
 
     systems = {"x": [f"x {line}" for line in lines], "y": [f"y {line}" for line in lines]}
-    compare(lines, systems, CorpusFunction("look", look), documents=[line[0] for line in lines], n_resamples=20)
+    function = CorpusFunction("look", look)
+    for test in ("ar", "bootstrap"):
+        compare(lines, systems, function, documents=[line[0] for line in lines], test=test, n_resamples=20)
     whole = {"a": ["a1", "a2"], "b": ["b1"], "c": ["c1", "c2", "c3"]}
     sizes = set()
     for hypotheses, (references,) in seen:
@@ -211,7 +213,7 @@ def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> N
     rng = np.random.default_rng(1)
     scores = {"a": rng.random(3000), "b": rng.random(3000)}
     ids = [0] * 300 + [1 + i // 5 for i in range(2700)]  # 541 documents of 5 segments, one of 300
-    result = compare(metrics=SegmentScores("COMET", scores), documents=ids, n_resamples=50)
+    result = compare(metrics=SegmentScores("COMET", scores), documents=ids, test="ar", n_resamples=50)
     assert result.scores[0].score == pytest.approx(scores["a"].mean(), rel=1e-12)
 
 
@@ -410,7 +412,7 @@ def test_documents_are_numbered_in_order_and_their_segments_listed() -> None:
 def test_reports_name_the_unit_and_the_intraclass_correlation() -> None:
     corpus = demo_corpus()
     ids = [i // 8 for i in range(400)]
-    result = compare(corpus.references, corpus.systems, ["bleu", "ter"], documents=ids, n_resamples=99, scheme="iid")
+    result = compare(corpus.references, corpus.systems, ["bleu", "ter"], documents=ids, test="ar", n_resamples=99)
     reports = {fmt: render(result, fmt) for fmt in FORMATS}
     for fmt in ("text", "markdown", "latex"):
         words = " ".join(reports[fmt].split())
@@ -442,7 +444,7 @@ def test_reports_name_the_unit_and_the_intraclass_correlation() -> None:
 def test_reports_say_if_there_are_too_few_documents_for_significance(n: int, alternative: str, expected: bool) -> None:
     scores = SegmentScores("m", {"a": range(12), "b": range(1, 13)})
     ids = [i % n for i in range(12)]
-    options: dict[str, Any] = {"documents": ids, "alternative": alternative, "n_resamples": 200}
+    options: dict[str, Any] = {"documents": ids, "test": "ar", "alternative": alternative, "n_resamples": 200}
     for scheme, but in (("auto", ""), ("iid", " except by Monte Carlo error")):
         report = " ".join(render(compare(metrics=scores, scheme=scheme, **options), "text").split())
         wanted = (

@@ -30,7 +30,7 @@ MAX_WORDS_SHOWN = 120
 COMPARE_EXAMPLES = (
     "reshuffle compare ref.txt baseline.txt new.txt",
     "reshuffle compare ref.txt *.out --baseline online-B -m bleu chrf ter",
-    "reshuffle compare ref.txt a.txt b.txt -m bleu:tokenize=intl,lowercase --test bootstrap -n 100000",
+    "reshuffle compare ref.txt a.txt b.txt -m bleu:tokenize=intl,lowercase --test ar -n 100000",
     "reshuffle compare ref.txt *.out --all-pairs --adjust maxt --format json -o result.json",
     "reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt",
     "reshuffle compare ref.txt a.txt b.txt -m bleu --scores COMET comet-a.txt comet-b.txt",
@@ -121,7 +121,7 @@ def compare_command(
     """Test whether systems differ by more than chance.
 
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
-    test, p is the probability of a difference at least this large if the two systems' outputs were interchangeable.
+    test, p is the probability of a difference at least this large if both systems had the same expected score.
     """
     from ..compare import compared
     from ..resampling.counting import Data

@@ -13,8 +13,9 @@ _ALREADY_TESTED = "'reshuffle compare' always tests"
 
 # Options of sacreBLEU and MultEval that have another name here. None of the keys is an option of reshuffle.
 OPTIONS: Mapping[str, str] = {
-    "--paired-ar": f"{_ALREADY_TESTED}, by approximate randomization unless --test names another test",
-    "--paired-bs": f"{_ALREADY_TESTED}; for the bootstrap add --test bootstrap (sacreBLEU's is bootstrap-shift)",
+    "--paired-ar": f"{_ALREADY_TESTED}; for approximate randomization add --test ar",
+    "--paired-bs": f"{_ALREADY_TESTED}, by the bootstrap unless --test names another test; for sacreBLEU's bootstrap "
+    "add --test bootstrap-shift",
     "--paired-ar-n": "use -n",
     "--paired-bs-n": "use -n",
     "--paired-jobs": "use --threads",

@@ -116,7 +116,7 @@ TEST = (
         "Test",
         "--test",
         type=Name("test", get_args(types.Test)),
-        default="ar",
+        default="bootstrap-both",
         show_default=True,
         metavar="NAME",
         help=f"{_any_of(types.Test)}; 'reshuffle metrics' describes them.",
@@ -142,8 +142,8 @@ TEST = (
         "--adjust",
         type=Name("adjustment", get_args(types.Adjustment)),
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons, over the pairs under each metric: {_any_of(types.Adjustment)}.  "
-        "[default: none]",
+        help=f"Adjust p for multiple comparisons, over the pairs under each metric: {_any_of(types.Adjustment)} (minp "
+        "only with --test ar or ar-studentized).  [default: none]",
     ),
     option(
         "Test",
@@ -159,17 +159,17 @@ TEST = (
         default="auto",
         show_default=True,
         metavar="NAME",
-        help="Null distribution of 'ar': iid (Monte Carlo, -n shuffles), subgroup (2^m >= n shuffles "
-        "that form a group), exact (enumeration or convolution), or auto (exact if no slower than iid, else iid).",
+        help="For --test ar or ar-studentized, the null distribution: iid (Monte Carlo, -n shuffles), subgroup (2^m >= "
+        "n shuffles that form a group), exact (enumeration or convolution), or auto (exact if no slower than iid, else "
+        "iid).",
     ),
     option(
         "Test",
         "--stopping",
         type=Name("stopping rule", get_args(types.Stopping)),
         metavar="NAME",
-        help="Stop the shuffles of 'ar' early: besag-clifford (after 20 shuffles that reach the observed "
-        "difference) or gandy (once p <= alpha or p > "
-        "alpha is decided, with error probability 0.001).",
+        help="For --test ar or ar-studentized, stop the shuffles early: besag-clifford (after 20 shuffles that reach "
+        "the observed difference) or gandy (once p <= alpha or p > alpha is decided, with error probability 0.001).",
     ),
 )
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NoReturn
 
-from ..errors import InputError
+from ..errors import Argument, InputError
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -67,7 +67,7 @@ def _run(command: Callable[[], int | None]) -> tuple[int, str]:
             sys.stdout.flush()
         return code, ""
     except InputError as error:
-        return BAD_INPUT, str(error)
+        return BAD_INPUT, str(error.with_names(Argument, lambda argument: argument.flag))
     except KeyboardInterrupt:  # where our signal handler is not installed
         return INTERRUPTED, "reshuffle: interrupted"
     except BrokenPipeError:

@@ -307,7 +307,7 @@ def _star_and_interval(
     ]
     reasons = [
         *(["adjustment"] if any(by_adjustment) else []),
-        *([] if all(by_adjustment) else others or ["method"]),
+        *([] if all(by_adjustment) else others or [_by_methods(comparison)]),
     ]
     values: dict[str, Any] = {
         "metric": family.metric,
@@ -318,3 +318,12 @@ def _star_and_interval(
         "reasons": tuple(reasons),
     }
     yield _Found(Caveat("star-and-interval", values), disagree)
+
+
+def _by_methods(comparison: Comparison) -> str:
+    """The reason why a two-sided test and an interval at the same level may disagree."""
+    test, interval = comparison.test, comparison.interval
+    assert test is not None
+    assert interval is not None
+    # The interval is the dual of bootstrap-percentile, which is one half of bootstrap-both.
+    return "half" if (test.name, interval.name) == ("bootstrap-both", "percentile") else "method"

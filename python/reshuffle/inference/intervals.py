@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from .. import types
 from .._core import Progress
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..metrics.base import Metric, MetricLike, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import CountSample, Problems, Replicates, is_batch
@@ -360,11 +360,11 @@ def check_interval(name: str, *metrics: Metric | CorpusFunction, test: str | Non
     check_name("interval", name, list(INTERVALS))
     inverts = INTERVALS[name].inverts
     if inverts is not None and test != inverts:
-        got = "there is no test" if test is None else f"the test is {test!r}"
-        raise InputError(
-            f"interval {name!r} inverts the test {inverts!r}, but {got}: choose that test, or another interval such as "
-            "'percentile'"
-        )
+        what, other = f"interval {name!r} inverts the test {inverts!r}", "another interval such as 'percentile'"
+        if test is None:
+            raise InputError(f"{what}, but nothing is tested here: use {other}")
+        use = Argument("test", (inverts,))
+        raise InputError(f"{what}, but the test is {test!r}: use {{use}}, or {other}", use=use)
     others = ["percentile", "bca", "jackknife"]
     check_kind(f"interval {name!r}", INTERVALS[name].kind, metrics, others)
     return INTERVALS[name]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .. import signature
-from ..errors import InputError, either
+from ..errors import Argument, InputError, either
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
@@ -150,7 +150,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-both",
             "centred and percentile bootstrap",
-            "the larger p of bootstrap and bootstrap-percentile; keeps its level where either of them does not",
+            "the default: the larger p of bootstrap and bootstrap-percentile, which fail in different cases",
             "Berger 1982, Technometrics 24",
             bootstrap.both,
             replicates="draws",
@@ -233,9 +233,9 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
         supported = " or ".join(map(repr, test.alternatives))
         raise InputError(
             f"test {name!r} takes absolute values, so its alternative must be {supported}, got {alternative!r}: use "
-            "'ar' or 'bootstrap' for a one-sided test"
+            "'bootstrap-both' or 'ar' for a one-sided test"
         )
-    check_kind(f"test {name!r}", test.kind, metrics, ["ar", "bootstrap"])
+    check_kind(f"test {name!r}", test.kind, metrics, ["bootstrap-both", "ar"])
     return test
 
 
@@ -246,15 +246,22 @@ def _check_adjustment(name: str | None, test: SignificanceTest) -> Adjustment | 
     check_name("adjustment", name, list(ADJUSTMENTS))
     adjustment = ADJUSTMENTS[name]
     if adjustment.from_replicates and name not in test.step_down:
-        tests = [other.name for other in TESTS.values() if name in other.step_down]
         others = [
             other.name for other in ADJUSTMENTS.values() if other.name in test.step_down or not other.from_replicates
         ]
         raise InputError(
-            f"adjustment {name!r} does not support the test {test.name!r}: use the test {either(tests)}, or the "
-            f"adjustment {either(others)}"
+            "adjustment {adjustment!r} does not support {test}: use {tests}, or the adjustment {others}",
+            adjustment=name,
+            test=_named(test),
+            tests=Argument("test", tuple(other.name for other in TESTS.values() if name in other.step_down)),
+            others=either(others),
         )
     return adjustment
+
+
+def _named(test: SignificanceTest) -> str:
+    """A test in a message. The default is called that, because the user may not know its name."""
+    return f"the {'default ' if test.name == ComparisonSettings.test else ''}test {test.name!r}"
 
 
 def _check_shuffling(
@@ -271,13 +278,15 @@ def _check_shuffling(
     check_name("scheme", scheme, SCHEMES)
     rule = resolve_stopping(settings.stopping)
     if test.replicates != "shuffles":
-        if rule is not None:
-            raise InputError(f"a stopping rule is for the test 'ar', not for {test.name!r}: leave it out, or use 'ar'")
-        if scheme != "auto":
-            raise InputError(
-                f"test {test.name!r} has no shuffles: leave out the scheme {scheme!r}, or use the test 'ar'"
-            )
-        return Shuffling()
+        if rule is None and scheme == "auto":
+            return Shuffling()
+        raise InputError(
+            "{what} is for tests with shuffles, not for {test}: use {tests}, or leave out the {kind}",
+            what=f"the scheme {scheme!r}" if rule is None else f"the stopping rule {rule.name!r}",
+            test=_named(test),
+            tests=Argument("test", tuple(other.name for other in TESTS.values() if other.replicates == "shuffles")),
+            kind="scheme" if rule is None else "rule",
+        )
     can_be_iid = scheme in ("auto", "iid")
     if adjustment is not None and adjustment.from_replicates:
         # All pairs must have the same shuffles, and p must come from the same shuffles as the adjusted p.

@@ -274,6 +274,7 @@ REASONS = {
     "adjustment": "p is adjusted, the interval is not",
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
+    "half": "for a star, the test 'bootstrap' must reject as well",
     "method": "they are computed by different methods",
 }
 

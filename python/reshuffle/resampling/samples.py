@@ -370,7 +370,7 @@ class CountSample(ABC):
             units = "strata" if self.strata is not None else f"{self.unit}s"
             raise InputError(
                 f"{self.metric.name}: t intervals and t, Wilcoxon and sign tests treat segments as independent; with "
-                f"{units} use 'ar' or 'bootstrap', and an interval from draws"
+                f"{units} use 'bootstrap-both' or 'ar', and an interval from draws"
             )
         rows = self.rows(a)
         if b is not None:
