@@ -51,7 +51,7 @@ WEIGHTED_TERM_SCALE = 16
 # The most numbers in the cross columns of the strata: 1 GB.
 LARGEST_CROSS = 1 << 27
 # A second direction is used if ḡ turns by more than this share of its size.
-CHANGE = 0.02
+CHANGE = 0.05
 # A column of w that equals another one plus a constant is replaced by the exceptions, at most one in this many units.
 UNITS_PER_EXCEPTION = 64
 # The same condition on a sample of about this many units rules out most pairs of columns quickly.

@@ -1,0 +1,197 @@
+"""Simulations of significance tests: samples from populations, in blocks whose results are kept in a file.
+
+A block is a fixed number of samples of one population. Its random numbers depend on the population, the sample size and
+the number of the block only, so that tests that are added later get the same samples, and an interrupted run continues
+where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from agreement import Array
+from data import Texts, find
+from populations import NULLS, PAIRS, Population
+from reshuffle.inference.batches import ONE_PAIR, run_batch
+from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
+from reshuffle.resampling import Problems
+from reshuffle.settings import ComparisonSettings, Resampling, Units
+
+__all__ = ["LEVELS", "SEGMENTS", "Cell", "Results", "cells", "simulate"]
+
+BLOCK = 250
+LEVELS = (0.1, 0.05, 0.01)
+SEGMENTS = (100, 500, 2000)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Samples of one size from one population. ``part`` is ``size`` for equal scores, ``power`` for a difference."""
+
+    part: str
+    name: str
+    segments: int
+
+    def population(self) -> Population:
+        """The population, from the texts."""
+        return _population(self.part, self.name, self.segments if self.part == "power" else 0)
+
+    def sample(self, block: int) -> tuple[Population, Array, Array]:
+        """The population, the samples of a block, (2, BLOCK, S, K), and a seed for the replicates of each."""
+        rng = np.random.default_rng([crc32(f"{self.part} {self.name}".encode()), self.segments, block])
+        population = self.population()
+        return population, population.sample(rng, BLOCK, self.segments), rng.integers(1 << 63, size=BLOCK)
+
+
+def cells(part: str, segments: Sequence[int]) -> list[Cell]:
+    """All cells of a part, by sample size."""
+    if part == "size":
+        return [Cell(part, name, size) for size in segments for name in NULLS]
+    return [Cell(part, name, size) for size in segments for name, pair in PAIRS.items() if size in pair.etas]
+
+
+@cache
+def _texts() -> Texts:
+    files = find()
+    return Texts(files, files.references(), files.outputs())
+
+
+@cache
+def _population(part: str, name: str, segments: int) -> Population:
+    build = NULLS[name] if part == "size" else PAIRS[name].at(segments)
+    return build(_texts())
+
+
+# p-values of a block.
+
+
+def pvalues(cell: Cell, block: int, tests: Sequence[str], n_resamples: int) -> dict[str, Array]:
+    """The p-values of each test for the samples of a block: (BLOCK,) by test."""
+    population, (a, b), seeds = cell.sample(block)
+    problems = Problems.from_arrays(population.metric, a, b, Units(), seeds)
+    resampling = Resampling(n_resamples, seeds, 1)
+    plans = {test: _plan(test) for test in tests}
+    drawn = {test: plan for test, plan in plans.items() if plan.test.replicates == "draws"}
+    found = {
+        test: np.asarray(run_batch(plans[test], problems, resampling).pvalue) for test in tests if test not in drawn
+    }
+    if drawn:  # tests on the same draws, which are made once
+        each = [
+            [run_on_test_set(plan, replicates, ONE_PAIR).pvalue[0] for plan in drawn.values()]
+            for _, replicates in problems.enumerate_replicates(resampling)
+        ]
+        found |= dict(zip(drawn, np.transpose(each), strict=True))
+    return found
+
+
+def _plan(test: str) -> Plan:
+    # The default scheme would test some samples exactly; users' samples are larger.
+    shuffled = TESTS[test].replicates == "shuffles"
+    return Plan.from_settings(ComparisonSettings(test, scheme="iid" if shuffled else "auto"))
+
+
+# Results, and the file that keeps them.
+
+
+class Key(NamedTuple):
+    """What identifies a line of the file."""
+
+    part: str
+    name: str
+    segments: int
+    n_resamples: int
+    test: str
+    block: int
+
+
+@dataclass
+class Results:
+    """Which tests rejected which samples: for each key, an array (levels, BLOCK)."""
+
+    rejected: dict[Key, Array]
+
+    @classmethod
+    def read(cls, path: Path) -> Results:
+        """The results in a file, which need not exist. An incomplete last line is left out."""
+        results = cls({})
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        for line in text[: text.rfind("\n") + 1].splitlines():
+            *key, rejected = json.loads(line)
+            bits = np.array([bytearray.fromhex(level) for level in rejected], dtype=np.uint8)
+            results.rejected[Key(*key)] = np.unpackbits(bits, axis=1, count=BLOCK).astype(bool)
+        return results
+
+    def of(self, cell: Cell, n_resamples: int, tests: Sequence[str], simulations: int) -> dict[str, Array] | None:
+        """The rejections of each test in a cell, (levels, n), for the first n samples that all tests have had.
+
+        n is at most ``simulations``. None if a test has had none.
+        """
+        found: dict[str, list[Array]] = {test: [] for test in tests}
+        for block in blocks(simulations):
+            keys = [Key(*_fields(cell), n_resamples, test, block) for test in tests]
+            if not all(key in self.rejected for key in keys):
+                break
+            for key in keys:
+                found[key.test].append(self.rejected[key])
+        if not all(found.values()):
+            return None
+        return {test: np.concatenate(arrays, axis=1)[:, :simulations] for test, arrays in found.items()}
+
+
+def blocks(simulations: int) -> range:
+    """The blocks that hold a number of samples."""
+    return range(-(-simulations // BLOCK))
+
+
+def _lines(cell: Cell, block: int, tests: Sequence[str], n_resamples: int) -> list[str]:
+    """The lines of the file for one block."""
+    lines = []
+    for test, p in pvalues(cell, block, tests, n_resamples).items():
+        rejected = [np.packbits(p <= level).tobytes().hex() for level in LEVELS]
+        lines.append(json.dumps([*Key(*_fields(cell), n_resamples, test, block), rejected]))
+    return lines
+
+
+def _fields(cell: Cell) -> tuple[str, str, int]:
+    return cell.part, cell.name, cell.segments
+
+
+def simulate(
+    chosen: Sequence[Cell], tests: Sequence[str], simulations: int, n_resamples: int, path: Path, jobs: int
+) -> Iterator[tuple[int, int]]:
+    """Run the blocks that a file lacks, and append each to it; yields how many are done, and of how many."""
+    _drop_partial_line(path)
+    known = Results.read(path).rejected
+    missing: dict[tuple[Cell, int], list[str]] = defaultdict(list)
+    for cell in chosen:
+        for block in blocks(simulations):
+            for test in tests:
+                if Key(*_fields(cell), n_resamples, test, block) not in known:
+                    missing[cell, block].append(test)
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool, path.open("a", encoding="utf-8") as file:
+        running = [pool.submit(_lines, cell, block, wanted, n_resamples) for (cell, block), wanted in missing.items()]
+        try:
+            for done, lines in enumerate(as_completed(running), 1):
+                print(*lines.result(), sep="\n", file=file, flush=True)
+                yield done, len(running)
+        finally:
+            pool.shutdown(cancel_futures=True)  # after Ctrl-C, do not run what is waiting
+
+
+def _drop_partial_line(path: Path) -> None:
+    """Remove a last line that an interrupted run did not finish, so that nothing is appended to it."""
+    if path.exists():
+        text = path.read_bytes()
+        os.truncate(path, text.rfind(b"\n") + 1)

@@ -1,0 +1,114 @@
+"""The populations of ``benches/size_power.py``, and the file that keeps its results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from populations import ANY, BLEU, UNMATCHED, WRONG, Outputs, Population, count, equal_pair, resized, with_unmatched
+from simulations import BLOCK, LEVELS, Cell, Results, _drop_partial_line
+from size_power import ratio
+
+
+@pytest.fixture(scope="module")
+def texts() -> tuple[Outputs, Outputs, Outputs]:
+    """A reference of 200 segments, and two outputs that share about two thirds and half of its words."""
+    rng = np.random.default_rng(5)
+    references = [[f"w{word}" for word in rng.integers(300, size=rng.integers(5, 30))] for _ in range(200)]
+
+    def output(right: float) -> Outputs:
+        return [[word if rng.random() < right else "wrong" for word in words] for words in references]
+
+    return references, output(0.85), output(0.8)
+
+
+def test_the_scores_of_an_equal_pair_are_equal(texts: tuple[Outputs, Outputs, Outputs]) -> None:
+    references, better, worse = texts
+    counts = equal_pair([better, worse], references, np.random.default_rng(1))
+    population = Population("", BLEU, counts)
+    before = BLEU.score(np.stack([count(better, references), count(worse, references)]).sum(axis=1))
+    assert before[0] - before[1] > 1
+    assert abs(population.difference()) < 0.01  # one word of 3,000 changes BLEU by as much as 0.05
+    assert np.array_equal(count(worse, references), counts[1])
+    # Only matches were lost.
+    columns = list(BLEU.columns or ())
+    lost = count(better, references) - counts[0]
+    assert {columns[c] for c in np.flatnonzero(lost.any(axis=0))} == {f"match_{n}" for n in (1, 2, 3, 4)}
+    assert lost.min() >= 0
+
+
+@pytest.mark.parametrize("ratio_of_lengths", [0.9, 1, 1.1])
+def test_resizing_reaches_the_length_and_changes_only_the_marked_words(
+    texts: tuple[Outputs, Outputs, Outputs], ratio_of_lengths: float
+) -> None:
+    references, output, _ = texts
+    length = round(ratio_of_lengths * sum(map(len, output)))
+    for words in (ANY, WRONG):
+        changed = resized(output, length, words.mark(output, references), np.random.default_rng(2))
+        assert length == sum(map(len, changed))
+        if words is WRONG:
+            right = [[word for word in words if word != "wrong"] for words in output]
+            assert right == [[word for word in words if word != "wrong"] for words in changed]
+
+
+def test_unmatched_words_are_at_the_positions_in_the_whole_text() -> None:
+    assert with_unmatched([["a", "b"], [], ["c", "d"]], np.array([1, 2])) == [["a", UNMATCHED], [], [UNMATCHED, "d"]]
+
+
+def population_of_lengths(*excess: tuple[int, ...], swapped: float = 0.0) -> Population:
+    """Outputs that are longer than references of 10 words by the given numbers of words."""
+    counts = np.zeros((2, len(excess[0]), len(BLEU.columns or ())), dtype=np.int64)
+    counts[..., 0] = 10 + np.array(excess)
+    counts[..., 1] = 10
+    return Population("", BLEU, counts, swapped)
+
+
+def test_samples_are_near_the_kink_within_two_standard_errors_of_the_reference_length() -> None:
+    # Mean 1 and standard deviation 2, so 2 standard errors are 4/√S: the mean is further away if S > 16.
+    population = population_of_lengths((3, -1), (-1, 3))
+    assert population.length_errors(25) == pytest.approx((2.5, 2.5))
+    assert [population.near_kink(segments) for segments in (15, 16, 17)] == [True, True, False]
+    assert population_of_lengths((3, -1), (1, -1)).near_kink(10_000)
+    assert not population_of_lengths((3, -1), (-3, 1)).near_kink(17)
+
+
+def test_lengths_are_those_after_swaps() -> None:
+    swapped = population_of_lengths((5, 5), (-3, -3), swapped=0.5)
+    assert swapped.length_ratios() == (1.1, 1.1)
+    assert swapped.length_errors(16) == pytest.approx((1, 1))  # each is 5 or −3, with a standard deviation of 4
+    a, b = swapped.sample(np.random.default_rng(3), 50, 40)[..., 0]
+    assert ((a == 15) & (b == 7) | (a == 7) & (b == 15)).all()
+    assert 0.4 < (a == 15).mean() < 0.6
+
+
+def test_the_ratio_of_powers_has_a_standard_error_on_the_same_samples() -> None:
+    rng = np.random.default_rng(4)
+    one = rng.random((2000, 1000)) < 0.6
+    other = one & (rng.random(one.shape) < 0.9)
+    ratios, errors = zip(*(ratio(p, q) for p, q in zip(other, one, strict=True)), strict=True)
+    assert np.mean(ratios) == pytest.approx(0.9, abs=0.002)
+    assert np.std(ratios) == pytest.approx(np.mean(errors), rel=0.1)
+    assert ratio(one[0], one[0]) == (1, 0)
+
+
+def test_an_interrupted_run_continues_after_the_last_complete_line(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    cell = Cell("size", "name", 100)
+    rejected = np.random.default_rng(6).random((2, len(LEVELS), BLOCK)) < 0.3
+    bits = [[np.packbits(level).tobytes().hex() for level in block] for block in rejected]
+    lines = [json.dumps(["size", "name", 100, 199, "ar", block, bits[block]]) for block in range(2)]
+    path.write_text("\n".join([*lines, lines[0][:40]]), encoding="utf-8")
+    assert len(Results.read(path).rejected) == 2
+    _drop_partial_line(path)
+    assert path.read_text(encoding="utf-8") == "".join(f"{line}\n" for line in lines)
+    results = Results.read(path)
+    found = results.of(cell, 199, ["ar"], BLOCK + 10)
+    assert found is not None
+    assert np.array_equal(np.concatenate(list(rejected), axis=1)[:, : BLOCK + 10], found["ar"])
+    everything = results.of(cell, 199, ["ar"], 10 * BLOCK)
+    assert everything is not None
+    assert everything["ar"].shape == (len(LEVELS), 2 * BLOCK)
+    assert results.of(cell, 199, ["ar", "bootstrap"], 10) is None
