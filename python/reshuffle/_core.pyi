@@ -176,9 +176,9 @@ class Studentized:
         """The metric of rows that have the metric's counts and then the cross columns."""
 
     def parts(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, float, float]:
-        """The difference of two systems' scores, its variance, and the size of the terms that it is computed from.
+        """The difference of two systems' scores, its variance, and the sum of the squares that this is computed from.
 
-        ``x`` and ``y`` are summed rows. Variance and size are those of the difference times ``scale``.
+        ``x`` and ``y`` are summed rows. The last two values are those of the difference times ``scale``.
         """
 
 @final

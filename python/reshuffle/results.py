@@ -199,14 +199,15 @@ class SignificanceResult:
     stopping : UsedStopping or None
         The stopping rule of the shuffles, if there was one.
     tails : int
-        2 if p is twice the share of the smaller tail, so that p is at least 2/(n_resamples + 1): two-sided
-        ``bootstrap-percentile``, and ``bootstrap-both`` where that has the larger p. Else 1.
+        2 if p is twice the share of the smaller tail, so that p is at least 2/(n_resamples + 1): for the two-sided
+        ``bootstrap-percentile``, and for the two-sided ``bootstrap-both`` where ``bootstrap-percentile`` has the larger
+        p. Else 1.
     standard_error : float or None
-        For ``ar-studentized``, the standard error of ``statistic``, by the delta method. Replicates are compared by
-        their difference divided by its standard error. None for other tests and for functions of texts.
+        For ``ar-studentized``, the standard error of ``statistic`` by the delta method. The test compares differences
+        divided by their standard errors. None for other tests and for functions of texts.
     null_distribution : (R,) ndarray or None
-        The statistic of each replicate, if requested; for ``ar-studentized``, the studentized one, unless shuffles
-        have the same order by their differences (means of segments).
+        The statistic of each replicate, if requested. For ``ar-studentized``, the studentized difference; or the
+        difference itself, if shuffles have the same order by both (means of segments).
     null_probabilities : (R,) ndarray or None
         The probabilities of the values of ``null_distribution``; None if they are equally likely.
     caveats : tuple of Caveat
@@ -316,9 +317,9 @@ class SignificanceResult:
         Clopper–Pearson, or Robbins' if ``gandy`` stopped the shuffles. None for exact p-values, for tests without
         replicates, and for ``subgroup``, whose shuffles are dependent, so that exceedances are not binomial.
 
-        Where ``tails`` is 2, its ends are twice those for the smaller tail, at most 1. Its coverage is at least 95%,
-        although the draws decide which tail is the smaller one: where the wrong tail makes it miss p, the interval for
-        the right tail misses p, too.
+        Where ``tails`` is 2, its ends are twice those for the smaller tail, at most 1. Its coverage is at least 95%
+        although the draws decide which tail is the smaller one: if they choose the wrong tail and the interval misses
+        p, that of the right tail would have missed p, too.
         """
         self._check_single()
         if self.scheme in ("exact", "subgroup") or self.exceedances is None or self.n_resamples is None:
@@ -494,18 +495,19 @@ class Caveat:
     kind : str
         - ``liberal``: the test rejects true null hypotheses far more often than its level says;
         - ``undecided``: tests with a stopping rule used all their shuffles without a decision;
-        - ``other-test``: a metric is a function of texts, so the tests under it are others than the one chosen;
+        - ``other-test``: a metric is a function of texts, which the chosen test does not support, so another test was
+          used for it;
         - ``dependence``: the correlation of segments within documents under a metric, and the design effect;
-        - ``not-exchangeable``: shuffles give some differences under a metric a wrong spread, because the systems'
-          outputs are not exchangeable; the pair for which it is worst, and a test to use instead;
+        - ``not-exchangeable``: some differences under a metric have the wrong spread over shuffles, because the
+          systems' outputs are not exchangeable; the worst pair, and a test to use instead;
         - ``many-tests``: p-values are not adjusted; the probability of at least one false positive;
         - ``few-units``: there are too few segments or documents for any p ≤ α;
         - ``few-replicates``: there are too few replicates for any p, or adjusted p, to be at most α;
         - ``near-alpha``: for some p-values, or adjusted p-values, the Monte Carlo error leaves open whether p ≤ α;
-        - ``auto-limit``: the number of replicates is the maximum of ``auto``, which is not enough;
+        - ``auto-limit``: ``auto`` used its maximum number of replicates, which is not enough;
         - ``small-sample``: there are too few segments or documents for a bootstrap test or an interval from draws;
-        - ``few-draws``: there are too few draws for the ends of the intervals;
-        - ``star-and-interval``: for some differences under a metric the star and the interval disagree, and why.
+        - ``few-draws``: there are too few draws for precise ends of the intervals;
+        - ``star-and-interval``: for some differences under a metric, the star and the interval disagree; the reasons.
     values : mapping of str to number, bool, str or sequence of these
         The numbers in the sentence, by name. A pair is the minimum and maximum over the pairs of systems.
     """

@@ -191,7 +191,7 @@ def _resampling(replicates: str) -> tuple[Decorator, ...]:
     """``replicates`` says what there are n of."""
     return (
         option("Resampling", "-n", "--n-resamples", type=Replicates(), default=10_000, show_default=True, metavar="N",
-               help=f"{replicates} auto: as many as are needed."),
+               help=f"{replicates} auto chooses as many as are needed."),
         option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
                help="The same seed gives the same result, on any machine and number of threads."),
         option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]"),

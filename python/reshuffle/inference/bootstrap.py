@@ -19,7 +19,7 @@ __all__ = ["both", "centred", "paired", "percentile", "shift"]
 class Drawn(NamedTuple):
     """The draws of one pair of systems: (R,) differences d_b, the observed difference d, and what counts as extreme.
 
-    ``threshold`` is what d_b − d must reach, and a difference within ``tolerance`` of another one is equal to it.
+    ``threshold`` is the value that d_b − d must reach. Differences within ``tolerance`` of each other are equal.
     """
 
     differences: Scores
@@ -66,7 +66,7 @@ def centred(drawn: Drawn) -> int:
 
 @_on_draws
 def percentile(drawn: Drawn) -> int:
-    """The draws on the other side of 0, ties included; for two sides those on the side with fewer of them.
+    """The draws on the other side of 0, ties included; two-sided, those on the side that has fewer.
 
     It inverts the percentile interval (:func:`reshuffle.inference.intervals.percentile`).
     """
@@ -80,8 +80,8 @@ def both(observed: Observed) -> Outcome:
 
     An intersection-union test: Berger 1982, Technometrics 24.
 
-    Near a kink of the metric, such as BLEU's brevity penalty, the distribution of the draws is skewed and biased. The
-    skewness makes one of the two tests reject too often and the bias the other one, in different situations.
+    Near a kink of the metric, such as that of BLEU's brevity penalty, the distribution of the draws is skewed and
+    biased. The skewness makes ``centred`` reject too often, and the bias ``percentile``, but in different cases.
     """
     of_centred, of_percentile = centred(replace(observed, tails=1)), percentile(observed)
     decides = of_percentile.pvalue > of_centred.pvalue

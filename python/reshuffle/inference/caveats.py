@@ -19,7 +19,8 @@ __all__ = ["SMALL_SAMPLE", "with_caveats"]
 
 # Bootstrap tests and intervals from draws are unreliable with fewer resampling units: docs/statistics.md has figures.
 SMALL_SAMPLE = 40
-# Shuffles give a difference the wrong spread if the ratio to its standard error is outside these limits.
+# Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
+# between these limits.
 EXCHANGEABLE = (0.8, 1.25)
 
 
@@ -97,7 +98,7 @@ def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
         yield _Found(Caveat("many-tests", values))
     if plan.test.replicates is None:
         return
-    # Each of these explains the next ones, or makes them pointless.
+    # Each of these explains the next ones or makes them irrelevant.
     yield from (
         _few_units(comparison, plan, alpha)
         or _few_replicates(plan, families, alpha)
@@ -119,7 +120,7 @@ def _undecided(comparison: Comparison) -> Iterator[_Found]:
 
 
 def _other_test(family: _Family, plan: Plan) -> Iterator[_Found]:
-    """The tests under one metric were made by another test, because the chosen one needs counts."""
+    """The pairs under one metric were compared by another test, because the chosen one needs counts."""
     used = family.tests[0].test
     if used != plan.test.name:
         values = {"metric": family.metric, "test": plan.test.name, "used": used}
@@ -141,7 +142,7 @@ def _dependence(family: _Family) -> Iterator[_Found]:
 
 
 def _not_exchangeable(family: _Family) -> Iterator[_Found]:
-    """Shuffles give differences under one metric another spread than sampling does."""
+    """Over shuffles, some differences under one metric have another spread than over samples."""
     low, high = EXCHANGEABLE
     ratios = {
         index: pair.exchangeability

@@ -1,8 +1,8 @@
-"""How many replicates are enough: what ``n_resamples="auto"`` uses, and what notes recommend.
+"""How many replicates are enough: the number that ``n_resamples="auto"`` uses and that notes recommend.
 
-p is a multiple of 1/(R + 1). With R + 1 = 20/α replicates, a p of α is the twentieth smallest that is possible, and its
-Monte Carlo standard error is about a fifth of α. The ends of a percentile interval are the k-th smallest and the k-th
-largest draw; k is 20 if R + 1 is 40/(1 − confidence level).
+p is a multiple of 1/(R + 1). If R + 1 = 20/α, a p of α is the twentieth smallest possible p, and its Monte Carlo
+standard error is about a fifth of α. The ends of a percentile interval are the k-th smallest and the k-th largest draw;
+k is 20 if R + 1 = 40/(1 − confidence level).
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import math
 
 __all__ = ["FOR_STANDARD_DEVIATION", "LARGEST", "automatic", "for_ends", "for_pvalue"]
 
-# How many replicates should be at least as extreme where p = α, and lie beyond each end of an interval.
+# The number of replicates that should be at least as extreme if p = α, and that should lie beyond each end of an
+# interval.
 BEYOND = 20
 # A standard deviation of R draws has a relative standard error of 1/√(2R): 5% for 200 draws.
 FOR_STANDARD_DEVIATION = 200
-# The limits of ``auto``: the default number, and the largest that nobody has to wait for unasked.
+# The limits of ``auto``: the default number, and a maximum beyond which the user should decide.
 SMALLEST, LARGEST = 10_000, 1_000_000
 
 
@@ -29,7 +30,7 @@ def for_pvalue(alpha: float, numerator: int = 1) -> int:
 
 
 def for_ends(level: float) -> int:
-    """Enough draws for an interval at this confidence level whose ends are draws.
+    """Enough draws for an interval at this confidence level whose ends depend on the tails of the draws.
 
     >>> for_ends(0.95), for_ends(0.999)
     (799, 39999)
@@ -38,7 +39,7 @@ def for_ends(level: float) -> int:
 
 
 def automatic(*needed: int | None) -> tuple[int, int]:
-    """The number that ``auto`` stands for, and the number that is enough: more only if that is too large.
+    """The number that ``auto`` stands for, and the number that is enough, which is larger if it exceeds the limit.
 
     >>> automatic(399, 47_999), automatic(399, None), automatic(1_979_999)
     ((47999, 47999), (10000, 10000), (1000000, 1979999))
@@ -48,7 +49,7 @@ def automatic(*needed: int | None) -> tuple[int, int]:
 
 
 def _ceil(x: float) -> int:
-    """The smallest integer that is at least x, without the rounding error of x.
+    """The smallest integer that is at least x, up to the rounding error of x.
 
     >>> 2 * 20 / (1 - 0.9), _ceil(2 * 20 / (1 - 0.9))
     (400.0000000000001, 400)

@@ -100,9 +100,9 @@ class Hypotheses:
 class Observed:
     """The observed data for the hypotheses about one test set, and the options of the test.
 
-    ``extra`` are reductions of the test's shuffles that an adjustment needs. ``tails`` is the number of tails of the
-    null distribution that p adds up by doubling the smaller one: 2 or 1. ``every_statistic`` says whether an
-    adjustment or an interval will read the statistics of all replicates.
+    ``extra`` are reductions of the test's shuffles that an adjustment needs. ``tails`` is 2 if p is twice the share of
+    the smaller tail, else 1. ``every_statistic`` says whether an adjustment or an interval will read the statistics of
+    all replicates.
     """
 
     replicates: Replicates
@@ -166,7 +166,7 @@ class Outcome:
     wins, ties : (H,) ndarray of int, or None
         The number of draws in which a scored higher than b, and in which the scores were equal.
     tails : (H,) ndarray of int, or None
-        2 where p is twice the share of the smaller tail; None if it is as :attr:`Observed.tails` everywhere.
+        2 where p is twice the share of the smaller tail, else 1; None if it is :attr:`Observed.tails` everywhere.
     standard_error : (H,) ndarray of float, or None
         The standard error that the difference was divided by, NaN if it was not.
     extra : sequence

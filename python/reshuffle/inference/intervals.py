@@ -61,8 +61,8 @@ def between(draws: Scores, low: float, high: float) -> tuple[float, float]:
 def rank_of_ends(n_draws: int, level: float) -> int:
     """k = ⌊α(R + 1)/2⌋: the ends of the percentile interval are the k-th smallest and the k-th largest of R draws.
 
-    0 if R is too small for this level. k is the largest number with 2k/(R + 1) ≤ α in floating point, which is how the
-    test ``bootstrap-percentile`` compares its p-value with α.
+    0 if R is too small for this level. k is the largest integer with 2k/(R + 1) ≤ α in floating point, because the test
+    ``bootstrap-percentile`` compares its p-value with α in this way.
 
     >>> rank_of_ends(999, 0.95), rank_of_ends(1000, 0.95), rank_of_ends(30, 0.95)
     (25, 25, 0)
@@ -71,7 +71,7 @@ def rank_of_ends(n_draws: int, level: float) -> int:
 
 
 def largest_rank(n: int, alpha: float, tails: int = 1) -> int:
-    """The largest k for which tails·k/n ≤ α in floating point, which is how a p-value is compared with α."""
+    """The largest integer k with tails·k/n ≤ α in floating point, as p-values are compared with α."""
     rank = int(alpha * n / tails)
     rank += tails * (rank + 1) / n <= alpha
     rank -= tails * rank / n > alpha
@@ -89,8 +89,8 @@ def _symmetric_ends(draws: Scores, level: float) -> tuple[float, float]:
 def percentile(estimate: Estimate, level: float) -> tuple[float, float]:
     """The k-th smallest and the k-th largest draw, k = ⌊α(R + 1)/2⌋: Davison & Hinkley 1997, 5.3.
 
-    For a difference, 0 is outside exactly when ``bootstrap-percentile`` has p ≤ α (if k ≥ 1). A draw within the
-    tolerance of 0 is a tie in that test, so an end as close to 0 is 0.
+    For a difference, 0 is outside exactly when ``bootstrap-percentile`` has p ≤ α (if k ≥ 1). That test counts a draw
+    within the tolerance of 0 as a tie, so an end within the tolerance is set to 0.
     """
     low, high = (0.0 if abs(end) <= estimate.tolerance else end for end in _symmetric_ends(estimate.draws, level))
     return low, high
@@ -155,8 +155,8 @@ def studentized(estimate: Estimate, level: float) -> tuple[float, float]:
 def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
     """t ± z*·se, where z* is the k-th largest |z| of R shuffles, k = ⌊α(R + 1)⌋, and z the studentized difference.
 
-    0 is outside exactly when ``ar-studentized`` has p ≤ α. If N shuffles include the observed arrangement (subgroup and
-    exact), z* is the (⌊αN⌋ + 1)-th largest.
+    If the observed arrangement is one of N shuffles (subgroup and exact), z* is the (⌊αN⌋ + 1)-th largest. 0 is outside
+    the closed interval exactly when the two-sided ``ar-studentized`` has p ≤ α.
     """
     studentized = studentize(estimate.count_sample, estimate.pair)
     difference, error, value, slack = studentized.observed
@@ -167,15 +167,16 @@ def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
     alpha = default_alpha(level)
     rank = largest_rank(n, alpha)
     if rank == 0:
-        raise InputError(
-            f"interval 'ar-studentized' needs at least {math.ceil(1 / alpha - 1e-9) - 1:,} shuffles at level "
-            f"{level:.10g}, got {n - 1:,}: increase n_resamples, or choose another interval"
-        )
+        needed = math.ceil(1 / alpha - 1e-9) - 1
+        what = f"interval 'ar-studentized' needs at least {needed:,} shuffles at confidence level {level:.10g}"
+        if null.includes_observed and estimate.scheme != "subgroup":
+            raise InputError(f"{what}, but the units that differ allow only {n - 1:,}: choose another interval")
+        raise InputError(f"{what}, got {n - 1:,}: increase n_resamples, or choose another interval")
     place = len(null.values) - rank - null.includes_observed
     largest = float(np.partition(np.abs(null.values), place)[place])
     if math.isinf(largest):
         raise InputError(
-            "interval 'ar-studentized' is infinite, because too many shuffles have a standard error of 0: choose "
+            "interval 'ar-studentized' would be infinite, because too many shuffles have a standard error of 0: choose "
             "another interval"
         )
     if abs(largest - abs(value)) <= slack:  # a tie, so p > α and 0 is an end
@@ -229,7 +230,7 @@ class Interval:
         Whether its ends are among the smallest and largest draws, so that it needs more draws than a standard
         deviation does.
     inverts : str or None
-        The name of the test that it inverts, and needs. It is then for differences only.
+        The name of the test that it inverts, and with which alone it can be used. It is then for differences only.
     of_scores : str or None
         The name of the interval that the scores of single systems have instead.
     """
@@ -269,8 +270,8 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "percentile",
             "percentile",
-            "the k-th smallest and the k-th largest of n draws, k = alpha*(n + 1)/2; excludes 0 exactly when "
-            "bootstrap-percentile is significant",
+            "the k-th smallest and the k-th largest of n draws, k = alpha*(n + 1)/2 rounded down; excludes 0 exactly "
+            "when bootstrap-percentile is significant",
             "doi:10.1017/CBO9780511802843, 5.3",
             percentile,
         ),
@@ -332,7 +333,8 @@ INTERVALS: Mapping[str, Interval] = {
         Interval(
             "ar-studentized",
             "inversion of the studentized test (differences) and percentile (scores)",
-            "the differences that the test ar-studentized does not reject; scores have percentile intervals",
+            "the observed difference ± the critical value of the test ar-studentized times the standard error, which "
+            "excludes 0 exactly when that test is significant; scores have percentile intervals",
             "doi:10.1214/13-AOS1090",
             by_inversion,
             kind=SUMS,
@@ -441,9 +443,9 @@ def bootstrap_interval(
     t           θ ± t·s/√S, for means of segment scores      Koehn 2004, W04-3250, formula 5
     =========== ============================================ ==============================================
 
-    ``ar-studentized`` is for differences (``b``): θ ± z*·se inverts the test of that name, see
-    :func:`reshuffle.approximate_randomization`; z* is a quantile of \|θ_r\|/se_r over R shuffles (Chung & Romano 2013,
-    doi:10.1214/13-AOS1090).
+    ``ar-studentized``, for differences only, inverts the test of that name
+    (:func:`reshuffle.approximate_randomization`). Its ends are θ ± z*·se, where z* is the k-th largest \|θ_r\|/se_r of
+    R shuffles, k = ⌊α(R + 1)⌋, and se is by the delta method (Chung & Romano 2013, doi:10.1214/13-AOS1090).
 
     docs/statistics.md defines every method and reports its empirical coverage.
 
@@ -453,9 +455,10 @@ def bootstrap_interval(
         The counts of each segment. Without a metric, one score for each segment; the statistic is their mean. Arrays of
         shape (batch, S, K) or (batch, S) are a batch of problems, as in :func:`reshuffle.approximate_randomization`.
     metric, documents, strata, n_resamples, seed, threads, progress
-        As in :func:`reshuffle.bootstrap_test`. ``n_resamples`` is R, the number of draws; ``delta``, ``jackknife`` and
-        ``t`` do not use draws. ``auto`` stands for 40/(1 − ``confidence_level``) − 1 draws, so that about 20 lie beyond
-        each end, but at least 10,000 and at most a million. ``studentized`` and ``t`` do not support strata.
+        As in :func:`reshuffle.bootstrap_test`. ``n_resamples`` is R, the number of draws, or of shuffles for
+        ``ar-studentized``; ``delta``, ``jackknife`` and ``t`` use neither. ``auto`` stands for
+        40/(1 − ``confidence_level``) − 1, so that about 20 draws lie beyond each end, but at least 10,000 and at most a
+        million. ``studentized`` and ``t`` do not support strata.
     method : str
         One of the methods above. ``t`` is only for means of segment scores (no metric, or
         :class:`reshuffle.SegmentScores`), and does not support documents.

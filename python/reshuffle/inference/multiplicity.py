@@ -297,9 +297,9 @@ def _undecided_by_max_t(tests: Sequence[SignificanceResult], alpha: float) -> li
 
 
 def _undecided_by_min_p(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
-    """The adjusted p is the share of shuffles whose smallest p reaches p: it changes at most in proportion to p.
+    """The adjusted p is the share of shuffles whose smallest p is at most p, and changes at most in proportion to p.
 
-    The Monte Carlo error of p is therefore the larger one; that of the share itself comes from more exceedances.
+    The relative Monte Carlo error of p is the larger one, because p has fewer exceedances than this share.
     """
 
     def across(test: SignificanceResult) -> bool:
@@ -324,7 +324,8 @@ class Adjustment:
         From the p-values of a family to adjusted p-values, (m,) in and out. None if it is computed from replicates, by
         the :class:`StepDown` of the test.
     multiplies : bool
-        Whether the smallest of m p-values is multiplied by about m, so that m tests need m times as many replicates.
+        Whether the smallest of m p-values becomes up to m times as large, so that m tests need m times as many
+        replicates.
     """
 
     name: str

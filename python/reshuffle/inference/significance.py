@@ -120,11 +120,11 @@ def approximate_randomization(
         The document id of each segment. Segments of a document need not be adjacent. Counts are summed over each
         document before resampling.
     strata : sequence of S str or int, optional
-        The stratum id of each segment, as in :func:`bootstrap_test`. Shuffles do not depend on strata; only the
-        standard errors do, so they need ``studentized``.
+        The stratum id of each segment, as in :func:`bootstrap_test`. Only with ``studentized``: standard errors depend
+        on strata, but shuffles do not.
     studentized : bool
-        Divide every difference by its standard error, that of the delta method, on every shuffle. The test remains
-        exact under the null hypothesis above, and in large samples it is also valid for systems that have equal scores
+        Divide each difference, observed or shuffled, by its own standard error by the delta method. The test remains
+        exact under the null hypothesis above. In large samples it is also valid for systems that have equal scores
         without being exchangeable, for example two outputs with different lengths (Janssen 1997,
         doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). The metric needs derivatives;
         those of a callable are finite differences.
@@ -207,7 +207,7 @@ def approximate_randomization(
     >>> approximate_randomization([a, b, a], [b, a, a], accuracy, seed=[1, 2, 3]).pvalue
     array([0.21875, 0.21875, 1.     ])
 
-    With a standard error for each difference:
+    With each difference divided by its standard error:
 
     >>> result = approximate_randomization(a, b, accuracy, studentized=True)
     >>> result.test, result.pvalue, round(result.statistic / result.standard_error, 3)
@@ -221,7 +221,7 @@ def approximate_randomization(
     """
     if strata is not None and not studentized:
         raise InputError(
-            "strata: shuffles do not depend on them, only the standard errors of studentized differences do: leave "
+            "strata: shuffles do not depend on them, only the standard errors of studentized differences do; leave "
             "them out, or pass studentized=True"
         )
     test = "ar-studentized" if studentized else "ar"
@@ -263,7 +263,7 @@ def bootstrap_test(
     method     condition (two-sided)                             source
     ========== ================================================= =============================================
     centred    \|d_b − d\| ≥ \|d\|                                Hall & Wilson 1991, doi:10.2307/2532163
-    percentile d_b ≤ 0 or d_b ≥ 0, whichever has fewer draws;    Davison & Hinkley 1997, 5.3
+    percentile d_b ≤ 0 or d_b ≥ 0, whichever is rarer;           Davison & Hinkley 1997, 5.3
                p is 2(c + 1)/(R + 1), at most 1
     both       the larger p of ``centred`` and ``percentile``    Berger 1982, Technometrics 24
     shift      \|d_b\| − mean \|d_b\| ≥ \|d\|                     Riezler & Maxwell 2005, W05-0908, Fig. 2
@@ -273,9 +273,10 @@ def bootstrap_test(
     One-sided, ``percentile`` counts d_b ≤ 0 (``greater``) or d_b ≥ 0 (``less``), and p is (c + 1)/(R + 1).
 
     Null hypothesis: the expected difference is 0. The type-I error of ``centred`` and ``percentile`` is close to
-    nominal for most pairs. ``both`` also keeps its level where outputs differ in length, when either of them may not.
-    ``percentile`` has p ≤ α exactly when the percentile interval of :func:`bootstrap_interval` at the level
-    1 − α (1 − 2α for a one-sided test) does not contain 0. ``shift`` takes the absolute value before centring, as
+    nominal for most pairs. Where outputs differ in length, one of them may reject too often; ``both`` stays close to
+    its level there, too. Two-sided, ``percentile`` has p ≤ α exactly when the percentile interval of
+    :func:`bootstrap_interval` at the confidence level 1 − α excludes 0; one-sided, exactly when that at 1 − 2α lies
+    above 0 (``greater``) or below 0 (``less``). ``shift`` takes the absolute value before centring, as
     published and as in sacreBLEU and Moses: under the null hypothesis it rejects in about 11 % of tests at the 5 %
     level, and p is almost always below .43. ``paired`` is one-sided in the observed direction: read as a two-sided test
     it rejects in about 10 % of tests at the 5 % level. docs/statistics.md has the figures.

@@ -50,9 +50,9 @@ class Tested:
     def from_observed(cls, observed: Observed, index: int) -> Tested:
         """The hypothesis with this index.
 
-        A function of texts has no gradient, so its difference is not studentized. Neither is one that puts shuffles in
-        the same order as the studentized difference does, because it may be tested exactly; unless an
-        adjustment or an interval needs the statistics of all shuffles.
+        The difference of a function of texts is not studentized, because the function has no gradient. If shuffles have
+        the same order with and without studentization, the plain difference is tested, because it may have an exact
+        test; but not if an adjustment or an interval needs the studentized difference of every shuffle.
         """
         sample = observed.replicates.samples[observed.hypotheses.metric[index]]
         pair = int(observed.hypotheses.a[index]), int(observed.hypotheses.b[index])
@@ -99,7 +99,7 @@ class Group:
         return threshold(statistics, tolerances, self.observed.alternative)
 
     def outcome(self) -> Outcome:
-        """The outcome of the tests. ``extra`` has the thresholds and then what was asked for: (n,) each."""
+        """The outcome of the tests. ``extra`` has the thresholds, then the results of ``Observed.extra``: (n,) each."""
         observed = self.observed
         shuffled, results = shuffle(
             self.replicates,
@@ -138,7 +138,7 @@ def _groups(observed: Observed, indices: Iterable[int]) -> Iterator[Group]:
 def studentized_randomization(observed: Observed) -> Outcome:
     """Count the shuffles whose studentized difference is at least as extreme as the observed one.
 
-    ``extra`` has the (H,) thresholds, and then what was asked for.
+    ``extra`` has the (H,) thresholds, then the results of ``Observed.extra``.
     """
     outcomes = [group.outcome() for group in _groups(observed, range(len(observed.hypotheses)))]
     extra = [np.concatenate(arrays) for arrays in zip(*[outcome.extra for outcome in outcomes], strict=True)]
@@ -152,7 +152,7 @@ class _Shuffles:
         self.observed = tests.observed
         to_reach = extremeness_to_reach(tests.outcome.extra[0], self.observed.alternative)
         self.spreads = np.broadcast_to(spreads, to_reach.shape)
-        # The difference of identical texts is always 0, so every shuffle reaches it and p is 1.
+        # A function of identical texts always has the difference 0, so every shuffle reaches it and p is 1.
         self.to_reach = np.divide(to_reach, self.spreads, out=np.zeros_like(to_reach), where=self.spreads > 0)
 
     def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
@@ -189,7 +189,7 @@ MIN_P = StepDown(_min_p)
 def as_studentized(replicates: Replicates) -> Replicates:
     """The same replicates of two systems with their studentized difference as the statistic.
 
-    Unchanged if the difference puts shuffles in the same order.
+    Unchanged if shuffles have the same order by the difference.
     """
     (sample,) = replicates.samples
     studentized = studentize(sample.with_counts(), (0, 1))

@@ -77,7 +77,8 @@ class SignificanceTest:
     kind : str
         The kind of metric that it needs: ``ANY`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
     tails : int
-        2 if its two-sided p is twice that of the smaller tail. Its smallest two-sided p is ``tails``/(R + 1).
+        2 if its two-sided p is, or may be, twice the share of the smaller tail. Its smallest two-sided p is
+        ``tails``/(R + 1).
     step_down : mapping of str to StepDown
         The adjustments from replicates that it supports, by name. All tests support adjustments of p-values.
     for_texts : str or None
@@ -130,7 +131,8 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "ar-studentized",
             "studentized approximate randomization",
-            "as ar, with each difference divided by its standard error; also for outputs that are not exchangeable",
+            "as ar, with each difference divided by its standard error; in large samples also valid for systems with "
+            "equal scores that are not exchangeable",
             "doi:10.1214/13-AOS1090",
             studentized.studentized_randomization,
             step_down={"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
@@ -343,7 +345,7 @@ class Plan:
 
     @property
     def tails(self) -> int:
-        """2 if p is twice that of the smaller tail, else 1."""
+        """2 if p is twice the share of the smaller tail, else 1."""
         return self.test.smallest_numerator(self.alternative)
 
     @property

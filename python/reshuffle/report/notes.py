@@ -169,7 +169,7 @@ def _enough(values: Values) -> str:
 
 
 def _p(values: Values) -> str:
-    """What the p is called that carries the star."""
+    """The name of the p that decides about the star."""
     return "adjusted p" if values["adjusted"] else "p"
 
 
@@ -211,8 +211,9 @@ def _not_exchangeable(values: Values) -> str:
     worst = f"{values['system']} and {values['baseline']}"
     where = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
     return (
-        f"{values['metric']}: the outputs of {where} are not exchangeable: shuffles have {values['ratio']:.2f} times "
-        f"the spread of the difference, so {values['test']} rejects too {often}; use {values['instead']}."
+        f"{values['metric']}: the outputs of {where} are not exchangeable: over shuffles, the SD of the difference is "
+        f"{values['ratio']:.2f} times its standard error, so {values['test']} rejects too {often}; "
+        f"use {values['instead']}."
     )
 
 
@@ -281,11 +282,11 @@ REASONS = {
 def _star_and_interval(values: Values) -> str:
     starred, others = values["starred"], values["pairs"] - values["starred"]
     sides = [
-        *([f"{starred:,} starred with 0 inside"] if starred else []),
-        *([f"{others:,} without star with 0 outside"] if others else []),
+        *([f"{starred:,} with a star but 0 inside"] if starred else []),
+        *([f"{others:,} without a star but 0 outside"] if others else []),
     ]
     return (
-        f"{values['metric']}: star and {ci(values['confidence_level'])} disagree for {_of_pairs(values)} "
+        f"{values['metric']}: the star and the {ci(values['confidence_level'])} disagree for {_of_pairs(values)} "
         f"({', '.join(sides)}): {', and '.join(REASONS[reason] for reason in values['reasons'])}."
     )
 

@@ -1,10 +1,10 @@
-"""Are two systems' outputs exchangeable, as far as the spread of their difference shows it?
+"""Whether two systems' outputs may be exchangeable, judged by the spread of their difference over shuffles.
 
-Shuffles give score(a) − score(b) a spread that is right if the outputs of a unit are exchangeable. To first order its
+Over shuffles, score(a) − score(b) has the right spread if the outputs of a unit are exchangeable. To first order its
 square is V(e), where V is the variance of a sum over units sampled within strata (:meth:`Strata.variance
 <reshuffle.resampling.units.Strata.variance>`), e_u = g₀·(a_u − b_u), and g₀ is the gradient of the score at the mean of
 both totals. Whether or not outputs are exchangeable, the variance of the difference is V(∇f(T_a)·a_u − ∇f(T_b)·b_u), by
-the delta method. Both are quadratic forms of K × K moments, so pairs need no pass over the units of their own.
+the delta method. Both are quadratic forms of K × K moments, so no pair needs a pass over the units of its own.
 
 Two systems of equal length may by chance lie on both sides of a kink of the score, such as that of BLEU's brevity
 penalty. So gradients are taken at totals in which counts that differ by no more than noise are equal.
@@ -126,7 +126,7 @@ class _Moments:
         return np.asarray(weighted.swapaxes(0, 1).reshape(weighted.shape[1], -1))
 
     def _means_of_strata(self, systems: Index) -> Scores:
-        """The deviations of the strata's means, so scaled that their products are what they add to the moments."""
+        """The deviations of the strata's means, scaled so that their products can be subtracted from the moments."""
         strata = self._strata
         starts = np.cumsum(strata.sizes) - strata.sizes
         sums = np.add.reduceat(self._counts[systems][:, strata.order], starts, axis=1)

@@ -2,20 +2,21 @@
 
 Approximate randomization assumes that the systems' outputs are exchangeable. If they are not (two outputs of one model
 with different lengths, for example), the differences of shuffled systems have the wrong variance even if the scores are
-equal. Dividing each difference by its own standard error makes the test valid for equal scores too, in large samples
-(Janssen 1997, doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). It remains exact for
-exchangeable outputs.
+equal. If each difference is divided by its own standard error, the test is also valid for equal scores, in large
+samples (Janssen 1997, doi:10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi:10.1214/13-AOS1090). It remains exact
+for exchangeable outputs.
 
-Notation: δ_u = a_u − b_u and w_u = a_u + b_u are the counts of unit u, σ_u = ±1 its swap on a shuffle with totals T_x
-and T_y, and f the metric. The standard error is that of the delta method. With ḡ = (∇f(T_x) + ∇f(T_y))/2 and
-q = (∇f(T_x) − ∇f(T_y))/2, unit u contributes i_u = ḡ·σ_uδ_u + q·w_u to the linearised difference, and
-v = U/(U − 1)·[Σ i_u² − (Σ i_u)²/U] for U units, or the sum of this over strata.
+Notation: a_u and b_u are the counts of unit u, δ_u = a_u − b_u and w_u = a_u + b_u. On a shuffle with totals T_x and
+T_y, σ_u is −1 if unit u is swapped, else 1. f is the metric. The standard error √v is that of the delta method. With
+ḡ = (∇f(T_x) + ∇f(T_y))/2 and q = (∇f(T_x) − ∇f(T_y))/2, unit u contributes i_u = ḡ·σ_uδ_u + q·w_u to the linearised
+difference. v = U/(U − 1)·[Σ i_u² − (Σ i_u)²/U] for U units, or the sum of this over strata.
 
-Σ i_u² contains Σ σ_u (ḡ·δ_u)(q·w_u), for which every product of two columns would have to be summed on every shuffle.
-Therefore ḡ·δ_u is approximated by Σ_j α_j e_ju, with e_ju = g_j·δ_u for one or two fixed directions g_j: the gradient
-at the mean totals and, if ḡ changes between shuffles, the direction of the change. The factors α_j are those of the
-projection of ḡ. The columns e_j·w are summed like counts. Everything but σ is the same for the swapped systems, so the
-test stays exact whatever the approximation.
+Σ i_u² contains 2 Σ σ_u (ḡ·δ_u)(q·w_u), for which every product of a column of δ and a column of w would have to be
+summed on every shuffle. Therefore ḡ·δ_u is approximated by the contribution Σ_j α_j e_ju, with e_ju = g_j·δ_u for one
+or two fixed directions g_j. The first is the gradient at the mean totals; the second, if ḡ changes its direction
+between shuffles, is the direction of the largest change. The factors α_j project ḡ on these directions. The columns
+e_j·w, called cross columns, are summed like counts. A swap of unit u changes only the sign of δ_u and e_ju, and neither
+the directions nor anything else, so the test stays exact however rough the approximation is.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ __all__ = ["StudentizedSample", "studentize"]
 # Contributions and columns are rounded to integers, so that their products can be summed exactly. This is the root mean
 # square of the rounded contributions: their rounding errors change the variance by about 1/10,000.
 CONTRIBUTION_SCALE = 64
-# Columns of w with larger values are rounded too, to this root mean square.
+# Columns of w with values above LARGEST_TERM are rounded, too, to a root mean square of TERM_SCALE.
 LARGEST_TERM = 1 << 12
 TERM_SCALE = 64
 # With strata of different sizes the columns have weights, so small integers need more digits.
@@ -51,9 +52,9 @@ WEIGHTED_TERM_SCALE = 16
 LARGEST_CROSS = 1 << 27
 # A second direction is used if ḡ turns by more than this share of its size.
 CHANGE = 0.05
-# A column of w that equals another one, but for a constant, in all but one of this many units needs no sum of its own.
+# A column of w that equals another one plus a constant is replaced by the exceptions, at most one in this many units.
 UNITS_PER_EXCEPTION = 64
-# The same for a sample of about so many units, which rules out most pairs of columns.
+# The same condition on a sample of about this many units rules out most pairs of columns quickly.
 SAMPLE = 256
 SAMPLED_UNITS_PER_EXCEPTION = 16
 
@@ -67,8 +68,8 @@ class Constants:
     Attributes
     ----------
     scale : float
-        1 divided by the power of 2 in which differences are measured: close to their standard error, so that squares
-        neither overflow nor underflow, whatever the range of the scores. Variances are in its square.
+        The power of 2 by which differences are multiplied, about 1 divided by their standard error, so that squares
+        neither overflow nor underflow. Variances are multiplied by its square.
     projection : (m, K) ndarray
         From ḡ to the factors α of the contributions.
     basis : (p, K) ndarray
@@ -105,7 +106,9 @@ class Constants:
         )
 
     def variances(self, gradients: Scores, cross: Counts) -> tuple[Scores, Scores]:
-        """The variances of n scaled differences, and the sizes of the terms that they are differences of: (n,) each.
+        """The variances of n scaled differences, and the sums of the squares that they are computed from: (n,) each.
+
+        Rounding errors are relative to these sums, called sizes.
 
         ``gradients``, (2, n, K), are those of both systems. ``cross``, (n, m·(p + n)), are the signed sums of the cross
         columns: e·w for each direction and term, then e for each direction and stratum.
@@ -124,10 +127,10 @@ class Constants:
 
 
 class Cross(NamedTuple):
-    """The constants of a pair, and what its cross columns are products of.
+    """The constants of a pair, and the factors of its cross columns.
 
     ``contributions`` has shape (S, m), ``terms`` (S, p). With ``follows_difference``, the variance of a shuffle depends
-    only on its difference, and z grows with it.
+    only on its difference, and z increases with the difference.
     """
 
     constants: Constants
@@ -137,10 +140,10 @@ class Cross(NamedTuple):
     follows_difference: bool
 
     def append_to(self, a: Counts, b: Counts) -> Counts:
-        """The (S, K) counts of both systems, and behind them the cross columns: (2, S, K + m·(p + n)).
+        """The (S, K) counts of both systems, followed by the cross columns: (2, S, K + m·(p + n)).
 
-        The second system has zeros in the cross columns. So what the first system has there after swaps, less what the
-        second has, is Σ σ·e·w.
+        The second system has zeros in the cross columns. After swaps, the sum of the first system less that of the
+        second is therefore Σ σ·e·w.
         """
         (n_units, m), p, n_strata, width = (
             self.contributions.shape,
@@ -172,9 +175,10 @@ def studentize(sample: CountSample, pair: tuple[int, int]) -> StudentizedSample:
     )
 
 
-# A variance is 0 if it is at most this share of the terms that it is the difference of, as in the core.
+# A variance of at most this share of the squares that it is computed from is rounding error and counts as 0, as in the
+# core.
 ROUNDING = 2.0**-44
-# The same for finite differences, whose relative errors are about 1e-10. Without it, ties would be broken by chance.
+# The limit for finite differences, whose relative errors are about 1e-10. A smaller one would break ties by chance.
 ROUNDING_OF_FINITE_DIFFERENCES = 2.0**-28
 
 
@@ -197,7 +201,7 @@ class ObservedStatistic(NamedTuple):
             return cls(difference, 0.0, value, 0.0)
         root = variance**0.5
         value = difference * scale / root
-        # Rounding errors of the terms, and through them of the difference, are larger in a variance that is small.
+        # The smaller a variance is compared with its terms, the larger is its relative rounding error.
         condition = max(1.0, size / variance)
         return cls(difference, root / scale, value, (slack * scale / root + abs(value) * rounding) * condition)
 
@@ -206,7 +210,7 @@ class ObservedStatistic(NamedTuple):
 class StudentizedSample(CountSample):
     """Two systems with the counts of the metric and the cross columns.
 
-    With ``follows_difference``, the studentized difference puts shuffles in the same order as the difference does.
+    With ``follows_difference``, shuffles have the same order by the studentized difference as by the difference.
     """
 
     follows_difference: bool = field(kw_only=True)
@@ -325,7 +329,7 @@ def _cross(metric: Metric, a: Counts, b: Counts, strata: Strata) -> Cross:
         np.ascontiguousarray(sums / roots[:, None]),
         1 / roots,
     )
-    # Then v is a constant times Σδ² − (Σσδ)²/U, for the only column that differs.
+    # In this case v is a constant times Σδ² − (Σσδ)²/U, for the only column that differs.
     follows_difference = (
         n_strata == 1
         and np.count_nonzero(differing) <= 1
@@ -344,8 +348,8 @@ def _moments(columns: Counts) -> Matrix:
 class Weights(NamedTuple):
     """The square roots of the factors U_k/(U_k − 1) of the units' strata.
 
-    ``common`` is the largest. ``relative``, (S,), are the others as shares of it, 0 for the only unit of a stratum.
-    None if all are 1.
+    ``common`` is the largest of them. ``relative``, (S,), are all of them divided by it, 0 for the only unit of a
+    stratum; None if all are 1.
     """
 
     common: float
@@ -365,9 +369,9 @@ class Weights(NamedTuple):
 
 
 class Probed(NamedTuple):
-    """What the gradient near the mean totals shows.
+    """The gradient near the mean totals.
 
-    ``directions``, (m, K), are in units of 1/``scale`` (:class:`Constants`). ``changing``, (K,), says which derivatives
+    ``directions``, (m, K), are multiplied by ``scale`` (:class:`Constants`). ``changing``, (K,), says which derivatives
     change between shuffles.
     """
 
@@ -381,14 +385,15 @@ class Probed(NamedTuple):
         ends = both_ends(a, b)
         moments = _moments(a - b)
         gradients = _probe(metric, ends)
-        # Differences are mostly of this size.
+        # The largest contribution of one column to the standard deviation of the difference.
         size = float((np.abs(gradients[0]) * np.sqrt(moments.diagonal())).max())
         scale = 2.0 ** -min(max(math.frexp(size)[1], -1000), 1000) if size > 0 else 1.0
         here, others = gradients[0] * scale, gradients[1:] * scale
         directions, squared = [here], here @ moments @ here
         if len(others) and squared > 0:
             up, down = np.split(others, 2)
-            # What ḡ is if one shuffled system is at either end. A ḡ that only becomes larger needs no other direction.
+            # The change of ḡ where one system is at the upper end and the other at the lower. The part of it along
+            # the first direction needs no second one.
             changes = (up + down) / 2 - here
             changes -= (changes @ moments @ here / squared)[:, None] * here
             sizes = np.einsum("ri,ij,rj->r", changes, moments, changes)
@@ -446,8 +451,8 @@ def _rounded(delta: Counts, directions: Matrix, weights: Weights) -> tuple[Count
 def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Counts, Matrix]:
     """The columns that Σ q·w is computed from, (S, p), and the basis.
 
-    A constant added to a column does not change the variance. So columns are centred, constant ones are left out, and
-    those that equal another one except for a constant and a few units are replaced by what they differ by there.
+    A constant added to a column does not change the variance. So columns are centred, and constant ones are left out.
+    If a column equals another one plus a constant in nearly all units, only its exceptions are kept.
     """
     n_units, width = w.shape
     all_columns = np.ascontiguousarray(w.T)
@@ -480,7 +485,7 @@ def _terms(w: Counts, weights: Weights, changing: NDArray[np.bool_]) -> tuple[Co
 
 
 def _exceptions(column: Counts, base: Counts) -> Counts | None:
-    """What a column has more than another one plus a constant: (S,). None if that is not 0 in nearly all units."""
+    """A column minus another one and a constant: (S,). None unless this is 0 in nearly all units."""
     step = max(1, len(column) // SAMPLE)
     sample = column[::step] - base[::step]
     constant = np.partition(sample, len(sample) // 2)[len(sample) // 2]

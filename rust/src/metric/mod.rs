@@ -74,8 +74,7 @@ pub trait Formula: Send + Sync {
     }
 
     /// The test statistics of many pairs of systems, whose summed counts are stored as for [`Formula::scores`]:
-    /// score(x) − score(y), unless the formula is [`Studentized`]. Swapping x and y has to change the sign and nothing
-    /// else.
+    /// score(x) − score(y), unless the formula is [`Studentized`]. Swapping x and y has to change only the sign.
     fn statistics(&self, x: &[i64], y: &[i64], out: &mut [f64]) {
         self.scores(x, out);
         let mut subtracted = vec![0.0; out.len()];
@@ -100,8 +99,8 @@ pub trait Formula: Send + Sync {
     /// are smoothed or left out) are taken to stay 0.
     fn gradient(&self, totals: &[i64], out: &mut [f64]);
 
-    /// The derivatives at many rows of summed counts, whose `scores` are known. Rows and derivatives are stored column
-    /// by column. Same values as [`Formula::gradient`].
+    /// The derivatives at many rows of summed counts with these `scores`: the same values as [`Formula::gradient`].
+    /// Rows and derivatives are stored column by column.
     fn gradients(&self, totals: &[i64], scores: &[f64], out: &mut [f64]) {
         gradients_by_row(|row, gradient| self.gradient(row, gradient), totals, scores.len(), out);
     }

@@ -1,10 +1,11 @@
 //! The studentized difference of two systems: score(x) − score(y), divided by its standard error.
 //!
-//! The formula wraps that of a metric. Its rows have the metric's counts and then *cross columns*: products of a unit's
-//! contribution to the difference, e, with its counts w (the sum of both systems'), and e itself for each stratum. The
-//! first system has the products and the second has zeros, so that after swaps the sum of a cross column of x less
-//! that of y is Σ ±e·w, whose sign is that of the swap. Python defines the contributions and the constants
-//! (`resampling/studentized.py`); this module only evaluates the standard error, for many shuffles side by side.
+//! The formula wraps that of a metric. Its rows have the metric's counts, followed by *cross columns*: products of a
+//! unit's contribution to the difference, e, with its counts w (the sums of both systems'), and e itself for each
+//! stratum. The first system has the products, and the second has zeros. After swaps, the sum of a cross column of x
+//! less that of y is therefore Σ ±e·w, with a minus for swapped units. Python defines the contributions and the
+//! constants (`resampling/studentized.py`). This module only evaluates the standard error, for many shuffles side by
+//! side.
 
 use std::sync::Arc;
 
@@ -12,16 +13,15 @@ use super::Formula;
 use crate::error::{Error, Result};
 use crate::simd::{Simd, dispatch};
 
-/// A variance is 0 if it is at most this share of the terms that it is the difference of: what remains of them is
-/// rounding error.
+/// A variance of at most this share of the squares that it is computed from is rounding error, and counts as 0.
 const ROUNDING: f64 = 1.0 / (1u64 << 44) as f64;
 
 /// The constants of a pair of systems, which no swap changes. There are m directions, p terms and n strata; K is the
 /// number of counts of the metric. Matrices are stored row by row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Terms {
-    /// 1 divided by the power of 2 in which differences are measured: close to their standard error, so that squares
-    /// neither overflow nor underflow, whatever the range of the scores. Variances are in its square.
+    /// The power of 2 by which differences are multiplied, about 1 divided by their standard error, so that squares
+    /// neither overflow nor underflow. Variances are multiplied by its square.
     pub scale: f64,
     /// m: the number of vectors whose products with a unit's difference in counts are its contributions e.
     pub directions: usize,
@@ -114,19 +114,18 @@ pub struct Parts {
     pub scores: [Vec<f64>; 2],
     /// The variances of their differences times [`Terms::scale`], not yet compared with their rounding errors.
     pub variances: Vec<f64>,
-    /// The terms that the variances are differences of, added up: relative to them, rounding errors are small.
+    /// The sums of the squares that the variances are computed from. Rounding errors are relative to these sums.
     pub sizes: Vec<f64>,
 }
 
-/// Two scores are taken to be equal if they differ by no more than this: some 16 units in the last place of the larger
-/// one.
+/// Two scores count as equal if they differ by no more than this: about 16 units in the last place of the larger one.
 #[inline(always)]
 fn tolerance(x: f64, y: f64) -> f64 {
     16.0 * f64::EPSILON * x.abs().max(y.abs())
 }
 
-/// The difference divided by its standard error. Without any variance it is 0 if the scores are equal, and otherwise
-/// infinite.
+/// The difference divided by its standard error. If the variance is 0, the result is 0 for equal scores, and infinite
+/// otherwise.
 #[inline(always)]
 fn studentized(x: f64, y: f64, scale: f64, variance: f64, size: f64) -> f64 {
     let difference = x - y;
@@ -218,8 +217,8 @@ fn multiply_inline(matrix: &[f64], vectors: &[f64], out: &mut [f64], n: usize) {
 }
 
 dispatch! {
-    /// Computes variances and the sizes of their terms, from the factors of the contributions and of the columns w, and
-    /// the sums of the cross columns of x and y.
+    /// Computes variances and their sizes from the factors of the contributions and of the columns w, and from the sums
+    /// of the cross columns of x and y.
     fn variance(
         terms: &Terms,
         factors: (&[f64], &[f64]),
