@@ -49,12 +49,9 @@ def every_column(delta: Array, directions: Array, weights: Weights) -> tuple[Arr
 @contextmanager
 def using(form: str) -> Iterator[None]:
     """Make the package use a form."""
-    patches = {
-        "one direction": mock.patch.object(module, "CHANGE", np.inf),
-        "package": mock.patch.object(module, "CHANGE", module.CHANGE),
-        "every column": mock.patch.object(module, "_rounded", every_column),
-    }
-    with patches[form]:
+    change = np.inf if form == "one direction" else module.CHANGE
+    contributions = every_column if form == "every column" else module._rounded
+    with mock.patch.multiple(module, CHANGE=change, _rounded=contributions):
         yield
 
 
