@@ -96,7 +96,7 @@ def compare(
     n_resamples : int or 'auto'
         R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` stands for
         the number that is needed, at least 10,000 and at most a million: with m pairs, 20/``alpha`` − 1 for the test;
-        20·m/``alpha`` − 1 if ``adjust`` is ``bonferroni``, ``holm`` or ``minp``; twice as many for ``bootstrap-both``
+        20·m/``alpha`` − 1 if ``adjust`` is any adjustment but ``maxt``; twice as many for ``bootstrap-both``
         and ``bootstrap-percentile``; and 40/(1 − ``confidence_level``) − 1 for intervals whose ends are draws. The
         result and its signature have the number used.
     baseline : str, optional
@@ -107,7 +107,7 @@ def compare(
         ``greater``: the alternative hypothesis is that the system scores higher than the baseline.
     adjust : str, optional
         A name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`: also report p-values adjusted for all pairs
-        under the same metric. With ``stopping='besag-clifford'`` use ``holm`` or ``bonferroni``.
+        under the same metric. ``stopping='besag-clifford'`` goes with all of them but ``maxt`` and ``minp``.
     interval : str or None
         A name in :data:`reshuffle.inference.intervals.INTERVALS`, for scores and differences. None for no intervals.
     confidence_level : float

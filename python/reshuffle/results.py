@@ -464,6 +464,8 @@ class UsedTest:
         ``shuffles`` or ``draws``; None for tests without replicates.
     adjustment, adjustment_title : str or None
         The adjustment for multiple tests, if there was one, and its name in reports.
+    adjustment_rate : str or None
+        The error rate that it controls: ``family-wise error rate`` or ``false discovery rate``.
     stopping : str or None
         The stopping rule of the shuffles as signatures write it, if there was one.
     """
@@ -474,6 +476,7 @@ class UsedTest:
     replicates: str | None
     adjustment: str | None = None
     adjustment_title: str | None = None
+    adjustment_rate: str | None = None
     stopping: str | None = None
 
 

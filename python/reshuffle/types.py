@@ -77,7 +77,7 @@ Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
 Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
 """:data:`reshuffle.resampling.stopping.STOPPING`."""
 
-Adjustment: TypeAlias = Literal["bonferroni", "holm", "maxt", "minp"]
+Adjustment: TypeAlias = Literal["bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp"]
 """:data:`reshuffle.inference.multiplicity.ADJUSTMENTS`."""
 
 Interval: TypeAlias = Literal[

@@ -325,7 +325,11 @@ COUNTS = st.lists(st.integers(0, 60), min_size=1, max_size=12)
 
 
 @settings(max_examples=200)
-@given(COUNTS, st.sampled_from(["bonferroni", "holm"]), st.sampled_from([0.01, 0.05, 0.2]))
+@given(
+    COUNTS,
+    st.sampled_from([name for name, adjustment in ADJUSTMENTS.items() if adjustment.of_pvalues is not None]),
+    st.sampled_from([0.01, 0.05, 0.2]),
+)
 def test_an_adjusted_p_is_open_if_the_adjusted_intervals_contain_alpha(
     counts: list[int], name: str, alpha: float
 ) -> None:

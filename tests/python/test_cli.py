@@ -253,7 +253,7 @@ BAD = {
     "adjustment of draws": (
         (*COMPARE[1:], "--adjust", "minp"),
         "adjustment 'minp' does not support the default test 'bootstrap-both': use --test ar or ar-studentized, or the "
-        "adjustment bonferroni, holm or maxt\n",
+        "adjustment bonferroni, holm, sidak, hochberg, hommel, bh, by or maxt\n",
     ),
     "interval of another test": (
         (*COMPARE[1:], "--interval", "ar-studentized"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -303,13 +303,14 @@ def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
         with pytest.raises(
             InputError,
             match=f"adjustment 'maxt' does not support the test '{test}': use test='ar', 'ar-studentized', "
-            "'bootstrap', 'bootstrap-both' or 'bootstrap-percentile', or the adjustment bonferroni or holm$",
+            "'bootstrap', 'bootstrap-both' or 'bootstrap-percentile', or the "
+            "adjustment bonferroni, holm, sidak, hochberg, hommel, bh or by$",
         ):
             Plan.from_settings(ComparisonSettings(test, adjust="maxt"))
     with pytest.raises(
         InputError,
         match=r"^adjustment 'minp' does not support the test 'bootstrap': use test='ar' or 'ar-studentized', or the "
-        r"adjustment bonferroni, holm or maxt$",
+        r"adjustment bonferroni, holm, sidak, hochberg, hommel, bh, by or maxt$",
     ):
         compared("minp", test="bootstrap")
     with pytest.raises(
@@ -363,3 +364,79 @@ def test_reports_show_adjusted_p_values(demo: Path, run: Any) -> None:
     pairs = json.loads(run(*compared, "minp", "--test", "ar", "--format", "json").out)["comparisons"]
     assert all(pair["adjusted_pvalue"] >= pair["pvalue"] for pair in pairs)
     assert "pvalue_high,adjusted_pvalue" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]
+
+
+# --- Adjustments of p-values
+
+
+P_VALUES = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.02, 0.5, 1.0])), min_size=1, max_size=6)
+
+
+def closed_test(p: Scores, local: Callable[[Scores], float]) -> Scores:
+    """The largest p of all intersections that contain a hypothesis: Marcus, Peritz & Gabriel 1976."""
+    adjusted = np.zeros(len(p))
+    for size in range(1, len(p) + 1):
+        for members in combinations(range(len(p)), size):
+            adjusted[list(members)] = np.maximum(adjusted[list(members)], local(p[list(members)]))
+    return np.minimum(adjusted, 1)
+
+
+def simes(p: Scores) -> float:
+    """The p-value of the intersection of all hypotheses: Simes 1986."""
+    return float((len(p) * np.sort(p) / np.arange(1, len(p) + 1)).min())
+
+
+@settings(max_examples=300)
+@given(P_VALUES)
+def test_adjustments_of_p_values_follow_their_definitions(values: list[float]) -> None:
+    p, m = np.array(values), len(values)
+    ranked = np.sort(p)
+    harmonic = sum(1 / j for j in range(1, m + 1))
+
+    def step_up(factor: Callable[[int], float]) -> list[float]:
+        """For each p the smallest of the scaled p-values from its rank on."""
+        scaled = [factor(j) * ranked[j - 1] for j in range(1, m + 1)]
+        return [min(1, *scaled[np.flatnonzero(ranked == x)[-1] :], 1) for x in p]
+
+    expected: dict[str, Any] = {
+        "bonferroni": [min(m * x, 1) for x in p],
+        "holm": closed_test(p, lambda subset: len(subset) * subset.min()),
+        "sidak": [1 - (1 - x) ** m for x in p],
+        "hochberg": step_up(lambda j: m - j + 1),
+        "hommel": closed_test(p, simes),
+        "bh": step_up(lambda j: m / j),
+        "by": step_up(lambda j: harmonic * m / j),
+    }
+    of_pvalues = {name: adjustment.of_pvalues for name, adjustment in ADJUSTMENTS.items() if adjustment.of_pvalues}
+    assert set(of_pvalues) == set(expected)
+    for name, adjust in of_pvalues.items():
+        np.testing.assert_allclose(adjust(p), expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
+        assert (adjust(p) >= p - 1e-15).all(), name
+        np.testing.assert_array_equal(adjust(p[::-1]), adjust(p)[::-1], err_msg=name)
+
+
+def test_false_discovery_rates_equal_those_of_scipy() -> None:
+    control = pytest.importorskip("scipy.stats", reason="needs SciPy 1.11").__dict__.get("false_discovery_control")
+    if control is None:
+        pytest.skip("needs SciPy 1.11")
+    p = np.random.default_rng(1).random(50) ** 3
+    for name in ("bh", "by"):
+        adjust = ADJUSTMENTS[name].of_pvalues
+        assert adjust is not None
+        np.testing.assert_allclose(adjust(p), control(p, method=name))
+
+
+def test_reports_name_the_error_rate_that_an_adjustment_controls() -> None:
+    scores = SegmentScores("score", {name: np.arange(30) % (k + 3) for k, name in enumerate("abc")})
+    for name, adjustment in ADJUSTMENTS.items():
+        comparison = compare(
+            metrics=scores, test="ar", scheme="iid", all_pairs=True, adjust=name, n_resamples=99, interval=None
+        )
+        false_stars = {
+            "family-wise error rate": "the chance of any false star",
+            "false discovery rate": "the expected share of false stars among the stars",
+        }
+        sentence = f"{adjustment.rate} ≤ 0.05: {false_stars[adjustment.rate]} under a metric."
+        assert sentence in " ".join(str(comparison).split())
+        assert comparison.test is not None
+        assert comparison.test.adjustment_rate == adjustment.rate

@@ -1,7 +1,8 @@
-"""Adjustments of p-values for multiple tests, which control the family-wise error rate.
+"""Adjustments of p-values for multiple tests, which control the family-wise error rate or the false discovery rate.
 
 The pairs under one metric form a family. If hypotheses with an adjusted p of at most α are rejected, the probability of
-any false rejection in the family is at most α, whichever null hypotheses are true (strong control).
+any false rejection in the family (or the expected share of false ones among all rejections) is at most α, whichever
+null hypotheses are true.
 
 A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`. An adjustment of p-values is for all tests. One
 from replicates depends on the test: :attr:`reshuffle.inference.tests.SignificanceTest.step_down` has a
@@ -41,6 +42,9 @@ __all__ = [
     "step_down_max",
     "step_down_min",
 ]
+
+# The error rates that adjustments control.
+FAMILY_WISE, FALSE_DISCOVERY = "family-wise error rate", "false discovery rate"
 
 # Iterates over the extremeness of hypotheses, (R,), in the order of the indices that it gets.
 Series: TypeAlias = Callable[[Sequence[int]], Iterator[Scores]]
@@ -91,6 +95,79 @@ def holm(pvalues: Scores) -> Scores:
     factors = np.empty(len(pvalues))
     factors[order] = np.arange(len(pvalues), 0, -1)
     return _monotone(order, factors * pvalues)
+
+
+def sidak(pvalues: Scores) -> Scores:
+    """1 − (1 − p)^m for m p-values: (m,) in and out. Exact for independent tests. Šidák 1967.
+
+    >>> sidak(np.array([0.01, 0.4])).round(4).tolist()
+    [0.0199, 0.64]
+    """
+    with np.errstate(divide="ignore"):  # log 0 for p = 1, whose adjusted p is 1
+        return np.asarray(-np.expm1(len(pvalues) * np.log1p(-pvalues)))
+
+
+def hochberg(pvalues: Scores) -> Scores:
+    """(m − j + 1)·p for the j-th smallest of m p-values, then the running minimum from the largest. Hochberg 1988.
+
+    >>> hochberg(np.array([0.03, 0.01, 0.04])).tolist()
+    [0.04, 0.03, 0.04]
+    """
+    return _step_up(pvalues, np.arange(len(pvalues), 0, -1))
+
+
+def hommel(pvalues: Scores) -> Scores:
+    """The largest p of Simes' tests of all intersections that contain a hypothesis: (m,) in and out. Hommel 1988.
+
+    For each j, the intersections of j hypotheses are tested by min_i j·p_(i)/i. Those with the largest p consist of the
+    hypothesis in question and those with the largest p-values. Cost: m² operations.
+
+    >>> hommel(np.array([0.01, 0.04, 0.2])).round(10).tolist()
+    [0.03, 0.08, 0.2]
+    """
+    m = len(pvalues)
+    order = np.argsort(pvalues, kind="stable")
+    p, adjusted = pvalues[order], pvalues[order].copy()
+    for j in range(2, m + 1):
+        # The j − 1 largest p-values, which are the second, third, … of any intersection.
+        largest = p[m - j + 1 :]
+        of_others = (j * largest / np.arange(2, j + 1)).min()
+        np.maximum(adjusted[: m - j + 1], np.minimum(j * p[: m - j + 1], of_others), out=adjusted[: m - j + 1])
+        # A hypothesis among them is in the intersection of the j largest.
+        whole = min(j * p[m - j], of_others)
+        np.maximum(adjusted[m - j + 1 :], np.minimum(whole, 1), out=adjusted[m - j + 1 :])
+    out = np.empty(m)
+    out[order] = np.minimum(np.maximum.accumulate(adjusted), 1)
+    return out
+
+
+def benjamini_hochberg(pvalues: Scores) -> Scores:
+    """m·p/j for the j-th smallest of m p-values, then the running minimum from the largest: (m,) in and out.
+
+    Benjamini & Hochberg 1995.
+
+    >>> benjamini_hochberg(np.array([0.03, 0.01, 0.02])).round(10).tolist()
+    [0.03, 0.03, 0.03]
+    """
+    return _step_up(pvalues, len(pvalues) / np.arange(1, len(pvalues) + 1))
+
+
+def benjamini_yekutieli(pvalues: Scores) -> Scores:
+    """Benjamini and Hochberg's times 1 + 1/2 + … + 1/m: (m,) in and out. Benjamini & Yekutieli 2001.
+
+    >>> benjamini_yekutieli(np.array([0.02, 0.01])).round(10).tolist()
+    [0.03, 0.03]
+    """
+    ranks = np.arange(1, len(pvalues) + 1)
+    return _step_up(pvalues, (1 / ranks).sum() * len(pvalues) / ranks)
+
+
+def _step_up(pvalues: Scores, factors: NDArray[Any]) -> Scores:
+    """The sorted p-values times factors, then the running minimum from the largest, at most 1: (m,)."""
+    order = np.argsort(pvalues, kind="stable")
+    adjusted = np.empty_like(pvalues)
+    adjusted[order] = np.minimum.accumulate((factors * pvalues[order])[::-1])[::-1]
+    return np.minimum(adjusted, 1)
 
 
 def max_t_of_shuffles(tests: Unadjusted) -> Scores:
@@ -282,6 +359,28 @@ def _undecided_by_holm(tests: Sequence[SignificanceResult], alpha: float) -> lis
     return undecided
 
 
+def _by_ends(of_pvalues: Callable[[Scores], Scores]) -> Callable[[Sequence[SignificanceResult], float], list[int]]:
+    """The intervals of all p-values, whose low ends and whose high ends are adjusted like p-values, may contain α."""
+
+    def undecided(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
+        intervals = [test.pvalue_interval for test in tests]
+        low, high = (
+            of_pvalues(
+                np.array(
+                    [
+                        float(test.pvalue if interval is None else getattr(interval, end))
+                        for test, interval in zip(tests, intervals, strict=True)
+                    ]
+                )
+            )
+            for end in ("low", "high")
+        )
+        found: list[int] = np.flatnonzero((low < alpha) & (alpha < high)).tolist()
+        return found
+
+    return undecided
+
+
 def _undecided_by_max_t(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
     """The adjusted p is (c + 1)/(R + 1) for a count of its own, c, or the unadjusted p if that is larger."""
 
@@ -323,6 +422,8 @@ class Adjustment:
     of_pvalues : callable or None
         From the p-values of a family to adjusted p-values, (m,) in and out. None if it is computed from replicates, by
         the :class:`StepDown` of the test.
+    rate : str
+        The error rate that it controls: ``FAMILY_WISE`` or ``FALSE_DISCOVERY``.
     multiplies : bool
         Whether the smallest of m p-values becomes up to m times as large, so that m tests need m times as many
         replicates.
@@ -334,6 +435,7 @@ class Adjustment:
     source: str
     undecided: Callable[[Sequence[SignificanceResult], float], list[int]]
     of_pvalues: Callable[[Scores], Scores] | None = None
+    rate: str = FAMILY_WISE
     multiplies: bool = True
 
     @property
@@ -368,6 +470,48 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "Holm 1979, Scandinavian Journal of Statistics 6",
             _undecided_by_holm,
             of_pvalues=holm,
+        ),
+        Adjustment(
+            "sidak",
+            "Šidák",
+            "1 - (1 - p)^m for m pairs; slightly smaller than Bonferroni's, exact for independent tests",
+            "doi:10.1080/01621459.1967.10482935",
+            _by_ends(sidak),
+            of_pvalues=sidak,
+        ),
+        Adjustment(
+            "hochberg",
+            "Hochberg",
+            "Holm's factors in steps from the largest p; valid for independent or positively dependent tests",
+            "doi:10.1093/biomet/75.4.800",
+            _by_ends(hochberg),
+            of_pvalues=hochberg,
+        ),
+        Adjustment(
+            "hommel",
+            "Hommel",
+            "rejects whatever Hochberg rejects, and sometimes more, under the same condition",
+            "doi:10.1093/biomet/75.2.383",
+            _by_ends(hommel),
+            of_pvalues=hommel,
+        ),
+        Adjustment(
+            "bh",
+            "Benjamini-Hochberg",
+            "false discovery rate, for independent or positively dependent tests",
+            "doi:10.1111/j.2517-6161.1995.tb02031.x",
+            _by_ends(benjamini_hochberg),
+            of_pvalues=benjamini_hochberg,
+            rate=FALSE_DISCOVERY,
+        ),
+        Adjustment(
+            "by",
+            "Benjamini-Yekutieli",
+            "false discovery rate, for any dependence between the tests",
+            "doi:10.1214/aos/1013699998",
+            _by_ends(benjamini_yekutieli),
+            of_pvalues=benjamini_yekutieli,
+            rate=FALSE_DISCOVERY,
         ),
         Adjustment(
             "maxt",

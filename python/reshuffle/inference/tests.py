@@ -380,6 +380,7 @@ class Plan:
             self.test.replicates,
             adjustment=None if adjustment is None else adjustment.name,
             adjustment_title=None if adjustment is None else adjustment.title,
+            adjustment_rate=None if adjustment is None else adjustment.rate,
             stopping=None if rule is None else rule.signature,
         )
 

@@ -9,6 +9,12 @@ from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, Used
 
 __all__ = ["CAVEATS", "EXACT", "ci", "counted", "notes", "number", "strata", "worded"]
 
+# What the error rates of adjustments are rates of.
+RATES: Mapping[str, str] = {
+    "family-wise error rate": "the chance of any false star",
+    "false discovery rate": "the expected share of false stars among the stars",
+}
+
 Values = Mapping[str, Any]
 
 # The mark of exact p-values in tables.
@@ -79,8 +85,8 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
     if test.adjustment is not None:
         pairs = len(comparison.comparisons) // len(comparison.metrics)
         yield (
-            f"Adjusted p: {test.adjustment_title}, over {counted(pairs, 'pair')} under each metric; family-wise error "
-            f"rate ≤ {alpha}: the chance of any false star under a metric."
+            f"Adjusted p: {test.adjustment_title}, over {counted(pairs, 'pair')} under each metric; "
+            f"{test.adjustment_rate} ≤ {alpha}: {RATES[test.adjustment_rate or '']} under a metric."
         )
 
 
