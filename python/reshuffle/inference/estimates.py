@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, either
 from ..lazy import lazy
-from ..metrics.base import LARGEST_SUM, Counts, Metric, Scores
+from ..metrics.base import LARGEST_SUM, Counts, Metric, Scores, tolerance
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Batch, CountSample, Replicates, Sample, resampler_of_sums
 from ..resampling.linear import gradient, rows_of, slopes_of
 from ..resampling.samples import BATCH_CELLS
 from ..resampling.units import Strata
-from .pvalues import tolerance
 
 __all__ = ["ANY", "MEANS", "SUMS", "Estimate", "check_kind"]
 

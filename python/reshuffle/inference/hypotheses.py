@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..lazy import lazy
-from ..metrics.base import Scores
+from ..metrics.base import Scores, tolerance
 from ..resampling import Pairs, Reduction, Replicates
 from ..resampling.exact import MISSING
 from ..resampling.schemes import Shuffling
-from .pvalues import threshold, tolerance
+from .pvalues import threshold
 
 __all__ = ["COLUMNS", "MISSING", "Hypotheses", "Observed", "Outcome"]
 

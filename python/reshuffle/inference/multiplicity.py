@@ -127,17 +127,16 @@ def hommel(pvalues: Scores) -> Scores:
     """
     m = len(pvalues)
     order = np.argsort(pvalues, kind="stable")
-    p, adjusted = pvalues[order], pvalues[order].copy()
+    p = adjusted = pvalues[order]
     for j in range(2, m + 1):
         # The j − 1 largest p-values, which are the second, third, … of any intersection.
         largest = p[m - j + 1 :]
         of_others = (j * largest / np.arange(2, j + 1)).min()
-        np.maximum(adjusted[: m - j + 1], np.minimum(j * p[: m - j + 1], of_others), out=adjusted[: m - j + 1])
-        # A hypothesis among them is in the intersection of the j largest.
-        whole = min(j * p[m - j], of_others)
-        np.maximum(adjusted[m - j + 1 :], np.minimum(whole, 1), out=adjusted[m - j + 1 :])
+        simes = np.minimum(j * p[: m - j + 1], of_others)
+        # One of the j − 1 largest is in the intersection of the j largest, which is the last of these.
+        adjusted = np.maximum(adjusted, np.concatenate([simes, np.full(j - 1, simes[-1])]))
     out = np.empty(m)
-    out[order] = np.minimum(np.maximum.accumulate(adjusted), 1)
+    out[order] = np.minimum(adjusted, 1)
     return out
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores
 
-__all__ = ["pvalue", "threshold", "tolerance"]
+__all__ = ["pvalue", "threshold"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Booleans: TypeAlias = NDArray[np.bool_]
@@ -33,16 +33,6 @@ def pvalue(
     observed = 1 if includes_observed is False else np.logical_not(includes_observed)
     p: Scores = (exceedances + observed) / (n_resamples + observed)
     return p if tails == 1 else np.minimum(tails * p, 1)
-
-
-def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
-    """How far apart two differences of scores may be to count as equal.
-
-    Equal sums give equal scores, so most ties are exact. But two different sums may have differences that are equal in
-    exact arithmetic and not in floating point. The tolerance is 16 units in the last place of the larger score.
-    """
-    tolerances: Scores = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
-    return tolerances
 
 
 def threshold(statistic: Scores, tolerances: Scores, alternative: str) -> Scores:

@@ -14,14 +14,14 @@ from itertools import chain
 import numpy as np
 
 from ..lazy import lazy
-from ..metrics.base import Scores
+from ..metrics.base import Scores, tolerance
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Pairs, Replicates, Sample, Series, Spread, extremeness
 from ..resampling.schemes import shuffle
 from ..resampling.studentized import studentize
 from .hypotheses import Observed, Outcome
 from .multiplicity import StepDown, Unadjusted, extremeness_to_reach, step_down_max, step_down_min
-from .pvalues import threshold, tolerance
+from .pvalues import threshold
 from .randomization import outcome_of_shuffles
 
 __all__ = ["MAX_T", "MIN_P", "as_studentized", "studentized_randomization"]

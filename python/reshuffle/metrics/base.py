@@ -25,6 +25,7 @@ __all__ = [
     "check_sums",
     "counts_array",
     "thread_count",
+    "tolerance",
     "totals_array",
 ]
 
@@ -213,6 +214,16 @@ def check_sums(counts: Counts, place: str = "") -> None:
         if max(high, -low) * counts.shape[1] > LARGEST_SUM:
             message = "{place}the counts of column {column} are too large: their sum would pass {largest}"
             raise InputError(message, place=place, column=column, largest=LARGEST_SUM_TEXT)
+
+
+def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
+    """How far apart two differences of scores may be to count as equal.
+
+    Equal sums give equal scores, so most ties are exact. But two different sums may have differences that are equal in
+    exact arithmetic and not in floating point. The tolerance is 16 units in the last place of the larger score.
+    """
+    tolerances: Scores = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
+    return tolerances
 
 
 def thread_count(threads: int | None) -> int:

@@ -82,11 +82,11 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
     starred = "p" if test.adjustment is None else "adjusted p"
     yield f"p: {test.title},{replicates} {test.alternative}; * {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
-    if test.adjustment is not None:
+    if test.adjustment_rate is not None:
         pairs = len(comparison.comparisons) // len(comparison.metrics)
         yield (
             f"Adjusted p: {test.adjustment_title}, over {counted(pairs, 'pair')} under each metric; "
-            f"{test.adjustment_rate} ≤ {alpha}: {RATES[test.adjustment_rate or '']} under a metric."
+            f"{test.adjustment_rate} ≤ {alpha}: {RATES[test.adjustment_rate]} under a metric."
         )
 
 

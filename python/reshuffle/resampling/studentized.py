@@ -33,7 +33,7 @@ from .. import _core
 from .._core import LARGEST_SUM
 from ..errors import InputError
 from ..lazy import lazy
-from ..metrics.base import Counts, Metric, Scores
+from ..metrics.base import Counts, Metric, Scores, tolerance
 from .linear import gradient
 from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, FormulaSample, NativeSample, Pairs
 from .units import Strata
@@ -182,6 +182,17 @@ ROUNDING = 2.0**-44
 ROUNDING_OF_FINITE_DIFFERENCES = 2.0**-28
 
 
+def _studentized(x: Scores, y: Scores, scale: float, variances: Scores, sizes: Scores, rounding: float) -> Scores:
+    """The differences x − y divided by their standard errors: (n,).
+
+    Where the variance is 0 but for rounding errors, 0 for equal scores and infinite for others, as in the core.
+    """
+    differences = x - y
+    without_error = np.where(np.abs(differences) <= tolerance(x, y), 0.0, np.copysign(np.inf, differences))
+    errors, has_error = np.sqrt(np.maximum(variances, 0)), variances > rounding * np.abs(sizes)
+    return np.asarray(np.divide(differences * scale, errors, out=without_error, where=has_error))
+
+
 class ObservedStatistic(NamedTuple):
     """The observed difference in score, its standard error, the studentized difference, and its tolerance for ties."""
 
@@ -195,12 +206,12 @@ class ObservedStatistic(NamedTuple):
         cls, scores: Scores, scale: float, variance: float, size: float, rounding: float
     ) -> ObservedStatistic:
         """From both scores, the variance of the scaled difference, the size of its terms and their rounding errors."""
-        difference, slack = float(scores[0] - scores[1]), 16 * float(np.spacing(np.abs(scores).max()))
+        difference, slack = float(scores[0] - scores[1]), float(tolerance(scores[0], scores[1]))
+        variances, sizes = np.array([variance]), np.array([size])
+        (value,) = _studentized(scores[:1], scores[1:], scale, variances, sizes, rounding).tolist()
         if variance <= rounding * abs(size):
-            value = 0.0 if abs(difference) <= slack else float(np.copysign(np.inf, difference))
             return cls(difference, 0.0, value, 0.0)
         root = variance**0.5
-        value = difference * scale / root
         # The smaller a variance is compared with its terms, the larger is its relative rounding error.
         condition = max(1.0, size / variance)
         return cls(difference, root / scale, value, (slack * scale / root + abs(value) * rounding) * condition)
@@ -277,14 +288,7 @@ class StudentizedFormula(StudentizedSample, FormulaSample):
         totals = np.stack([self.totals[0] - moved, self.totals[1] + moved])
         x, y = self.metric.score(totals[..., : self.width])
         variances, sizes = self._variances(totals)
-        differences = x - y
-        equal = np.abs(differences) <= 16 * np.spacing(np.maximum(np.abs(x), np.abs(y)))
-        without_error = np.where(equal, 0.0, np.copysign(np.inf, differences))
-        errors = np.sqrt(np.maximum(variances, 0))
-        has_error = variances > ROUNDING_OF_FINITE_DIFFERENCES * np.abs(sizes)
-        scaled = differences * self.constants.scale
-        studentized: Scores = np.divide(scaled, errors, out=without_error, where=has_error)
-        return studentized[None]
+        return _studentized(x, y, self.constants.scale, variances, sizes, ROUNDING_OF_FINITE_DIFFERENCES)[None]
 
     @property
     def batch_size(self) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SEGMENT_MESSAGE, InputError, quoted
 from ..lazy import lazy
-from ..metrics.base import Counts, Scores
+from ..metrics.base import Counts, Scores, tolerance
 from ..settings import DocumentIds, StratumIds
 from .squares import Squares
 
@@ -285,7 +285,7 @@ def paired_influence(scores: Scores, leave_one_out: Scores, a: int, b: int) -> S
     """
     difference = (scores[a] - leave_one_out[a]) - (scores[b] - leave_one_out[b])
     # Differences of a few units in the last place are rounding errors of the scores.
-    rounding = 16 * np.spacing(max(abs(scores[a]), abs(scores[b])))
+    rounding = tolerance(scores[a], scores[b])
     others = leave_one_out.shape[1] - 1
     return np.asarray(others * np.where(np.abs(difference) <= rounding, 0.0, difference))
 
