@@ -1,9 +1,9 @@
 """Compare forms of the standard error of ``ar-studentized`` in cost and size: ``python benches/studentized_forms.py``.
 
-The standard error of a shuffle needs the sums of products of the columns that differ (δ) and all columns (w). The forms
-differ in what stands for the columns of δ: one fixed direction, one or two (the package), or every column, which is the
-full delta method. :mod:`reshuffle.resampling.studentized` defines them. The sizes are those of ``size_power.py``, in
-nulls that tell the forms apart.
+The standard error of a shuffle needs sums of products: of the differences of two systems' columns (δ) with the sums of
+their columns (w). The forms differ in what replaces the columns of δ: one fixed direction, one or two (the package), or
+nothing, which is the full delta method. :mod:`reshuffle.resampling.studentized` defines them. The sizes are those of
+``size_power.py``, under three null hypotheses where the forms may differ and one where they should not.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def every_column(delta: Array, directions: Array, weights: Weights) -> tuple[Arr
 
 @contextmanager
 def using(form: str) -> Iterator[None]:
-    """Make the package use a form."""
+    """A context in which the package uses this form of the standard error."""
     change = np.inf if form == "one direction" else module.CHANGE
     contributions = every_column if form == "every column" else module._rounded
     with mock.patch.multiple(module, CHANGE=change, _rounded=contributions):

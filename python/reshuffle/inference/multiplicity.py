@@ -119,8 +119,8 @@ def hochberg(pvalues: Scores) -> Scores:
 def hommel(pvalues: Scores) -> Scores:
     """The largest p of Simes' tests of all intersections that contain a hypothesis: (m,) in and out. Hommel 1988.
 
-    For each j, the intersections of j hypotheses are tested by min_i j·p_(i)/i. Those with the largest p consist of the
-    hypothesis in question and those with the largest p-values. Cost: m² operations.
+    A set of j hypotheses is tested by min_i j·p_(i)/i. Of the sets that contain a given hypothesis, the one with the
+    largest p consists of it and the j − 1 others with the largest p-values. Cost: m² operations.
 
     >>> hommel(np.array([0.01, 0.04, 0.2])).round(10).tolist()
     [0.03, 0.08, 0.2]
@@ -359,7 +359,7 @@ def _undecided_by_holm(tests: Sequence[SignificanceResult], alpha: float) -> lis
 
 
 def _by_ends(of_pvalues: Callable[[Scores], Scores]) -> Callable[[Sequence[SignificanceResult], float], list[int]]:
-    """The intervals of all p-values, whose low ends and whose high ends are adjusted like p-values, may contain α."""
+    """Adjust the low ends of the intervals of all p-values, and the high ends: α may lie between both results."""
 
     def undecided(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
         intervals = [test.pvalue_interval for test in tests]
@@ -473,7 +473,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "sidak",
             "Šidák",
-            "1 - (1 - p)^m for m pairs; slightly smaller than Bonferroni's, exact for independent tests",
+            "1 - (1 - p)^m for m pairs; slightly smaller than Bonferroni's p, exact for independent tests",
             "doi:10.1080/01621459.1967.10482935",
             _by_ends(sidak),
             of_pvalues=sidak,
@@ -481,7 +481,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "hochberg",
             "Hochberg",
-            "Holm's factors in steps from the largest p; valid for independent or positively dependent tests",
+            "Holm's factors, starting from the largest p; for independent or positively dependent tests",
             "doi:10.1093/biomet/75.4.800",
             _by_ends(hochberg),
             of_pvalues=hochberg,
@@ -489,7 +489,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "hommel",
             "Hommel",
-            "rejects whatever Hochberg rejects, and sometimes more, under the same condition",
+            "Simes' tests of all sets of pairs; never larger than Hochberg's p, and for the same tests",
             "doi:10.1093/biomet/75.2.383",
             _by_ends(hommel),
             of_pvalues=hommel,
@@ -515,7 +515,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "maxt",
             "step-down maxT",
-            "compares with the largest difference of each replicate; accounts for the dependence between tests",
+            "compares with the largest standardized difference of each replicate; accounts for dependence between tests",
             "Westfall & Young 1993",
             _undecided_by_max_t,
             multiplies=False,
