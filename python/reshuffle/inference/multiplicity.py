@@ -515,7 +515,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "maxt",
             "step-down maxT",
-            "compares with the largest standardized difference of each replicate; accounts for dependence between tests",
+            "compares with the largest standardized difference of each replicate; accounts for their dependence",
             "Westfall & Young 1993",
             _undecided_by_max_t,
             multiplies=False,
