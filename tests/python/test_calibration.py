@@ -436,7 +436,7 @@ def test_small_samples_have_the_documented_coverage_and_type_i_error(pair: Count
                     refused += 1
                     low, high = -math.inf, math.inf
                 counts[index] += low <= truth[index] <= high
-        swap = rng.integers(2, size=rows.shape[1], dtype=bool)[:, None]
+        swap = np.asarray(rng.integers(2, size=rows.shape[1], dtype=bool))[:, None]
         null = small.replicates(np.where(swap, rows[::-1], rows), simulation)
         for name in rejected:
             plan = Plan.from_settings(ComparisonSettings(name))

@@ -334,7 +334,7 @@ def _cross(metric: Metric, a: Counts, b: Counts, strata: Strata) -> Cross:
         1 / roots,
     )
     # In this case v is a constant times Σδ² − (Σσδ)²/U, for the only column that differs.
-    follows_difference = (
+    follows_difference = bool(
         n_strata == 1
         and np.count_nonzero(differing) <= 1
         and not terms.shape[1]
