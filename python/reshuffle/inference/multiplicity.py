@@ -1,8 +1,8 @@
 """Adjustments of p-values for multiple tests, which control the family-wise error rate or the false discovery rate.
 
-The pairs under one metric form a family. If hypotheses with an adjusted p of at most α are rejected, the probability of
-any false rejection in the family (or the expected share of false ones among all rejections) is at most α, whichever
-null hypotheses are true.
+A family is the pairs under one metric, or all pairs under all metrics. If hypotheses with an adjusted p of at most α
+are rejected, the probability of any false rejection in the family (or the expected share of false ones among all
+rejections) is at most α, whichever null hypotheses are true.
 
 A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`. An adjustment of p-values is for all tests. One
 from replicates depends on the test: :attr:`reshuffle.inference.tests.SignificanceTest.step_down` has a
@@ -39,6 +39,7 @@ __all__ = [
     "Unadjusted",
     "experimentwise_error",
     "extremeness_to_reach",
+    "per_comparison_level",
     "step_down_max",
     "step_down_min",
 ]
@@ -59,6 +60,20 @@ def experimentwise_error(level: float, n_tests: int) -> float:
     0.9954
     """
     return -math.expm1(n_tests * math.log1p(-level))
+
+
+def per_comparison_level(error: float, n_tests: int) -> float:
+    """The level for each of n tests whose experimentwise error is ``error``: 1 − (1 − error)^(1/n).
+
+    The inverse of :func:`experimentwise_error`, as in Riezler & Maxwell 2005 (W05-0908), section 4.4. For independent
+    tests the experimentwise error is then exactly ``error`` (Šidák 1967, doi:10.1080/01621459.1967.10482935).
+
+    >>> round(per_comparison_level(0.05, 105), 6)
+    0.000488
+    >>> round(experimentwise_error(per_comparison_level(0.05, 105), 105), 6)
+    0.05
+    """
+    return -math.expm1(math.log1p(-error) / n_tests)
 
 
 @dataclass(frozen=True, eq=False)
