@@ -605,15 +605,15 @@ class Comparison:
     >>> print(comparison)
     BLEU: 400 segments, 1 reference, 4 systems
     <BLANKLINE>
-    System     BLEU         Δ        p
-    ──────────────────────────────────
+    System     BLEU         Δ       p  adjusted p
+    ─────────────────────────────────────────────
     baseline  71.19  baseline
-    tuned     73.24     +2.05   0.1622
-    larger    81.38    +10.19  0.0002*
-    rules     54.09    -17.10  0.0002*
+    tuned     73.24     +2.05  0.1622      0.1622
+    larger    81.38    +10.19  0.0002     0.0002*
+    rules     54.09    -17.10  0.0002     0.0002*
     <BLANKLINE>
-    p: centred and percentile bootstrap, 10,000 draws, two-sided; * p ≤ 0.05.
-    3 tests, p not adjusted: ...
+    p: centred and percentile bootstrap, 10,000 draws, two-sided; * adjusted p ≤ 0.05.
+    Adjusted p: step-down maxT over 3 pairs; ...
     >>> round(comparison.score("tuned").score, 2)
     73.24
     >>> comparison.pair("tuned").test.pvalue < comparison.alpha

@@ -364,7 +364,9 @@ def test_reports_show_adjusted_p_values(demo: Path, run: Any) -> None:
     assert "not adjusted" not in text
     pairs = json.loads(run(*compared, "minp", "--test", "ar", "--format", "json").out)["comparisons"]
     assert all(pair["adjusted_pvalue"] >= pair["pvalue"] for pair in pairs)
-    assert "pvalue_high,adjusted_pvalue,adjustment,family" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]
+    assert (
+        "pvalue_high,adjusted_pvalue,adjustment,family" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]
+    )
 
 
 # --- Adjustments of p-values
