@@ -21,6 +21,7 @@ __all__ = [
     "InputFormat",
     "Interval",
     "MetricName",
+    "Missing",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -84,6 +85,9 @@ Interval: TypeAlias = Literal[
     "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
 ]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
+
+Missing: TypeAlias = Literal["error", "pairwise"]
+""":data:`reshuffle.metrics.precomputed.TREATMENTS_OF_MISSING`."""
 
 StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
 """:data:`reshuffle.inference.intervals.STANDARD_ERRORS`."""
