@@ -448,7 +448,7 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
     extra = () if step_down is None else step_down.extra
     observed = Observed(
         replicates,
-        hypotheses,
+        hypotheses.in_rows_of(replicates.samples),
         plan.alternative,
         plan.shuffling,
         extra,
