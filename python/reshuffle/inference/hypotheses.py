@@ -118,8 +118,13 @@ class Hypotheses:
 
     def families(self) -> list[slice]:
         """The range of indices of each family, whose hypotheses are adjacent."""
-        ends = [*np.flatnonzero(np.diff(self.family)) + 1, len(self)]
+        ends = [*(np.flatnonzero(np.diff(self.family)) + 1).tolist(), len(self)]
         return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+
+    @property
+    def family_of_metric(self) -> Index:
+        """The family of the pairs under each metric, for the hypotheses about one test set: (metrics,)."""
+        return np.asarray(self.table(self.family)[:, 0])
 
     def table(self, values: NDArray[T]) -> NDArray[T]:
         """(H,) values for the hypotheses about one test set, reshaped to (metrics, pairs)."""
