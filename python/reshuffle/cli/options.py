@@ -209,6 +209,17 @@ def _intervals(default: str | None, confidence: float | None) -> tuple[Decorator
     )  # fmt: skip
 
 
+SIMULTANEOUS = (
+    option(
+        "Intervals",
+        "--simultaneous",
+        is_flag=True,
+        help="Make the intervals of the differences simultaneous: with the confidence level, all of a family hold at "
+        "once. Every difference whose interval excludes 0 has a star.",
+    ),
+)
+
+
 def _resampling(replicates: str) -> tuple[Decorator, ...]:
     """``replicates`` says what there are n of."""
     return (
@@ -254,7 +265,7 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
-    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), resampling, output)
+    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS, resampling, output)
     return reference(systems(options(command)))
 
 

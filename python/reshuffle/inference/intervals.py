@@ -28,6 +28,7 @@ from ..settings import DocumentIds, Resampling, StratumIds, Units, default_alpha
 from ..validate import check_level, check_name
 from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
+from .pvalues import largest_rank
 
 __all__ = [
     "INTERVALS",
@@ -68,14 +69,6 @@ def rank_of_ends(n_draws: int, level: float) -> int:
     (25, 25, 0)
     """
     return largest_rank(n_draws + 1, default_alpha(level), tails=2)
-
-
-def largest_rank(n: int, alpha: float, tails: int = 1) -> int:
-    """The largest integer k with tails·k/n ≤ α in floating point, as p-values are compared with α."""
-    rank = int(alpha * n / tails)
-    rank += tails * (rank + 1) / n <= alpha
-    rank -= tails * rank / n > alpha
-    return rank
 
 
 def _symmetric_ends(draws: Scores, level: float) -> tuple[float, float]:

@@ -142,8 +142,24 @@ def _within(comparison: Comparison) -> str:
 def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> str:
     n_draws = counted(comparison.n_resamples or 0, "bootstrap draw")
     draws = f", {n_draws}{_unit(comparison)}" if interval.draws else ""
+    if interval.simultaneous:
+        return (
+            f"{ci(level)} of scores: {interval.title}{draws}{_within(comparison)}. {_simultaneous(comparison, level)}"
+        )
     each = f"; {number(100 * level)}% holds for each interval, not for all at once"
     return f"{ci(level)}: {interval.title}{draws}{_within(comparison)}{each if len(comparison.comparisons) > 1 else ''}"
+
+
+def _simultaneous(comparison: Comparison, level: float) -> str:
+    """What simultaneous intervals are and promise."""
+    tests, metrics = len(comparison.comparisons), len(comparison.metrics)
+    if comparison.family_size == 1:
+        of = "its own interval under each metric"
+    elif comparison.family_size == tests:
+        of = f"all {tests:,} intervals at once" + ("" if metrics == 1 else ", under all metrics")
+    else:
+        of = f"all {comparison.family_size:,} intervals under a metric at once"
+    return f"{ci(level)} of differences: simultaneous, {number(100 * level)}% for {of}"
 
 
 def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
@@ -339,6 +355,7 @@ REASONS = {
     "adjustment": "p is adjusted, the interval is not",
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
+    "step-down": "the adjustment steps down, simultaneous intervals cannot",
     "half": "for a star, the test 'bootstrap' must reject as well",
     "method": "they are computed by different methods",
 }
