@@ -98,13 +98,14 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
     if test.family == "all":
         return f"{method} over all {tests:,} tests, {pairs} under each of {metrics:,} metrics; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
-    overall = (
-        f"Over all {metrics:,} metrics it may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' "
-        f"(--family all) controls it over all {tests:,} tests."
+    together = f"Over the {metrics:,} metrics together"
+    limits = (
+        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' (--family all) keeps it at "
+        f"{number(alpha)} over all {tests:,} tests."
     )
     if comparison.family_size == 1:
-        return f"One test under each metric, so p needs no adjustment there; {controlled} under a metric. {overall}"
-    return f"{method} over {pairs} under each metric; {controlled} under a metric. {overall}"
+        return f"Each metric is a family of one test, so p needs no adjustment. {together}, {RATES[rate]} {limits}"
+    return f"{method} over {pairs} under each metric; {controlled} under a metric. {together} it {limits}"
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
