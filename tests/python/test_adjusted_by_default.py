@@ -292,10 +292,10 @@ def test_the_sentence_names_the_method_the_family_and_the_error_rate() -> None:
     assert (
         "Adjusted p: step-down maxT over 6 pairs under each metric; family-wise error rate ≤ 0.05: the chance of any "
         "false star under a metric. Over the 2 metrics together it may be up to 0.1; family 'all' (--family all) keeps "
-        "it at 0.05 over all 12 tests."
+        "it at 0.05 over the 12 tests."
     ) in several
     assert (
-        "Adjusted p: Holm over all 12 tests, 6 pairs under each of 2 metrics; family-wise error rate ≤ 0.05: the "
+        "Adjusted p: Holm over 12 tests, 6 pairs under each of 2 metrics; family-wise error rate ≤ 0.05: the "
         "chance of any false star."
     ) in words(compared(4, metrics, adjust="holm", family="all"))
     assert (
@@ -315,7 +315,7 @@ def test_where_every_family_has_one_test_tables_have_no_second_p(adjust: str) ->
     assert "* p ≤ 0.05" in words(comparison)
     assert (
         "Over the 2 metrics together, the chance of any false star may be up to 0.1; family 'all' (--family all) keeps "
-        "it at 0.05 over all 2 tests."
+        "it at 0.05 over the 2 tests."
     ) in words(comparison)
     together = compared(2, ("easy", "noisy"), adjust="holm", family="all")
     assert "adjusted p" in words(together)

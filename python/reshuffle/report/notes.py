@@ -96,12 +96,12 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
     if metrics == 1:
         return f"{method} over {pairs}; {controlled}."
     if test.family == "all":
-        return f"{method} over all {tests:,} tests, {pairs} under each of {metrics:,} metrics; {controlled}."
+        return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
     together = f"Over the {metrics:,} metrics together"
     limits = (
         f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' (--family all) keeps it at "
-        f"{number(alpha)} over all {tests:,} tests."
+        f"{number(alpha)} over the {tests:,} tests."
     )
     if comparison.family_size == 1:
         return f"Each metric is a family of one test, so p needs no adjustment. {together}, {RATES[rate]} {limits}"
