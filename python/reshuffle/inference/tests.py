@@ -170,7 +170,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-percentile",
             "percentile bootstrap",
-            "significant exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
+            "p <= alpha exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
             "doi:10.1017/CBO9780511802843, 5.3",
             bootstrap.percentile,
             replicates="draws",
