@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -265,13 +264,15 @@ def _many_tests(values: Values) -> str:
 
 
 def _rounded_down(level: float) -> str:
-    """A level with three significant digits that is not larger, so that it keeps an error rate, too.
+    """A level with three significant digits, rounded down so that the error rate is not above the one wanted.
 
     >>> _rounded_down(0.016952), _rounded_down(0.05)
     ('0.0169', '0.05')
     """
-    unit = 10.0 ** (math.floor(math.log10(level)) - 2)
-    return f"{math.floor(level / unit * (1 + 1e-9)) * unit:.3g}"
+    from decimal import ROUND_FLOOR, Context
+
+    rounded = Context(prec=3, rounding=ROUND_FLOOR).create_decimal(repr(level * (1 + 1e-9)))
+    return f"{float(rounded):.3g}"
 
 
 def _few_units(values: Values) -> str:
