@@ -278,11 +278,13 @@ class Resampled(NamedTuple):
     replicates: Replicates
 
     @classmethod
-    def from_data(cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling) -> Resampled:
-        """Count these systems, and sum the counts of each document if documents are resampled."""
+    def from_data(
+        cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling, pairs: Pairs = ()
+    ) -> Resampled:
+        """Count these systems, of which ``pairs`` are compared, and sum the counts of each document if need be."""
         documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
         strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
-        samples = by_segment = data.count(names, resampling)
+        samples = by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
         if documents is not None:
             samples = [sample.by_document(documents) for sample in samples]
         if strata is not None:
@@ -293,13 +295,17 @@ class Resampled(NamedTuple):
         """Intraclass correlation and design effect, metric by metric, pair by pair; (None, None) without documents."""
         if self.documents is None:
             return [(None, None)] * (len(self.by_segment) * len(pairs))
-        return [effect for sample in self.by_segment for effect in sample.document_effects(self.documents, pairs)]
+        return [
+            effect
+            for sample in self.by_segment
+            for effect in sample.document_effects(self.documents, sample.rows_of(pairs))
+        ]
 
     def exchangeability(self, plan: Plan, pairs: Pairs) -> list[Exchangeability | None]:
         """Whether outputs are exchangeable, metric by metric, pair by pair; None if the test does not need that."""
         if not plan.test.needs_exchangeable:
             return [None] * (len(self.by_segment) * len(pairs))
-        return [found for sample in self.replicates.samples for found in sample.exchangeability(pairs)]
+        return [found for sample in self.replicates.samples for found in sample.exchangeability(sample.rows_of(pairs))]
 
 
 class Inferred(NamedTuple):
@@ -339,9 +345,9 @@ class Inferred(NamedTuple):
         )
 
     def interval_of(self, m: int, a: int, b: int | None = None) -> ConfidenceInterval | None:
-        """The interval of system a's score under metric m, or with b that of the difference a − b. All are indices.
+        """The interval of system a's score under metric m, or with b that of the difference a − b.
 
-        None if no intervals were requested.
+        All are indices, a and b those of rows of the sample. None if no intervals were requested.
         """
         if self.interval is None:
             return None
@@ -364,7 +370,7 @@ def compared(
         plan = plan.for_inversion(interval.name)
     size = family_size(plan.family, len(pairs), len(data.metrics))
     resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
-    resampled = Resampled.from_data(data, names, units, resampling)
+    resampled = Resampled.from_data(data, names, units, resampling, pairs)
     replicates = resampled.replicates
     if interval is not None and interval.draws:
         _ = replicates.draws  # now, so that running out of memory shows before the tests have run
@@ -372,23 +378,29 @@ def compared(
     outcome = run_tests(plan, [replicates], hypotheses)
     tests = records(plan, [replicates], hypotheses, outcome, data.labels, data.n_references)
     found = Inferred(replicates, levels, interval, plan, baseline, enough=enough)
-    places = zip(hypotheses.metric.tolist(), hypotheses.a.tolist(), hypotheses.b.tolist(), strict=True)
+    compared_rows = (
+        (m, pair, rows)
+        for m, sample in enumerate(replicates.samples)
+        for pair, rows in zip(pairs, sample.rows_of(pairs), strict=True)
+    )
     comparisons = [
         PairedDifference(
             baseline=names[b],
             system=names[a],
             metric=data.labels[m],
             test=replace(test, statistic=replicates.samples[m].round_score(test.statistic)),
-            confidence_interval=found.interval_of(m, a, b),
+            confidence_interval=found.interval_of(m, *rows),
+            n_segments=_n_scored(resampled.by_segment[m], rows),
+            n_units=_n_scored(replicates.samples[m], rows),
             intraclass_correlation=correlation,
             design_effect=effect,
             exchangeability=exchangeability,
         )
-        for (m, a, b), test, (correlation, effect), exchangeability in zip(
-            places, tests, resampled.effects(pairs), resampled.exchangeability(plan, pairs), strict=True
+        for (m, (a, b), rows), test, (correlation, effect), exchangeability in zip(
+            compared_rows, tests, resampled.effects(pairs), resampled.exchangeability(plan, pairs), strict=True
         )
     ]
-    return _comparison(data, names, replicates.samples, found._replace(comparisons=comparisons))
+    return _comparison(data, names, resampled.by_segment, found._replace(comparisons=comparisons))
 
 
 def _with_number(
@@ -424,8 +436,9 @@ def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampli
         return _comparison(data, data.names, data.count(data.names, resampling))
     interval = check_interval(levels.interval, *data.metrics, test=None)
     resampling, enough = _with_number(resampling, None, interval, levels)
-    replicates = Resampled.from_data(data, data.names, units, resampling).replicates
-    return _comparison(data, data.names, replicates.samples, Inferred(replicates, levels, interval, enough=enough))
+    resampled = Resampled.from_data(data, data.names, units, resampling)
+    found = Inferred(resampled.replicates, levels, interval, enough=enough)
+    return _comparison(data, data.names, resampled.by_segment, found)
 
 
 def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
@@ -437,10 +450,17 @@ def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
     return "+".join(sorted(names)) if names - {"iid"} else None
 
 
+def _n_scored(sample: Sample, rows: Sequence[int]) -> int:
+    """The number of units in which all these systems have scores."""
+    units = sample.scored_units(rows)
+    return sample.n_units if units is None else len(units)
+
+
 def _comparison(
-    data: Data, names: tuple[str, ...], samples: Sequence[Sample], found: Inferred | None = None
+    data: Data, names: tuple[str, ...], by_segment: Sequence[Sample], found: Inferred | None = None
 ) -> Comparison:
     """The result, with tests and intervals if there are any."""
+    samples = by_segment if found is None else found.replicates.samples
     scores = [
         SystemScore(
             system=name,
@@ -448,6 +468,7 @@ def _comparison(
             score=sample.round_score(float(sample.scores[s])),
             confidence_interval=None if found is None else found.interval_of(m, s),
             details=sample.details(s),
+            n_segments=_n_scored(by_segment[m], [s]),
         )
         for m, (label, sample) in enumerate(zip(data.labels, samples, strict=True))
         for s, name in enumerate(names)

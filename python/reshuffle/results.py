@@ -356,6 +356,9 @@ class SystemScore:
     details : mapping of str to float
         The parts of the score. For BLEU: the precisions in percent, the brevity penalty, the length ratio, and the
         lengths in tokens.
+    n_segments : int
+        The number of segments that have a score. It is smaller than that of the test set only for
+        :class:`~reshuffle.SegmentScores` with missing scores.
     """
 
     system: str
@@ -363,6 +366,7 @@ class SystemScore:
     score: float
     confidence_interval: ConfidenceInterval | None
     details: Mapping[str, float]
+    n_segments: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +399,10 @@ class PairedDifference:
         ``test.statistic`` is score(system) − score(baseline).
     confidence_interval : ConfidenceInterval or None
         For the difference; None if no intervals were requested.
+    n_segments, n_units : int
+        The number of segments, and of resampling units, for which both systems have a score. They are smaller than
+        those of the test set only for :class:`~reshuffle.SegmentScores` with missing scores. The difference is then
+        that of the means over these segments.
     intraclass_correlation : float or None
         The correlation of the segments' paired differences within documents
         (:func:`reshuffle.intraclass_correlation`), each segment's difference being its influence on the difference of
@@ -414,6 +422,8 @@ class PairedDifference:
     metric: str
     test: SignificanceResult
     confidence_interval: ConfidenceInterval | None
+    n_segments: int
+    n_units: int
     intraclass_correlation: float | None = None
     design_effect: float | None = None
     exchangeability: Exchangeability | None = None
@@ -661,6 +671,10 @@ class Comparison:
         from .report import Terminal, render
 
         return render(self, "text", Terminal.from_stdout()).rstrip("\n")
+
+    def lacks_scores(self, metric: str | None = None) -> bool:
+        """Whether any segment scores are missing under a metric, or under any metric if it is None."""
+        return any(s.n_segments < self.n_segments for s in self.scores if metric in (None, s.metric))
 
     def _repr_html_(self) -> str:
         """The tables, notes and caveats as HTML, for notebooks."""

@@ -22,6 +22,7 @@ __all__ = [
     "InputFormat",
     "Interval",
     "MetricName",
+    "Missing",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -90,6 +91,9 @@ Interval: TypeAlias = Literal[
     "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
 ]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
+
+Missing: TypeAlias = Literal["error", "pairwise"]
+""":data:`reshuffle.metrics.precomputed.TREATMENTS_OF_MISSING`."""
 
 StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
 """:data:`reshuffle.inference.intervals.STANDARD_ERRORS`."""

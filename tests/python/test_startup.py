@@ -21,6 +21,7 @@ from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
+from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FORMATS, SEGMENT_FORMATS
 from reshuffle.resampling.schemes import SCHEMES
@@ -138,6 +139,7 @@ def kinds_of_seeds() -> list[str]:
         (types.SmoothingPrior, choices("sentbleu", "smoothing_prior")),
         (types.TerVariant, choices("ter", "variant")),
         (types.BootstrapMethod, BOOTSTRAP_METHODS),
+        (types.Missing, TREATMENTS_OF_MISSING),
         (types.StandardError, STANDARD_ERRORS),
         (types.SeedKind, kinds_of_seeds()),
         (types.Test, TESTS),

@@ -59,6 +59,16 @@ INPUT = (
     ),
     option(
         "Input",
+        "--missing",
+        type=Name("treatment of missing scores", get_args(types.Missing)),
+        default="error",
+        show_default=True,
+        metavar="NAME",
+        help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare each pair of systems "
+        "on the segments for which both have a score.",
+    ),
+    option(
+        "Input",
         "--parses",
         multiple=True,
         metavar="FILE...",

@@ -26,6 +26,8 @@ def notes(comparison: Comparison) -> Iterator[str]:
     for metric in comparison.metrics:
         if metric.evaluations is not None:
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
+        if comparison.lacks_scores(metric.name):
+            yield _missing(comparison, metric.name)
     if comparison.test is not None and comparison.alpha is not None:
         yield from _test(comparison, comparison.test, number(comparison.alpha))
     if comparison.interval is not None and comparison.confidence_level is not None:
@@ -75,6 +77,23 @@ def strata(n: int) -> str:
 
 
 # How numbers were computed.
+
+
+def _missing(comparison: Comparison, metric: str) -> str:
+    """What n counts under a metric with missing scores, and whether differences are those of the scores shown."""
+    scores = {score.system: score.score for score in comparison.scores if score.metric == metric}
+    pairs = [pair for pair in comparison.comparisons if pair.metric == metric]
+    apart = sum(
+        not math.isclose(scores[p.system] - scores[p.baseline], p.difference, rel_tol=1e-9, abs_tol=1e-12)
+        for p in pairs
+    )
+    sentence = f"{metric}: scores are missing; n is the number of segments that a system"
+    if not pairs:
+        return f"{sentence} has scores for."
+    sentence += ", or both systems of a pair, have scores for."
+    if not apart:
+        return sentence
+    return f"{sentence} Δ is the difference on these segments, so it may differ from that of the two scores."
 
 
 def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
