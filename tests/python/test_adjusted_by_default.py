@@ -181,7 +181,7 @@ def test_a_family_is_the_pairs_under_a_metric_or_all_tests(name: str) -> None:
 @pytest.mark.parametrize(
     "test",
     [
-        pytest.param("ar", marks=pytest.mark.xfail(strict=True, reason="shuffles have one family for each metric")),
+        "ar",
         "ar-studentized",
         "bootstrap-both",
     ],
