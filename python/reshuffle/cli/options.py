@@ -172,7 +172,7 @@ TEST = (
         "--alpha",
         type=float,
         metavar="LEVEL",
-        help="Significance level: a star marks p <= alpha.  [default: 1 - confidence]",
+        help="Significance level: a star marks p, or adjusted p, <= alpha.  [default: 1 - confidence]",
     ),
     option(
         "Test",

@@ -264,7 +264,7 @@ INTERVALS: Mapping[str, Interval] = {
             "percentile",
             "percentile",
             "the k-th smallest and the k-th largest of n draws, k = alpha*(n + 1)/2 rounded down; excludes 0 exactly "
-            "when bootstrap-percentile is significant",
+            "when bootstrap-percentile has p <= alpha",
             "doi:10.1017/CBO9780511802843, 5.3",
             percentile,
         ),
@@ -327,7 +327,7 @@ INTERVALS: Mapping[str, Interval] = {
             "ar-studentized",
             "inversion of the studentized test (differences) and percentile (scores)",
             "the observed difference ± the critical value of the test ar-studentized times the standard error, which "
-            "excludes 0 exactly when that test is significant; scores have percentile intervals",
+            "excludes 0 exactly when that test has p <= alpha; scores have percentile intervals",
             "doi:10.1214/13-AOS1090",
             by_inversion,
             kind=SUMS,

@@ -639,7 +639,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "bonferroni",
             "Bonferroni",
-            "p times the number of pairs",
+            "p times the number of tests in the family",
             "doi:10.1080/01621459.1961.10482090",
             _undecided_by_bonferroni,
             of_pvalues=bonferroni,
@@ -655,7 +655,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "sidak",
             "Šidák",
-            "1 - (1 - p)^m for m pairs; slightly smaller than Bonferroni's p, exact for independent tests",
+            "1 - (1 - p)^m for m tests; slightly smaller than Bonferroni's p, exact for independent tests",
             "doi:10.1080/01621459.1967.10482935",
             _by_ends(sidak),
             of_pvalues=sidak,
@@ -671,7 +671,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "hommel",
             "Hommel",
-            "Simes' tests of all sets of pairs; never larger than Hochberg's p, and for the same tests",
+            "Simes' tests of all sets of tests; never larger than Hochberg's p, and for the same tests",
             "doi:10.1093/biomet/75.2.383",
             _by_ends(hommel),
             of_pvalues=hommel,

@@ -64,9 +64,9 @@ IID = Shuffling()
 
 # Adjustments that users choose: those of the registry, and two that are resolved to one of them or to none.
 ADJUSTMENT_CHOICES: Mapping[str, str] = {
-    "auto": "the default: none for a single test and with gandy; holm with the schemes exact and subgroup, with "
-    "besag-clifford, for tests without maxt and for families of one pair; else maxt",
-    "none": "stars by p itself; the report has the chance of any false star",
+    "auto": "the default: maxt; holm with the schemes exact and subgroup, with besag-clifford, for tests without maxt "
+    "and for families of one test; none for a single comparison and with gandy",
+    "none": "p is not adjusted; the report has the chance of any false star, and a level for each test that limits it",
     **{adjustment.name: f"{adjustment.title}: {adjustment.about}" for adjustment in ADJUSTMENTS.values()},
 }
 
@@ -177,7 +177,7 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "bootstrap-percentile",
             "percentile bootstrap",
-            "significant exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
+            "p <= alpha exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
             "doi:10.1017/CBO9780511802843, 5.3",
             bootstrap.percentile,
             replicates="draws",
