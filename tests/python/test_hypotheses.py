@@ -76,9 +76,9 @@ def test_several_reductions_in_one_pass_equal_each_alone() -> None:
         Tally("two-sided", thresholds),
         Spread(),
         SequentialTally("two-sided", thresholds, BesagClifford(9).core()),
-        MaxT("two-sided", np.ones_like(thresholds), thresholds),
+        MaxT("two-sided", np.ones_like(thresholds), thresholds, np.arange(2)),
         Series(),
-        MinP("two-sided", thresholds, np.full(thresholds.shape, 40)),
+        MinP("two-sided", thresholds, np.zeros_like(thresholds), np.full(thresholds.shape, 40), np.arange(2)),
     ]
     for reduction, found in zip(asked, replicates.run(asked, pairs), strict=True):
         (alone,) = replicates.run([reduction], pairs)

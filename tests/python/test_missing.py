@@ -24,10 +24,12 @@ import reshuffle
 from reshuffle import Comparison, InputError, SegmentScores, compare, score, segment_scores
 from reshuffle.data.scores import read_numbers
 from reshuffle.inference.hypotheses import Hypotheses
-from reshuffle.resampling import Replicates
+from reshuffle.inference.tests import Plan, run_on_test_set
+from reshuffle.resampling import Replicates, Series
 from reshuffle.resampling.counting import Data
 from reshuffle.resampling.incomplete import IncompleteSample
-from reshuffle.settings import Resampling
+from reshuffle.resampling.studentized import studentize
+from reshuffle.settings import ComparisonSettings, Resampling
 
 Table = dict[str, list[float]]
 
@@ -238,6 +240,51 @@ def test_maxt_is_step_down_over_the_series_of_all_pairs(test: str) -> None:
         running = max(running, (1 + (largest >= observed[h] - 1e-9).sum()) / 401)
         expected[h] = running
     assert expected.tolist() == pytest.approx(adjusted.tolist())
+
+
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap"])
+def test_families_may_span_complete_and_incomplete_metrics(test: str) -> None:
+    """Step-down maxT over both metrics, from the series of all pairs on the shared replicates."""
+    metrics = [ratings(random_table(60, 0, seed=5), "error", "x"), ratings(random_table(60, 0.25))]
+    data = Data.from_arguments(None, None, metrics)
+    pairs = [(1, 0), (2, 0), (2, 1)]
+    samples = [sample.for_pairs(pairs) for sample in data.count(data.names, Resampling())]
+    replicates = Replicates(samples, n_resamples=300, seed=1)
+    hypotheses = Hypotheses.from_pairs(pairs, 2, family="all")
+    plan = Plan.from_settings(ComparisonSettings(test=test, adjust="maxt"), *metrics)
+    outcome = run_on_test_set(plan, replicates, hypotheses)
+    if test == "bootstrap":
+        rows = [sample.rows_of(pairs) for sample in samples]
+        series = np.array([replicates.draws[m][a] - replicates.draws[m][b] for m in (0, 1) for a, b in rows[m]]).T
+        z, observed = np.abs(series - outcome.statistic), np.abs(outcome.statistic)
+        spreads = series.std(axis=0)
+    elif test == "ar":
+        series = np.concatenate([of_metric for (of_metric,) in map(series_of(replicates, pairs), samples)]).T
+        z, observed, spreads = np.abs(series), np.abs(outcome.statistic), np.sqrt((series**2).mean(axis=0))
+    else:
+        studentized = [(m, studentize(s.with_counts(), p)) for m, s in enumerate(samples) for p in s.rows_of(pairs)]
+        each = [series_of(replicates, [(0, 1)])(sample)[0][0] for _, sample in studentized]
+        z, spreads = np.abs(np.array(each)).T, np.ones(6)
+        observed = np.array([abs(sample.observed.value) for _, sample in studentized])
+    z, observed = z / spreads, observed / spreads
+    order = np.argsort(-observed)
+    expected, running = np.empty(6), 0.0
+    for place, h in enumerate(order):
+        reached = (z[:, order[place:]].max(axis=1) >= observed[h] - 1e-9).sum()
+        running = max(running, float(1 + reached) / 301)
+        expected[h] = running
+    assert outcome.adjusted is not None
+    assert np.maximum(expected, outcome.pvalue).tolist() == pytest.approx(outcome.adjusted.tolist())
+    minp = Plan.from_settings(ComparisonSettings(test="ar", adjust="minp"), *metrics)
+    if test == "ar":
+        adjusted = run_on_test_set(minp, replicates, hypotheses).adjusted
+        assert adjusted is not None
+        assert (adjusted >= outcome.pvalue).all()
+
+
+def series_of(replicates: Replicates, pairs: Any) -> Any:
+    """The statistics of all shuffles of one sample: (1, pairs, R)."""
+    return lambda sample: replicates.with_samples([sample]).run([Series()], pairs)[0]
 
 
 def test_a_draw_without_scores_is_replaced_by_the_next_with_scores() -> None:

@@ -6,7 +6,7 @@ outcomes to the public results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -20,7 +20,23 @@ from ..resampling.exact import MISSING
 from ..resampling.schemes import Shuffling
 from .pvalues import threshold
 
-__all__ = ["COLUMNS", "MISSING", "Hypotheses", "Observed", "Outcome"]
+__all__ = ["COLUMNS", "FAMILIES", "MISSING", "Hypotheses", "Observed", "Outcome", "family_size"]
+
+# Which hypotheses about a test set are corrected together for multiple tests.
+FAMILIES: Mapping[str, str] = {
+    "metric": "the pairs under each metric are a family",
+    "all": "all pairs under all metrics are one family",
+}
+
+
+def family_size(family: str, n_pairs: int, n_metrics: int) -> int:
+    """The number of hypotheses in each family on a test set. ``family`` is a name in :data:`FAMILIES`.
+
+    >>> family_size("metric", 6, 4), family_size("all", 6, 4)
+    (6, 24)
+    """
+    return n_pairs * n_metrics if family == "all" else n_pairs
+
 
 Index = NDArray[np.intp]
 Integers = NDArray[np.int64]
@@ -50,16 +66,19 @@ class Hypotheses:
     family: Index
 
     @classmethod
-    def from_pairs(cls, pairs: Pairs, n_metrics: int = 1, n_sets: int = 1) -> Hypotheses:
-        """All pairs under all metrics on all test sets. The pairs under one metric on one test set form a family.
+    def from_pairs(cls, pairs: Pairs, n_metrics: int = 1, n_sets: int = 1, family: str = "metric") -> Hypotheses:
+        """All pairs under all metrics on all test sets. ``family`` is a name in :data:`FAMILIES`.
 
         >>> hypotheses = Hypotheses.from_pairs([(1, 0), (2, 0)], n_metrics=2)
         >>> hypotheses.metric.tolist(), hypotheses.a.tolist()
         ([0, 0, 1, 1], [1, 2, 1, 2])
+        >>> hypotheses.family.tolist(), Hypotheses.from_pairs([(1, 0), (2, 0)], 2, family="all").family.tolist()
+        ([0, 0, 1, 1], [0, 0, 0, 0])
         """
-        family = np.repeat(np.arange(n_sets * n_metrics), len(pairs))
+        column = np.repeat(np.arange(n_sets * n_metrics), len(pairs))
+        test_set, metric = column // n_metrics, column % n_metrics
         systems = np.array(list(pairs) * (n_sets * n_metrics), dtype=np.intp).reshape(-1, 2).T
-        return cls(pairs, family // n_metrics, family % n_metrics, systems, family)
+        return cls(pairs, test_set, metric, systems, test_set if family == "all" else column)
 
     @property
     def a(self) -> Index:
@@ -99,8 +118,17 @@ class Hypotheses:
 
     def families(self) -> list[slice]:
         """The range of indices of each family, whose hypotheses are adjacent."""
-        ends = [*np.flatnonzero(np.diff(self.family)) + 1, len(self)]
+        ends = [*(np.flatnonzero(np.diff(self.family)) + 1).tolist(), len(self)]
         return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+
+    def pairs_of(self, indices: Sequence[int]) -> Pairs:
+        """The pairs of systems of the hypotheses with these indices, for the hypotheses about one test set."""
+        return [self.pairs[h % len(self.pairs)] for h in indices]
+
+    @property
+    def family_of_metric(self) -> Index:
+        """The family of the pairs under each metric, for the hypotheses about one test set: (metrics,)."""
+        return np.asarray(self.table(self.family)[:, 0])
 
     def table(self, values: NDArray[T]) -> NDArray[T]:
         """(H,) values for the hypotheses about one test set, reshaped to (metrics, pairs)."""

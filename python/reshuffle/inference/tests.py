@@ -404,10 +404,11 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
         tails=plan.tails,
         every_statistic=plan.inverted or step_down is not None,
     )
-    outcome = plan.test.run(observed)
+    run = plan.test.run if step_down is None or step_down.run is None else step_down.run
+    outcome = run(observed)
     if plan.adjustment is None:
         return outcome
-    return replace(outcome, adjusted=plan.adjustment.adjust(Unadjusted(observed, outcome), step_down))
+    return replace(outcome, adjusted=plan.adjustment.adjust(Unadjusted(observed, outcome), step_down).pvalues)
 
 
 def records(
