@@ -10,7 +10,7 @@ import io
 import json
 import math
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import reshuffle
-from reshuffle import Comparison, InputError, SegmentScores, compare, score, segment_scores
+from reshuffle import InputError, SegmentScores, compare, score, segment_scores
 from reshuffle.data.scores import read_numbers
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.tests import Plan, run_on_test_set
@@ -418,9 +418,80 @@ def test_reports_have_the_numbers_of_segments() -> None:
     assert result.lacks_scores("rating")
 
 
-def pairs_of(comparison: Comparison) -> Iterator[tuple[str, str, float, int]]:
-    for pair in comparison.comparisons:
-        yield pair.baseline, pair.system, pair.difference, pair.n_segments
+FILES = {
+    "a.txt": "1\nNone\n3\n4\nNaN\n",
+    "b.tsv": "id\tx\n1\t2\n2\t1\n3\t\n4\tnull\n5\tNA\n",
+    "c.jsonl": "1\n2\n null\n7.5\nNaN\n",
+    "d.txt": "2\n3\n\nn/a\n6\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.txt", [1, nan, 3, 4, nan]),
+        ("b.tsv#x", [2, 1, nan, nan, nan]),
+        ("c.jsonl", [1, 2, nan, 7.5, nan]),
+        ("d.txt", [2, 3, nan, nan, 6]),
+    ],
+)
+def test_files_may_lack_numbers(path: str, expected: list[float], tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    np.testing.assert_array_equal(expected, read_numbers(tmp_path / path, missing="pairwise"))
+    line = expected.index(next(value for value in expected if math.isnan(value))) + 1 + path.startswith("b")
+    message = rf"line {line}: expected a finite number, got .*; with missing='pairwise' \(--missing pairwise\) it is a"
+    with pytest.raises(InputError, match=message):
+        read_numbers(tmp_path / path)
+    with pytest.raises(InputError, match="unknown missing 'pair': did you mean 'pairwise'"):
+        read_numbers(tmp_path / path, missing="pair")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("x.txt", "1\ninf\n"), ("x.jsonl", '1\n"None"\n'), ("y.txt", "1\nnone of\n")]
+)
+def test_other_values_are_not_missing(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    for missing in ("error", "pairwise"):
+        with pytest.raises(InputError, match=r"line 2: expected a finite number, got [^;]*$"):
+            read_numbers(tmp_path / name, missing=missing)
+
+
+def test_the_command_line_compares_pairwise(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    scores = ["--scores", "x", "a.txt", "d.txt", "--test", "ar", "--format", "csv"]
+    failed = run("compare", *scores)
+    assert failed.code == 2
+    assert (
+        "a.txt, line 2: expected a finite number, got 'None'; with missing='pairwise' (--missing pairwise)"
+        in failed.err
+    )
+    done = run("compare", *scores, "--missing", "pairwise")
+    assert done.code == 2
+    assert "x: only 1 segment has scores of both 'a' and 'd'" in done.err
+    Path("d.txt").write_text("2\n3\n7\nn/a\n6\n")
+    done = run("compare", *scores, "--missing", "pairwise")
+    table = {"a": [1, nan, 3, 4, nan], "d": [2, 3, 7, nan, 6]}
+    assert (done.code, done.out) == (0, compare(metrics=ratings(table, name="x"), test="ar").render("csv"))
+    # What score --segments writes is read back.
+    assert (
+        run("score", "--scores", "x", "a.txt", "d.txt", "--missing", "pairwise", "--segments", "-o", "s.tsv").code == 0
+    )
+    again = run("compare", "--scores", "x", "s.tsv#x", "--test", "ar", "--format", "csv", "--missing", "pairwise")
+    assert (again.code, again.out) == (0, done.out)
+    lines = run("score", "--scores", "x", "a.txt", "--missing", "pairwise", "--segments", "--format", "jsonl").out
+    assert [json.loads(line)["x"] for line in lines.splitlines()] == [1, None, 3, 4, None]
+    for args, message in (
+        (["--missing", "pairwize"], "unknown value of --missing 'pairwize': did you mean 'pairwise'"),
+        (["--missing", "pairwise"], "--missing pairwise needs --scores"),
+    ):
+        wrong = run("compare", *(scores if "pairwize" in args else ["a.txt", "a.txt", "d.txt"]), *args)
+        assert wrong.code == 2
+        assert message in wrong.err
 
 
 def test_human_ratings_of_wmt_have_none(data: Path, tmp_path: Path) -> None:
