@@ -571,11 +571,13 @@ def test_reports_show_adjusted_p_values(demo: Path, run: Any) -> None:
     compared = ("compare", "reference.txt", *systems, "-n", "200", "--adjust")
     text = " ".join(run(*compared, "maxt").out.split())
     assert "adjusted p" in text
-    assert "step-down maxT, over 3 pairs under each metric; family-wise error rate ≤ 0.05:" in text
+    assert "step-down maxT over 3 pairs; family-wise error rate ≤ 0.05:" in text
     assert "not adjusted" not in text
     pairs = json.loads(run(*compared, "minp", "--test", "ar", "--format", "json").out)["comparisons"]
     assert all(pair["adjusted_pvalue"] >= pair["pvalue"] for pair in pairs)
-    assert "pvalue_high,adjusted_pvalue" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]
+    assert (
+        "pvalue_high,adjusted_pvalue,adjustment,family" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]
+    )
 
 
 # --- Adjustments of p-values
@@ -648,7 +650,7 @@ def test_reports_name_the_error_rate_that_an_adjustment_controls() -> None:
             "family-wise error rate": "the chance of any false star",
             "false discovery rate": "the expected share of false stars among the stars",
         }
-        sentence = f"{adjustment.rate} ≤ 0.05: {false_stars[adjustment.rate]} under a metric."
+        sentence = f"{adjustment.rate} ≤ 0.05: {false_stars[adjustment.rate]}."
         assert sentence in " ".join(str(comparison).split())
         assert comparison.test is not None
         assert comparison.test.adjustment_rate == adjustment.rate

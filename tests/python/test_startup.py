@@ -16,10 +16,11 @@ from reshuffle import _core, types
 from reshuffle.cli.listing import CATALOGUE_FORMATS
 from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.errors import InputError
+from reshuffle.inference.hypotheses import FAMILIES
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
-from reshuffle.inference.tests import ALTERNATIVES, TESTS
+from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, SEGMENT_FORMATS
@@ -145,7 +146,9 @@ def kinds_of_seeds() -> list[str]:
         (types.Alternative, ALTERNATIVES),
         (types.Scheme, SCHEMES),
         (types.Stopping, STOPPING),
-        (types.Adjustment, ADJUSTMENTS),
+        (types.Adjustment, ["auto", "none", *ADJUSTMENTS]),
+        (types.Adjustment, ADJUSTMENT_CHOICES),
+        (types.Family, FAMILIES),
         (types.Interval, INTERVALS),
         (types.Format, FORMATS),
         (types.SegmentFormat, SEGMENT_FORMATS),

@@ -121,10 +121,6 @@ class Hypotheses:
         ends = [*(np.flatnonzero(np.diff(self.family)) + 1).tolist(), len(self)]
         return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
 
-    def pairs_of(self, indices: Sequence[int]) -> Pairs:
-        """The pairs of systems of the hypotheses with these indices, for the hypotheses about one test set."""
-        return [self.pairs[h % len(self.pairs)] for h in indices]
-
     @property
     def family_of_metric(self) -> Index:
         """The family of the pairs under each metric, for the hypotheses about one test set: (metrics,)."""

@@ -40,6 +40,7 @@ __all__ = [
     "Unadjusted",
     "experimentwise_error",
     "extremeness_to_reach",
+    "per_comparison_level",
     "step_down_max",
     "step_down_min",
 ]
@@ -60,6 +61,20 @@ def experimentwise_error(level: float, n_tests: int) -> float:
     0.9954
     """
     return -math.expm1(n_tests * math.log1p(-level))
+
+
+def per_comparison_level(error: float, n_tests: int) -> float:
+    """The level for each of n tests whose experimentwise error is ``error``: 1 − (1 − error)^(1/n).
+
+    The inverse of :func:`experimentwise_error`, as in Riezler & Maxwell 2005 (W05-0908), section 4.4. For independent
+    tests the experimentwise error is then exactly ``error`` (Šidák 1967, doi:10.1080/01621459.1967.10482935).
+
+    >>> round(per_comparison_level(0.05, 105), 6)
+    0.000488
+    >>> round(experimentwise_error(per_comparison_level(0.05, 105), 105), 6)
+    0.05
+    """
+    return -math.expm1(math.log1p(-error) / n_tests)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,16 +255,9 @@ def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
 
 
 def _reductions_suffice(observed: Observed) -> bool:
-    """Can reductions compare the hypotheses of each family?
-
-    Not if a family has several metrics that need passes of their own, because one is Python's or lacks scores.
-    """
-    families, pairs = observed.hypotheses.family_of_metric, observed.hypotheses.pairs
-    in_one_pass = [
-        sample.native("shuffles") is not None and sample.rows_of(pairs) is pairs
-        for sample in observed.replicates.samples
-    ]
-    return all(in_one_pass) or len(np.unique(families)) == len(families)
+    """Can reductions compare the hypotheses of each family? With several metrics, only if one pass has all of them."""
+    families = observed.hypotheses.family_of_metric
+    return len(np.unique(families)) == len(families) or observed.replicates.in_one_pass(observed.hypotheses.pairs)
 
 
 # The most statistics of shuffles to hold in memory: 128 MB.
@@ -261,13 +269,13 @@ def _statistics(observed: Observed, order: Sequence[int]) -> Iterator[Scores]:
     hypotheses, replicates = observed.hypotheses, observed.replicates
     by_metric = [replicates.with_samples([sample]) for sample in replicates.samples]
     at_once = max(1, STATISTICS_AT_ONCE // replicates.n_resamples)
-    metrics = hypotheses.metric.tolist()
+    metrics, pairs = hypotheses.metric.tolist(), hypotheses.pairs
     for first in range(0, len(order), at_once):
         chunk = order[first : first + at_once]
         found: dict[int, Scores] = {}
         for m in sorted({metrics[h] for h in chunk}):
             of_metric = [h for h in chunk if metrics[h] == m]
-            (statistics,) = by_metric[m].run([Series()], hypotheses.pairs_of(of_metric))
+            (statistics,) = by_metric[m].run([Series()], [pairs[h % len(pairs)] for h in of_metric])
             found.update(zip(of_metric, statistics[0], strict=True))
         for h in chunk:
             yield found.pop(h)

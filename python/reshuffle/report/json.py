@@ -32,7 +32,10 @@ def as_json(comparison: Comparison, terminal: Terminal) -> str:
         "confidence_level": comparison.confidence_level,
         "alpha": comparison.alpha,
         "seed": comparison.seed,
+        "adjustment": None if comparison.test is None else comparison.test.adjustment,
+        "family": None if comparison.test is None else comparison.test.family,
         "experimentwise_error": comparison.experimentwise_error,
+        "per_comparison_level": comparison.per_comparison_level,
         "metrics": [
             {"name": m.name, "signature": m.signature, "higher_is_better": m.higher_is_better}
             | ({} if m.evaluations is None else {"evaluations": m.evaluations})

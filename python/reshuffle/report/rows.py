@@ -33,6 +33,8 @@ COLUMNS: Mapping[str, str | None] = {
     "pvalue_low": "float64",
     "pvalue_high": "float64",
     "adjusted_pvalue": "float64",
+    "adjustment": None,
+    "family": None,
     "unit": None,
     "n_units": "Int64",
     "intraclass_correlation": "float64",
@@ -54,12 +56,14 @@ def column_names(comparison: Comparison) -> list[str]:
 def as_dicts(comparison: Comparison) -> list[dict[str, Any]]:
     """The rows of the CSV, each with all columns; None is for what does not apply."""
     rows: list[dict[str, Any]] = []
+    used = comparison.test
+    adjustment = {} if used is None else {"adjustment": used.adjustment, "family": used.family}
     for metric in comparison.metrics:
         scores = {s.system: s for s in comparison.scores if s.metric == metric.name}
         pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
         compared = {pair.system for pair in pairs}
         rows += [_scored(score) for name, score in scores.items() if name not in compared]
-        rows += [_scored(scores[pair.system]) | _tested(pair) for pair in pairs]
+        rows += [_scored(scores[pair.system]) | _tested(pair) | adjustment for pair in pairs]
     units = {"unit": comparison.unit, "n_units": comparison.n_units, "n_strata": comparison.n_strata}
     return [{name: (row | units).get(name) for name in column_names(comparison)} for row in rows]
 

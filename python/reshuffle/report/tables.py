@@ -66,7 +66,8 @@ def _interval_header(comparison: Comparison) -> list[str]:
 
 
 def _pvalue_headers(comparison: Comparison) -> list[str]:
-    return ["p"] if comparison.test is None or comparison.test.adjustment is None else ["p", "adjusted p"]
+    """Without the adjusted p where it equals p because every family has only one test."""
+    return ["p", "adjusted p"] if comparison.family_size > 1 else ["p"]
 
 
 def _scores(
@@ -159,7 +160,8 @@ def _difference(comparison: Comparison, pair: PairedDifference, decimals: int, n
     # The spaces keep p-values without a mark in line with those that have one.
     star = "*" if _is_significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
-    pvalues = [pvalue_cell(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
+    of_columns = [pair.test.pvalue, pair.test.adjusted_pvalue][: len(_pvalue_headers(comparison))]
+    pvalues = [pvalue_cell(pair.test, p) for p in of_columns if p is not None]
     if any(p.test.scheme == "exact" for p in comparison.comparisons if p.metric == pair.metric):
         pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
     n = [f"{pair.n_segments:,}"] if numbered else []

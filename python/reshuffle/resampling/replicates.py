@@ -155,6 +155,11 @@ class Replicates:
             for reduction, by_metric in zip(reductions, rows, strict=True)
         ]
 
+    def in_one_pass(self, pairs: Pairs) -> bool:
+        """Does the core shuffle these pairs under all metrics in one pass?"""
+        for_core = [sample.native("shuffles") for sample in self.samples]
+        return None not in for_core and len(self._groups([s.rows_of(pairs) for s in self.samples], for_core)) == 1
+
     @staticmethod
     def _groups(own_pairs: Sequence[Pairs], for_core: Sequence[object]) -> list[list[int]]:
         """The native samples, in groups that one pass can reduce because they compare the same rows."""
