@@ -418,6 +418,33 @@ def test_reports_have_the_numbers_of_segments() -> None:
     assert result.lacks_scores("rating")
 
 
+def test_caveats_count_the_segments_of_each_pair() -> None:
+    table = random_table(60, 0)
+    for s in range(30):
+        table["a"][s] = nan
+    values = {c.kind: c.values for c in compare(metrics=ratings(table), all_pairs=True).caveats}
+    assert (values["small-sample"]["units"], values["small-sample"]["pairs"], values["small-sample"]["tests"]) == (
+        30,
+        2,
+        3,
+    )
+    result = compare(metrics=ratings(table), all_pairs=True)
+    assert ["small-sample" in pair.caveats for pair in result.comparisons] == [True, True, False]
+    assert "2 of 3 pairs have as few as 30 segments: with fewer than 40" in " ".join(str(result).split())
+    scores = score(metrics=ratings(table), interval="percentile").caveats
+    assert [(c.kind, c.values["units"]) for c in scores] == [("small-sample", 30)]
+    for s in range(56):
+        table["a"][s] = nan
+    result = compare(metrics=ratings(table), all_pairs=True, test="ar", adjust="none")
+    few = next(c for c in result.caveats if c.kind == "few-units")
+    assert (few.values["units"], few.values["smallest"], few.values["pairs"]) == (4, 0.125, 2)
+    assert ["few-units" in pair.caveats for pair in result.comparisons] == [True, True, False]
+    assert "2 of 3 pairs have at most 4 segments, which can be swapped in only 16 ways" in " ".join(str(result).split())
+    two = {name: table[name] for name in "ab"}
+    (few,) = (c for c in compare(metrics=ratings(two), test="ar").caveats if c.kind == "few-units")
+    assert "pairs" not in few.values
+
+
 FILES = {
     "a.txt": "1\nNone\n3\n4\nNaN\n",
     "b.tsv": "id\tx\n1\t2\n2\t1\n3\t\n4\tnull\n5\tNA\n",
