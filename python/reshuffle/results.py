@@ -541,7 +541,9 @@ class Caveat:
         - ``few-draws``: there are too few draws for precise ends of the intervals;
         - ``star-and-interval``: for some differences of a family, the star and the interval disagree; the reasons.
     values : mapping of str to number, bool, str or sequence of these
-        The numbers in the sentence, by name. A pair is the minimum and maximum over the pairs of systems.
+        The numbers in the sentence, by name. A pair is the minimum and maximum over the pairs of systems. ``pairs`` and
+        ``tests`` are the numbers of pairs to which the caveat applies and of all pairs; ``few-units`` and
+        ``small-sample`` have them only if scores are missing.
     """
 
     kind: str

@@ -18,6 +18,7 @@ __all__ = [
     "BootstrapMethod",
     "CatalogueFormat",
     "Family",
+    "FlipFormat",
     "Format",
     "InputFormat",
     "Interval",
@@ -106,6 +107,9 @@ Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "html"]
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.SEGMENT_FORMATS`."""
+
+FlipFormat: TypeAlias = Literal["text", "json", "csv"]
+""":data:`reshuffle.report.FLIP_FORMATS`."""
 
 CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""

@@ -10,7 +10,7 @@ import io
 import json
 import math
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import reshuffle
-from reshuffle import Comparison, InputError, SegmentScores, compare, score, segment_scores
+from reshuffle import InputError, SegmentScores, compare, score, segment_scores
 from reshuffle.data.scores import read_numbers
 from reshuffle.inference.hypotheses import Hypotheses
-from reshuffle.resampling import Replicates
+from reshuffle.inference.tests import Plan, run_on_test_set
+from reshuffle.resampling import Replicates, Series
 from reshuffle.resampling.counting import Data
 from reshuffle.resampling.incomplete import IncompleteSample
-from reshuffle.settings import Resampling
+from reshuffle.resampling.studentized import studentize
+from reshuffle.settings import ComparisonSettings, Resampling
 
 Table = dict[str, list[float]]
 
@@ -240,6 +242,51 @@ def test_maxt_is_step_down_over_the_series_of_all_pairs(test: str) -> None:
     assert expected.tolist() == pytest.approx(adjusted.tolist())
 
 
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap"])
+def test_families_may_span_complete_and_incomplete_metrics(test: str) -> None:
+    """Step-down maxT over both metrics, from the series of all pairs on the shared replicates."""
+    metrics = [ratings(random_table(60, 0, seed=5), "error", "x"), ratings(random_table(60, 0.25))]
+    data = Data.from_arguments(None, None, metrics)
+    pairs = [(1, 0), (2, 0), (2, 1)]
+    samples = [sample.for_pairs(pairs) for sample in data.count(data.names, Resampling())]
+    replicates = Replicates(samples, n_resamples=300, seed=1)
+    hypotheses = Hypotheses.from_pairs(pairs, 2, family="all")
+    plan = Plan.from_settings(ComparisonSettings(test=test, adjust="maxt"), *metrics)
+    outcome = run_on_test_set(plan, replicates, hypotheses)
+    if test == "bootstrap":
+        rows = [sample.rows_of(pairs) for sample in samples]
+        series = np.array([replicates.draws[m][a] - replicates.draws[m][b] for m in (0, 1) for a, b in rows[m]]).T
+        z, observed = np.abs(series - outcome.statistic), np.abs(outcome.statistic)
+        spreads = series.std(axis=0)
+    elif test == "ar":
+        series = np.concatenate([of_metric for (of_metric,) in map(series_of(replicates, pairs), samples)]).T
+        z, observed, spreads = np.abs(series), np.abs(outcome.statistic), np.sqrt((series**2).mean(axis=0))
+    else:
+        studentized = [(m, studentize(s.with_counts(), p)) for m, s in enumerate(samples) for p in s.rows_of(pairs)]
+        each = [series_of(replicates, [(0, 1)])(sample)[0][0] for _, sample in studentized]
+        z, spreads = np.abs(np.array(each)).T, np.ones(6)
+        observed = np.array([abs(sample.observed.value) for _, sample in studentized])
+    z, observed = z / spreads, observed / spreads
+    order = np.argsort(-observed)
+    expected, running = np.empty(6), 0.0
+    for place, h in enumerate(order):
+        reached = (z[:, order[place:]].max(axis=1) >= observed[h] - 1e-9).sum()
+        running = max(running, float(1 + reached) / 301)
+        expected[h] = running
+    assert outcome.adjusted is not None
+    assert np.maximum(expected, outcome.pvalue).tolist() == pytest.approx(outcome.adjusted.tolist())
+    minp = Plan.from_settings(ComparisonSettings(test="ar", adjust="minp"), *metrics)
+    if test == "ar":
+        adjusted = run_on_test_set(minp, replicates, hypotheses).adjusted
+        assert adjusted is not None
+        assert (adjusted >= outcome.pvalue).all()
+
+
+def series_of(replicates: Replicates, pairs: Any) -> Any:
+    """The statistics of all shuffles of one sample: (1, pairs, R)."""
+    return lambda sample: replicates.with_samples([sample]).run([Series()], pairs)[0]
+
+
 def test_a_draw_without_scores_is_replaced_by_the_next_with_scores() -> None:
     table = {"a": [1.0, 3.0, *[nan] * 20], "b": [0.0, 1.0, *[nan] * 20]}
     sample = IncompleteSample.from_scores(ratings(table), ["a", "b"]).for_pairs([(1, 0)])
@@ -371,9 +418,107 @@ def test_reports_have_the_numbers_of_segments() -> None:
     assert result.lacks_scores("rating")
 
 
-def pairs_of(comparison: Comparison) -> Iterator[tuple[str, str, float, int]]:
-    for pair in comparison.comparisons:
-        yield pair.baseline, pair.system, pair.difference, pair.n_segments
+def test_caveats_count_the_segments_of_each_pair() -> None:
+    table = random_table(60, 0)
+    for s in range(30):
+        table["a"][s] = nan
+    values = {c.kind: c.values for c in compare(metrics=ratings(table), all_pairs=True).caveats}
+    assert (values["small-sample"]["units"], values["small-sample"]["pairs"], values["small-sample"]["tests"]) == (
+        30,
+        2,
+        3,
+    )
+    result = compare(metrics=ratings(table), all_pairs=True)
+    assert ["small-sample" in pair.caveats for pair in result.comparisons] == [True, True, False]
+    assert "2 of 3 pairs have as few as 30 segments: with fewer than 40" in " ".join(str(result).split())
+    scores = score(metrics=ratings(table), interval="percentile").caveats
+    assert [(c.kind, c.values["units"]) for c in scores] == [("small-sample", 30)]
+    for s in range(56):
+        table["a"][s] = nan
+    result = compare(metrics=ratings(table), all_pairs=True, test="ar", adjust="none")
+    few = next(c for c in result.caveats if c.kind == "few-units")
+    assert (few.values["units"], few.values["smallest"], few.values["pairs"]) == (4, 0.125, 2)
+    assert ["few-units" in pair.caveats for pair in result.comparisons] == [True, True, False]
+    assert "2 of 3 pairs have at most 4 segments, which can be swapped in only 16 ways" in " ".join(str(result).split())
+    two = {name: table[name] for name in "ab"}
+    (few,) = (c for c in compare(metrics=ratings(two), test="ar").caveats if c.kind == "few-units")
+    assert "pairs" not in few.values
+
+
+FILES = {
+    "a.txt": "1\nNone\n3\n4\nNaN\n",
+    "b.tsv": "id\tx\n1\t2\n2\t1\n3\t\n4\tnull\n5\tNA\n",
+    "c.jsonl": "1\n2\n null\n7.5\nNaN\n",
+    "d.txt": "2\n3\n\nn/a\n6\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.txt", [1, nan, 3, 4, nan]),
+        ("b.tsv#x", [2, 1, nan, nan, nan]),
+        ("c.jsonl", [1, 2, nan, 7.5, nan]),
+        ("d.txt", [2, 3, nan, nan, 6]),
+    ],
+)
+def test_files_may_lack_numbers(path: str, expected: list[float], tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    np.testing.assert_array_equal(expected, read_numbers(tmp_path / path, missing="pairwise"))
+    line = expected.index(next(value for value in expected if math.isnan(value))) + 1 + path.startswith("b")
+    message = rf"line {line}: expected a finite number, got .*; with missing='pairwise' \(--missing pairwise\) it is a"
+    with pytest.raises(InputError, match=message):
+        read_numbers(tmp_path / path)
+    with pytest.raises(InputError, match="unknown missing 'pair': did you mean 'pairwise'"):
+        read_numbers(tmp_path / path, missing="pair")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("x.txt", "1\ninf\n"), ("x.jsonl", '1\n"None"\n'), ("y.txt", "1\nnone of\n")]
+)
+def test_other_values_are_not_missing(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    for missing in ("error", "pairwise"):
+        with pytest.raises(InputError, match=r"line 2: expected a finite number, got [^;]*$"):
+            read_numbers(tmp_path / name, missing=missing)
+
+
+def test_the_command_line_compares_pairwise(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    scores = ["--scores", "x", "a.txt", "d.txt", "--test", "ar", "--format", "csv"]
+    failed = run("compare", *scores)
+    assert failed.code == 2
+    assert (
+        "a.txt, line 2: expected a finite number, got 'None'; with missing='pairwise' (--missing pairwise)"
+        in failed.err
+    )
+    done = run("compare", *scores, "--missing", "pairwise")
+    assert done.code == 2
+    assert "x: only 1 segment has scores of both 'a' and 'd'" in done.err
+    Path("d.txt").write_text("2\n3\n7\nn/a\n6\n")
+    done = run("compare", *scores, "--missing", "pairwise")
+    table = {"a": [1, nan, 3, 4, nan], "d": [2, 3, 7, nan, 6]}
+    assert (done.code, done.out) == (0, compare(metrics=ratings(table, name="x"), test="ar").render("csv"))
+    # What score --segments writes is read back.
+    assert (
+        run("score", "--scores", "x", "a.txt", "d.txt", "--missing", "pairwise", "--segments", "-o", "s.tsv").code == 0
+    )
+    again = run("compare", "--scores", "x", "s.tsv#x", "--test", "ar", "--format", "csv", "--missing", "pairwise")
+    assert (again.code, again.out) == (0, done.out)
+    lines = run("score", "--scores", "x", "a.txt", "--missing", "pairwise", "--segments", "--format", "jsonl").out
+    assert [json.loads(line)["x"] for line in lines.splitlines()] == [1, None, 3, 4, None]
+    for args, message in (
+        (["--missing", "pairwize"], "unknown value of --missing 'pairwize': did you mean 'pairwise'"),
+        (["--missing", "pairwise"], "--missing pairwise needs --scores"),
+    ):
+        wrong = run("compare", *(scores if "pairwize" in args else ["a.txt", "a.txt", "d.txt"]), *args)
+        assert wrong.code == 2
+        assert message in wrong.err
 
 
 def test_human_ratings_of_wmt_have_none(data: Path, tmp_path: Path) -> None:

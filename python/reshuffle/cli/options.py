@@ -11,7 +11,7 @@ from .. import types
 from .command import option
 from .params import Metric, Name, Replicates, Size
 
-__all__ = ["ARGUMENTS", "compare_options", "score_options"]
+__all__ = ["ARGUMENTS", "compare_options", "flip_options", "score_options"]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -60,7 +60,7 @@ INPUT = (
     option(
         "Input",
         "--missing",
-        type=Name("treatment of missing scores", get_args(types.Missing)),
+        type=Name("value of --missing", get_args(types.Missing)),
         default="error",
         show_default=True,
         metavar="NAME",
@@ -219,6 +219,8 @@ SIMULTANEOUS = (
     ),
 )
 
+THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
+
 
 def _resampling(replicates: str) -> tuple[Decorator, ...]:
     """``replicates`` says what there are n of."""
@@ -227,7 +229,7 @@ def _resampling(replicates: str) -> tuple[Decorator, ...]:
                help=f"{replicates} auto chooses as many as are needed."),
         option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
                help="The same seed gives the same result, on any machine and number of threads."),
-        option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]"),
+        THREADS,
     )  # fmt: skip
 
 
@@ -246,6 +248,34 @@ SEGMENTS = (
         "--segments",
         is_flag=True,
         help=f"Write the score of every segment (with --docs, of every document), as {_any_of(types.SegmentFormat)}.",
+    ),
+)
+
+
+FLIPS = (
+    option(
+        "Flips",
+        "--threshold",
+        type=float,
+        required=True,
+        metavar="SCORE",
+        help="A segment passes if its score is at least SCORE (at most SCORE if lower is better).",
+    ),
+    option(
+        "Flips",
+        "--baseline",
+        metavar="NAME",
+        help="The system, or its file, to compare with.  [default: the first]",
+    ),
+    option("Flips", "--system", metavar="NAME", help="The other system, or its file.  [default: the second]"),
+    option(
+        "Flips",
+        "--top",
+        type=int,
+        default=10,
+        show_default=True,
+        metavar="N",
+        help="List the N segments with the largest influence on the difference.",
     ),
 )
 
@@ -276,4 +306,12 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     resampling = _resampling("Bootstrap draws, for intervals that need them.")
     output = _output((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
     options = _all(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, output)
+    return reference(systems(options(command)))
+
+
+def flip_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All options of ``reshuffle flips``."""
+    systems = click.argument("systems", metavar="BASELINE SYS", nargs=-1)
+    reference = click.argument("reference", metavar="REF", required=False)
+    options = _all(INPUT, METRICS, FLIPS, (THREADS,), _output(get_args(types.FlipFormat), "text"))
     return reference(systems(options(command)))

@@ -106,12 +106,14 @@ def _of_tests(comparison: Comparison, enough: int | None, unadjusted_by_rule: bo
     yield from _many_tests(comparison, alpha)
     if plan.test.replicates is None:
         return
-    # Each of these explains the next ones or makes them irrelevant.
-    yield from (
-        _few_units(comparison, plan, alpha)
-        or _few_replicates(comparison, plan, alpha)
-        or [*_near_alpha(comparison, plan, test, alpha), *_auto_limit(enough)]
-    )
+    # Each of these explains the next ones or makes them irrelevant, unless it is about some of the pairs only.
+    few_units = _few_units(comparison, plan, alpha)
+    yield from few_units
+    if not few_units or few_units[0].pairs is not None:
+        yield from (
+            _few_replicates(comparison, plan, alpha)
+            or [*_near_alpha(comparison, plan, test, alpha), *_auto_limit(enough)]
+        )
 
 
 def _undecided(comparison: Comparison) -> Iterator[_Found]:
@@ -201,14 +203,24 @@ def _many_tests(comparison: Comparison, alpha: float) -> Iterator[_Found]:
 
 def _few_units(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
-    smallest = 2.0 ** ((plan.alternative == "two-sided") - comparison.n_units)
-    if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
-        smallest = float(plan.adjustment.of_pvalues(np.full(comparison.family_size, smallest)).min())
-    if plan.test.replicates != "shuffles" or smallest <= alpha:
+    if plan.test.replicates != "shuffles":
         return []
-    by_chance = any(pair.test.scheme == "iid" for pair in comparison.comparisons)
-    values = {"units": comparison.n_units, "unit": comparison.unit, "smallest": smallest, "by_chance": by_chance}
-    return [_Found(Caveat("few-units", {**values, "alpha": alpha, "adjusted": comparison.family_size > 1}))]
+    smallest = np.empty(len(comparison.comparisons))
+    for family in _families(comparison):
+        of_family = np.array([2.0 ** ((plan.alternative == "two-sided") - p.n_units) for p in family.differences])
+        if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
+            of_family = plan.adjustment.of_pvalues(of_family)
+        smallest[list(family.pairs)] = of_family
+    few = np.flatnonzero(smallest > alpha).tolist()
+    if not few:
+        return []
+    by_chance = any(comparison.comparisons[index].test.scheme == "iid" for index in few)
+    units = max(comparison.comparisons[index].n_units for index in few)
+    values: dict[str, Any] = {"units": units, "unit": comparison.unit, "smallest": float(smallest[few].min())}
+    values |= {"by_chance": by_chance, "alpha": alpha, "adjusted": comparison.family_size > 1}
+    if len(few) == len(smallest):
+        return [_Found(Caveat("few-units", values))]
+    return [_Found(Caveat("few-units", {**values, "pairs": len(few), "tests": len(smallest)}), few)]
 
 
 def _few_replicates(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]:
@@ -292,9 +304,21 @@ def _small_sample(comparison: Comparison) -> Iterator[_Found]:
     """Too few resampling units for results from bootstrap draws."""
     of_test = comparison.test is not None and comparison.test.replicates == "draws"
     of_interval = comparison.interval is not None and comparison.interval.draws
-    if comparison.n_units < SMALL_SAMPLE and (of_test or of_interval):
-        values = {"units": comparison.n_units, "unit": comparison.unit, "enough": SMALL_SAMPLE}
-        yield _Found(Caveat("small-sample", {**values, "test": of_test, "interval": of_interval}))
+    if not (of_test or of_interval):
+        return
+    values: dict[str, Any] = {"unit": comparison.unit, "enough": SMALL_SAMPLE, "test": of_test, "interval": of_interval}
+    if comparison.n_units < SMALL_SAMPLE:
+        yield _Found(Caveat("small-sample", {"units": comparison.n_units, **values}))
+        return
+    # Scores are missing.
+    few = [index for index, pair in enumerate(comparison.comparisons) if pair.n_units < SMALL_SAMPLE]
+    if few:
+        numbers = [comparison.comparisons[index].n_units for index in few]
+        some = {"pairs": len(few), "tests": len(comparison.comparisons)}
+        yield _Found(Caveat("small-sample", {"units": min(numbers), **values, **some}), few)
+    elif any(score.n_segments < SMALL_SAMPLE for score in comparison.scores):
+        fewest = min(score.n_segments for score in comparison.scores)
+        yield _Found(Caveat("small-sample", {"units": fewest, **values, "unit": "segment"}))
 
 
 def _few_draws(comparison: Comparison, interval: str, level: float) -> Iterator[_Found]:

@@ -314,9 +314,12 @@ def _rounded_down(level: float) -> str:
 def _few_units(values: Values) -> str:
     # Among random shuffles the share of exceedances may by chance be smaller than among all patterns.
     by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
+    units = f"{values['units']} {values['unit']}s"
+    if "pairs" in values:
+        units = f"{_of_pairs(values)} have at most {units}, which"
     return (
-        f"{values['units']} {values['unit']}s can be swapped in only {2 ** values['units']:,} ways: {_p(values)} "
-        f"cannot be below {values['smallest']:.3g}{by_chance}, too few for significance at {number(values['alpha'])}."
+        f"{units} can be swapped in only {2 ** values['units']:,} ways: {_p(values)} cannot be below "
+        f"{values['smallest']:.3g}{by_chance}, too few for significance at {number(values['alpha'])}."
     )
 
 
@@ -343,7 +346,10 @@ def _small_sample(values: Values) -> str:
         *(["bootstrap tests reject too often (use ar)"] if values["test"] else []),
         *(["intervals from draws are too narrow"] if values["interval"] else []),
     ]
-    return f"{counted(values['units'], values['unit'])}: with fewer than {values['enough']}, {' and '.join(wrong)}."
+    where = f"{_of_pairs(values)} have as few as " if "pairs" in values else ""
+    return (
+        f"{where}{counted(values['units'], values['unit'])}: with fewer than {values['enough']}, {' and '.join(wrong)}."
+    )
 
 
 def _few_draws(values: Values) -> str:
