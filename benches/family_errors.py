@@ -71,6 +71,11 @@ class Method(NamedTuple):
     def __str__(self) -> str:
         return " ".join(self)
 
+    @property
+    def steps_down(self) -> bool:
+        """Whether the adjustment is from the replicates of the test."""
+        return self.adjust in TESTS[self.test].step_down
+
     @classmethod
     def parse(cls, text: str) -> Method:
         """The method that this text names."""
@@ -111,14 +116,19 @@ def rejections(cell: Cell, block: int, wanted: Sequence[str], n_resamples: int) 
 def adjusted(
     replicates: Replicates, pairs: Sequence[tuple[int, int]], wanted: Sequence[str]
 ) -> Iterator[tuple[str, Array]]:
-    """The adjusted p-values of each method: (H,). A test is run once for all adjustments of its p-values."""
+    """The adjusted p-values of each method: (H,).
+
+    A test is run once for each adjustment from replicates, and its p-values are used for all other adjustments.
+    """
     n_metrics = len(replicates.samples)
     hypotheses = Hypotheses.from_pairs(pairs, n_metrics)
     outcomes: dict[str, Outcome] = {}
-    for text in wanted:
-        test, adjust, family = Method.parse(text)
-        if adjust in TESTS[test].step_down:
-            p = run_on_test_set(_plan(test, adjust), replicates, hypotheses).adjusted
+    stepped = [text for text in wanted if Method.parse(text).steps_down]
+    for text in [*stepped, *(text for text in wanted if text not in stepped)]:
+        method = test, adjust, family = Method.parse(text)
+        if method.steps_down:
+            outcomes[test] = run_on_test_set(_plan(test, adjust), replicates, hypotheses)
+            p = outcomes[test].adjusted
             assert p is not None
             yield text, p
             continue
@@ -128,9 +138,7 @@ def adjusted(
         if adjust != NONE:
             of_pvalues = ADJUSTMENTS[adjust].of_pvalues
             assert of_pvalues is not None
-            p = np.concatenate(
-                [of_pvalues(of_family) for of_family in np.split(p, n_metrics if family == METRIC else 1)]
-            )
+            p = np.concatenate([of_pvalues(rows) for rows in np.split(p, n_metrics if family == METRIC else 1)])
         yield text, p
 
 
