@@ -42,7 +42,8 @@ def counted(texts: Texts, key: str) -> dict[str, Array]:
 
 
 def all_pairs(key: str, counts: Mapping[str, Array], **options: Any) -> Callable[[], Comparison]:
-    """A comparison of all pairs by approximate randomization, with tests only, unless the options add more."""
+    """A comparison of all pairs by approximate randomization, without intervals and adjustment unless the options add
+    them."""
     external = FromCounts(key, counts, key)
     arguments = {
         "test": "ar",
@@ -51,6 +52,7 @@ def all_pairs(key: str, counts: Mapping[str, Array], **options: Any) -> Callable
         "n_resamples": SHUFFLES,
         "seed": SEED,
         "all_pairs": True,
+        "adjust": None,
         **options,
     }
     return lambda: compare(metrics=external, **arguments)

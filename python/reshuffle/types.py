@@ -17,10 +17,12 @@ __all__ = [
     "Alternative",
     "BootstrapMethod",
     "CatalogueFormat",
+    "Family",
     "Format",
     "InputFormat",
     "Interval",
     "MetricName",
+    "Missing",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -77,13 +79,21 @@ Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
 Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
 """:data:`reshuffle.resampling.stopping.STOPPING`."""
 
-Adjustment: TypeAlias = Literal["bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp"]
-""":data:`reshuffle.inference.multiplicity.ADJUSTMENTS`."""
+Adjustment: TypeAlias = Literal[
+    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp"
+]  # fmt: skip
+""":data:`reshuffle.inference.tests.ADJUSTMENT_CHOICES`: ``auto``, ``none`` and the registry of adjustments."""
+
+Family: TypeAlias = Literal["metric", "all"]
+""":data:`reshuffle.inference.hypotheses.FAMILIES`."""
 
 Interval: TypeAlias = Literal[
     "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
 ]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
+
+Missing: TypeAlias = Literal["error", "pairwise"]
+""":data:`reshuffle.metrics.precomputed.TREATMENTS_OF_MISSING`."""
 
 StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
 """:data:`reshuffle.inference.intervals.STANDARD_ERRORS`."""

@@ -59,6 +59,16 @@ INPUT = (
     ),
     option(
         "Input",
+        "--missing",
+        type=Name("treatment of missing scores", get_args(types.Missing)),
+        default="error",
+        show_default=True,
+        metavar="NAME",
+        help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare each pair of systems "
+        "on the segments for which both have a score.",
+    ),
+    option(
+        "Input",
         "--parses",
         multiple=True,
         metavar="FILE...",
@@ -141,9 +151,21 @@ TEST = (
         "Test",
         "--adjust",
         type=Name("adjustment", get_args(types.Adjustment)),
+        default="auto",
+        show_default=True,
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons, over the pairs under each metric: {_any_of(types.Adjustment)} (minp "
-        "only with --test ar or ar-studentized).  [default: none]",
+        help=f"Adjust p for multiple comparisons: {_any_of(types.Adjustment)} (minp only with --test ar or "
+        "ar-studentized). auto is maxt; holm for tests and schemes without maxt and with besag-clifford; none for a "
+        "single comparison and with gandy.",
+    ),
+    option(
+        "Test",
+        "--family",
+        type=Name("family", get_args(types.Family)),
+        default="metric",
+        show_default=True,
+        metavar="NAME",
+        help="Adjust over the pairs under each metric (metric), or over all pairs under all metrics (all).",
     ),
     option(
         "Test",

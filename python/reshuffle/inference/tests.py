@@ -29,7 +29,7 @@ from ..validate import check_name
 from . import bootstrap, closed_form, randomization, studentized
 from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
-from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
+from .hypotheses import COLUMNS, FAMILIES, MISSING, Hypotheses, Observed, Outcome, family_size
 from .multiplicity import (
     ADJUSTMENTS,
     MAX_T_OF_ALL_DRAWS,
@@ -43,6 +43,7 @@ from .multiplicity import (
 )
 
 __all__ = [
+    "ADJUSTMENT_CHOICES",
     "ALTERNATIVES",
     "INSTEAD",
     "TESTS",
@@ -58,6 +59,14 @@ __all__ = [
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 IID = Shuffling()
+
+# Adjustments that users choose: those of the registry, and two that are resolved to one of them or to none.
+ADJUSTMENT_CHOICES: Mapping[str, str] = {
+    "auto": "the default: none for a single test and with gandy; holm with the schemes exact and subgroup, with "
+    "besag-clifford, for tests without maxt and for families of one pair; else maxt",
+    "none": "stars by p itself; the report has the chance of any false star",
+    **{adjustment.name: f"{adjustment.title}: {adjustment.about}" for adjustment in ADJUSTMENTS.values()},
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,8 @@ class SignificanceTest:
         2 if its two-sided p is, or may be, twice the share of the smaller tail. Its smallest two-sided p is
         ``tails``/(R + 1).
     step_down : mapping of str to StepDown
-        The adjustments from replicates that it supports, by name. All tests support adjustments of p-values.
+        The adjustments from replicates that it supports, by name, its default first. All tests support adjustments of
+        p-values.
     for_texts : str or None
         The test that functions of texts get instead, if it needs counts.
     in_batches : bool
@@ -239,11 +249,24 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
     return test
 
 
-def _check_adjustment(name: str | None, test: SignificanceTest) -> Adjustment | None:
-    """The adjustment with this name; :class:`InputError` if there is none, or if the test does not support it."""
-    if name is None:
+def _automatic_adjustment(
+    settings: ComparisonSettings, test: SignificanceTest, n_pairs: int, n_metrics: int
+) -> str | None:
+    """The name of the adjustment that ``auto`` stands for, or None for none.
+
+    Adjustments from replicates need replicates that all pairs share. Where every family has only one test, Holm's
+    method leaves p as it is, so that the test may still be exact.
+    """
+    rule = resolve_stopping(settings.stopping)
+    if n_pairs * n_metrics == 1 or (rule is not None and not rule.valid_at_all_levels):
         return None
-    check_name("adjustment", name, list(ADJUSTMENTS))
+    several = family_size(settings.family, n_pairs, n_metrics) > 1
+    shared = several and rule is None and settings.scheme in ("auto", "iid")
+    return next(iter(test.step_down), "holm") if shared else "holm"
+
+
+def _check_adjustment(name: str, test: SignificanceTest) -> Adjustment:
+    """The adjustment with this name; :class:`InputError` if the test does not support it."""
     adjustment = ADJUSTMENTS[name]
     if adjustment.from_replicates and name not in test.step_down:
         others = [
@@ -323,16 +346,43 @@ class Plan:
     alternative: str
     shuffling: Shuffling = IID
     adjustment: Adjustment | None = None
+    family: str = "metric"  # a name in FAMILIES
     inverted: bool = False  # whether an interval inverts the test
+    # Whether the stopping rule is the reason why ``auto`` does not adjust.
+    unadjusted_by_rule: bool = False
 
     @classmethod
     def from_settings(
-        cls, settings: ComparisonSettings, *metrics: Metric | CorpusFunction, alpha: float | None = None
+        cls,
+        settings: ComparisonSettings,
+        *metrics: Metric | CorpusFunction,
+        alpha: float | None = None,
+        n_pairs: int = 1,
     ) -> Plan:
-        """Check the settings for these metrics; :class:`InputError` if they cannot be combined."""
+        """Check the settings for these metrics and a number of pairs; :class:`InputError` if they cannot be combined.
+
+        This is where the adjustment ``auto`` is resolved.
+        """
         test = check_test(settings.test, settings.alternative, *metrics)
-        adjustment = _check_adjustment(settings.adjust, test)
-        return cls(test, settings.alternative, _check_shuffling(settings, test, adjustment, alpha), adjustment)
+        chosen = "none" if settings.adjust is None else settings.adjust
+        family, n_metrics = settings.family, max(len(metrics), 1)
+        check_name("adjustment", chosen, list(ADJUSTMENT_CHOICES))
+        check_name("family", family, list(FAMILIES))
+        if (chosen, family) == ("none", "all"):
+            raise InputError(
+                "family 'all' is for adjusted p-values, but the adjustment is 'none': leave one of them out"
+            )
+        automatic = _automatic_adjustment(settings, test, n_pairs, n_metrics)
+        name = {"none": None, "auto": automatic}.get(chosen, chosen)
+        adjustment = None if name is None else _check_adjustment(name, test)
+        return cls(
+            test,
+            settings.alternative,
+            _check_shuffling(settings, test, adjustment, alpha),
+            adjustment,
+            family,
+            unadjusted_by_rule=chosen == "auto" and automatic is None and family_size(family, n_pairs, n_metrics) > 1,
+        )
 
     def for_inversion(self, interval: str) -> Plan:
         """This plan with an interval that inverts the test; :class:`InputError` if a rule stops the shuffles early."""
@@ -381,6 +431,7 @@ class Plan:
             adjustment=None if adjustment is None else adjustment.name,
             adjustment_title=None if adjustment is None else adjustment.title,
             adjustment_rate=None if adjustment is None else adjustment.rate,
+            family=None if adjustment is None else self.family,
             stopping=None if rule is None else rule.signature,
         )
 
@@ -397,17 +448,18 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
     extra = () if step_down is None else step_down.extra
     observed = Observed(
         replicates,
-        hypotheses,
+        hypotheses.in_rows_of(replicates.samples),
         plan.alternative,
         plan.shuffling,
         extra,
         tails=plan.tails,
         every_statistic=plan.inverted or step_down is not None,
     )
-    outcome = plan.test.run(observed)
+    run = plan.test.run if step_down is None or step_down.run is None else step_down.run
+    outcome = run(observed)
     if plan.adjustment is None:
         return outcome
-    return replace(outcome, adjusted=plan.adjustment.adjust(Unadjusted(observed, outcome), step_down))
+    return replace(outcome, adjusted=plan.adjustment.adjust(Unadjusted(observed, outcome), step_down).pvalues)
 
 
 def records(
@@ -478,6 +530,7 @@ def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: 
         test=plan.test.name,
         alternative=plan.alternative,
         adjust=None if plan.adjustment is None else plan.adjustment.name,
+        family=plan.family if plan.adjustment is not None and plan.family != "metric" else None,
         scheme=scheme,
         stopping=None if rule is None else rule.signature,
         strata=strata.n_strata if strata is not None and plan.test.replicates == "draws" else None,

@@ -52,8 +52,13 @@ def _replicates(result: SignificanceResult) -> str | None:
     if result.n_resamples is None:
         return None
     n = f"{result.n_resamples:,}"
-    names = {None: f"{n} draws", "exact": f"All {n} shuffles", "subgroup": f"A random subgroup of {n} shuffles"}
-    parts = [names.get(result.scheme, f"{n} shuffles")]
+    shuffles = counted(result.n_resamples, "shuffle")
+    names = {
+        None: counted(result.n_resamples, "draw"),
+        "exact": f"All {n} shuffles",
+        "subgroup": f"A random subgroup of {n} shuffles",
+    }
+    parts = [names.get(result.scheme, shuffles)]
     stopping = result.stopping
     if stopping is not None:
         ended = "stopped" if stopping.stopped else "not stopped"

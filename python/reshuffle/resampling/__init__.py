@@ -14,6 +14,7 @@ from .reductions import (
     Spread,
     Tally,
     extremeness,
+    ranks_among_all,
     reached,
 )
 from .replicates import Replicates
@@ -41,6 +42,7 @@ __all__ = [
     "TextSample",
     "extremeness",
     "is_batch",
+    "ranks_among_all",
     "reached",
     "resampler_of_sums",
 ]
