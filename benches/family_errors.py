@@ -91,7 +91,6 @@ def methods(tests: Sequence[str], adjustments: Sequence[str] | None, n_metrics: 
         if adjustments is None or adjust in adjustments
         if adjust == NONE or adjust in TESTS[test].step_down or not ADJUSTMENTS[adjust].from_replicates
         for family in ((METRIC, ALL) if n_metrics > 1 and adjust != NONE else (METRIC,))
-        if family == METRIC or not ADJUSTMENTS[adjust].from_replicates
     ]
 
 
@@ -121,24 +120,24 @@ def adjusted(
     A test is run once for each adjustment from replicates, and its p-values are used for all other adjustments.
     """
     n_metrics = len(replicates.samples)
-    hypotheses = Hypotheses.from_pairs(pairs, n_metrics)
+    families = {family: Hypotheses.from_pairs(pairs, n_metrics, family=family) for family in (METRIC, ALL)}
     outcomes: dict[str, Outcome] = {}
     stepped = [text for text in wanted if Method.parse(text).steps_down]
     for text in [*stepped, *(text for text in wanted if text not in stepped)]:
         method = test, adjust, family = Method.parse(text)
         if method.steps_down:
-            outcomes[test] = run_on_test_set(_plan(test, adjust), replicates, hypotheses)
+            outcomes[test] = run_on_test_set(_plan(test, adjust), replicates, families[family])
             p = outcomes[test].adjusted
             assert p is not None
             yield text, p
             continue
         if test not in outcomes:
-            outcomes[test] = run_on_test_set(_plan(test, None), replicates, hypotheses)
+            outcomes[test] = run_on_test_set(_plan(test, None), replicates, families[METRIC])
         p = outcomes[test].pvalue
         if adjust != NONE:
             of_pvalues = ADJUSTMENTS[adjust].of_pvalues
             assert of_pvalues is not None
-            p = np.concatenate([of_pvalues(rows) for rows in np.split(p, n_metrics if family == METRIC else 1)])
+            p = np.concatenate([of_pvalues(p[each]) for each in families[family].families()])
         yield text, p
 
 
