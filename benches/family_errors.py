@@ -244,7 +244,8 @@ def summary_rows(found: Found, test: str, adjustments: Sequence[str]) -> list[li
             if len(family.metrics) == 1 and cell.segments >= LARGE and name in of_methods:
                 false = rates(of_methods[name], family.true_nulls.ravel()).any_false
                 parts[family.near_kink(cell.segments)].append((false, f"{cell.name}, S = {cell.segments:,}"))
-        rows.append([f"`{test}`", f"`{adjust}`", *(_extremes(parts[near]) for near in (False, True))])
+        if parts[False] or parts[True]:
+            rows.append([f"`{test}`", f"`{adjust}`", *(_extremes(parts[near]) for near in (False, True))])
     return rows
 
 
@@ -281,12 +282,11 @@ def report(options: argparse.Namespace, results: Results) -> str:
             header = ["population", "S", "n", "", *(f"`{name}`" for name in adjustments)]
             rows = error_rows(of_test, test, adjustments)
             tables += [f"## Family-wise error rate at {ALPHA:g}: `{test}`", table(header, rows, 1)]
-    header = ["test", "adjustment", "away from the kink", "near it"]
-    parts += [
-        f"## Range of family-wise error rates at {ALPHA:g}, one metric, S ≥ {LARGE}",
-        table(header, summary, 4),
-        *tables,
-    ]
+    if summary:
+        header = ["test", "adjustment", "away from the kink", "near it"]
+        title = f"## Range of family-wise error rates at {ALPHA:g}, one metric, S ≥ {LARGE}"
+        parts += [title, table(header, summary, 4)]
+    parts += tables
     for test, of_test in found.items():
         columns = list(dict.fromkeys(name for of_methods in of_test.values() for name in of_methods))
         rows = power_rows(of_test, columns)
