@@ -40,6 +40,8 @@ DEFAULT_TESTS = ("bootstrap-both", "bootstrap", "bootstrap-percentile", "ar", "a
 LARGE = 500
 NONE = "none"
 METRIC, ALL = "metric", "all"
+# Tukey and Scheffé compare with all systems under one metric.
+PER_METRIC = (NONE, "tukey", "scheffe")
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def methods(tests: Sequence[str], adjustments: Sequence[str] | None, n_metrics: 
         for adjust in (NONE, *ADJUSTMENTS)
         if adjustments is None or adjust in adjustments
         if adjust == NONE or adjust in TESTS[test].step_down or not ADJUSTMENTS[adjust].from_replicates
-        for family in ((METRIC, ALL) if n_metrics > 1 and adjust != NONE else (METRIC,))
+        for family in ((METRIC, ALL) if n_metrics > 1 and adjust not in PER_METRIC else (METRIC,))
     ]
 
 
