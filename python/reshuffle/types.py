@@ -60,8 +60,8 @@ TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 Test: TypeAlias = Literal[
-    "ar", "ar-studentized", "bootstrap", "bootstrap-both", "bootstrap-percentile", "bootstrap-shift",
-    "paired-bootstrap", "t-test", "wilcoxon", "sign-test",
+    "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-percentile",
+    "bootstrap-shift", "paired-bootstrap", "t-test", "anova", "wilcoxon", "sign-test",
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.TESTS`."""
 
@@ -77,7 +77,9 @@ Scheme: TypeAlias = Literal["auto", "iid", "subgroup", "exact"]
 Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
 """:data:`reshuffle.resampling.stopping.STOPPING`."""
 
-Adjustment: TypeAlias = Literal["bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp"]
+Adjustment: TypeAlias = Literal[
+    "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp", "tukey", "scheffe"
+]  # fmt: skip
 """:data:`reshuffle.inference.multiplicity.ADJUSTMENTS`."""
 
 Interval: TypeAlias = Literal[

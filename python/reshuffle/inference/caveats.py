@@ -87,8 +87,10 @@ def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
         adjustment=None if test.adjustment is None else ADJUSTMENTS[test.adjustment],
     )
     yield from map(_Found, plan.caveats)
+    yield from _all_exchangeable(comparison, plan)
     yield from _undecided(comparison)
     for family in families:
+        yield from _approximate(family)
         yield from _other_test(family, plan)
         yield from _dependence(family)
         yield from _not_exchangeable(family)
@@ -104,6 +106,26 @@ def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
         or _few_replicates(plan, families, alpha)
         or [*_near_alpha(plan, families, test, alpha), *_auto_limit(enough)]
     )
+
+
+def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[_Found]:
+    """The test assumes that all systems are exchangeable. With two systems, ``not-exchangeable`` checks that."""
+    if plan.test.liberal_family is not None and len(comparison.systems) > 2:
+        values = {
+            "test": plan.test.name,
+            "systems": len(comparison.systems),
+            "rate": plan.test.liberal_family,
+            "level": 0.05,
+            "instead": tuple(INSTEAD.values()),
+        }
+        yield _Found(Caveat("all-exchangeable", values))
+
+
+def _approximate(family: _Family) -> Iterator[_Found]:
+    """The test is approximate under one metric."""
+    for caveat in family.tests[0].caveats:
+        if caveat.kind == "approximate":
+            yield _Found(caveat, family.pairs)
 
 
 def _undecided(comparison: Comparison) -> Iterator[_Found]:
@@ -170,14 +192,20 @@ def _not_exchangeable(family: _Family) -> Iterator[_Found]:
 
 def _few_units(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
-    smallest = 2.0 ** ((plan.alternative == "two-sided") - comparison.n_units)
+    permuted = plan.test.replicates == "permutations"
+    k = len(comparison.systems)
+    # One of the arrangements of the two systems of a pair in a unit is the observed one.
+    arrangements = float(k * (k - 1) if permuted else 2)
+    smallest = (1 + (plan.alternative == "two-sided")) * arrangements**-comparison.n_units
     family = len(comparison.comparisons) // len(comparison.metrics)
     if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
         smallest = float(plan.adjustment.of_pvalues(np.full(family, smallest)).min())
-    if plan.test.replicates != "shuffles" or smallest <= alpha:
+    if plan.test.replicates not in ("shuffles", "permutations") or smallest <= alpha:
         return []
-    by_chance = any(pair.test.scheme == "iid" for pair in comparison.comparisons)
+    by_chance = permuted or any(pair.test.scheme == "iid" for pair in comparison.comparisons)
     values = {"units": comparison.n_units, "unit": comparison.unit, "smallest": smallest, "by_chance": by_chance}
+    if permuted:
+        values["systems"] = k
     return [_Found(Caveat("few-units", {**values, "alpha": alpha, "adjusted": plan.adjustment is not None}))]
 
 

@@ -381,7 +381,10 @@ def _by_ends(of_pvalues: Callable[[Scores], Scores]) -> Callable[[Sequence[Signi
 
 
 def _undecided_by_max_t(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
-    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c, or the unadjusted p if that is larger."""
+    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c, or the unadjusted p if that is larger.
+
+    Without replicates nothing is left open.
+    """
 
     def across(test: SignificanceResult) -> bool:
         if test.n_resamples is None or test.adjusted_pvalue is None:
@@ -446,7 +449,8 @@ class Adjustment:
         """The adjusted p-values, (H,). ``step_down`` is that of the test."""
         if self.of_pvalues is not None:
             p, families = tests.outcome.pvalue, tests.observed.hypotheses.families()
-            return np.concatenate([self.of_pvalues(p[family]) for family in families])
+            # Šidák's p of a single test may be smaller by a rounding error.
+            return np.asarray(np.maximum(np.concatenate([self.of_pvalues(p[family]) for family in families]), p))
         assert step_down is not None
         return step_down.adjust(tests)
 
@@ -526,6 +530,22 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "compares with the smallest p of each shuffle; needs many shuffles",
             "Westfall & Young 1993; doi:10.1007/BF02595811",
             _undecided_by_min_p,
+        ),
+        Adjustment(
+            "tukey",
+            "Tukey's HSD",
+            "compares with the range of the scores of all systems; assumes that all of them vary alike",
+            "Tukey 1953; doi:10.1145/2094072.2094076",
+            _undecided_by_max_t,
+            multiplies=False,
+        ),
+        Adjustment(
+            "scheffe",
+            "Scheffé",
+            "compares with the most extreme of all contrasts between systems; never smaller than Tukey's p",
+            "doi:10.1093/biomet/40.1-2.87",
+            _undecided_by_max_t,
+            multiplies=False,
         ),
     )
 }

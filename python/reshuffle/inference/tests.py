@@ -20,13 +20,13 @@ from .. import signature
 from ..errors import Argument, InputError, either
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
-from ..resampling import Replicates
+from ..resampling import Replicates, Sample
 from ..resampling.schemes import SCHEMES, Shuffling
 from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, SignificanceResult, UsedTest
 from ..settings import ComparisonSettings
 from ..validate import check_name
-from . import bootstrap, closed_form, randomization, studentized
+from . import anova, bootstrap, closed_form, permutation, randomization, studentized
 from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
@@ -72,7 +72,7 @@ class SignificanceTest:
         A function from the observed data for the hypotheses about one test set to their outcomes.
     alternatives : tuple of str
         The alternatives that the test supports.
-    replicates : {'shuffles', 'draws'} or None
+    replicates : {'shuffles', 'draws', 'permutations'} or None
         The kind of its replicates; None for tests in closed form.
     kind : str
         The kind of metric that it needs: ``ANY`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
@@ -86,9 +86,15 @@ class SignificanceTest:
     in_batches : bool
         Whether the core tests a batch of problems in one call.
     needs_exchangeable : bool
-        Whether it rejects at the wrong rate if the two outputs of a unit are not exchangeable.
+        Whether it rejects at the wrong rate if the outputs of a unit are not exchangeable.
     liberal : float or None
         The share of true null hypotheses that it rejects at .05, if that is far more than .05.
+    liberal_family : float or None
+        For a test that needs all systems of a family to be exchangeable, the family-wise error rate at .05 if their
+        variances differ.
+    approximate_unless_mean : bool
+        Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
+        approximate for them.
     """
 
     name: str
@@ -105,6 +111,8 @@ class SignificanceTest:
     in_batches: bool = False
     needs_exchangeable: bool = False
     liberal: float | None = None
+    liberal_family: float | None = None
+    approximate_unless_mean: bool = False
 
     def name_for(self, metric: Metric | CorpusFunction) -> str:
         """The name of the test that is used for a metric."""
@@ -137,6 +145,18 @@ TESTS: Mapping[str, SignificanceTest] = {
             studentized.studentized_randomization,
             step_down={"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
             for_texts="ar",
+        ),
+        SignificanceTest(
+            "permutation",
+            "permutation test of all systems",
+            "permute the outputs of all systems in each segment; exact if all systems are exchangeable",
+            "doi:10.1145/2094072.2094076",
+            permutation.permutation_test,
+            alternatives=("two-sided",),
+            replicates="permutations",
+            step_down={"tukey": permutation.TUKEY},
+            needs_exchangeable=True,
+            liberal_family=0.137,
         ),
         SignificanceTest(
             "bootstrap",
@@ -194,6 +214,18 @@ TESTS: Mapping[str, SignificanceTest] = {
             closed_form.t_test,
             replicates=None,
             kind=MEANS,
+        ),
+        SignificanceTest(
+            "anova",
+            "pairwise t-tests with the error pooled over all systems",
+            "the error of a two-way analysis of variance, systems and segments; approximate unless the score is a mean "
+            "of segment scores",
+            "W05-0908, 4.4",
+            anova.pooled_t_test,
+            alternatives=("two-sided",),
+            replicates=None,
+            step_down={"tukey": anova.TUKEY, "scheffe": anova.SCHEFFE},
+            approximate_unless_mean=True,
         ),
         SignificanceTest(
             "wilcoxon",
@@ -369,6 +401,13 @@ class Plan:
         values = {"test": self.test.name, "rate": self.test.liberal, "level": 0.05, "instead": INSTEAD[True]}
         return (Caveat("liberal", values),)
 
+    def caveats_of(self, sample: Sample, label: str) -> tuple[Caveat, ...]:
+        """The caveats about the test under one metric, which reports call ``label``."""
+        if not self.test.approximate_unless_mean or anova.has_segment_values(sample):
+            return self.caveats
+        values = {"metric": label, "test": self.test.name, "unit": sample.unit}
+        return (*self.caveats, Caveat("approximate", values))
+
     @property
     def used(self) -> UsedTest:
         """The test in the record of a comparison."""
@@ -423,7 +462,7 @@ def records(
     ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
     number of references as signatures write it.
     """
-    rule, caveats = plan.shuffling.stopping, plan.caveats
+    rule = plan.shuffling.stopping
     # The seed and the run's part of the signature, by test set, test, scheme and bits. Most hypotheses share it.
     runs: dict[tuple[int, str, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
@@ -434,8 +473,9 @@ def records(
         *columns, strict=True
     ):
         replicates = sets[t]
-        metric = replicates.samples[m].metric
-        name = plan.test.name_for(metric)
+        sample = replicates.samples[m]
+        metric = sample.metric
+        name, label = plan.test.name_for(metric), metric.name if labels is None else labels[m]
         if (t, name, scheme, bits) not in runs:
             seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
@@ -445,7 +485,7 @@ def records(
         results.append(
             SignificanceResult(
                 test=name,
-                metric=metric.name if labels is None else labels[m],
+                metric=label,
                 statistic=statistic,
                 pvalue=p,
                 alternative=plan.alternative,
@@ -458,7 +498,7 @@ def records(
                 adjusted_pvalue=adjusted,
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
-                caveats=caveats,
+                caveats=plan.caveats_of(sample, label),
                 tails=plan.tails if tails is None else tails,
                 standard_error=None if error is None or math.isnan(error) else error,
             )
@@ -471,17 +511,18 @@ def _none_if_missing(number: int | None) -> int | None:
 
 
 def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: int | None) -> signature.Run:
-    """The run's part of the signature of a test. Without replicates it does not mention resampling units."""
+    """The run's part of the signature of a test. It mentions resampling units and strata if p depends on them."""
     rule, strata = plan.shuffling.stopping, replicates.strata
-    resampled = plan.test.replicates is not None
+    on_units = plan.test.replicates is not None or plan.test.approximate_unless_mean
+    on_strata = plan.test.replicates == "draws" or plan.test.approximate_unless_mean
     return signature.Run(
         test=plan.test.name,
         alternative=plan.alternative,
         adjust=None if plan.adjustment is None else plan.adjustment.name,
         scheme=scheme,
         stopping=None if rule is None else rule.signature,
-        strata=strata.n_strata if strata is not None and plan.test.replicates == "draws" else None,
-        unit=replicates.unit if resampled else None,
+        strata=strata.n_strata if strata is not None and on_strata else None,
+        unit=replicates.unit if on_units else None,
         units=replicates.n_units,
         n=replicates.n_resamples,
         seed=seed,

@@ -46,13 +46,14 @@ def _equation(name: str, cell: str) -> str:
 
 
 def _replicates(result: SignificanceResult) -> str | None:
-    """How p was computed from shuffles or draws; None for tests in closed form."""
+    """How p was computed from replicates; None for tests in closed form."""
     if result.exact_by == "convolution":
         return "Exact null distribution, by convolution."
     if result.n_resamples is None:
         return None
     n = f"{result.n_resamples:,}"
-    names = {None: f"{n} draws", "exact": f"All {n} shuffles", "subgroup": f"A random subgroup of {n} shuffles"}
+    replicates = "permutations" if result.test == "permutation" else "draws"
+    names = {None: f"{n} {replicates}", "exact": f"All {n} shuffles", "subgroup": f"A random subgroup of {n} shuffles"}
     parts = [names.get(result.scheme, f"{n} shuffles")]
     stopping = result.stopping
     if stopping is not None:
