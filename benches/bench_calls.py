@@ -118,7 +118,8 @@ def test_bootstrap_interval(benchmark: BenchmarkFixture, pair: tuple[Counts, Cou
 def test_compare(
     benchmark: BenchmarkFixture, references: list[list[str]], systems: dict[str, list[str]], all_pairs: bool, test: str
 ) -> None:
-    """All 120 pairs share shuffles and draws with the 15 of a baseline, so they cost less than eight times as much."""
+    """All 120 pairs share shuffles and draws with the 15 of a baseline, so they cost less than eight times as much.
+    p is adjusted by maxT, the default."""
     comparison = benchmark(reshuffle.compare, references, systems, all_pairs=all_pairs, test=test)
     assert len(comparison.comparisons) == (120 if all_pairs else 15)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -29,11 +29,25 @@ from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
 from reshuffle.resampling import Problems
 from reshuffle.settings import ComparisonSettings, Resampling, Units
 
-__all__ = ["LEVELS", "SEGMENTS", "Cell", "Results", "cells", "simulate"]
+__all__ = ["BLOCK", "LEVELS", "SEGMENTS", "Cell", "Key", "Results", "cells", "rejections", "simulate", "texts"]
 
 BLOCK = 250
 LEVELS = (0.1, 0.05, 0.01)
 SEGMENTS = (100, 500, 2000)
+
+
+class AnyCell(Protocol):
+    """What identifies a population and a sample size in the file of results."""
+
+    @property
+    def part(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def segments(self) -> int: ...
+
+
+C = TypeVar("C", bound=AnyCell)
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,8 @@ def cells(part: str, segments: Sequence[int]) -> list[Cell]:
 
 
 @cache
-def _texts() -> Texts:
+def texts() -> Texts:
+    """The texts from which populations are made."""
     files = find()
     return Texts(files, files.references(), files.outputs())
 
@@ -71,7 +86,7 @@ def _texts() -> Texts:
 @cache
 def _population(part: str, name: str, segments: int) -> Population:
     build = NULLS[name] if part == "size" else PAIRS[name].at(segments)
-    return build(_texts())
+    return build(texts())
 
 
 # p-values of a block.
@@ -96,6 +111,12 @@ def pvalues(cell: Cell, block: int, tests: Sequence[str], n_resamples: int) -> d
     return found
 
 
+def rejections(cell: Cell, block: int, tests: Sequence[str], n_resamples: int) -> dict[str, Array]:
+    """Which samples of a block each test rejects at each level: (levels, BLOCK) by test."""
+    found = pvalues(cell, block, tests, n_resamples)
+    return {test: p <= np.array(LEVELS)[:, None] for test, p in found.items()}
+
+
 def _plan(test: str) -> Plan:
     # The default scheme would test some samples exactly; users' samples are larger.
     shuffled = TESTS[test].replicates == "shuffles"
@@ -118,7 +139,7 @@ class Key(NamedTuple):
 
 @dataclass
 class Results:
-    """Which tests rejected which samples: for each key, an array (levels, BLOCK)."""
+    """Which tests rejected which samples: an array (rows, BLOCK) for each key. Of one pair, the rows are levels."""
 
     rejected: dict[Key, Array]
 
@@ -129,12 +150,12 @@ class Results:
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         for line in text[: text.rfind("\n") + 1].splitlines():
             *key, rejected = json.loads(line)
-            bits = np.array([bytearray.fromhex(level) for level in rejected], dtype=np.uint8)
+            bits = np.array([bytearray.fromhex(row) for row in rejected], dtype=np.uint8)
             results.rejected[Key(*key)] = np.unpackbits(bits, axis=1, count=BLOCK).astype(bool)
         return results
 
-    def of(self, cell: Cell, n_resamples: int, tests: Sequence[str], simulations: int) -> dict[str, Array] | None:
-        """The rejections of each test in a cell, (levels, n), for the first n samples that all tests have had.
+    def of(self, cell: AnyCell, n_resamples: int, tests: Sequence[str], simulations: int) -> dict[str, Array] | None:
+        """The rejections of each test in a cell, (rows, n), for the first n samples that all tests have had.
 
         n is at most ``simulations``. None if a test has had none.
         """
@@ -155,33 +176,48 @@ def blocks(simulations: int) -> range:
     return range(-(-simulations // BLOCK))
 
 
-def _lines(cell: Cell, block: int, tests: Sequence[str], n_resamples: int) -> list[str]:
+# From a cell, the number of a block, tests and R to the rejections of each test: (rows, BLOCK).
+Rejections: TypeAlias = Callable[[C, int, Sequence[str], int], dict[str, Array]]
+
+
+def _lines(run: Rejections[C], cell: C, block: int, tests: Sequence[str], n_resamples: int) -> list[str]:
     """The lines of the file for one block."""
-    lines = []
-    for test, p in pvalues(cell, block, tests, n_resamples).items():
-        rejected = [np.packbits(p <= level).tobytes().hex() for level in LEVELS]
-        lines.append(json.dumps([*Key(*_fields(cell), n_resamples, test, block), rejected]))
-    return lines
+    return [
+        json.dumps(
+            [*Key(*_fields(cell), n_resamples, test, block), [np.packbits(row).tobytes().hex() for row in rejected]]
+        )
+        for test, rejected in run(cell, block, tests, n_resamples).items()
+    ]
 
 
-def _fields(cell: Cell) -> tuple[str, str, int]:
+def _fields(cell: AnyCell) -> tuple[str, str, int]:
     return cell.part, cell.name, cell.segments
 
 
 def simulate(
-    chosen: Sequence[Cell], tests: Sequence[str], simulations: int, n_resamples: int, path: Path, jobs: int
+    run: Rejections[C],
+    chosen: Mapping[C, Sequence[str]],
+    simulations: int,
+    n_resamples: int,
+    path: Path,
+    jobs: int,
 ) -> Iterator[tuple[int, int]]:
-    """Run the blocks that a file lacks, and append each to it; yields how many are done, and of how many."""
+    """Run the blocks that a file lacks, and append each to it; yields how many are done, and of how many.
+
+    ``chosen`` has the tests of each cell. Blocks are run in their order, so that all cells have results early.
+    """
     _drop_partial_line(path)
     known = Results.read(path).rejected
-    missing: dict[tuple[Cell, int], list[str]] = defaultdict(list)
-    for cell in chosen:
-        for block in blocks(simulations):
+    missing: dict[tuple[C, int], list[str]] = defaultdict(list)
+    for block in blocks(simulations):
+        for cell, tests in chosen.items():
             for test in tests:
                 if Key(*_fields(cell), n_resamples, test, block) not in known:
                     missing[cell, block].append(test)
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool, path.open("a", encoding="utf-8") as file:
-        running = [pool.submit(_lines, cell, block, wanted, n_resamples) for (cell, block), wanted in missing.items()]
+        running = [
+            pool.submit(_lines, run, cell, block, wanted, n_resamples) for (cell, block), wanted in missing.items()
+        ]
         try:
             for done, lines in enumerate(as_completed(running), 1):
                 print(*lines.result(), sep="\n", file=file, flush=True)

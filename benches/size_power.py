@@ -22,7 +22,7 @@ from populations import NULLS, PAIRS
 from report import circumstances, cores
 from reshuffle.inference.tests import TESTS
 from reshuffle.results import clopper_pearson
-from simulations import LEVELS, SEGMENTS, Cell, Results, cells, simulate
+from simulations import LEVELS, SEGMENTS, Cell, Results, cells, rejections, simulate
 
 AR = "ar"
 DEFAULT_TESTS = [test.name for test in TESTS.values() if test.replicates is not None]
@@ -251,8 +251,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     facts = circumstances()
     if not options.no_run:
-        work, n, tests = chosen(options), options.n_resamples, options.tests
-        for done, total in simulate(work, tests, options.simulations, n, options.results, options.jobs):
+        work, n = dict.fromkeys(chosen(options), options.tests), options.n_resamples
+        for done, total in simulate(rejections, work, options.simulations, n, options.results, options.jobs):
             if sys.stderr.isatty():
                 print(f"\r{done:,} of {total:,} blocks", end="", file=sys.stderr)
     tables = report(options, Results.read(options.results))

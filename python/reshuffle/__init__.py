@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .data.corpus import Corpus, read_corpus
     from .data.files import read_lines
     from .errors import InputError, InputWarning
+    from .flip_results import FlippedSegment, Flips
+    from .flips import flips
     from .inference.intervals import bootstrap_interval, standard_error
     from .inference.multiplicity import experimentwise_error
     from .inference.significance import approximate_randomization, bootstrap_test
@@ -62,6 +64,8 @@ __all__ = [
     "CorpusFunction",
     "DerivedSeed",
     "Exchangeability",
+    "FlippedSegment",
+    "Flips",
     "Formula",
     "FromCounts",
     "Gandy",
@@ -89,6 +93,7 @@ __all__ = [
     "design_effect",
     "experimentwise_error",
     "f_score",
+    "flips",
     "intraclass_correlation",
     "metric",
     "read_corpus",
@@ -106,6 +111,8 @@ _NAMES = {
     "data.corpus": ("Corpus", "read_corpus"),
     "data.files": ("read_lines",),
     "errors": ("InputError", "InputWarning"),
+    "flip_results": ("FlippedSegment", "Flips"),
+    "flips": ("flips",),
     "inference.intervals": ("bootstrap_interval", "standard_error"),
     "inference.multiplicity": ("experimentwise_error",),
     "inference.significance": ("approximate_randomization", "bootstrap_test"),

@@ -381,9 +381,10 @@ class Spread(Reduction):
 
 @final
 class MaxT(Reduction):
-    """Step-down maxT: shuffles in which the pair, or a less extreme one of its metric, reaches its threshold.
+    """Step-down maxT: shuffles in which the test, or a less extreme one of its family, reaches its threshold.
 
-    Statistics are multiplied by ``scales`` to make them comparable. All arrays have shape (metrics, pairs).
+    Statistics are multiplied by ``scales`` to make them comparable. All arrays have shape (metrics, pairs). Metrics
+    with equal numbers in ``families`` are one family.
     """
 
     def __new__(
@@ -392,6 +393,7 @@ class MaxT(Reduction):
         alternative: str,
         scales: NDArray[np.float64],
         thresholds: NDArray[np.float64],
+        families: Sequence[int],
     ) -> MaxT: ...
     @property
     def counts(self) -> NDArray[np.uint64]:
@@ -399,10 +401,12 @@ class MaxT(Reduction):
 
 @final
 class MinP(Reduction):
-    """Step-down minP: shuffles in which the pair, or a less significant one of its metric, has its rank or better.
+    """Step-down minP: shuffles in which the test, or a less significant one of its family, has its rank or better.
 
-    All arrays have shape (metrics, pairs). The rank of the observed statistic is c + 1. Ranks are among all shuffles,
-    so this takes separate passes and cannot be merged; merge :class:`Series` instead.
+    All arrays have shape (metrics, pairs). ``thresholds`` are how extreme the observed statistics are, less the
+    ``tolerances`` for rounding errors; shuffles at most two tolerances above the threshold are ties. The rank of the
+    observed statistic is c + 1. Metrics with equal numbers in ``families`` are one family. Ranks are among all
+    shuffles, so this takes separate passes and cannot be merged; merge :class:`Series` instead.
     """
 
     def __new__(
@@ -410,7 +414,9 @@ class MinP(Reduction):
         pairs: Sequence[tuple[int, int]],
         alternative: str,
         thresholds: NDArray[np.float64],
+        tolerances: NDArray[np.float64],
         ranks: NDArray[np.uint64],
+        families: Sequence[int],
     ) -> MinP: ...
     @property
     def counts(self) -> NDArray[np.uint64]:

@@ -13,9 +13,9 @@ from .errors import InputError, unknown_name
 from .inference.caveats import with_caveats
 from .inference.enough import automatic
 from .inference.estimates import Estimate
-from .inference.hypotheses import Hypotheses
+from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import Interval, check_interval
-from .inference.multiplicity import experimentwise_error
+from .inference.multiplicity import experimentwise_error, per_comparison_level
 from .inference.tests import Plan, records, run_signature, run_tests
 from .resampling import Pairs, Replicates, Sample
 from .resampling.counting import Data, Metrics, References, Systems
@@ -50,9 +50,11 @@ def compare(
     baseline: str | None = None,
     all_pairs: bool = False,
     alternative: types.Alternative | str = "two-sided",
-    adjust: types.Adjustment | str | None = None,
+    adjust: types.Adjustment | str | None = "auto",
+    family: types.Family | str = "metric",
     interval: types.Interval | str | None = "percentile",
     confidence_level: float = 0.95,
+    simultaneous: bool = False,
     alpha: float | None = None,
     seed: int = 12345,
     threads: int | None = None,
@@ -87,7 +89,8 @@ def compare(
     scheme : {'auto', 'iid', 'subgroup', 'exact'}
         For the tests ``ar`` and ``ar-studentized``: how the null distribution is obtained; see
         :func:`reshuffle.approximate_randomization`. ``auto`` decides for each pair and metric, and the result names the
-        scheme used. The adjustments ``maxt`` and ``minp`` of these tests need ``iid``.
+        scheme used. The adjustments ``maxt`` and ``minp`` of these tests need ``iid``, so ``auto`` is ``iid`` with
+        them.
     stopping : {'besag-clifford', 'gandy'}, BesagClifford or Gandy, optional
         For the tests ``ar`` and ``ar-studentized`` with the scheme ``iid``: stop the shuffles of each pair and metric
         early (sequential Monte Carlo), after ``n_resamples`` at the latest. :class:`~reshuffle.BesagClifford` stops
@@ -95,23 +98,33 @@ def compare(
         probability .001.
     n_resamples : int or 'auto'
         R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` stands for
-        the number that is needed, at least 10,000 and at most a million: with m pairs, 20/``alpha`` − 1 for the test;
-        20·m/``alpha`` − 1 if ``adjust`` is any adjustment but ``maxt``; twice as many for ``bootstrap-both``
-        and ``bootstrap-percentile``; and 40/(1 − ``confidence_level``) − 1 for intervals whose ends are draws. The
-        result and its signature have the number used.
+        the number that is needed, at least 10,000 and at most a million: 20/``alpha`` − 1 for the test, or
+        20·m/``alpha`` − 1 for families of m tests with any adjustment but ``maxt``; twice as many for
+        ``bootstrap-both`` and ``bootstrap-percentile``; and 40/(1 − ``confidence_level``) − 1 for intervals whose ends
+        are draws. The result and its signature have the number used.
     baseline : str, optional
         The system that all others are compared with. The first system by default.
     all_pairs : bool
         Compare every pair of systems instead.
     alternative : {'two-sided', 'greater', 'less'}
         ``greater``: the alternative hypothesis is that the system scores higher than the baseline.
-    adjust : str, optional
-        A name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`: also report p-values adjusted for all pairs
-        under the same metric. ``stopping='besag-clifford'`` goes with all of them but ``maxt`` and ``minp``.
+    adjust : str or None
+        How p-values are adjusted for multiple tests: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`, or
+        ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt`` if several
+        tests of a family share their replicates; ``holm`` with the schemes ``exact`` and ``subgroup``, with
+        ``besag-clifford``, and for tests without ``maxt``; and no adjustment for a single test, and with ``gandy``.
+    family : {'metric', 'all'}
+        Which tests are adjusted together: the pairs under each metric, or all pairs under all metrics.
     interval : str or None
         A name in :data:`reshuffle.inference.intervals.INTERVALS`, for scores and differences. None for no intervals.
     confidence_level : float
         Confidence level of the intervals.
+    simultaneous : bool
+        Make the intervals of the differences simultaneous: with probability ``confidence_level``, all differences of a
+        family are in their intervals at once. They are computed from the statistic and the replicates that decide about
+        stars, so every difference whose interval excludes 0 has a star. For the two-sided tests ``bootstrap-both``,
+        ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for ``anova``. ``interval``
+        is then that of the scores.
     alpha : float, optional
         Significance level of the tests. 1 − ``confidence_level`` by default.
     seed : int
@@ -133,7 +146,8 @@ def compare(
 
     Notes
     -----
-    ``pvalue`` is not adjusted for multiple comparisons; ``adjust`` adds ``adjusted_pvalue``. Memory: 8·k·S·K bytes for
+    ``pvalue`` is never adjusted for multiple tests; ``adjusted_pvalue`` is, and it decides about stars and
+    :meth:`PairedDifference.is_significant`. Memory: 8·k·S·K bytes for
     the counts and 8·k·R bytes for the draws of each metric (k systems, S segments, K counts, R resamples).
 
     Examples
@@ -157,7 +171,7 @@ def compare(
     ('document', 2)
     """
     levels = Levels.for_tests(interval, confidence_level, alpha)
-    testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs)
+    testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
     resampling = Resampling(n_resamples, seed, threads, progress)
     return compared(
         Data.from_arguments(references, systems, metrics), Units(documents, strata), testing, levels, resampling
@@ -271,11 +285,13 @@ class Resampled(NamedTuple):
     replicates: Replicates
 
     @classmethod
-    def from_data(cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling) -> Resampled:
-        """Count these systems, and sum the counts of each document if documents are resampled."""
+    def from_data(
+        cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling, pairs: Pairs = ()
+    ) -> Resampled:
+        """Count these systems, of which ``pairs`` are compared, and sum the counts of each document if need be."""
         documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
         strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
-        samples = by_segment = data.count(names, resampling)
+        samples = by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
         if documents is not None:
             samples = [sample.by_document(documents) for sample in samples]
         if strata is not None:
@@ -286,7 +302,11 @@ class Resampled(NamedTuple):
         """Intraclass correlation and design effect, metric by metric, pair by pair; (None, None) without documents."""
         if self.documents is None:
             return [(None, None)] * (len(self.by_segment) * len(pairs))
-        return [effect for sample in self.by_segment for effect in sample.document_effects(self.documents, pairs)]
+        return [
+            effect
+            for sample in self.by_segment
+            for effect in sample.document_effects(self.documents, sample.rows_of(pairs))
+        ]
 
     def exchangeability(self, plan: Plan, pairs: Pairs) -> list[Exchangeability | None]:
         """Whether outputs are exchangeable, metric by metric, pair by pair; None if the test does not need that.
@@ -296,7 +316,7 @@ class Resampled(NamedTuple):
         all_systems = plan.test.liberal_family is not None and len(self.names) > 2
         if all_systems or not plan.test.needs_exchangeable:
             return [None] * (len(self.by_segment) * len(pairs))
-        return [found for sample in self.replicates.samples for found in sample.exchangeability(pairs)]
+        return [found for sample in self.replicates.samples for found in sample.exchangeability(sample.rows_of(pairs))]
 
 
 class Inferred(NamedTuple):
@@ -318,6 +338,11 @@ class Inferred(NamedTuple):
         return of_draws or any(pair.test.seed is not None for pair in self.comparisons)
 
     @property
+    def simultaneous(self) -> bool:
+        """Are the intervals of differences simultaneous?"""
+        return self.plan is not None and self.plan.simultaneous is not None
+
+    @property
     def run(self) -> signature.Run:
         """The part of the signature that describes the test, the interval and the replicates."""
         tests = [pair.test for pair in self.comparisons]
@@ -327,7 +352,7 @@ class Inferred(NamedTuple):
         return run._replace(
             interval=None
             if self.interval is None
-            else signature.for_interval(self.interval.name, self.levels.confidence_level),
+            else signature.for_interval(self.interval.name, self.levels.confidence_level, self.simultaneous),
             strata=None if strata is None else strata.n_strata,
             unit=self.replicates.unit,
             units=self.replicates.n_units,
@@ -336,55 +361,85 @@ class Inferred(NamedTuple):
         )
 
     def interval_of(self, m: int, a: int, b: int | None = None) -> ConfidenceInterval | None:
-        """The interval of system a's score under metric m, or with b that of the difference a − b. All are indices.
+        """The interval of system a's score under metric m, or with b that of the difference a − b.
 
-        None if no intervals were requested.
+        All are indices, a and b those of rows of the sample. None if no intervals were requested.
         """
         if self.interval is None:
             return None
-        level, round_score = self.levels.confidence_level, self.replicates.samples[m].round_score
         scheme = "auto" if self.plan is None else self.plan.shuffling.scheme
-        found = self.interval.confidence_interval(Estimate(self.replicates, m, a, b, scheme), level)
-        return replace(found, low=round_score(found.low), high=round_score(found.high))
+        estimate = Estimate(self.replicates, m, a, b, scheme)
+        return self._rounded(m, self.interval.confidence_interval(estimate, self.levels.confidence_level))
+
+    def of_differences(
+        self, outcome: Outcome, rows: Sequence[tuple[int, tuple[int, int]]]
+    ) -> list[ConfidenceInterval | None]:
+        """The intervals of the differences between two rows of a sample, which are simultaneous if the outcome is."""
+        if outcome.low is None or outcome.high is None:
+            return [self.interval_of(m, *pair) for m, pair in rows]
+        level, ends = self.levels.confidence_level, zip(outcome.low.tolist(), outcome.high.tolist(), strict=True)
+        return [
+            self._rounded(m, ConfidenceInterval(low, high, level, "simultaneous"))
+            for (m, _), (low, high) in zip(rows, ends, strict=True)
+        ]
+
+    def _rounded(self, m: int, interval: ConfidenceInterval) -> ConfidenceInterval:
+        round_score = self.replicates.samples[m].round_score
+        return replace(interval, low=round_score(interval.low), high=round_score(interval.high))
 
 
 def compared(
     data: Data, units: Units, testing: ComparisonSettings, levels: Levels, resampling: Resampling
 ) -> Comparison:
     """Test whether systems differ: see :func:`compare`."""
-    plan = Plan.from_settings(testing, *data.metrics, alpha=levels.alpha)
-    interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics, test=plan.test.name)
-    if interval is not None and interval.inverts is not None:
-        plan = plan.for_inversion(interval.name)
     names, baseline = _in_order(data.names, testing)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if baseline is None or x == 0]
-    resampling, enough = _with_number(resampling, plan.enough_replicates(len(pairs), levels.alpha), interval, levels)
-    resampled = Resampled.from_data(data, names, units, resampling)
+    plan, interval = _planned(data, testing, levels, len(pairs))
+    size = family_size(plan.family, len(pairs), len(data.metrics))
+    resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
+    resampled = Resampled.from_data(data, names, units, resampling, pairs)
     replicates = resampled.replicates
     if interval is not None and interval.draws:
         _ = replicates.draws  # now, so that running out of memory shows before the tests have run
-    hypotheses = Hypotheses.from_pairs(pairs, len(data.metrics))
+    hypotheses = Hypotheses.from_pairs(pairs, len(data.metrics), family=plan.family)
     outcome = run_tests(plan, [replicates], hypotheses)
     tests = records(plan, [replicates], hypotheses, outcome, data.labels, data.n_references)
     found = Inferred(replicates, levels, interval, plan, baseline, enough=enough)
-    places = zip(hypotheses.metric.tolist(), hypotheses.a.tolist(), hypotheses.b.tolist(), strict=True)
+    rows = [(m, own) for m, sample in enumerate(replicates.samples) for own in sample.rows_of(pairs)]
     comparisons = [
         PairedDifference(
             baseline=names[b],
             system=names[a],
             metric=data.labels[m],
             test=replace(test, statistic=replicates.samples[m].round_score(test.statistic)),
-            confidence_interval=found.interval_of(m, a, b),
+            confidence_interval=confidence_interval,
+            n_segments=_n_scored(resampled.by_segment[m], own),
+            n_units=_n_scored(replicates.samples[m], own),
             intraclass_correlation=correlation,
             design_effect=effect,
             exchangeability=exchangeability,
         )
-        for (m, a, b), test, (correlation, effect), exchangeability in zip(
-            places, tests, resampled.effects(pairs), resampled.exchangeability(plan, pairs), strict=True
+        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability in zip(
+            pairs * len(data.metrics),
+            rows,
+            tests,
+            found.of_differences(outcome, rows),
+            resampled.effects(pairs),
+            resampled.exchangeability(plan, pairs),
+            strict=True,
         )
     ]
-    return _comparison(data, names, replicates.samples, found._replace(comparisons=comparisons))
+    return _comparison(data, names, resampled.by_segment, found._replace(comparisons=comparisons))
+
+
+def _planned(data: Data, testing: ComparisonSettings, levels: Levels, n_pairs: int) -> tuple[Plan, Interval | None]:
+    """The test and the interval, checked to be compatible."""
+    plan = Plan.from_settings(testing, *data.metrics, alpha=levels.alpha, n_pairs=n_pairs)
+    interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics, test=plan.test.name)
+    if interval is not None and interval.inverts is not None:
+        plan = plan.for_inversion(interval.name)
+    return (plan.for_simultaneous(interval, levels) if testing.simultaneous else plan), interval
 
 
 def _with_number(
@@ -420,8 +475,9 @@ def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampli
         return _comparison(data, data.names, data.count(data.names, resampling))
     interval = check_interval(levels.interval, *data.metrics, test=None)
     resampling, enough = _with_number(resampling, None, interval, levels)
-    replicates = Resampled.from_data(data, data.names, units, resampling).replicates
-    return _comparison(data, data.names, replicates.samples, Inferred(replicates, levels, interval, enough=enough))
+    resampled = Resampled.from_data(data, data.names, units, resampling)
+    found = Inferred(resampled.replicates, levels, interval, enough=enough)
+    return _comparison(data, data.names, resampled.by_segment, found)
 
 
 def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
@@ -433,10 +489,17 @@ def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
     return "+".join(sorted(names)) if names - {"iid"} else None
 
 
+def _n_scored(sample: Sample, rows: Sequence[int]) -> int:
+    """The number of units in which all these systems have scores."""
+    units = sample.scored_units(rows)
+    return sample.n_units if units is None else len(units)
+
+
 def _comparison(
-    data: Data, names: tuple[str, ...], samples: Sequence[Sample], found: Inferred | None = None
+    data: Data, names: tuple[str, ...], by_segment: Sequence[Sample], found: Inferred | None = None
 ) -> Comparison:
     """The result, with tests and intervals if there are any."""
+    samples = by_segment if found is None else found.replicates.samples
     scores = [
         SystemScore(
             system=name,
@@ -444,6 +507,7 @@ def _comparison(
             score=sample.round_score(float(sample.scores[s])),
             confidence_interval=None if found is None else found.interval_of(m, s),
             details=sample.details(s),
+            n_segments=_n_scored(by_segment[m], [s]),
         )
         for m, (label, sample) in enumerate(zip(data.labels, samples, strict=True))
         for s, name in enumerate(names)
@@ -477,12 +541,13 @@ def _with_inference(base: Comparison, found: Inferred) -> Comparison:
         comparisons=tuple(found.comparisons),
         baseline=found.baseline,
         test=None if found.plan is None else found.plan.used,
-        interval=None if found.interval is None else found.interval.used,
+        interval=None if found.interval is None else replace(found.interval.used, simultaneous=found.simultaneous),
         experimentwise_error=experimentwise_error(found.levels.alpha, n_tests) if n_tests else None,
+        per_comparison_level=per_comparison_level(found.levels.alpha, n_tests) if n_tests else None,
         n_strata=None if strata is None else strata.n_strata,
         n_resamples=found.replicates.n_resamples if found.resampled else None,
         confidence_level=found.levels.confidence_level,
         alpha=found.levels.alpha,
         seed=found.replicates.seed if found.resampled else None,
     )
-    return with_caveats(inferred, found.enough)
+    return with_caveats(inferred, found.enough, found.plan is not None and found.plan.unadjusted_by_rule)

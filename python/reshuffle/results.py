@@ -49,7 +49,8 @@ class ConfidenceInterval:
     confidence_level : float
         For example 0.95.
     method : str
-        A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``clopper-pearson`` or ``robbins``.
+        A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``simultaneous``, ``clopper-pearson`` or
+        ``robbins``.
     """
 
     low: Real
@@ -192,7 +193,7 @@ class SignificanceResult:
     wins, ties : int or None
         For bootstrap tests: the number of draws in which a scores higher than b, and in which they are equal.
     adjusted_pvalue : float or None
-        The p-value adjusted for all pairs under the same metric, if an adjustment was requested.
+        The p-value adjusted for all tests of its family (:attr:`UsedTest.family`), if there is an adjustment.
     scheme : str or None
         How the null distribution was obtained: ``iid`` (Monte Carlo), ``subgroup`` or ``exact``; see
         :func:`reshuffle.approximate_randomization`. None for tests without shuffles.
@@ -356,6 +357,9 @@ class SystemScore:
     details : mapping of str to float
         The parts of the score. For BLEU: the precisions in percent, the brevity penalty, the length ratio, and the
         lengths in tokens.
+    n_segments : int
+        The number of segments that have a score. It is smaller than that of the test set only for
+        :class:`~reshuffle.SegmentScores` with missing scores.
     """
 
     system: str
@@ -363,6 +367,7 @@ class SystemScore:
     score: float
     confidence_interval: ConfidenceInterval | None
     details: Mapping[str, float]
+    n_segments: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +400,10 @@ class PairedDifference:
         ``test.statistic`` is score(system) − score(baseline).
     confidence_interval : ConfidenceInterval or None
         For the difference; None if no intervals were requested.
+    n_segments, n_units : int
+        The number of segments, and of resampling units, for which both systems have a score. They are smaller than
+        those of the test set only for :class:`~reshuffle.SegmentScores` with missing scores. The difference is then
+        that of the means over these segments.
     intraclass_correlation : float or None
         The correlation of the segments' paired differences within documents
         (:func:`reshuffle.intraclass_correlation`), each segment's difference being its influence on the difference of
@@ -414,6 +423,8 @@ class PairedDifference:
     metric: str
     test: SignificanceResult
     confidence_interval: ConfidenceInterval | None
+    n_segments: int
+    n_units: int
     intraclass_correlation: float | None = None
     design_effect: float | None = None
     exchangeability: Exchangeability | None = None
@@ -466,6 +477,9 @@ class UsedTest:
         The adjustment for multiple tests, if there was one, and its name in reports.
     adjustment_rate : str or None
         The error rate that it controls: ``family-wise error rate`` or ``false discovery rate``.
+    family : str or None
+        Which tests are adjusted together: the pairs under each metric (``metric``), or all pairs under all metrics
+        (``all``). None without an adjustment.
     stopping : str or None
         The stopping rule of the shuffles as signatures write it, if there was one.
     """
@@ -477,16 +491,28 @@ class UsedTest:
     adjustment: str | None = None
     adjustment_title: str | None = None
     adjustment_rate: str | None = None
+    family: str | None = None
     stopping: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UsedInterval:
-    """The confidence interval of a result: its name, its name in reports, and whether it is computed from draws."""
+    """The confidence interval of a result.
+
+    Attributes
+    ----------
+    name, title : str
+        The name in :data:`reshuffle.inference.intervals.INTERVALS`, and its name in reports.
+    draws : bool
+        Whether it is computed from bootstrap draws.
+    simultaneous : bool
+        Whether the intervals of differences are simultaneous instead.
+    """
 
     name: str
     title: str
     draws: bool
+    simultaneous: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,16 +533,21 @@ class Caveat:
         - ``dependence``: the correlation of segments within documents under a metric, and the design effect;
         - ``not-exchangeable``: some differences under a metric have the wrong spread over shuffles, because the
           systems' outputs are not exchangeable; the worst pair, and a test to use instead;
-        - ``many-tests``: p-values are not adjusted; the probability of at least one false positive;
+        - ``not-adjusted``: p-values are not adjusted although there are several tests, because the stopping rule only
+          estimates p;
+        - ``many-tests``: p-values are not adjusted; the probability of at least one false positive, and the level for
+          each test that would keep this probability at α;
         - ``few-units``: there are too few segments or documents for any p ≤ α;
         - ``few-replicates``: there are too few replicates for any p, or adjusted p, to be at most α;
         - ``near-alpha``: for some p-values, or adjusted p-values, the Monte Carlo error leaves open whether p ≤ α;
         - ``auto-limit``: ``auto`` used its maximum number of replicates, which is not enough;
         - ``small-sample``: there are too few segments or documents for a bootstrap test or an interval from draws;
         - ``few-draws``: there are too few draws for precise ends of the intervals;
-        - ``star-and-interval``: for some differences under a metric, the star and the interval disagree; the reasons.
+        - ``star-and-interval``: for some differences of a family, the star and the interval disagree; the reasons.
     values : mapping of str to number, bool, str or sequence of these
-        The numbers in the sentence, by name. A pair is the minimum and maximum over the pairs of systems.
+        The numbers in the sentence, by name. A pair is the minimum and maximum over the pairs of systems. ``pairs`` and
+        ``tests`` are the numbers of pairs to which the caveat applies and of all pairs; ``few-units`` and
+        ``small-sample`` have them only if scores are missing.
     """
 
     kind: str
@@ -569,6 +600,8 @@ class Comparison:
     experimentwise_error : float or None
         The probability of at least one p ≤ α if no systems differed and the tests were independent, 1 − (1 − α)^m for
         m tests. None for ``score``.
+    per_comparison_level : float or None
+        The level for each of the m tests that would make that probability α: 1 − (1 − α)^(1/m). None for ``score``.
     n_segments, n_references : int
         Segments per system, and references per segment (the maximum if it varies).
     unit : str
@@ -600,15 +633,15 @@ class Comparison:
     >>> print(comparison)
     BLEU: 400 segments, 1 reference, 4 systems
     <BLANKLINE>
-    System     BLEU         Δ        p
-    ──────────────────────────────────
+    System     BLEU         Δ       p  adjusted p
+    ─────────────────────────────────────────────
     baseline  71.19  baseline
-    tuned     73.24     +2.05   0.1622
-    larger    81.38    +10.19  0.0002*
-    rules     54.09    -17.10  0.0002*
+    tuned     73.24     +2.05  0.1622      0.1622
+    larger    81.38    +10.19  0.0002     0.0002*
+    rules     54.09    -17.10  0.0002     0.0002*
     <BLANKLINE>
-    p: centred and percentile bootstrap, 10,000 draws, two-sided; * p ≤ 0.05.
-    3 tests, p not adjusted: ...
+    p: centred and percentile bootstrap, 10,000 draws, two-sided; * adjusted p ≤ 0.05.
+    Adjusted p: step-down maxT over 3 pairs; ...
     >>> round(comparison.score("tuned").score, 2)
     73.24
     >>> comparison.pair("tuned").test.pvalue < comparison.alpha
@@ -629,12 +662,20 @@ class Comparison:
     test: UsedTest | None = None
     interval: UsedInterval | None = None
     experimentwise_error: float | None = None
+    per_comparison_level: float | None = None
     n_strata: int | None = None
     n_resamples: int | None = None
     confidence_level: float | None = None
     alpha: float | None = None
     seed: int | None = None
     caveats: tuple[Caveat, ...] = ()
+
+    @property
+    def family_size(self) -> int:
+        """The number of tests that are adjusted together; 1 without an adjustment."""
+        if self.test is None or self.test.adjustment is None:
+            return 1
+        return len(self.comparisons) // (1 if self.test.family == "all" else len(self.metrics))
 
     def __repr__(self) -> str:
         tests = "" if self.test is None else f"; {len(self.comparisons)} tests ({self.test.name})"
@@ -648,6 +689,10 @@ class Comparison:
         from .report import Terminal, render
 
         return render(self, "text", Terminal.from_stdout()).rstrip("\n")
+
+    def lacks_scores(self, metric: str | None = None) -> bool:
+        """Whether any segment scores are missing under a metric, or under any metric if it is None."""
+        return any(s.n_segments < self.n_segments for s in self.scores if metric in (None, s.metric))
 
     def _repr_html_(self) -> str:
         """The tables, notes and caveats as HTML, for notebooks."""

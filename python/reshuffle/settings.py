@@ -79,9 +79,11 @@ class ComparisonSettings:
     scheme: str = "auto"
     stopping: Any = None  # the name of a rule, or a rule from reshuffle.resampling.stopping
     alternative: str = "two-sided"
-    adjust: str | None = None
+    adjust: str | None = "auto"  # None means the same as "none"
     baseline: str | None = None
     all_pairs: bool = False
+    family: str = "metric"
+    simultaneous: bool = False
 
 
 @dataclass(frozen=True)

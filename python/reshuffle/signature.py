@@ -75,13 +75,13 @@ def for_stopping(rule: str, *values: object) -> str:
     return f"{rule}[{','.join(map(str, values))}]"
 
 
-def for_interval(interval: str, confidence_level: float) -> str:
-    """Kind of confidence interval, and its level.
+def for_interval(interval: str, confidence_level: float, simultaneous: bool = False) -> str:
+    """Kind of confidence interval, its level, and whether those of differences are simultaneous.
 
-    >>> for_interval("bca", 0.95)
-    'bca[0.95]'
+    >>> for_interval("bca", 0.95), for_interval("percentile", 0.95, simultaneous=True)
+    ('bca[0.95]', 'percentile[0.95]+simultaneous')
     """
-    return f"{interval}[{confidence_level:g}]"
+    return f"{interval}[{confidence_level:g}]{'+simultaneous' if simultaneous else ''}"
 
 
 def for_seeds(seeds: Iterable[int]) -> str:
@@ -108,15 +108,16 @@ def for_batch(n: int) -> str:
 
 
 # The first fields of Run, which are shown unless they are None.
-LEADING_PARTS = ("interval", "test", "alternative", "adjust", "scheme", "stopping", "strata")
+LEADING_PARTS = ("interval", "test", "alternative", "adjust", "family", "scheme", "stopping", "strata")
 
 
 class Run(NamedTuple):
     """Signature of a run: the test, and how its replicates were made. Parts that are None are left out.
 
-    ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` and :func:`for_stopping`. ``strata`` is the number
-    of strata, if the result depends on them. ``units`` is the number of resampling units, shown only if ``unit`` is not
-    ``segment``. ``n`` and ``seed`` are set only if the replicates are random.
+    ``family`` is set only if it is not ``metric``. ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` and
+    :func:`for_stopping`. ``strata`` is the number of strata, if the result depends on them. ``units`` is the number of
+    resampling units, shown only if ``unit`` is not ``segment``. ``n`` and ``seed`` are set only if the replicates are
+    random.
 
     >>> print(Run(test="ar", alternative="two-sided", n=99, seed=1).line.partition("|version")[0])
     test:ar|alternative:two-sided|n:99|seed:1|rng:philox4x32-10
@@ -126,6 +127,7 @@ class Run(NamedTuple):
     test: str | None = None
     alternative: str | None = None
     adjust: str | None = None
+    family: str | None = None
     scheme: str | None = None
     stopping: str | None = None
     strata: int | None = None

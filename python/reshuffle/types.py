@@ -17,10 +17,13 @@ __all__ = [
     "Alternative",
     "BootstrapMethod",
     "CatalogueFormat",
+    "Family",
+    "FlipFormat",
     "Format",
     "InputFormat",
     "Interval",
     "MetricName",
+    "Missing",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -78,14 +81,21 @@ Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
 """:data:`reshuffle.resampling.stopping.STOPPING`."""
 
 Adjustment: TypeAlias = Literal[
-    "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp", "tukey", "scheffe"
+    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp", "tukey",
+    "scheffe",
 ]  # fmt: skip
-""":data:`reshuffle.inference.multiplicity.ADJUSTMENTS`."""
+""":data:`reshuffle.inference.tests.ADJUSTMENT_CHOICES`: ``auto``, ``none`` and the registry of adjustments."""
+
+Family: TypeAlias = Literal["metric", "all"]
+""":data:`reshuffle.inference.hypotheses.FAMILIES`."""
 
 Interval: TypeAlias = Literal[
     "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
 ]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
+
+Missing: TypeAlias = Literal["error", "pairwise"]
+""":data:`reshuffle.metrics.precomputed.TREATMENTS_OF_MISSING`."""
 
 StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
 """:data:`reshuffle.inference.intervals.STANDARD_ERRORS`."""
@@ -98,6 +108,9 @@ Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "html"]
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.SEGMENT_FORMATS`."""
+
+FlipFormat: TypeAlias = Literal["text", "json", "csv"]
+""":data:`reshuffle.report.FLIP_FORMATS`."""
 
 CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
 """:data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""

@@ -115,13 +115,14 @@ def shuffles(data: st.DataObject) -> Call:
     side, limits = data.draw(alternatives), per_test(data, samples, by, float)
     ranks, scales = per_test(data, samples, by, np.uint64), per_test(data, samples, by, float)
     rule = _core.StoppingRule.besag_clifford(data.draw(st.sampled_from([1, 20, 2**64 - 1])))
+    of_metrics = data.draw(st.lists(st.sampled_from([0, 1, 2**64 - 1]), min_size=len(samples), max_size=3))
     makers: list[Call] = [
         lambda: _core.Tally(by, side, limits),
         lambda: _core.SequentialTally(by, side, limits, rule),
         lambda: _core.Series(by),
         lambda: _core.Spread(by),
-        lambda: _core.MaxT(by, side, scales, limits),
-        lambda: _core.MinP(by, side, limits, ranks),
+        lambda: _core.MaxT(by, side, scales, limits, of_metrics),
+        lambda: _core.MinP(by, side, limits, scales, ranks, of_metrics),
         _core.Sums,
         _core.Draws,
     ]

@@ -33,12 +33,17 @@ def shuffle_spreads(samples: Any, pairs: Any, **how: Any) -> Any:
     return _run(samples, _core.Spread(pairs), **how).values
 
 
-def shuffle_max_t(samples: Any, pairs: Any, alternative: Any, scales: Any, thresholds: Any, **how: Any) -> Any:
-    return _run(samples, _core.MaxT(pairs, alternative, scales, thresholds), **how).counts
+def shuffle_max_t(
+    samples: Any, pairs: Any, alternative: Any, scales: Any, thresholds: Any, families: Any, **how: Any
+) -> Any:
+    return _run(samples, _core.MaxT(pairs, alternative, scales, thresholds, families), **how).counts
 
 
-def shuffle_min_p(samples: Any, pairs: Any, alternative: Any, thresholds: Any, ranks: Any, **how: Any) -> Any:
-    return _run(samples, _core.MinP(pairs, alternative, thresholds, ranks), **how).counts
+def shuffle_min_p(
+    samples: Any, pairs: Any, alternative: Any, observed: Any, ranks: Any, families: Any, **how: Any
+) -> Any:
+    thresholds, tolerances = observed
+    return _run(samples, _core.MinP(pairs, alternative, thresholds, tolerances, ranks, families), **how).counts
 
 
 def shuffle_sums(counts: Any, **how: Any) -> Any:

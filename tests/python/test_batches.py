@@ -164,7 +164,7 @@ def test_invalid_batches_are_refused() -> None:
         ((a[:, :1], b[:, :1], BLEU), {}, "there is only one segment"),
         ((a * 2.0**58, b, BLEU), {}, "too large"),
         ((a[0].astype(int), b[0].astype(int)), {}, "for .S, K. counts pass the metric"),
-        (([[1.0, np.nan]], [[1.0, 2.0]]), {}, "problem 0 of the batch: .*expected a finite number"),
+        (([[1.0, np.nan]], [[1.0, 2.0]]), {}, "problem 0 of the batch: .*the score is missing"),
         ((a[..., :9], b[..., :9], BLEU), {}, "9"),
     ]
     for arguments, options, message in refused:

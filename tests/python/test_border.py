@@ -28,7 +28,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "n must be at most 8589934592, after which",
     ),
     "minP of 0": (
-        lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", LIMIT, RANKS, n=0, seed=1),
+        lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", (LIMIT, LIMIT), RANKS, [0], n=0, seed=1),
         InputError,
         "replicates: expected at least one, got none",
     ),
@@ -43,7 +43,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "replicates: expected at least one, got none",
     ),
     "minP beyond memory": (
-        lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", LIMIT, RANKS, n=2**60, seed=1),
+        lambda: calls.shuffle_min_p(SAMPLES, PAIR, "two-sided", (LIMIT, LIMIT), RANKS, [0], n=2**60, seed=1),
         MemoryError,
         "cannot allocate 1152921504606846976 numbers",
     ),
@@ -65,12 +65,12 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "thresholds must be numbers, got NaN",
     ),
     "NaN scale": (
-        lambda: calls.shuffle_max_t(SAMPLES, PAIR, "two-sided", LIMIT * np.nan, LIMIT, n=10, seed=1),
+        lambda: calls.shuffle_max_t(SAMPLES, PAIR, "two-sided", LIMIT * np.nan, LIMIT, [0], n=10, seed=1),
         InputError,
         "scales must be numbers, got NaN",
     ),
     "no metric": (
-        lambda: calls.shuffle_min_p([], PAIR, "less", np.zeros((0, 1)), RANKS[:0], n=1, seed=1),
+        lambda: calls.shuffle_min_p([], PAIR, "less", (np.zeros((0, 1)),) * 2, RANKS[:0], [], n=1, seed=1),
         InputError,
         "metrics: expected at least one, got none",
     ),

@@ -80,7 +80,19 @@ CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
         compared(lengths()),
         {"metric": "F", "pairs": 1, "tests": 1, "system": "short", "baseline": "long", "test": "ar"},
     ),
-    "many-tests": (compared(ratings(k=3), all_pairs=True), {"tests": 3, "alpha": 0.05, "probability": 1 - 0.95**3}),
+    "not-adjusted": (
+        compared(ratings(k=3, apart=30.0), all_pairs=True, scheme="auto", stopping="gandy"),
+        {"tests": 3, "rule": "gandy", "instead": "besag-clifford"},
+    ),
+    "many-tests": (
+        compared(ratings(k=3), all_pairs=True, adjust="none"),
+        {
+            "tests": 3,
+            "alpha": 0.05,
+            "probability": 1 - 0.95**3,
+            "per_comparison_level": 1 - 0.95 ** (1 / 3),
+        },
+    ),
     "few-units": (
         compared(ratings(4), alternative="greater"),
         {"units": 4, "unit": "segment", "smallest": 1 / 16, "by_chance": True, "alpha": 0.05, "adjusted": False},
@@ -145,13 +157,14 @@ def test_an_unproblematic_comparison_has_no_caveats() -> None:
     assert compared(ratings(), test="t-test", scheme="auto").caveats == ()
     # An adjustment accounts for the number of tests.
     assert compared(ratings(k=3, apart=30.0), all_pairs=True, adjust="holm").caveats == ()
+    assert compared(ratings(k=3, apart=30.0), all_pairs=True).caveats == ()
 
 
 def test_caveats_depend_on_the_results_only() -> None:
     for kind, (comparison, _) in CASES.items():
         pairs = tuple(replace(pair, caveats=()) for pair in comparison.comparisons)
         bare = replace(comparison, caveats=(), comparisons=pairs)
-        assert with_caveats(bare, 1_999_999 if kind == "auto-limit" else None) == comparison
+        assert with_caveats(bare, 1_999_999 if kind == "auto-limit" else None, kind == "not-adjusted") == comparison
 
 
 def test_ranges_cover_all_pairs_under_a_metric() -> None:
@@ -255,6 +268,11 @@ def test_few_units_count_after_adjustment_too() -> None:
         ({"adjust": "holm"}, 47_999),
         ({"adjust": "bonferroni", "alpha": 0.1}, 23_999),
         ({"adjust": "minp"}, 47_999),
+        ({"adjust": "none"}, 10_000),
+        ({"test": "bootstrap-shift"}, 47_999),  # by Holm's method, as in the next two
+        ({"stopping": "besag-clifford"}, 47_999),
+        ({"scheme": "subgroup"}, 47_999),
+        ({"stopping": "gandy"}, 10_000),
         ({"adjust": "maxt"}, 10_000),
         ({"adjust": "maxt", "alpha": 0.001}, 19_999),
         ({"alpha": 0.001}, 19_999),
@@ -496,7 +514,7 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
     own = SegmentScores(
         "m", {"a": [0.0] * 60, "b": [1.0] * 6 + [0.0] * 54, "c": np.random.default_rng(1).normal(0, 1, 60)}
     )
-    mixed = compare(metrics=own, all_pairs=True, test="ar", n_resamples=99, interval=None)
+    mixed = compare(metrics=own, all_pairs=True, test="ar", n_resamples=99, interval=None, adjust="none")
     marks = [pair.test.scheme == "exact" for pair in mixed.comparisons]
     assert (True in marks, False in marks) == (True, True)
     for fmt, mark in (("text", "†"), ("markdown", "†"), ("latex", r"\textdagger{}"), ("html", "&#8224;")):

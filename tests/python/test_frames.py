@@ -156,7 +156,9 @@ def test_fields_of_a_structured_array_become_systems_of_the_same_name() -> None:
         ]
 
 
-MISSING = "COMET, system new, segment 2: the value is missing: expected a number for every segment"
+MISSING = (
+    "COMET, system new, segment 2: the score is missing; with missing='pairwise', SegmentScores compares each pair"
+)
 
 
 @each_table

@@ -76,9 +76,9 @@ def test_several_reductions_in_one_pass_equal_each_alone() -> None:
         Tally("two-sided", thresholds),
         Spread(),
         SequentialTally("two-sided", thresholds, BesagClifford(9).core()),
-        MaxT("two-sided", np.ones_like(thresholds), thresholds),
+        MaxT("two-sided", np.ones_like(thresholds), thresholds, np.arange(2)),
         Series(),
-        MinP("two-sided", thresholds, np.full(thresholds.shape, 40)),
+        MinP("two-sided", thresholds, np.zeros_like(thresholds), np.full(thresholds.shape, 40), np.arange(2)),
     ]
     for reduction, found in zip(asked, replicates.run(asked, pairs), strict=True):
         (alone,) = replicates.run([reduction], pairs)
@@ -115,14 +115,14 @@ def test_alpha_defaults_to_one_minus_the_confidence_level() -> None:
     assert [c.confidence_interval for c in comparison.comparisons] == [
         c.confidence_interval for c in compared().comparisons
     ]
-    assert "* p ≤ 0.2" in render(comparison, "text")
+    assert "* adjusted p ≤ 0.2" in render(comparison, "text")
     for alpha in (0, 1, 5, "x"):
         with pytest.raises(InputError, match="alpha must lie strictly between 0 and 1"):
             compared(alpha=alpha)
 
 
 def test_stars_mark_p_values_up_to_alpha() -> None:
-    p = sorted(c.test.pvalue for c in compared().comparisons)[1]
+    p = sorted(c.test.adjusted_pvalue for c in compared().comparisons)[1]
     above, below = (render(compared(alpha=alpha), "text") for alpha in (min(p * 1.01, 0.999), p * 0.99))
     assert above.splitlines()[2:9] != below.splitlines()[2:9]
 
@@ -139,7 +139,7 @@ def test_gandy_stopping_decides_at_alpha() -> None:
 def test_the_command_line_accepts_alpha(demo: Path, run: Any) -> None:
     code, out, _ = run("compare", *sorted(map(str, demo.glob("*.txt"))), "--alpha", "0.2", "-n", "99")
     assert code == 0
-    assert "p ≤ 0.2" in out
+    assert "adjusted p ≤ 0.2" in out
     code, _, err = run("compare", *sorted(map(str, demo.glob("*.txt"))), "--alpha", "5", "-n", "99")
     assert code == 2
     assert "--alpha must lie strictly between 0 and 1, got 5" in err

@@ -17,12 +17,25 @@ from numpy.typing import NDArray
 
 import calls
 from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, SegmentScores, compare, metric
+from reshuffle.inference import multiplicity
 from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
 from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
 from reshuffle.metrics.base import Counts, Scores
-from reshuffle.resampling import CountSample, MaxT, MinP, Reduction, Replicates, Series, Spread, Tally, extremeness
+from reshuffle.resampling import (
+    CountSample,
+    MaxT,
+    MinP,
+    Reduction,
+    Replicates,
+    Series,
+    Spread,
+    Tally,
+    TextSample,
+    extremeness,
+)
 from reshuffle.resampling.schemes import Shuffling
+from reshuffle.resampling.studentized import studentize
 from reshuffle.results import Comparison
 from reshuffle.settings import ComparisonSettings
 
@@ -59,9 +72,11 @@ def replicates_of(seed: int, n: int = 400) -> Replicates:
     return Replicates(samples, n_resamples=n, seed=seed)
 
 
-def family_of(replicates: Replicates, alternative: str, extra: Sequence[Reduction[Any, Any]] = ()) -> Unadjusted:
+def family_of(
+    replicates: Replicates, alternative: str, extra: Sequence[Reduction[Any, Any]] = (), family: str = "metric"
+) -> Unadjusted:
     """The tests of ``PAIRS`` by ``ar``, before adjustment."""
-    hypotheses = Hypotheses.from_pairs(PAIRS, len(replicates.samples))
+    hypotheses = Hypotheses.from_pairs(PAIRS, len(replicates.samples), family=family)
     observed = Observed(replicates, hypotheses, alternative, Shuffling(), extra)
     tally = Tally(alternative, hypotheses.table(observed.thresholds))
     exceedances, *results = replicates.run([tally, *extra], PAIRS)
@@ -98,11 +113,22 @@ def test_max_t_follows_its_definition(seed: int, alternative: str) -> None:
     for place, j in enumerate(order):
         reached = sum(max(extreme[i, r] for i in order[place:]) >= observed[j] - 1e-15 for r in range(400))
         raw[j] = (reached + 1) / 401
-    got = step_down.adjust(family).reshape(2, -1)
+    got = step_down.adjust(family).pvalues.reshape(2, -1)
     np.testing.assert_allclose(got[0], stepped_down(order, raw))
     np.testing.assert_array_equal(got[0], got[1])
     assert got[0][1] == 1  # two identical systems
     assert np.all(got.ravel() >= family.outcome.pvalue)
+
+
+def ranks_by_hand(extreme: Scores, observed: Scores) -> NDArray[np.int64]:
+    """The rank of each of the (tests, R) shuffles: how many shuffles, and the observed one, are at least as extreme.
+
+    Statistics that differ by rounding errors are equal.
+    """
+    everything = np.concatenate([extreme, observed[:, None]], axis=1)
+    at_least = everything[:, None, :] >= everything[:, :, None] - 1e-9
+    ranks: NDArray[np.int64] = at_least.sum(axis=2)[:, :-1]
+    return ranks
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -111,28 +137,38 @@ def test_min_p_follows_its_definition(seed: int, alternative: str) -> None:
     replicates = replicates_of(seed)
     family = family_of(replicates, alternative)
     extreme = extremeness(replicates.run([Series()], PAIRS)[0][0], alternative)
-    observed = extremeness(family.observed.thresholds[: len(PAIRS)], alternative)
-    own = np.array(
-        [[(series >= x).sum() + (o >= x) for x in series] for series, o in zip(extreme, observed, strict=True)]
-    )
+    own = ranks_by_hand(extreme, extremeness(family.observed.statistic[: len(PAIRS)], alternative))
     ranks = family.outcome.exceedances[: len(PAIRS)] + 1
     order = sorted(range(len(PAIRS)), key=lambda j: (ranks[j], j))
     raw = {}
     for place, j in enumerate(order):
         raw[j] = (sum(min(own[i, r] for i in order[place:]) <= ranks[j] for r in range(400)) + 1) / 401
-    got = TESTS["ar"].step_down["minp"].adjust(family).reshape(2, -1)
+    got = TESTS["ar"].step_down["minp"].adjust(family).pvalues.reshape(2, -1)
     np.testing.assert_allclose(got[0], stepped_down(order, raw))
     np.testing.assert_array_equal(got[0], got[1])
     assert np.all(got.ravel() >= family.outcome.pvalue)
 
 
+def scales_by_hand(draws: Scores, observed: float, by_side: bool) -> tuple[float, float]:
+    """The scales of the deviations below and above the observed difference, 0 if all draws are equal."""
+    if len(set(draws)) == 1:
+        return 0.0, 0.0
+    spread = float(np.std(draws))
+    if not by_side:
+        return spread, spread
+    below = sum((draw - observed) ** 2 for draw in draws if draw < observed)
+    above = sum((draw - observed) ** 2 for draw in draws if draw > observed)
+    return tuple(float(np.sqrt(2 * squares / len(draws))) or spread for squares in (below, above))  # type: ignore[return-value]
+
+
 def max_t_of_draws_by_hand(
-    draws: Scores, observed: list[float], alternative: str, reflected: bool
+    draws: Scores, observed: list[float], alternative: str, by_side: bool
 ) -> tuple[list[float], list[float]]:
     """Adjusted p-values from the (pairs, R) differences on the draws and the observed ones, and how extreme these are.
 
     Draw by draw, from the definition: (1 + #{r: the largest deviation of this and all less extreme pairs reaches the
-    observed one})/(R + 1), then the running maximum. Deviations are divided by their standard deviation.
+    observed one})/(R + 1), then the running maximum. Deviations d_b − d are divided by their standard deviation; with
+    ``by_side`` they are d − d_b, divided by the root mean square of those on the same side of d.
     """
     infinity = float("inf")
 
@@ -144,9 +180,10 @@ def max_t_of_draws_by_hand(
             return extreme(value) / se
         return 0.0 if value == 0 else infinity * extreme(value)
 
-    spreads = [float(np.std(row)) if len(set(row)) > 1 else 0.0 for row in draws]
-    reach = [standardized(d, se) for d, se in zip(observed, spreads, strict=True)]
-    sign = -1 if reflected else 1
+    spreads = [scales_by_hand(row, d, by_side) for row, d in zip(draws, observed, strict=True)]
+    # 0 lies below a positive difference.
+    reach = [standardized(d, spread[int(d <= 0)]) for d, spread in zip(observed, spreads, strict=True)]
+    sign = -1 if by_side else 1
     order = sorted(range(len(observed)), key=lambda j: (-reach[j], j))
     raw = {}
     for place, j in enumerate(order):
@@ -154,9 +191,9 @@ def max_t_of_draws_by_hand(
         for r in range(draws.shape[1]):
             deviations = [
                 # A pair whose draws are all equal to a difference other than 0 never counts.
-                standardized(sign * (draws[i, r] - observed[i]), spreads[i])
+                standardized(sign * (draws[i, r] - observed[i]), spreads[i][int(draws[i, r] > observed[i])])
                 for i in order[place:]
-                if spreads[i] > 0 or observed[i] == 0
+                if spreads[i][0] > 0 or observed[i] == 0
             ]
             count += reach[j] == -infinity or any(t >= reach[j] - 1e-12 for t in deviations)
         raw[j] = (count + 1) / (draws.shape[1] + 1)
@@ -168,7 +205,7 @@ LINEAR = Formula("linear", lambda totals: totals[..., 0] / 64)
 
 
 @pytest.mark.parametrize("metric_", ["bleu", "python", "constant"])
-@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile"])
+@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both"])
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metric_: str) -> None:
     for seed in range(3):
@@ -186,14 +223,15 @@ def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metr
         (scores,), totals = replicates.draws, replicates.samples[0].scores
         draws = np.array([scores[a] - scores[b] for a, b in pairs])
         observed = [float(totals[a] - totals[b]) for a, b in pairs]
-        reflected = test == "bootstrap-percentile"
-        expected, reach = max_t_of_draws_by_hand(draws, observed, alternative, reflected)
+        by_side = {"bootstrap": [False], "bootstrap-percentile": [True], "bootstrap-both": [False, True]}[test]
+        by_hand = [max_t_of_draws_by_hand(draws, observed, alternative, each) for each in by_side]
+        expected, reach = np.max([p for p, _ in by_hand], axis=0), by_hand[0][1]
         plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS["maxt"])
         outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
         assert outcome.adjusted is not None
         np.testing.assert_allclose(outcome.adjusted, np.maximum(expected, outcome.pvalue))
         assert outcome.adjusted[1] == 1  # two identical systems
-        if test == "bootstrap" or alternative != "two-sided":
+        if test == "bootstrap":
             # The step of each pair counts its own draws too, in the way in which its test counts them.
             np.testing.assert_allclose(outcome.adjusted, expected)
         if metric_ == "constant" and seed > 0:  # one pair differs by the same amount in every draw
@@ -226,6 +264,200 @@ def test_a_single_pair_keeps_its_p_value_in_max_t_of_draws(test: str) -> None:
             plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS["maxt"])
             outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs([(1, 0)], 2))
             np.testing.assert_array_equal(outcome.pvalue, outcome.adjusted)
+
+
+# --- Families that span metrics
+
+COPY = metric("bleu", max_ngram_order=2)
+
+
+def samples_of(seed: int, kinds: str, segments: int = 40) -> list[Any]:
+    """Four systems under several metrics: n is scored in the core, p in Python, t a function of texts."""
+    counts = counts_of(seed, 4, segments)
+    # As texts: the number of matching words of each segment, which the function sums.
+    lines = [[str(matches) for matches in rows[:, 2]] for rows in counts]
+    words = CorpusFunction("words", lambda texts, _: sum(int(text) ** 2 for text in texts) / 1000)
+    made = {
+        "n": CountSample.from_counts(BLEU, counts),
+        "m": CountSample.from_counts(COPY, counts[..., [0, 1, 2, 3, 6, 7]]),
+        "p": CountSample.from_counts(Formula("the same", bleu_in_numpy), counts),
+        "t": TextSample(words, lines, [lines[0]]),
+    }
+    return [made[kind] for kind in kinds]
+
+
+def adjusted_by(
+    test: str, adjust: str, samples: Sequence[Any], family: str, *, alternative: str = "two-sided", **options: Any
+) -> tuple[Scores, Scores]:
+    """The p-values of ``PAIRS``, and those adjusted."""
+    n, pairs = options.pop("n", 150), options.pop("pairs", PAIRS)
+    replicates = Replicates(samples, n_resamples=n, seed=11, **options)
+    plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS[adjust])
+    outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs, len(samples), family=family))
+    assert outcome.adjusted is not None
+    return outcome.pvalue, outcome.adjusted
+
+
+def by_definition(extreme: Scores, observed: Scores) -> tuple[list[float], Scores]:
+    """Step-down maxT over all rows of a family, and the largest extremeness of each replicate."""
+    order = sorted(range(len(observed)), key=lambda j: (-observed[j], j))
+    n = extreme.shape[1]
+    raw = {
+        j: (sum(extreme[order[place:], r].max() >= observed[j] - 1e-9 for r in range(n)) + 1) / (n + 1)
+        for place, j in enumerate(order)
+    }
+    return stepped_down(order, raw), extreme.max(axis=0)
+
+
+@pytest.mark.parametrize("adjust", ["maxt", "minp"])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("kinds", ["nm", "mn", "np", "pmn", "tn", "pt"])
+def test_a_family_of_several_metrics_follows_the_definition(kinds: str, alternative: str, adjust: str) -> None:
+    samples = samples_of(3, kinds)
+    p, got = adjusted_by("ar", adjust, samples, "all", alternative=alternative)
+    replicates = Replicates(samples, n_resamples=150, seed=11)
+    (series,) = replicates.run([Series()], PAIRS)
+    series = series.reshape(-1, 150)
+    hypotheses = Hypotheses.from_pairs(PAIRS, len(samples))
+    statistic = Observed(replicates, hypotheses, alternative, Shuffling()).statistic
+    extreme, observed = extremeness(series, alternative), extremeness(statistic, alternative)
+    if adjust == "maxt":
+        spread = np.sqrt((series**2).mean(axis=1))
+        scale = np.where(spread > 0, spread, 1)
+        expected, _ = by_definition(extreme / scale[:, None], observed / scale)
+    else:
+        ranks = np.rint(p * 151)
+        expected, _ = by_definition(-ranks_by_hand(extreme, observed).astype(np.float64), -ranks)
+    np.testing.assert_allclose(got, expected)
+    assert np.all(got >= p)
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap", "bootstrap-both", "bootstrap-percentile", "ar-studentized"])
+@pytest.mark.parametrize("adjust", ["maxt", "minp", "holm"])
+def test_metrics_of_the_core_and_of_python_give_the_same_family(test: str, adjust: str) -> None:
+    if adjust == "minp" and adjust not in TESTS[test].step_down:
+        pytest.skip("the test has no minP")
+    p, native = adjusted_by(test, adjust, samples_of(4, "mn"), "all")
+    q, mixed = adjusted_by(test, adjust, samples_of(4, "mp"), "all")
+    np.testing.assert_allclose(p, q)
+    np.testing.assert_allclose(native, mixed)
+    assert np.all(native >= p)
+    _, apart = adjusted_by(test, adjust, samples_of(4, "mn"), "metric")
+    assert (native > apart).any()
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap-both", "ar-studentized"])
+@pytest.mark.parametrize("adjust", ["maxt", "minp", "holm", "bh"])
+def test_one_metric_is_one_family_by_either_name(test: str, adjust: str) -> None:
+    if adjust == "minp" and adjust not in TESTS[test].step_down:
+        pytest.skip("the test has no minP")
+    for kind in "np":
+        of_metric, of_all = (adjusted_by(test, adjust, samples_of(2, kind), family) for family in ("metric", "all"))
+        np.testing.assert_array_equal(of_metric, of_all)
+
+
+@given(st.permutations("nmp"), st.permutations(range(4)), st.sampled_from(["maxt", "minp"]), st.booleans())
+@settings(max_examples=15)
+def test_the_order_of_metrics_and_systems_does_not_matter(
+    kinds: Sequence[str], systems: Sequence[int], adjust: str, is_all: bool
+) -> None:
+    family = "all" if is_all else "metric"
+    renamed = dict(zip(systems, range(4), strict=True))
+    in_order = dict(zip("nmp", samples_of(6, "nmp"), strict=True))
+    permuted = [CountSample.from_counts(in_order[kind].metric, in_order[kind].counts[list(systems)]) for kind in kinds]
+    _, expected = adjusted_by("ar", adjust, list(in_order.values()), family)
+    pairs = [(renamed[a], renamed[b]) for a, b in PAIRS]
+    _, got = adjusted_by("ar", adjust, permuted, family, pairs=pairs)
+    by_kind = dict(zip(kinds, got.reshape(3, -1), strict=True))
+    np.testing.assert_allclose([by_kind[kind] for kind in "nmp"], expected.reshape(3, -1))
+
+
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap"])
+def test_max_t_of_identical_metrics_is_that_of_one(test: str) -> None:
+    sample = samples_of(7, "n")
+    for pairs in (PAIRS, PAIRS[:1]):
+        p, alone = adjusted_by(test, "maxt", sample, "all", pairs=pairs)
+        raw, together = adjusted_by(test, "maxt", sample * 3, "all", pairs=pairs)
+        np.testing.assert_array_equal(np.tile(p, 3), raw)
+        np.testing.assert_allclose(together, np.tile(alone, 3))
+        if len(pairs) == 1:  # identical columns need no correction
+            np.testing.assert_array_equal(together, raw)
+
+
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap"])
+def test_max_t_of_independent_metrics_is_near_sidak(test: str) -> None:
+    rng = np.random.default_rng(8)
+    # Four metrics of two systems, whose segment scores are independent.
+    scores = rng.integers(0, 1000, size=(4, 2, 400))
+    scores[:, 0] += np.array([40, 30, 20, 10])[:, None]
+    samples = [CountSample.from_arrays(None, a, b) for a, b in scores]
+    p, adjusted = adjusted_by(test, "maxt", samples, "all", pairs=[(0, 1)], n=20_000)
+    order = np.argsort(p)
+    steps = [1 - (1 - p[h]) ** (4 - place) for place, h in enumerate(order)]
+    np.testing.assert_allclose(adjusted[order], np.maximum.accumulate(steps), atol=0.03)
+    assert adjusted[order[0]] > 2.5 * p[order[0]]
+
+
+@pytest.mark.parametrize("family", ["metric", "all"])
+@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both", "ar-studentized", "ar"])
+def test_the_largest_statistics_and_the_scales_are_those_of_the_family(test: str, family: str) -> None:
+    samples = samples_of(9, "np")
+    replicates = Replicates(samples, n_resamples=120, seed=2)
+    hypotheses = Hypotheses.from_pairs(PAIRS, 2, family=family)
+    step_down = TESTS[test].step_down["maxt"]
+    observed = Observed(replicates, hypotheses, "two-sided", Shuffling(), step_down.extra, every_statistic=True)
+    outcome = (step_down.run or TESTS[test].run)(observed)
+    adjusted = ADJUSTMENTS["maxt"].adjust(Unadjusted(observed, outcome), step_down)
+    if test == "ar":
+        assert not adjusted.bands
+        return
+    if test == "ar-studentized":
+        studentized = [studentize(sample.with_counts(), pair) for sample in samples for pair in PAIRS]
+        (series,) = replicates.with_samples(studentized).run([Series()], [(0, 1)])
+        expected = [(np.abs(series[:, 0]), [(sample.observed.error,) * 2 for sample in studentized])]
+    else:
+        expected = []
+        for by_side in {"bootstrap": [False], "bootstrap-percentile": [True], "bootstrap-both": [False, True]}[test]:
+            extreme, scales = [], []
+            for h in range(8):
+                drawn, d = observed.drawn_differences(h), observed.statistic[h]
+                scales.append(scales_by_hand(drawn, d, by_side))
+                below, above = (scale or 1 for scale in scales[-1])
+                extreme.append(np.abs(drawn - d) / np.where(drawn < d, below, above))
+            expected.append((np.array(extreme), scales))
+    for band, (extreme_, scales_) in zip(adjusted.bands, expected, strict=True):
+        np.testing.assert_allclose([band.below, band.above], np.array(scales_).T, atol=1e-12)
+        assert len(band.critical(0.05)) == len(hypotheses.families())
+        for k in (1, 6, 12):  # of 121 statistics with the observed one
+            for critical, place in zip(band.critical(k / 121), hypotheses.families(), strict=True):
+                assert critical == pytest.approx(np.sort(extreme_[place].max(axis=0))[-k])
+    if test == "ar-studentized":
+        np.testing.assert_allclose(adjusted.bands[0].to_reach, np.abs([s.observed.value for s in studentized]))
+
+
+def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for kinds in ("nm", "pn"):
+        for adjust in ("maxt", "minp"):
+            monkeypatch.undo()
+            expected = [values.tobytes() for values in adjusted_by("ar", adjust, samples_of(5, kinds), "all")]
+            for threads, at_once in ((1, 1), (2, 500), (3, 1 << 24)):
+                monkeypatch.setattr(multiplicity, "STATISTICS_AT_ONCE", at_once)
+                found = adjusted_by("ar", adjust, samples_of(5, kinds), "all", threads=threads)
+                assert expected == [values.tobytes() for values in found]
+
+
+def test_no_adjusted_p_value_is_below_its_p_value() -> None:
+    samples = samples_of(3, "np")
+    for test in TESTS.values():
+        for adjustment in ADJUSTMENTS.values():
+            if test.kind == "any" and (adjustment.name in test.step_down or not adjustment.from_replicates):
+                for alternative in test.alternatives:
+                    for family in ("metric", "all"):
+                        p, adjusted = adjusted_by(test.name, adjustment.name, samples, family, alternative=alternative)
+                        assert np.all(p <= adjusted), (test.name, adjustment.name, alternative, family)
+                        assert np.all(adjusted <= 1)
 
 
 def holm_by_hand(pvalues: list[float]) -> list[float]:
@@ -335,8 +567,8 @@ def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
         summary = calls.draw_summary([(BLEU.core, counts)], n=1500, seed=3, threads=threads)
         return [
             spreads.tobytes(),
-            replicates.run([MaxT("two-sided", ones, 2 * spreads)], pairs)[0].tobytes(),
-            replicates.run([MinP("two-sided", spreads, ranks)], pairs)[0].tobytes(),
+            replicates.run([MaxT("two-sided", ones, 2 * spreads, np.arange(1))], pairs)[0].tobytes(),
+            replicates.run([MinP("two-sided", spreads, 0 * spreads, ranks, np.arange(1))], pairs)[0].tobytes(),
             *(array.tobytes() for array in (*summary[:2], *summary[2])),
         ]
 
@@ -360,11 +592,13 @@ def test_reports_show_adjusted_p_values(demo: Path, run: Any) -> None:
     compared = ("compare", "reference.txt", *systems, "-n", "200", "--adjust")
     text = " ".join(run(*compared, "maxt").out.split())
     assert "adjusted p" in text
-    assert "step-down maxT, over 3 pairs under each metric; family-wise error rate ≤ 0.05:" in text
+    assert "step-down maxT over 3 pairs; family-wise error rate ≤ 0.05:" in text
     assert "not adjusted" not in text
     pairs = json.loads(run(*compared, "minp", "--test", "ar", "--format", "json").out)["comparisons"]
     assert all(pair["adjusted_pvalue"] >= pair["pvalue"] for pair in pairs)
-    assert "pvalue_high,adjusted_pvalue" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]
+    assert (
+        "pvalue_high,adjusted_pvalue,adjustment,family" in run(*compared, "holm", "--format", "csv").out.splitlines()[0]
+    )
 
 
 # --- Adjustments of p-values
@@ -439,7 +673,7 @@ def test_reports_name_the_error_rate_that_an_adjustment_controls() -> None:
             "family-wise error rate": "the chance of any false star",
             "false discovery rate": "the expected share of false stars among the stars",
         }
-        sentence = f"{adjustment.rate} ≤ 0.05: {false_stars[adjustment.rate]} under a metric."
+        sentence = f"{adjustment.rate} ≤ 0.05: {false_stars[adjustment.rate]}."
         assert sentence in " ".join(str(comparison).split())
         assert comparison.test is not None
         assert comparison.test.adjustment_rate == adjustment.rate

@@ -232,7 +232,7 @@ def test_reports_name_the_test_the_interval_and_the_adjustment(fmt: str) -> None
         [
             "percentile bootstrap, 99 draws, two-sided",
             "percentile, Koehn's order statistics, 99 bootstrap draws",
-            "step-down maxT, over 2 pairs",
+            "step-down maxT over 2 pairs",
             "interval:koehn[0.95]|test:bootstrap-percentile|alternative:two-sided|adjust:maxt|",
         ],
     ):

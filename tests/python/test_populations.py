@@ -1,4 +1,4 @@
-"""The populations of ``benches/size_power.py``, and the file that keeps its results."""
+"""The populations of ``benches/size_power.py`` and ``benches/family_errors.py``, and the file of their results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from data import Files, Texts
+from families import Family, lognormal
+from family_errors import adjusted, methods, rates
 from populations import ANY, BLEU, UNMATCHED, WRONG, Outputs, Population, count, equal_pair, resized, with_unmatched
+from reshuffle import SegmentScores, compare
+from reshuffle.resampling import CountSample, Replicates
 from simulations import BLOCK, LEVELS, Cell, Results, _drop_partial_line
 from size_power import ratio
 
@@ -112,3 +117,78 @@ def test_an_interrupted_run_continues_after_the_last_complete_line(tmp_path: Pat
     assert everything is not None
     assert everything["ar"].shape == (len(LEVELS), 2 * BLOCK)
     assert results.of(cell, 199, ["ar", "bootstrap"], 10) is None
+
+
+def test_the_first_systems_of_a_family_are_permuted_in_each_segment() -> None:
+    segments = np.arange(300)
+    # The scores of system i are i + 10·segment, under both metrics.
+    values = [row + 10 * segments for row in np.arange(4)[:, None]]
+    metrics = [SegmentScores(name, [row.astype(float) for row in values]) for name in ("one", "two")]
+    counts = [metric.counts_of(list(metric.counts)) for metric in metrics]
+    family = Family("", tuple(metrics), tuple(counts), permuted=3)
+    one, two = family.sample(np.random.default_rng(8), 3000)
+    assert np.array_equal(one, two)
+    scores = metrics[0].segment_scores(one).astype(int)
+    assert (scores // 10 == scores[0] // 10).all()  # all systems have the same segments
+    systems = scores % 10
+    assert (systems[3] == 3).all()
+    assert (np.sort(systems[:3], axis=0) == np.arange(3)[:, None]).all()
+    orders, times = np.unique(systems[:3], axis=1, return_counts=True)
+    assert orders.shape[1] == 6
+    assert times.min() > 400  # 500 expected, standard deviation 20
+    assert family.pairs == [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
+    assert family.true_nulls.tolist() == [[True, True, True, False, False, False]] * 2
+    np.testing.assert_allclose(family.differences[0], [0, 0, 0, 2, 2, 2])
+
+
+def test_means_of_a_family_are_equal_but_for_the_worse_systems() -> None:
+    family = lognormal([1, 0.5, 0.5], n_metrics=2, below=[0.06])(Texts(Files("", ()), [], {}))
+    np.testing.assert_allclose(family.differences, [[0, -0.06, -0.06]] * 2, atol=1e-12)
+    spreads = [
+        np.log(np.std(metric.segment_scores(c), axis=1))
+        for metric, c in zip(family.metrics, family.counts, strict=True)
+    ]
+    assert all(one > other + 0.5 for one, other, _ in spreads)
+
+
+def test_error_rates_count_false_rejections_and_power_true_ones() -> None:
+    true_nulls = np.array([True, True, False, False])
+    rejected = np.array([[0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 1, 0], [0, 1, 1, 0]], dtype=bool)
+    found = rates(rejected, true_nulls)
+    assert found.any_false.tolist() == [False, False, True, True]
+    np.testing.assert_allclose(found.false_share, [0, 0, 1 / 3, 1])
+    assert found.power == 0.5
+    assert rates(rejected, np.ones(4, dtype=bool)).power is None
+
+
+@pytest.mark.parametrize("test", ["bootstrap-both", "ar"])
+def test_adjusted_p_values_of_simulations_are_those_of_compare(test: str) -> None:
+    rng = np.random.default_rng(9)
+    values = rng.integers(50, size=(3, 2, 40)) / 10
+    metrics = [
+        SegmentScores(name, {f"{system}": row for system, row in enumerate(of_metric)})
+        for name, of_metric in zip("ab", values.swapaxes(0, 1), strict=True)
+    ]
+    samples = [CountSample.from_counts(metric, metric.counts_of(list(metric.counts))) for metric in metrics]
+    replicates = Replicates(samples, n_resamples=199, seed=3)
+    wanted = methods([test], None, 2)
+    found = dict(adjusted(replicates, [(1, 0), (2, 0), (2, 1)], wanted))
+    for adjust in ("none", "holm", "by", "maxt"):
+        comparison = compare(
+            metrics=metrics,
+            test=test,
+            scheme="iid" if test == "ar" else "auto",
+            adjust=None if adjust == "none" else adjust,
+            all_pairs=True,
+            n_resamples=199,
+            seed=3,
+            interval=None,
+        )
+        of_pairs = {
+            (pair.metric, pair.system, pair.baseline): pair.test.pvalue
+            if pair.test.adjusted_pvalue is None
+            else pair.test.adjusted_pvalue
+            for pair in comparison.comparisons
+        }
+        expected = [of_pairs[m, a, b] for m in "ab" for a, b in ("10", "20", "21")]
+        np.testing.assert_array_equal(found[f"{test} {adjust} metric"], expected)

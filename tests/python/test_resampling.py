@@ -471,7 +471,7 @@ def test_merged_reductions_of_parts_equal_those_of_the_whole() -> None:
         _core.Tally(PAIRS, "two-sided", limits),
         _core.SequentialTally(PAIRS, "two-sided", limits, rule),
         _core.Spread(PAIRS),
-        _core.MaxT(PAIRS, "greater", scales, limits),
+        _core.MaxT(PAIRS, "greater", scales, limits, [0, 0]),
         _core.Series(PAIRS),
         _core.Sums(),
     ]
@@ -535,7 +535,7 @@ def test_incompatible_reductions_are_refused() -> None:
     with pytest.raises(InputError, match="must be one for shuffles, got one for draws"):
         resampler.run([_core.Draws()], n=1)
     ranks = np.ones((2, 2), dtype=np.uint64)
-    min_p = resampler.run([_core.MinP(PAIRS, "less", np.zeros((2, 2)), ranks)], n=64)[0]
+    min_p = resampler.run([_core.MinP(PAIRS, "less", np.zeros((2, 2)), np.zeros((2, 2)), ranks, [0, 1])], n=64)[0]
     with pytest.raises(InputError, match="run all shuffles at once"):
         min_p.merge(min_p)
     with pytest.raises(InputError, match="unknown kind 'coins'; known: shuffles, draws"):

@@ -93,7 +93,7 @@ def test_reports_name_the_method_of_exact_tests() -> None:
         ({"baseline": SYSTEMS["baseline"]} | close, "† exact, by enumeration of all shuffles, two-sided", ["patterns"]),
         (TWO | close, "exact, 1 by enumeration of all shuffles and 1 by convolution", ["convolution", "patterns"]),
     ):
-        result = compare(REFERENCES, systems, "ter", test="ar", interval=None)
+        result = compare(REFERENCES, systems, "ter", test="ar", interval=None, adjust="none")
         assert methods == [pair.test.exact_by for pair in result.comparisons]
         found = reports(result)
         assert methods == [pair["exact_by"] for pair in json.loads(found["json"])["comparisons"]]
@@ -118,7 +118,7 @@ def test_without_intervals_no_report_mentions_them() -> None:
         if fmt in ("text", "markdown", "latex"):
             assert "nterval" not in report, fmt
             assert "CI" not in report, fmt
-            assert "* p ≤ 0.05" in report
+            assert "* adjusted p ≤ 0.05" in report
             assert report.count("*") > 1
     pairs = json.loads(render(result, "json"))["comparisons"]
     assert [None] * len(pairs) == [pair["confidence_interval"] for pair in pairs]
@@ -135,22 +135,23 @@ def many(systems: int, **options: object) -> Comparison:
 
 def test_a_probability_close_to_1_is_not_rounded_to_1() -> None:
     # 1 − .95^105 = .9954 (W05-0908, section 4.4); 1 − .95^190 = .99994.
-    assert "with probability 0.995 (1 - 0.95^105)." in " ".join(render(many(15)).split())
-    assert "with probability above 0.999 (1 - 0.95^190)." in " ".join(render(many(20)).split())
+    fifteen, twenty = (" ".join(render(many(systems, adjust="none")).split()) for systems in (15, 20))
+    assert "with probability 0.995; a level of 0.000488 for each test would keep it at 0.05." in fifteen
+    assert "with probability above 0.999; a level of 0.000269 for each test would keep it at 0.05." in twenty
 
 
 def test_large_numbers_have_commas_and_levels_all_their_digits() -> None:
-    result = many(60, confidence_level=0.9999)
+    result = many(60, confidence_level=0.9999, adjust="none")
     text = " ".join(render(result).split())
     assert "rating: 1,770 pairs" in text
     assert "1,770 tests, p not adjusted" in text
-    assert "at least one p ≤ 0.0001 with probability 0.162 (1 - 0.9999^1,770)." in text
+    assert "at least one p ≤ 0.0001 with probability 0.162; a level of 5.64e-08 for each test would" in text
     (wide,) = score(metrics=SegmentScores("x", [[1, 2, 3]]), interval="t", confidence_level=0.9999).scores
     assert wide.confidence_interval is not None
     header = render(score(metrics=SegmentScores("x", [[1, 2, 3]]), interval="t", confidence_level=0.9999))
     assert "99.99% CI" in header
     adjusted = " ".join(render(many(60, test="ar", scheme="auto", n_resamples=99, adjust="holm")).split())
-    assert "over 1,770 pairs under each metric" in adjusted
+    assert "Holm over 1,770 pairs; family-wise" in adjusted
 
 
 def test_small_scores_are_not_shown_as_0() -> None:

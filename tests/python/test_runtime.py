@@ -121,7 +121,7 @@ LONG_STEPS = {
     "ranks of minP": (
         "m, c = _core.Metric.mean('x', 1.0, True), rng.integers(0, 10**9, size=(2, 64, 2))\n"
         "t, r = np.zeros((1, 1)), np.ones((1, 1), np.uint64)",
-        "r = _core.MinP([(0, 1)], 'less', t, r)\n"
+        "r = _core.MinP([(0, 1)], 'less', t, t, r, [0])\n"
         "    _core.Resampler([(m, _core.Counts([c]))]).run([r], n=2 * 10**7, seed=1, progress=progress)",
     ),
     "pairs of maxT": (

@@ -16,12 +16,14 @@ from reshuffle import _core, types
 from reshuffle.cli.listing import CATALOGUE_FORMATS
 from reshuffle.data.formats import INPUT_FORMATS
 from reshuffle.errors import InputError
+from reshuffle.inference.hypotheses import FAMILIES
 from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.significance import BOOTSTRAP_METHODS
-from reshuffle.inference.tests import ALTERNATIVES, TESTS
+from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
+from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
-from reshuffle.report import FORMATS, SEGMENT_FORMATS
+from reshuffle.report import FLIP_FORMATS, FORMATS, SEGMENT_FORMATS
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 
@@ -137,16 +139,20 @@ def kinds_of_seeds() -> list[str]:
         (types.SmoothingPrior, choices("sentbleu", "smoothing_prior")),
         (types.TerVariant, choices("ter", "variant")),
         (types.BootstrapMethod, BOOTSTRAP_METHODS),
+        (types.Missing, TREATMENTS_OF_MISSING),
         (types.StandardError, STANDARD_ERRORS),
         (types.SeedKind, kinds_of_seeds()),
         (types.Test, TESTS),
         (types.Alternative, ALTERNATIVES),
         (types.Scheme, SCHEMES),
         (types.Stopping, STOPPING),
-        (types.Adjustment, ADJUSTMENTS),
+        (types.Adjustment, ["auto", "none", *ADJUSTMENTS]),
+        (types.Adjustment, ADJUSTMENT_CHOICES),
+        (types.Family, FAMILIES),
         (types.Interval, INTERVALS),
         (types.Format, FORMATS),
         (types.SegmentFormat, SEGMENT_FORMATS),
+        (types.FlipFormat, FLIP_FORMATS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),
         (types.InputFormat, INPUT_FORMATS),
     ],

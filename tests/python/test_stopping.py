@@ -453,4 +453,4 @@ def test_stopping_works_on_the_command_line(tmp_path: Any) -> None:
 def test_reports_count_undecided_tests(tmp_path: Any) -> None:
     files = list(map(str, demo.write_demo(str(tmp_path))))
     text = " ".join(run("compare", *files[:3], "--test", "ar", "-n", "50", "--stopping", "gandy").output.split())
-    assert "1 of 1 tests undecided after 50 shuffles; increase n_resamples (-n)." in text
+    assert "1 of 1 test undecided after 50 shuffles; increase n_resamples (-n)." in text

@@ -420,7 +420,7 @@ def test_reports_name_the_strata() -> None:
         if fmt in ("text", "markdown", "latex"):
             assert "BLEU: 400 segments in 5 strata, 1 reference, 4 systems" in report
             assert "p: centred bootstrap, 99 draws within 5 strata, two-sided" in report
-            assert "95% CI: percentile, 99 bootstrap draws within 5 strata." in report
+            assert "95% CI: percentile, 99 bootstrap draws within 5 strata; 95% holds" in report
     assert json.loads(render(result, "json"))["strata"] == 5
     assert {row["n_strata"] for row in csv.DictReader(io.StringIO(render(result, "csv")))} == {"5"}
     # Shuffles do not depend on strata, and an interval without draws has no seed.
@@ -429,7 +429,7 @@ def test_reports_name_the_strata() -> None:
     report = " ".join(render(by_talk, "text").split())
     assert "BLEU: 400 segments in 50 documents in 5 strata, 1 reference" in report
     assert "99 shuffles of documents, two-sided" in report
-    assert "standard error of the delta method within 5 strata." in report
+    assert "standard error of the delta method within 5 strata; 95% holds" in report
     assert "strata" not in by_talk.comparisons[0].test.signature
     assert "|strata:5|" in by_talk.signature
     assert (

@@ -15,7 +15,7 @@ from .. import __version__, types
 from ..errors import InputError, quoted
 from ..validate import check_name
 from .command import Command
-from .options import ARGUMENTS, compare_options, score_options
+from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import Metric, Name
 from .process import check_room
 
@@ -31,7 +31,7 @@ COMPARE_EXAMPLES = (
     "reshuffle compare ref.txt baseline.txt new.txt",
     "reshuffle compare ref.txt *.out --baseline online-B -m bleu chrf ter",
     "reshuffle compare ref.txt a.txt b.txt -m bleu:tokenize=intl,lowercase --test ar -n 100000",
-    "reshuffle compare ref.txt *.out --all-pairs --adjust maxt --format json -o result.json",
+    "reshuffle compare ref.txt *.out --all-pairs -m bleu chrf --family all --format json -o result.json",
     "reshuffle compare ref1.txt a.txt b.txt --refs ref2.txt ref3.txt",
     "reshuffle compare ref.txt a.txt b.txt -m bleu --scores COMET comet-a.txt comet-b.txt",
     "reshuffle compare --scores rating a.ratings b.ratings",
@@ -43,6 +43,11 @@ SCORE_EXAMPLES = (
     "reshuffle score ref.txt system.txt -m bleu chrf++ --confidence 0.95",
     "reshuffle score all.tsv#ref all.tsv#a all.tsv#b --segments -o segments.tsv",
     "zcat system.txt.gz | reshuffle score ref.txt - --lowercase --format json",
+)
+FLIP_EXAMPLES = (
+    "reshuffle flips ref.txt baseline.txt new.txt -m chrf --threshold 50",
+    "reshuffle flips ref.txt *.out --baseline online-B --system online-A --threshold 30 --top 20",
+    "reshuffle flips --scores rating a.ratings b.ratings --threshold 66 --format csv -o flips.csv",
 )
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -197,6 +202,55 @@ def _score_format(fmt: str | None, segments: bool, interval_options: dict[str, A
     if not segments and fmt not in others:
         raise InputError(f"--format {fmt} needs --segments: add it, or choose {', '.join(others)}")
     return fmt
+
+
+@cli.command("flips", cls=Command, examples=FLIP_EXAMPLES, arguments=ARGUMENTS)
+@flip_options
+def flips_command(
+    reference: str | None,
+    systems: tuple[str, ...],
+    threshold: float,
+    baseline: str | None,
+    system: str | None,
+    top: int,
+    fmt: str | None,
+    output: str | None,
+    **options: Any,
+) -> None:
+    """List the segments that make the difference between two systems.
+
+    A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. Its influence
+    is the difference of the two corpus scores, minus that difference without the segment.
+    """
+    from ..flips import flips_of
+    from ..resampling.counting import Data
+    from ..settings import Resampling
+    from .job import Job
+    from .output import destination, progress_bar
+
+    defaults = Resampling()
+    job = Job.from_arguments(
+        reference, systems, {**options, "n_resamples": defaults.n_resamples, "seed": defaults.seed}, min_systems=2
+    )
+    if job.strata is not None:
+        raise InputError("--strata does not apply to flips: leave it out")
+    if len(job.metrics) + len(job.scores) != 1:
+        names = [*(metric.key for metric in job.metrics), *job.scores]
+        raise InputError(f"flips are those under one metric, got {len(names)} ({', '.join(names)}): choose one")
+    with destination(output, job.files) as write:
+        given, units = job.read()
+        with progress_bar() as progress:
+            data = Data.from_arguments(*given)
+            first = data.names[0] if baseline is None else str(job.system(baseline))
+            others = [name for name in data.names if name != first]
+            if system is None and len(others) != 1:
+                raise InputError(
+                    f"there are {len(data.names)} systems: choose one with --system, to compare it with {first}"
+                )
+            second = others[0] if system is None else str(job.system(system))
+            resampling = replace(job.resampling, progress=progress)
+            result = flips_of(data, units.documents, resampling, second, first, threshold, top=top)
+        write(result, fmt or "text")
 
 
 @cli.command("metrics")

@@ -43,6 +43,7 @@ class Job:
     metrics: Sequence[NativeMetric]
     scores: Mapping[str, Sequence[str]]
     lower_is_better: Sequence[str]
+    missing: str
     documents: str | None
     strata: str | None
     input_format: str | None
@@ -69,6 +70,9 @@ class Job:
             if not scores:
                 raise InputError(f"--lower-is-better {name} needs --scores {name}")
             check_name("--lower-is-better", name, list(scores))
+        missing = options.pop("missing")
+        if missing != "error" and not scores:
+            raise InputError(f"--missing {missing} needs --scores: other metrics have no missing scores")
         chosen = options.pop("metrics") or ([MetricChoice("bleu")] if reference is not None else [])
         metrics = _metrics(chosen, options)
         resampling = _resampling(options)
@@ -96,6 +100,7 @@ class Job:
             metrics=metrics,
             scores=scores,
             lower_is_better=lower,
+            missing=missing,
             documents=options.pop("documents"),
             strata=options.pop("strata"),
             input_format=options.pop("input_format"),
@@ -147,7 +152,7 @@ class Job:
         else:
             documents, strata = self._ids(read_documents, self.documents), self._ids(read_strata, self.strata)
         given = [
-            SegmentScores(name, self._scores(name, files), higher_is_better=name not in self.lower_is_better)
+            SegmentScores(name, self._scores(name, files), name not in self.lower_is_better, self.missing)
             for name, files in self.scores.items()
         ]
         return (*texts, [*metrics, *given]), Units(documents, strata)
@@ -186,9 +191,11 @@ class Job:
         input_format = self.input_format if self.reference is None else None
         if len(files) > 1:
             check_order(f"--scores {name}", files, self.systems)
-            columns = [read_numbers(file, input_format, max_input=self.max_input) for file in files]
+            columns = [
+                read_numbers(file, input_format, max_input=self.max_input, missing=self.missing) for file in files
+            ]
             return dict(zip(self.names, columns, strict=True))
-        by_system = read_scores(files[0], input_format, max_input=self.max_input)
+        by_system = read_scores(files[0], input_format, max_input=self.max_input, missing=self.missing)
         if None not in by_system:
             return {str(system): scores for system, scores in by_system.items()}
         if len(self.systems) > 1:

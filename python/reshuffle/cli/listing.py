@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from .. import _core
+from ..inference.hypotheses import FAMILIES
 from ..inference.intervals import INTERVALS
 from ..inference.multiplicity import ADJUSTMENTS
-from ..inference.tests import TESTS
+from ..inference.tests import ADJUSTMENT_CHOICES, TESTS
 from ..metrics.native import metric
 from ..metrics.registry import OptionSpec, metric_specs, tokenizer_specs
 from ..report import Terminal
@@ -51,8 +52,10 @@ def catalogue() -> dict[str, Any]:
             for interval in INTERVALS.values()
         ],
         "adjustments": [
-            {"name": a.name, "about": f"{a.title}: {a.about}", "source": a.source} for a in ADJUSTMENTS.values()
+            {"name": name, "about": about, "source": ADJUSTMENTS[name].source if name in ADJUSTMENTS else "–"}
+            for name, about in ADJUSTMENT_CHOICES.items()
         ],
+        "families": [{"name": name, "about": about} for name, about in FAMILIES.items()],
     }
 
 
@@ -93,7 +96,7 @@ def _metrics(names: Sequence[str]) -> list[Section]:
 
 
 def _others() -> list[Section]:
-    """Tables of tokenizers, tests, intervals and adjustments."""
+    """Tables of tokenizers, tests, intervals, adjustments and families."""
     found = catalogue()
     tokenizers = [[t["name"], t["about"]] for t in found["tokenizers"]]
     classes = f"character classes from Unicode {found['unicode']}"
@@ -105,6 +108,7 @@ def _others() -> list[Section]:
         ("Tests (--test)", ["Name", "About", "Source"], tests),
         ("Intervals (--interval)", ["Name", "About", "Source"], intervals),
         ("Adjustments (--adjust)", ["Name", "About", "Source"], adjustments),
+        ("Families (--family)", ["Name", "About"], [[f["name"], f["about"]] for f in found["families"]]),
     ]
 
 

@@ -11,7 +11,7 @@ from .. import types
 from .command import option
 from .params import Metric, Name, Replicates, Size
 
-__all__ = ["ARGUMENTS", "compare_options", "score_options"]
+__all__ = ["ARGUMENTS", "compare_options", "flip_options", "score_options"]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -56,6 +56,16 @@ INPUT = (
         multiple=True,
         metavar="NAME",
         help="For the --scores called NAME, lower is better.",
+    ),
+    option(
+        "Input",
+        "--missing",
+        type=Name("value of --missing", get_args(types.Missing)),
+        default="error",
+        show_default=True,
+        metavar="NAME",
+        help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare each pair of systems "
+        "on the segments for which both have a score.",
     ),
     option(
         "Input",
@@ -141,16 +151,28 @@ TEST = (
         "Test",
         "--adjust",
         type=Name("adjustment", get_args(types.Adjustment)),
+        default="auto",
+        show_default=True,
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons, over the pairs under each metric: {_any_of(types.Adjustment)} (minp "
-        "only with --test ar or ar-studentized).  [default: none]",
+        help=f"Adjust p for multiple comparisons: {_any_of(types.Adjustment)} (minp only with --test ar or "
+        "ar-studentized). auto is maxt; holm for tests and schemes without maxt and with besag-clifford; none for a "
+        "single comparison and with gandy.",
+    ),
+    option(
+        "Test",
+        "--family",
+        type=Name("family", get_args(types.Family)),
+        default="metric",
+        show_default=True,
+        metavar="NAME",
+        help="Adjust over the pairs under each metric (metric), or over all pairs under all metrics (all).",
     ),
     option(
         "Test",
         "--alpha",
         type=float,
         metavar="LEVEL",
-        help="Significance level: a star marks p <= alpha.  [default: 1 - confidence]",
+        help="Significance level: a star marks p, or adjusted p, <= alpha.  [default: 1 - confidence]",
     ),
     option(
         "Test",
@@ -187,6 +209,19 @@ def _intervals(default: str | None, confidence: float | None) -> tuple[Decorator
     )  # fmt: skip
 
 
+SIMULTANEOUS = (
+    option(
+        "Intervals",
+        "--simultaneous",
+        is_flag=True,
+        help="Make the intervals of the differences simultaneous: with the confidence level, all of a family hold at "
+        "once. Every difference whose interval excludes 0 has a star.",
+    ),
+)
+
+THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
+
+
 def _resampling(replicates: str) -> tuple[Decorator, ...]:
     """``replicates`` says what there are n of."""
     return (
@@ -194,7 +229,7 @@ def _resampling(replicates: str) -> tuple[Decorator, ...]:
                help=f"{replicates} auto chooses as many as are needed."),
         option("Resampling", "--seed", type=int, default=12345, show_default=True, metavar="N",
                help="The same seed gives the same result, on any machine and number of threads."),
-        option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]"),
+        THREADS,
     )  # fmt: skip
 
 
@@ -217,6 +252,34 @@ SEGMENTS = (
 )
 
 
+FLIPS = (
+    option(
+        "Flips",
+        "--threshold",
+        type=float,
+        required=True,
+        metavar="SCORE",
+        help="A segment passes if its score is at least SCORE (at most SCORE if lower is better).",
+    ),
+    option(
+        "Flips",
+        "--baseline",
+        metavar="NAME",
+        help="The system, or its file, to compare with.  [default: the first]",
+    ),
+    option("Flips", "--system", metavar="NAME", help="The other system, or its file.  [default: the second]"),
+    option(
+        "Flips",
+        "--top",
+        type=int,
+        default=10,
+        show_default=True,
+        metavar="N",
+        help="List the N segments with the largest influence on the difference.",
+    ),
+)
+
+
 def _all(*groups: Sequence[Decorator]) -> Decorator:
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for decorator in reversed([decorator for group in groups for decorator in group]):
@@ -232,7 +295,7 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
-    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), resampling, output)
+    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS, resampling, output)
     return reference(systems(options(command)))
 
 
@@ -243,4 +306,12 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     resampling = _resampling("Bootstrap draws, for intervals that need them.")
     output = _output((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
     options = _all(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, output)
+    return reference(systems(options(command)))
+
+
+def flip_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All options of ``reshuffle flips``."""
+    systems = click.argument("systems", metavar="BASELINE SYS", nargs=-1)
+    reference = click.argument("reference", metavar="REF", required=False)
+    options = _all(INPUT, METRICS, FLIPS, (THREADS,), _output(get_args(types.FlipFormat), "text"))
     return reference(systems(options(command)))

@@ -16,6 +16,7 @@ from .._core import Progress
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
 from ..errors import InputError
+from ..flip_results import Flips
 from ..report import Terminal, pieces
 from ..report.terminal import stdout_width
 from ..results import Comparison, SegmentTable
@@ -28,7 +29,7 @@ BAR_DELAY_SECONDS = 0.3
 # How long Ctrl-C waits for the bar to be removed.
 REMOVAL_SECONDS = 0.2
 
-Result: TypeAlias = Comparison | SegmentTable
+Result: TypeAlias = Comparison | SegmentTable | Flips
 Writer: TypeAlias = Callable[[Result, str], object]
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from ..errors import InputError, listed, quoted, shortened
-from ..types import InputFormat
+from ..types import InputFormat, Missing
 from ..validate import check_name
 from .files import MAX_INPUT, display_name, read_bytes
 from .formats import INPUT_FORMATS, format_of
@@ -18,8 +18,16 @@ from .reading import split_name
 __all__ = ["read_numbers", "read_scores"]
 
 
+# How files of text and tables mark a missing score, in lower case. WMT's have None.
+MISSING_WORDS = ("", "nan", "na", "n/a", "none", "null")
+
+
 def read_numbers(
-    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str],
+    input_format: InputFormat | str | None = None,
+    *,
+    max_input: int = MAX_INPUT,
+    missing: Missing | str = "error",
 ) -> list[float]:
     """Read the numbers of one system: lines of text, a column of a TSV file, or a key of JSON lines.
 
@@ -31,6 +39,9 @@ def read_numbers(
         ``text``, ``tsv`` or ``jsonl``. By default the file's extension determines the format.
     max_input : int, optional
         As for :func:`read_columns`.
+    missing : {'error', 'pairwise'}
+        As for :class:`reshuffle.SegmentScores`. With ``pairwise``, missing numbers are NaN. They are empty lines or
+        fields, and ``NaN``, ``NA``, ``N/A``, ``None`` and ``null`` in upper or lower case; in JSON, null and NaN.
 
     Returns
     -------
@@ -49,7 +60,7 @@ def read_numbers(
     [0.875, -1.0]
     >>> Path("comet.jsonl").unlink()
     """
-    by_system = read_scores(path, input_format, max_input=max_input)
+    by_system = read_scores(path, input_format, max_input=max_input, missing=missing)
     if list(by_system) != [None]:
         raise InputError(
             f"{display_name(os.fspath(path))} has the scores of {len(by_system)} systems "
@@ -59,11 +70,15 @@ def read_numbers(
 
 
 def read_scores(
-    path: str | os.PathLike[str], input_format: InputFormat | str | None = None, *, max_input: int = MAX_INPUT
+    path: str | os.PathLike[str],
+    input_format: InputFormat | str | None = None,
+    *,
+    max_input: int = MAX_INPUT,
+    missing: Missing | str = "error",
 ) -> dict[str | None, list[float]]:
     """Read numbers by system, if the file has columns or keys ``segment`` and ``system``; else all numbers under None.
 
-    ``reshuffle score --segments`` writes files with these columns.
+    ``reshuffle score --segments`` writes files with these columns. ``missing`` is as for :func:`read_numbers`.
 
     Raises
     ------
@@ -92,18 +107,31 @@ def read_scores(
     source = Source(file, read_bytes(file, file_format.about, max_input))
     by_system = file_format.names is not None and {"segment", "system"} <= set(file_format.names(source))
     column, *keys = file_format.read(source, [name, "segment", "system"] if by_system else [name])
-    numbers = _finite(column, _parse if file_format.numbers is str else _to_float)
+    check_name("missing", missing, get_args(Missing))
+    numbers = _finite(column, _parse if file_format.numbers is str else _to_float, missing == "pairwise")
     return _by_system(numbers, *keys) if by_system else {None: numbers}
 
 
-def _finite(column: Column, convert: Callable[[Any], float]) -> list[float]:
+def _finite(column: Column, convert: Callable[[Any], float], may_be_missing: bool) -> list[float]:
+    """The numbers of a column, with NaN for missing ones if there may be any."""
     numbers = [convert(value) for value in column.lines]
     for segment, number in enumerate(numbers, 1):
         if not math.isfinite(number):
             value = column.lines[segment - 1]
+            is_missing = _is_missing(value, convert is _parse)
+            if is_missing and may_be_missing:
+                continue
             shown = quoted(value) if isinstance(value, str) and convert is _parse else shown_json(value)
-            raise InputError(f"{column.place(segment)}: expected a finite number, got {shown}")
+            hint = "; with missing='pairwise' (--missing pairwise) it is a missing score" if is_missing else ""
+            raise InputError(f"{column.place(segment)}: expected a finite number, got {shown}{hint}")
     return numbers
+
+
+def _is_missing(value: object, is_text: bool) -> bool:
+    """Whether a value that is not a finite number stands for a missing one."""
+    if is_text:
+        return isinstance(value, str) and value.strip().lower() in MISSING_WORDS
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _by_system(numbers: Sequence[float], segments: Column, systems: Column) -> dict[str | None, list[float]]:

@@ -10,6 +10,7 @@ For means of segment scores, v_is is the score of a segment. For other scores it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,8 +20,8 @@ from ..metrics.base import Metric, Scores
 from ..resampling import CountSample, Sample
 from ..resampling.units import Strata
 from .hypotheses import MISSING, Observed, Outcome
-from .multiplicity import StepDown, Unadjusted
-from .studentized_range import studentized_range_sf
+from .multiplicity import Adjusted, Band, StepDown, Unadjusted
+from .studentized_range import studentized_range_isf, studentized_range_sf
 
 __all__ = ["SCHEFFE", "TUKEY", "PooledError", "has_segment_values", "pooled_error", "pooled_t_test"]
 
@@ -105,30 +106,45 @@ def pooled_t_test(observed: Observed) -> Outcome:
     )
 
 
-def _adjusted(of_t: Callable[[Scores, int, int], Scores]) -> Callable[[Unadjusted], Scores]:
-    """Make an adjustment of all hypotheses from one of the |t| under a metric, which gets k and the degrees of freedom.
+def _step_down(of_t: Callable[[Scores, int, int], Scores], critical: Callable[[float, int, int], float]) -> StepDown:
+    """Make an adjustment from one of the |t| of k > 2 systems with df degrees of freedom, and its critical value at α.
 
     For two systems there is nothing to adjust.
     """
 
-    def adjust(tests: Unadjusted) -> Scores:
-        (t, df, k), raw = tests.outcome.extra, tests.outcome.pvalue
-        adjusted = raw.copy()
-        for family in tests.observed.hypotheses.families():
-            if k[family.start] > 2:
-                adjusted[family] = of_t(t[family], int(k[family.start]), int(df[family.start]))
-        return np.maximum(adjusted, raw)
+    def adjust(tests: Unadjusted) -> Adjusted:
+        (t, df, k), families = tests.outcome.extra, tests.observed.hypotheses.families()
+        adjusted, error = tests.outcome.pvalue.copy(), tests.outcome.standard_error
+        assert error is not None
+        sizes = [(int(k[family.start]), int(df[family.start])) for family in families]
+        for family, size in zip(families, sizes, strict=True):
+            if size[0] > 2:
+                adjusted[family] = of_t(t[family], *size)
 
-    return adjust
+        def critical_values(alpha: float) -> Scores:
+            return np.array([(critical if size[0] > 2 else _student)(alpha, *size) for size in sizes])
+
+        return Adjusted(adjusted, (Band(critical_values, t, error, error),))
+
+    return StepDown(adjust, has_bands=True, per_metric=True)
 
 
-@_adjusted
+def _student(alpha: float, k: int, df: int) -> float:
+    """The critical value of |t| of two systems."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, 1 - alpha / 2))
+
+
 def _tukey(t: Scores, k: int, df: int) -> Scores:
     """√2·|t| against the studentized range of k means: Tukey 1953."""
     return studentized_range_sf(np.sqrt(2) * t, k, df)
 
 
-@_adjusted
+def _critical_by_tukey(alpha: float, k: int, df: int) -> float:
+    return studentized_range_isf(alpha, k, df) / math.sqrt(2)
+
+
 def _scheffe(t: Scores, k: int, df: int) -> Scores:
     """t²/(k − 1) against F with k − 1 and df degrees of freedom: Scheffé 1953."""
     from scipy.special import fdtrc
@@ -136,5 +152,11 @@ def _scheffe(t: Scores, k: int, df: int) -> Scores:
     return np.where(np.isinf(t), 0.0, fdtrc(k - 1, df, t**2 / (k - 1)))
 
 
-TUKEY = StepDown(_tukey)
-SCHEFFE = StepDown(_scheffe)
+def _critical_by_scheffe(alpha: float, k: int, df: int) -> float:
+    from scipy.special import fdtri
+
+    return math.sqrt((k - 1) * float(fdtri(k - 1, df, 1 - alpha)))
+
+
+TUKEY = _step_down(_tukey, _critical_by_tukey)
+SCHEFFE = _step_down(_scheffe, _critical_by_scheffe)

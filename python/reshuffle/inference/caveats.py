@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..settings import default_alpha
 from .enough import LARGEST
@@ -33,10 +34,10 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _Family:
-    """The tests under one metric, which are adjusted together. ``pairs`` are their indices in the comparison."""
+class _Group:
+    """The tests under one metric, or all tests if ``metric`` is None. ``pairs`` are their indices in the comparison."""
 
-    metric: str
+    metric: str | None
     pairs: Sequence[int]
     differences: Sequence[PairedDifference]
 
@@ -49,12 +50,13 @@ class _Family:
         return [index for index, pair in zip(self.pairs, self.differences, strict=True) if condition(pair)]
 
 
-def with_caveats(comparison: Comparison, enough: int | None = None) -> Comparison:
+def with_caveats(comparison: Comparison, enough: int | None = None, unadjusted_by_rule: bool = False) -> Comparison:
     """The comparison with its caveats, in the order of :class:`~reshuffle.results.Caveat`, and those of each pair.
 
     ``enough`` is the number of replicates that ``n_resamples="auto"`` asked for, if that was used.
+    ``unadjusted_by_rule`` says that the stopping rule is the reason why ``adjust="auto"`` did not adjust.
     """
-    found = [*_of_tests(comparison, enough), *_of_intervals(comparison)]
+    found = [*_of_tests(comparison, enough, unadjusted_by_rule), *_of_intervals(comparison)]
     if not {"few-replicates", "few-draws"} & {each.caveat.kind for each in found}:  # those explain all disagreements
         found += _stars_and_intervals(comparison)
     kinds: list[list[str]] = [[] for _ in comparison.comparisons]
@@ -66,46 +68,54 @@ def with_caveats(comparison: Comparison, enough: int | None = None) -> Compariso
     return replace(comparison, comparisons=pairs, caveats=tuple(each.caveat for each in found))
 
 
-def _families(comparison: Comparison) -> list[_Family]:
-    families = []
+def _by_metric(comparison: Comparison) -> list[_Group]:
+    groups = []
     for metric in comparison.metrics:
         indices = [index for index, pair in enumerate(comparison.comparisons) if pair.metric == metric.name]
-        families.append(_Family(metric.name, indices, [comparison.comparisons[index] for index in indices]))
-    return families
+        groups.append(_Group(metric.name, indices, [comparison.comparisons[index] for index in indices]))
+    return groups
+
+
+def _families(comparison: Comparison) -> list[_Group]:
+    """The tests that are adjusted together; without an adjustment, those under each metric."""
+    if comparison.test is not None and comparison.test.family == "all":
+        return [_Group(None, range(len(comparison.comparisons)), comparison.comparisons)]
+    return _by_metric(comparison)
 
 
 # Caveats about tests.
 
 
-def _of_tests(comparison: Comparison, enough: int | None) -> Iterator[_Found]:
-    test, alpha, families = comparison.test, comparison.alpha, _families(comparison)
+def _of_tests(comparison: Comparison, enough: int | None, unadjusted_by_rule: bool) -> Iterator[_Found]:
+    test, alpha = comparison.test, comparison.alpha
     if not comparison.comparisons or test is None or alpha is None:
         return
     plan = Plan(
         TESTS[test.name],
         test.alternative,
         adjustment=None if test.adjustment is None else ADJUSTMENTS[test.adjustment],
+        family=test.family or "metric",
     )
     yield from map(_Found, plan.caveats)
     yield from _all_exchangeable(comparison, plan)
     yield from _undecided(comparison)
-    for family in families:
-        yield from _approximate(family)
-        yield from _other_test(family, plan)
-        yield from _dependence(family)
-        yield from _not_exchangeable(family)
-    tests = len(comparison.comparisons)
-    if tests > 1 and plan.adjustment is None and comparison.experimentwise_error is not None:
-        values = {"tests": tests, "alpha": alpha, "probability": comparison.experimentwise_error}
-        yield _Found(Caveat("many-tests", values))
+    for group in _by_metric(comparison):
+        yield from _approximate(group)
+        yield from _other_test(group, plan)
+        yield from _dependence(group)
+        yield from _not_exchangeable(group)
+    yield from _not_adjusted(comparison, unadjusted_by_rule)
+    yield from _many_tests(comparison, alpha)
     if plan.test.replicates is None:
         return
-    # Each of these explains the next ones or makes them irrelevant.
-    yield from (
-        _few_units(comparison, plan, alpha)
-        or _few_replicates(plan, families, alpha)
-        or [*_near_alpha(plan, families, test, alpha), *_auto_limit(enough)]
-    )
+    # Each of these explains the next ones or makes them irrelevant, unless it is about some of the pairs only.
+    few_units = _few_units(comparison, plan, alpha)
+    yield from few_units
+    if not few_units or few_units[0].pairs is not None:
+        yield from (
+            _few_replicates(comparison, plan, alpha)
+            or [*_near_alpha(comparison, plan, test, alpha), *_auto_limit(enough)]
+        )
 
 
 def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[_Found]:
@@ -121,7 +131,7 @@ def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[_Found]:
         yield _Found(Caveat("all-exchangeable", values))
 
 
-def _approximate(family: _Family) -> Iterator[_Found]:
+def _approximate(family: _Group) -> Iterator[_Found]:
     """The test is approximate under one metric."""
     for caveat in family.tests[0].caveats:
         if caveat.kind == "approximate":
@@ -141,45 +151,45 @@ def _undecided(comparison: Comparison) -> Iterator[_Found]:
         yield _Found(Caveat("undecided", numbers), [index for index, _ in undecided])
 
 
-def _other_test(family: _Family, plan: Plan) -> Iterator[_Found]:
+def _other_test(group: _Group, plan: Plan) -> Iterator[_Found]:
     """The pairs under one metric were compared by another test, because the chosen one needs counts."""
-    used = family.tests[0].test
+    used = group.tests[0].test
     if used != plan.test.name:
-        values = {"metric": family.metric, "test": plan.test.name, "used": used}
-        yield _Found(Caveat("other-test", values), family.pairs)
+        values = {"metric": group.metric, "test": plan.test.name, "used": used}
+        yield _Found(Caveat("other-test", values), group.pairs)
 
 
-def _dependence(family: _Family) -> Iterator[_Found]:
+def _dependence(group: _Group) -> Iterator[_Found]:
     """The dependence between segments of a document, under one metric."""
-    pairs = family.differences
+    pairs = group.differences
     correlations = [p.intraclass_correlation for p in pairs if p.intraclass_correlation is not None]
     effects = [p.design_effect for p in pairs if p.design_effect is not None]
     if correlations:
         values = {
-            "metric": family.metric,
+            "metric": group.metric,
             "correlations": (min(correlations), max(correlations)),
             "design_effects": (min(effects), max(effects)),
         }
-        yield _Found(Caveat("dependence", values), family.pairs)
+        yield _Found(Caveat("dependence", values), group.pairs)
 
 
-def _not_exchangeable(family: _Family) -> Iterator[_Found]:
+def _not_exchangeable(group: _Group) -> Iterator[_Found]:
     """Over shuffles, some differences under one metric have another spread than over samples."""
     low, high = EXCHANGEABLE
     ratios = {
         index: pair.exchangeability
-        for index, pair in zip(family.pairs, family.differences, strict=True)
+        for index, pair in zip(group.pairs, group.differences, strict=True)
         if pair.exchangeability is not None and not low <= pair.exchangeability.ratio <= high
     }
     if not ratios:
         return
     worst = min(ratios, key=lambda index: min(ratios[index].ratio, 1 / max(ratios[index].ratio, 1)))
-    pair = family.differences[family.pairs.index(worst)]
+    pair = group.differences[group.pairs.index(worst)]
     near_kink = any(found.near_kink for found in ratios.values())
     values = {
-        "metric": family.metric,
+        "metric": group.metric,
         "pairs": len(ratios),
-        "tests": len(family.pairs),
+        "tests": len(group.pairs),
         "system": pair.system,
         "baseline": pair.baseline,
         "ratio": ratios[worst].ratio,
@@ -190,27 +200,61 @@ def _not_exchangeable(family: _Family) -> Iterator[_Found]:
     yield _Found(Caveat("not-exchangeable", values), list(ratios))
 
 
+def _not_adjusted(comparison: Comparison, unadjusted_by_rule: bool) -> Iterator[_Found]:
+    """A stopping rule whose p is only an estimate prevents an adjustment."""
+    rule = comparison.comparisons[0].test.stopping
+    if unadjusted_by_rule and rule is not None:
+        instead = next(name for name, other in STOPPING.items() if other.valid_at_all_levels)
+        yield _Found(
+            Caveat("not-adjusted", {"tests": len(comparison.comparisons), "rule": rule.rule, "instead": instead})
+        )
+
+
+def _many_tests(comparison: Comparison, alpha: float) -> Iterator[_Found]:
+    """Several tests without an adjustment."""
+    tests, used = len(comparison.comparisons), comparison.test
+    if tests > 1 and used is not None and used.adjustment is None:
+        values = {
+            "tests": tests,
+            "alpha": alpha,
+            "probability": comparison.experimentwise_error,
+            "per_comparison_level": comparison.per_comparison_level,
+        }
+        yield _Found(Caveat("many-tests", values))
+
+
 def _few_units(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
-    permuted = plan.test.replicates == "permutations"
-    k = len(comparison.systems)
+    if plan.test.replicates not in ("shuffles", "permutations"):
+        return []
+    permuted, k = plan.test.replicates == "permutations", len(comparison.systems)
     # One of the arrangements of the two systems of a pair in a unit is the observed one.
     arrangements = float(k * (k - 1) if permuted else 2)
-    smallest = (1 + (plan.alternative == "two-sided")) * arrangements**-comparison.n_units
-    family = len(comparison.comparisons) // len(comparison.metrics)
-    if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
-        smallest = float(plan.adjustment.of_pvalues(np.full(family, smallest)).min())
-    if plan.test.replicates not in ("shuffles", "permutations") or smallest <= alpha:
+    smallest = np.empty(len(comparison.comparisons))
+    for family in _families(comparison):
+        of_family = (1 + (plan.alternative == "two-sided")) * arrangements ** -np.array(
+            [pair.n_units for pair in family.differences]
+        )
+        if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
+            of_family = plan.adjustment.of_pvalues(of_family)
+        smallest[list(family.pairs)] = of_family
+    few = np.flatnonzero(smallest > alpha).tolist()
+    if not few:
         return []
-    by_chance = permuted or any(pair.test.scheme == "iid" for pair in comparison.comparisons)
-    values = {"units": comparison.n_units, "unit": comparison.unit, "smallest": smallest, "by_chance": by_chance}
+    by_chance = permuted or any(comparison.comparisons[index].test.scheme == "iid" for index in few)
+    units = max(comparison.comparisons[index].n_units for index in few)
+    values: dict[str, Any] = {"units": units, "unit": comparison.unit, "smallest": float(smallest[few].min())}
+    values |= {"by_chance": by_chance, "alpha": alpha, "adjusted": comparison.family_size > 1}
     if permuted:
         values["systems"] = k
-    return [_Found(Caveat("few-units", {**values, "alpha": alpha, "adjusted": plan.adjustment is not None}))]
+    if len(few) == len(smallest):
+        return [_Found(Caveat("few-units", values))]
+    return [_Found(Caveat("few-units", {**values, "pairs": len(few), "tests": len(smallest)}), few)]
 
 
-def _few_replicates(plan: Plan, families: Sequence[_Family], alpha: float) -> list[_Found]:
+def _few_replicates(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]:
     """Too few replicates: even the smallest p that is possible, after adjustment, is above alpha."""
+    families = _families(comparison)
     found: list[tuple[float, int, list[int]]] = []
     for family in families:
         # Exact tests have no such limit, and their p-values affect those of other tests by the adjustment.
@@ -235,7 +279,7 @@ def _few_replicates(plan: Plan, families: Sequence[_Family], alpha: float) -> li
         "smallest": min(smallest for smallest, _, _ in found),
         "alpha": alpha,
         "family": size,
-        "adjusted": plan.adjustment is not None,
+        "adjusted": comparison.family_size > 1,
         "enough": plan.enough_replicates(size, alpha),
     }
     return [_Found(Caveat("few-replicates", values), [pair for _, _, pairs in found for pair in pairs])]
@@ -252,20 +296,20 @@ def _smallest_pvalue(plan: Plan, test: SignificanceResult, n: int) -> float:
     return plan.test.smallest_numerator(plan.alternative) / (n + int(test.scheme != "subgroup"))
 
 
-def _near_alpha(plan: Plan, families: Sequence[_Family], test: UsedTest, alpha: float) -> Iterator[_Found]:
+def _near_alpha(comparison: Comparison, plan: Plan, test: UsedTest, alpha: float) -> Iterator[_Found]:
     """p-values with a star, or without, that more replicates might move to the other side of alpha."""
     # Gandy's rule bounds the probability of that.
     if test.stopping is not None and test.stopping.startswith("gandy"):
         return
     near: list[int] = []
-    for family in families:
+    for family in _families(comparison):
         if plan.adjustment is None:
             near += family.where(lambda pair: pair.test.may_lie_across(alpha))
         else:
             near += [family.pairs[index] for index in plan.adjustment.undecided(family.tests, alpha)]
     if near:
-        tests = sum(len(family.pairs) for family in families)
-        values = {"near": len(near), "tests": tests, "alpha": alpha, "adjusted": plan.adjustment is not None}
+        tests, adjusted = len(comparison.comparisons), comparison.family_size > 1
+        values = {"near": len(near), "tests": tests, "alpha": alpha, "adjusted": adjusted}
         yield _Found(Caveat("near-alpha", values), near)
 
 
@@ -289,9 +333,21 @@ def _small_sample(comparison: Comparison) -> Iterator[_Found]:
     """Too few resampling units for results from bootstrap draws."""
     of_test = comparison.test is not None and comparison.test.replicates == "draws"
     of_interval = comparison.interval is not None and comparison.interval.draws
-    if comparison.n_units < SMALL_SAMPLE and (of_test or of_interval):
-        values = {"units": comparison.n_units, "unit": comparison.unit, "enough": SMALL_SAMPLE}
-        yield _Found(Caveat("small-sample", {**values, "test": of_test, "interval": of_interval}))
+    if not (of_test or of_interval):
+        return
+    values: dict[str, Any] = {"unit": comparison.unit, "enough": SMALL_SAMPLE, "test": of_test, "interval": of_interval}
+    if comparison.n_units < SMALL_SAMPLE:
+        yield _Found(Caveat("small-sample", {"units": comparison.n_units, **values}))
+        return
+    # Scores are missing.
+    few = [index for index, pair in enumerate(comparison.comparisons) if pair.n_units < SMALL_SAMPLE]
+    if few:
+        numbers = [comparison.comparisons[index].n_units for index in few]
+        some = {"pairs": len(few), "tests": len(comparison.comparisons)}
+        yield _Found(Caveat("small-sample", {"units": min(numbers), **values, **some}), few)
+    elif any(score.n_segments < SMALL_SAMPLE for score in comparison.scores):
+        fewest = min(score.n_segments for score in comparison.scores)
+        yield _Found(Caveat("small-sample", {"units": fewest, **values, "unit": "segment"}))
 
 
 def _few_draws(comparison: Comparison, interval: str, level: float) -> Iterator[_Found]:
@@ -311,9 +367,9 @@ def _stars_and_intervals(comparison: Comparison) -> Iterator[_Found]:
 
 
 def _star_and_interval(
-    comparison: Comparison, test: UsedTest, family: _Family, alpha: float, level: float
+    comparison: Comparison, test: UsedTest, family: _Group, alpha: float, level: float
 ) -> Iterator[_Found]:
-    """The same under one metric."""
+    """The same in one family."""
 
     def excludes_0(pair: PairedDifference) -> bool:
         interval = pair.confidence_interval
@@ -323,10 +379,11 @@ def _star_and_interval(
     if not disagree:
         return
     pairs = [comparison.comparisons[index] for index in disagree]
+    simultaneous = comparison.interval is not None and comparison.interval.simultaneous
     # The adjustment is the reason only if the unadjusted p agrees with the interval.
     adjusted = [pair.test.adjusted_pvalue is not None for pair in pairs]
     by_adjustment = [
-        is_adjusted and (pair.test.pvalue <= alpha) == excludes_0(pair)
+        is_adjusted and not simultaneous and (pair.test.pvalue <= alpha) == excludes_0(pair)
         for is_adjusted, pair in zip(adjusted, pairs, strict=True)
     ]
     others = [
@@ -353,5 +410,7 @@ def _by_methods(comparison: Comparison) -> str:
     test, interval = comparison.test, comparison.interval
     assert test is not None
     assert interval is not None
+    if interval.simultaneous:  # each that excludes 0 has a star
+        return "step-down"
     # The interval is the dual of bootstrap-percentile, which is one half of bootstrap-both.
     return "half" if (test.name, interval.name) == ("bootstrap-both", "percentile") else "method"

@@ -9,7 +9,7 @@ doi:10.1017/CBO9780511802843, 3.2).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +49,8 @@ def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction],
 class Estimate:
     """The score of system ``a`` or, with ``b``, score(a) − score(b), under the metric with index ``metric``.
 
-    ``scheme`` is that of the shuffles, if the method uses any. Other attributes are computed on first access.
+    With missing scores, ``a`` and ``b`` are the rows of the sample that stand for the systems. ``scheme`` is that of
+    the shuffles, if the method uses any. Other attributes are computed on first access.
     """
 
     replicates: Replicates
@@ -82,10 +83,15 @@ class Estimate:
         """The values of this system or difference, from those of all systems (first axis)."""
         return np.asarray(values[self.a] if self.b is None else values[self.a] - values[self.b])
 
+    @lazy
+    def _alone(self) -> tuple[Sample, Sequence[int]]:
+        """The sample without the units in which a score is missing, and the system or systems in it."""
+        return self._sample.alone([self.a] if self.b is None else [self.a, self.b])
+
     @property
     def n_units(self) -> int:
-        """S, the number of resampling units."""
-        return self._sample.n_units
+        """S, the number of resampling units without missing scores."""
+        return self._alone[0].n_units
 
     @property
     def value(self) -> float:
@@ -108,12 +114,14 @@ class Estimate:
     @lazy
     def leave_one_out(self) -> Scores:
         """The value without each unit: (S,)."""
-        return self._select(self._sample.leave_one_out)
+        sample, (a, *b) = self._alone
+        values = sample.leave_one_out
+        return np.asarray(values[a] - values[b[0]] if b else values[a])
 
     @lazy
     def influences(self) -> Scores:
         """mean θ₍ₛ₎ − θ₍ₛ₎, where θ₍ₛ₎ is the value without unit s and the mean is over its stratum: (S,)."""
-        return Strata.or_single(self._sample.strata, self.n_units).deviations(-self.leave_one_out)
+        return Strata.or_single(self._alone[0].strata, self.n_units).deviations(-self.leave_one_out)
 
     @lazy
     def segment_values(self) -> Scores:
@@ -123,7 +131,8 @@ class Estimate:
     @lazy
     def delta_error(self) -> float:
         """The standard error by the delta method."""
-        return math.sqrt(self.count_sample.linear.variance(self.a, self.b))
+        sample, systems = self._alone
+        return math.sqrt(sample.with_counts().linear.variance(*systems))
 
     @lazy
     def jackknife_error(self) -> float:
@@ -133,7 +142,8 @@ class Estimate:
         formulas are equal.
         """
         share = (self.n_units - 1) / self.n_units
-        return share * math.sqrt(self._sample.jackknife.variance(self.a, self.b))
+        sample, systems = self._alone
+        return share * math.sqrt(sample.jackknife.variance(*systems))
 
     @lazy
     def bootstrap_error(self) -> float:
@@ -154,7 +164,8 @@ class Estimate:
                 "the studentized interval does not support strata: use bca or percentile, or delta, which needs no "
                 "draws"
             )
-        rows, resolutions = _rounded_columns(rows_of(self._counts), self.n_units)
+        n_drawn, n = self._sample.n_units, self.n_units
+        rows, resolutions = _rounded_columns(rows_of(self._counts), n_drawn)
         i, j = np.triu_indices(rows.shape[1])
         twice = np.where(i == j, 1.0, 2.0)
         metric, counts = self.count_sample.metric, self._counts
@@ -167,11 +178,13 @@ class Estimate:
             first = (slopes * batch.sums(sums_of_rows)).sum(axis=1)
             terms = twice * slopes[:, i] * slopes[:, j] * _sums_of_products(batch, rows, i, j)
             second = terms.sum(axis=1)
-            squared = second - first**2 / self.n_units
+            squared = second - first**2 / n_drawn
             # In a draw of equal segments the terms cancel, and what remains is a rounding error.
             squared[squared <= 2.0**-44 * np.abs(terms).sum(axis=1)] = 0
-            errors[batch.first : batch.first + batch.n] = np.sqrt(self.n_units / (self.n_units - 1) * squared)
-        return errors
+            errors[batch.first : batch.first + batch.n] = np.sqrt(n / (n - 1) * squared)
+        # Both rows of a pair have the same missing scores, and so the same draws without scores.
+        instead = self.replicates.replaced_draws.get((self.metric, self.a))
+        return errors if instead is None else errors[instead]
 
 
 def _rounded_columns(rows: Counts, segments: int) -> tuple[Counts, NDArray[np.float64]]:

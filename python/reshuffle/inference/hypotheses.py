@@ -6,8 +6,8 @@ outcomes to the public results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,12 +15,28 @@ from numpy.typing import NDArray
 
 from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
-from ..resampling import Pairs, Reduction, Replicates
+from ..resampling import Pairs, Reduction, Replicates, Sample
 from ..resampling.exact import MISSING
 from ..resampling.schemes import Shuffling
 from .pvalues import threshold
 
-__all__ = ["COLUMNS", "MISSING", "Hypotheses", "Observed", "Outcome"]
+__all__ = ["COLUMNS", "FAMILIES", "MISSING", "Hypotheses", "Observed", "Outcome", "family_size"]
+
+# Which hypotheses about a test set are corrected together for multiple tests.
+FAMILIES: Mapping[str, str] = {
+    "metric": "the pairs under each metric are a family",
+    "all": "all pairs under all metrics are one family",
+}
+
+
+def family_size(family: str, n_pairs: int, n_metrics: int) -> int:
+    """The number of hypotheses in each family on a test set. ``family`` is a name in :data:`FAMILIES`.
+
+    >>> family_size("metric", 6, 4), family_size("all", 6, 4)
+    (6, 24)
+    """
+    return n_pairs * n_metrics if family == "all" else n_pairs
+
 
 Index = NDArray[np.intp]
 Integers = NDArray[np.int64]
@@ -38,7 +54,7 @@ class Hypotheses:
     test_set, metric : (H,) ndarray of int
         Indices. Hypotheses are ordered by test set, then metric, then pair.
     systems : (2, H) ndarray of int
-        The systems a and b.
+        The systems a and b; or, from :meth:`in_rows_of`, the rows of the metric's sample that stand for them.
     family : (H,) ndarray of int
         Hypotheses of the same family are corrected together for multiple tests.
     """
@@ -50,16 +66,19 @@ class Hypotheses:
     family: Index
 
     @classmethod
-    def from_pairs(cls, pairs: Pairs, n_metrics: int = 1, n_sets: int = 1) -> Hypotheses:
-        """All pairs under all metrics on all test sets. The pairs under one metric on one test set form a family.
+    def from_pairs(cls, pairs: Pairs, n_metrics: int = 1, n_sets: int = 1, family: str = "metric") -> Hypotheses:
+        """All pairs under all metrics on all test sets. ``family`` is a name in :data:`FAMILIES`.
 
         >>> hypotheses = Hypotheses.from_pairs([(1, 0), (2, 0)], n_metrics=2)
         >>> hypotheses.metric.tolist(), hypotheses.a.tolist()
         ([0, 0, 1, 1], [1, 2, 1, 2])
+        >>> hypotheses.family.tolist(), Hypotheses.from_pairs([(1, 0), (2, 0)], 2, family="all").family.tolist()
+        ([0, 0, 1, 1], [0, 0, 0, 0])
         """
-        family = np.repeat(np.arange(n_sets * n_metrics), len(pairs))
+        column = np.repeat(np.arange(n_sets * n_metrics), len(pairs))
+        test_set, metric = column // n_metrics, column % n_metrics
         systems = np.array(list(pairs) * (n_sets * n_metrics), dtype=np.intp).reshape(-1, 2).T
-        return cls(pairs, family // n_metrics, family % n_metrics, systems, family)
+        return cls(pairs, test_set, metric, systems, test_set if family == "all" else column)
 
     @property
     def a(self) -> Index:
@@ -86,10 +105,26 @@ class Hypotheses:
         at = slice(*np.searchsorted(self.test_set, [test_set, test_set + 1]))
         return Hypotheses(self.pairs, self.test_set[at], self.metric[at], self.systems[:, at], self.family[at])
 
+    def in_rows_of(self, samples: Sequence[Sample]) -> Hypotheses:
+        """The hypotheses about one test set, with the rows in which its samples compare each pair as ``systems``.
+
+        They are the systems themselves, unless scores are missing (:meth:`Sample.rows_of
+        <reshuffle.resampling.samples.Sample.rows_of>`).
+        """
+        rows = [sample.rows_of(self.pairs) for sample in samples]
+        if all(own is self.pairs for own in rows):
+            return self
+        return replace(self, systems=np.concatenate([np.array(own, dtype=np.intp).reshape(-1, 2).T for own in rows], 1))
+
     def families(self) -> list[slice]:
         """The range of indices of each family, whose hypotheses are adjacent."""
-        ends = [*np.flatnonzero(np.diff(self.family)) + 1, len(self)]
+        ends = [*(np.flatnonzero(np.diff(self.family)) + 1).tolist(), len(self)]
         return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+
+    @property
+    def family_of_metric(self) -> Index:
+        """The family of the pairs under each metric, for the hypotheses about one test set: (metrics,)."""
+        return np.asarray(self.table(self.family)[:, 0])
 
     def table(self, values: NDArray[T]) -> NDArray[T]:
         """(H,) values for the hypotheses about one test set, reshaped to (metrics, pairs)."""
@@ -116,8 +151,10 @@ class Observed:
     @lazy
     def _scores(self) -> Scores:
         """The scores of a and b: (2, H)."""
-        scores = np.array([sample.scores for sample in self.replicates.samples])
-        of_pairs: Scores = scores[self.hypotheses.metric, self.hypotheses.systems]
+        of_pairs = np.empty(self.hypotheses.systems.shape)
+        for m, sample in enumerate(self.replicates.samples):
+            under = self.hypotheses.metric == m
+            of_pairs[:, under] = sample.scores[self.hypotheses.systems[:, under]]
         return of_pairs
 
     @lazy
@@ -169,6 +206,8 @@ class Outcome:
         2 where p is twice the share of the smaller tail, else 1; None if it is :attr:`Observed.tails` everywhere.
     standard_error : (H,) ndarray of float, or None
         The standard error that the difference was divided by, NaN if it was not.
+    low, high : (H,) ndarray of float, or None
+        The ends of simultaneous confidence intervals of the differences.
     extra : sequence
         The results of :attr:`Observed.extra`, each with one row per metric.
     """
@@ -185,6 +224,8 @@ class Outcome:
     ties: Integers | None = None
     tails: Integers | None = None
     standard_error: Scores | None = None
+    low: Scores | None = None
+    high: Scores | None = None
     extra: Sequence[Any] = ()
 
     @classmethod
@@ -222,4 +263,6 @@ COLUMNS: dict[str, object] = {
     "ties": MISSING,
     "tails": 1,
     "standard_error": np.nan,
+    "low": np.nan,
+    "high": np.nan,
 }

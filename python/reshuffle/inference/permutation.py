@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..metrics.base import Scores
 from ..resampling import PermutedCounts, PermutedTally
 from .hypotheses import Observed, Outcome
-from .multiplicity import StepDown, Unadjusted
+from .multiplicity import Adjusted, StepDown, Unadjusted
 from .pvalues import pvalue
 
 __all__ = ["TUKEY", "permutation_test"]
@@ -31,13 +30,13 @@ def permutation_test(observed: Observed) -> Outcome:
     return Outcome(observed.statistic, pvalue(exceedances, n), exceedances, replicates, extra=[counts.ranges])
 
 
-def _tukey(tests: Unadjusted) -> Scores:
+def _tukey(tests: Unadjusted) -> Adjusted:
     """(1 + #{range of the k scores ≥ |t|})/(R + 1): randomised Tukey HSD, Carterette 2012.
 
     No pair differs by more than the range, so no adjusted p is below the unadjusted one.
     """
     (ranges,) = tests.outcome.extra
-    return pvalue(ranges.ravel(), tests.observed.replicates.n_resamples)
+    return Adjusted(pvalue(ranges.ravel(), tests.observed.replicates.n_resamples))
 
 
-TUKEY = StepDown(_tukey)
+TUKEY = StepDown(_tukey, per_metric=True)

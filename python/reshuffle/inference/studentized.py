@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -16,11 +17,20 @@ import numpy as np
 from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..metrics.black_box import CorpusFunction
-from ..resampling import Pairs, Replicates, Sample, Series, Spread, extremeness
-from ..resampling.schemes import shuffle
+from ..resampling import Pairs, Replicates, Sample, Series, extremeness, reached
+from ..resampling.schemes import Shuffled, shuffle
 from ..resampling.studentized import studentize
 from .hypotheses import Observed, Outcome
-from .multiplicity import StepDown, Unadjusted, extremeness_to_reach, step_down_max, step_down_min
+from .multiplicity import (
+    Adjusted,
+    Band,
+    StepDown,
+    Unadjusted,
+    critical_values,
+    extremeness_to_reach,
+    step_down_max,
+    step_down_min,
+)
 from .pvalues import threshold
 from .randomization import outcome_of_shuffles
 
@@ -29,6 +39,8 @@ __all__ = ["MAX_T", "MIN_P", "as_studentized", "studentized_randomization"]
 # Hypotheses are shuffled together, so that they share the random flips, while their counts have at most this many
 # numbers.
 CELLS = 1 << 22
+# Counts of hypotheses that are kept until their shuffles, instead of being computed again: 128 MB.
+KEPT_CELLS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +83,17 @@ class Tested:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Hypotheses that are shuffled together."""
+    """Hypotheses that are shuffled together. ``n_kept`` is how many statistics of each are kept."""
 
     observed: Observed
     tested: list[Tested] = field(default_factory=list)
+    n_kept: int = 0
 
     def has_room(self, more: Tested) -> bool:
         """Can this hypothesis be added?"""
         cells = sum(tested.cells for tested in self.tested)
-        return not self.tested or (more.pair == self.pairs[0] and cells + more.cells <= CELLS)
+        kept = self.n_kept * (len(self.tested) + 1)
+        return not self.tested or (more.pair == self.pairs[0] and max(cells + more.cells, kept) <= CELLS)
 
     @property
     def pairs(self) -> Pairs:
@@ -99,7 +113,10 @@ class Group:
         return threshold(statistics, tolerances, self.observed.alternative)
 
     def outcome(self) -> Outcome:
-        """The outcome of the tests. ``extra`` has the thresholds, then the results of ``Observed.extra``: (n,) each."""
+        """The outcome of the tests.
+
+        ``extra`` has the thresholds, the tolerances and the results of ``Observed.extra``: (n,) each.
+        """
         observed = self.observed
         shuffled, results = shuffle(
             self.replicates,
@@ -112,77 +129,135 @@ class Group:
             shuffled_together=observed.hypotheses.pairs,
         )
         statistic = observed.statistic[[tested.index for tested in self.tested]]
-        extra = [self.thresholds, *[result[:, 0] for result in results]]
+        tolerances = np.array([tested.tolerance for tested in self.tested])
+        extra = [self.thresholds, tolerances, *[result[:, 0] for result in results]]
         outcome = outcome_of_shuffles(statistic, shuffled, extra)
         return replace(outcome, standard_error=np.array([tested.error for tested in self.tested]))
 
-    def extremeness(self) -> Iterator[Scores]:
-        """How extreme the statistic of each hypothesis is on every shuffle: (R,) each."""
+    def statistics(self) -> Iterator[Scores]:
+        """The statistic of each hypothesis on every shuffle: (R,) each."""
         (statistics,) = self.replicates.run([Series()], self.pairs)
         for of_metric in statistics:
-            yield extremeness(of_metric[0], self.observed.alternative)
+            yield of_metric[0]
 
 
-def _groups(observed: Observed, indices: Iterable[int]) -> Iterator[Group]:
-    """Groups of the hypotheses with these indices, in their order."""
-    group = Group(observed)
-    for index in indices:
-        tested = Tested.from_observed(observed, index)
+def _groups(observed: Observed, hypotheses: Iterable[Tested], n_kept: int = 0) -> Iterator[Group]:
+    """Groups of these hypotheses, in their order."""
+    group = Group(observed, n_kept=n_kept)
+    for tested in hypotheses:
         if not group.has_room(tested):
             yield group
-            group = Group(observed)
+            group = Group(observed, n_kept=n_kept)
         group.tested.append(tested)
-    yield group
+    if group.tested:
+        yield group
+
+
+def _statistics(observed: Observed, hypotheses: Iterable[Tested]) -> Iterator[Scores]:
+    """The statistic of each of these hypotheses on every shuffle: (R,) each."""
+    groups = _groups(observed, hypotheses, observed.replicates.n_resamples)
+    return chain.from_iterable(group.statistics() for group in groups)
 
 
 def studentized_randomization(observed: Observed) -> Outcome:
     """Count the shuffles whose studentized difference is at least as extreme as the observed one.
 
-    ``extra`` has the (H,) thresholds, then the results of ``Observed.extra``.
+    ``extra`` has the (H,) thresholds, the tolerances and the results of ``Observed.extra``.
     """
-    outcomes = [group.outcome() for group in _groups(observed, range(len(observed.hypotheses)))]
+    hypotheses = (Tested.from_observed(observed, index) for index in range(len(observed.hypotheses)))
+    outcomes = [group.outcome() for group in _groups(observed, hypotheses)]
     extra = [np.concatenate(arrays) for arrays in zip(*[outcome.extra for outcome in outcomes], strict=True)]
     return replace(Outcome.concatenate(outcomes), extra=extra)
 
 
-class _Shuffles:
-    """The extremeness of every hypothesis on every shuffle, divided by ``spreads``, and that of the observed ones."""
+class _OnePass:
+    """The test and its step-down maxT, from one pass over the shuffles.
 
-    def __init__(self, tests: Unadjusted, spreads: Scores | float) -> None:
-        self.observed = tests.observed
-        to_reach = extremeness_to_reach(tests.outcome.extra[0], self.observed.alternative)
-        self.spreads = np.broadcast_to(spreads, to_reach.shape)
+    A studentized difference needs no further scale, so the order of the steps is known before the shuffles. The
+    differences of functions of texts are divided by their standard deviations over the shuffles, so they are shuffled
+    first, and all their statistics are kept.
+
+    Attributes
+    ----------
+    thresholds : (H,) ndarray of float
+        The values that the statistics of shuffles must reach to count.
+    errors, scales : (H,) ndarray of float
+        The standard errors, NaN for functions of texts; and the divisors of the differences.
+    to_reach : (H,) ndarray of float
+        The extremeness of the observed statistics, with the differences of functions of texts divided by their scale.
+    exceedances : (H,) ndarray of int
+        The counts of shuffles that reach the threshold, once :meth:`extremeness` has seen the hypothesis.
+    """
+
+    def __init__(self, observed: Observed) -> None:
+        n = len(observed.hypotheses)
+        self.observed = observed
+        self.kept: dict[int, Tested] = {}
+        self.of_texts: dict[int, Scores] = {}
+        self.exceedances = np.empty(n, dtype=np.int64)
+        statistics, tolerances, self.errors, divisors = np.empty((4, n))
+        cells = 0
+        for h in range(n):
+            tested = Tested.from_observed(observed, h)
+            statistics[h], tolerances[h], self.errors[h] = tested.statistic, tested.tolerance, tested.error
+            divisors[h] = 1.0
+            if math.isnan(tested.error):
+                (self.of_texts[h],) = _statistics(observed, [tested])
+                divisors[h] = np.sqrt((self.of_texts[h] ** 2).mean())
+            elif cells + tested.cells <= KEPT_CELLS:
+                cells += tested.cells
+                self.kept[h] = tested
+        self.thresholds = threshold(statistics, tolerances, observed.alternative)
+        self.divisors = divisors
+        self.scales = np.where(np.isnan(self.errors), divisors, self.errors)
+        to_reach = extremeness_to_reach(self.thresholds, observed.alternative)
         # A function of identical texts always has the difference 0, so every shuffle reaches it and p is 1.
-        self.to_reach = np.divide(to_reach, self.spreads, out=np.zeros_like(to_reach), where=self.spreads > 0)
+        self.to_reach = np.divide(to_reach, divisors, out=np.zeros(n), where=divisors > 0)
 
     def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
-        """That of the hypotheses with these indices: (R,) each."""
-        each = chain.from_iterable(group.extremeness() for group in _groups(self.observed, order))
-        for h, extreme in zip(order, each, strict=True):
-            yield extreme / self.spreads[h] if self.spreads[h] > 0 else np.zeros_like(extreme)
+        """How extreme the statistics of the hypotheses with these indices are on every shuffle: (R,) each."""
+        alternative = self.observed.alternative
+        studentized = _statistics(self.observed, (self._tested(h) for h in order if h not in self.of_texts))
+        for h in order:
+            statistics = self.of_texts.pop(h) if h in self.of_texts else next(studentized)
+            self.exceedances[h] = reached(statistics, self.thresholds[h], alternative).sum()
+            extreme = extremeness(statistics, alternative)
+            yield extreme / self.divisors[h] if self.divisors[h] > 0 else np.zeros_like(extreme)
+
+    def _tested(self, h: int) -> Tested:
+        return self.kept.pop(h) if h in self.kept else Tested.from_observed(self.observed, h)
 
 
-def _max_t(tests: Unadjusted) -> Scores:
-    """Step-down maxT: (H,). Differences that are not studentized are divided by their standard deviations."""
-    _, spreads = tests.outcome.extra
-    studentized = ~np.isnan(_errors(tests))
-    shuffles = _Shuffles(tests, np.where(studentized, 1.0, spreads))
-    return step_down_max(tests.observed, shuffles.to_reach, shuffles.extremeness)
+def _randomization_with_max_t(observed: Observed) -> Outcome:
+    """As :func:`studentized_randomization`. ``extra`` has the p-values adjusted by step-down maxT."""
+    one_pass = _OnePass(observed)
+    pvalues, largest = step_down_max(observed, one_pass.to_reach, one_pass.extremeness)
+    shuffled = Shuffled.from_counts("iid", one_pass.exceedances, observed.replicates.n_resamples)
+    band = Band(partial(critical_values, largest), one_pass.to_reach, one_pass.scales, one_pass.scales)
+    outcome = outcome_of_shuffles(observed.statistic, shuffled, [Adjusted(pvalues, (band,))])
+    return replace(outcome, standard_error=one_pass.errors)
 
 
-def _min_p(tests: Unadjusted) -> Scores:
-    """Step-down minP, for which the scale of a statistic does not matter: (H,)."""
-    shuffles = _Shuffles(tests, 1.0)
-    return step_down_min(tests.observed, shuffles.to_reach, tests.outcome.exceedances + 1, shuffles.extremeness)
+def _from_outcome(tests: Unadjusted) -> Adjusted:
+    """The adjusted p-values that the test has found."""
+    (adjusted,) = tests.outcome.extra
+    assert isinstance(adjusted, Adjusted)
+    return adjusted
 
 
-def _errors(tests: Unadjusted) -> Scores:
-    """The standard errors, NaN for functions of texts: (H,)."""
-    assert tests.outcome.standard_error is not None
-    return tests.outcome.standard_error
+def _min_p(tests: Unadjusted) -> Adjusted:
+    """Step-down minP, for which the scale of a statistic does not matter."""
+    observed, (thresholds, tolerances) = tests.observed, tests.outcome.extra
+    to_reach = extremeness_to_reach(thresholds, observed.alternative)
+
+    def series(order: Sequence[int]) -> Iterator[Scores]:
+        statistics = _statistics(observed, (Tested.from_observed(observed, h) for h in order))
+        return (extremeness(of_one, observed.alternative) for of_one in statistics)
+
+    return Adjusted(step_down_min(observed, (to_reach, tolerances), tests.outcome.exceedances + 1, series))
 
 
-MAX_T = StepDown(_max_t, extra=(Spread(),))
+MAX_T = StepDown(_from_outcome, run=_randomization_with_max_t, has_bands=True)
 MIN_P = StepDown(_min_p)
 
 

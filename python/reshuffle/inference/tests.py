@@ -20,29 +20,33 @@ from .. import signature
 from ..errors import Argument, InputError, either
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
+from ..metrics.precomputed import SegmentScores
 from ..resampling import Replicates, Sample
 from ..resampling.schemes import SCHEMES, Shuffling
 from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, SignificanceResult, UsedTest
-from ..settings import ComparisonSettings
+from ..settings import ComparisonSettings, Levels, default_alpha
 from ..validate import check_name
 from . import anova, bootstrap, closed_form, permutation, randomization, studentized
 from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
-from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
+from .hypotheses import COLUMNS, FAMILIES, MISSING, Hypotheses, Observed, Outcome, family_size
+from .intervals import INTERVALS, Interval
 from .multiplicity import (
     ADJUSTMENTS,
-    MAX_T_OF_ALL_DRAWS,
-    MAX_T_OF_DRAWS,
-    MAX_T_OF_REFLECTED_DRAWS,
+    MAX_T_OF_BOTH,
+    MAX_T_OF_CENTRED_DRAWS,
+    MAX_T_OF_PERCENTILES,
     MAX_T_OF_SHUFFLES,
     MIN_P_OF_SHUFFLES,
     Adjustment,
     StepDown,
     Unadjusted,
 )
+from .simultaneous import simultaneous_ends
 
 __all__ = [
+    "ADJUSTMENT_CHOICES",
     "ALTERNATIVES",
     "INSTEAD",
     "TESTS",
@@ -58,6 +62,14 @@ __all__ = [
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 IID = Shuffling()
+
+# Adjustments that users choose: those of the registry, and two that are resolved to one of them or to none.
+ADJUSTMENT_CHOICES: Mapping[str, str] = {
+    "auto": "the default: maxt; holm with the schemes exact and subgroup, with besag-clifford, for tests without maxt "
+    "and for families of one test; none for a single comparison and with gandy",
+    "none": "p is not adjusted; the report has the chance of any false star, and a level for each test that limits it",
+    **{adjustment.name: f"{adjustment.title}: {adjustment.about}" for adjustment in ADJUSTMENTS.values()},
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,8 @@ class SignificanceTest:
         2 if its two-sided p is, or may be, twice the share of the smaller tail. Its smallest two-sided p is
         ``tails``/(R + 1).
     step_down : mapping of str to StepDown
-        The adjustments from replicates that it supports, by name. All tests support adjustments of p-values.
+        The adjustments from replicates that it supports, by name, its default first. All tests support adjustments of
+        p-values.
     for_texts : str or None
         The test that functions of texts get instead, if it needs counts.
     in_batches : bool
@@ -92,6 +105,8 @@ class SignificanceTest:
     liberal_family : float or None
         For a test that needs all systems of a family to be exchangeable, the family-wise error rate at .05 if their
         variances differ.
+    needs_all_systems : bool
+        Whether it needs the scores of all systems on each segment, even to compare two.
     approximate_unless_mean : bool
         Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
         approximate for them.
@@ -112,7 +127,13 @@ class SignificanceTest:
     needs_exchangeable: bool = False
     liberal: float | None = None
     liberal_family: float | None = None
+    needs_all_systems: bool = False
     approximate_unless_mean: bool = False
+
+    @property
+    def adjustments_with_bands(self) -> list[str]:
+        """The names of the adjustments that have simultaneous intervals."""
+        return [name for name, step_down in self.step_down.items() if step_down.has_bands]
 
     def name_for(self, metric: Metric | CorpusFunction) -> str:
         """The name of the test that is used for a metric."""
@@ -157,6 +178,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             step_down={"tukey": permutation.TUKEY},
             needs_exchangeable=True,
             liberal_family=0.137,
+            needs_all_systems=True,
         ),
         SignificanceTest(
             "bootstrap",
@@ -165,7 +187,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "doi:10.2307/2532163",
             bootstrap.centred,
             replicates="draws",
-            step_down={"maxt": MAX_T_OF_DRAWS},
+            step_down={"maxt": MAX_T_OF_CENTRED_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-both",
@@ -175,17 +197,17 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.both,
             replicates="draws",
             tails=2,
-            step_down={"maxt": MAX_T_OF_ALL_DRAWS},
+            step_down={"maxt": MAX_T_OF_BOTH},
         ),
         SignificanceTest(
             "bootstrap-percentile",
             "percentile bootstrap",
-            "significant exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
+            "p <= alpha exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
             "doi:10.1017/CBO9780511802843, 5.3",
             bootstrap.percentile,
             replicates="draws",
             tails=2,
-            step_down={"maxt": MAX_T_OF_REFLECTED_DRAWS},
+            step_down={"maxt": MAX_T_OF_PERCENTILES},
         ),
         SignificanceTest(
             "bootstrap-shift",
@@ -225,6 +247,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             alternatives=("two-sided",),
             replicates=None,
             step_down={"tukey": anova.TUKEY, "scheffe": anova.SCHEFFE},
+            needs_all_systems=True,
             approximate_unless_mean=True,
         ),
         SignificanceTest(
@@ -268,14 +291,36 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
             "'bootstrap-both' or 'ar' for a one-sided test"
         )
     check_kind(f"test {name!r}", test.kind, metrics, ["bootstrap-both", "ar"])
+    for m in metrics:
+        if test.needs_all_systems and isinstance(m, SegmentScores) and not m.is_complete:
+            raise InputError(
+                f"test {name!r} needs the scores of all systems on each segment, but {m.name} lacks some: use "
+                "'bootstrap-both' or 'ar'"
+            )
     return test
 
 
-def _check_adjustment(name: str | None, test: SignificanceTest) -> Adjustment | None:
-    """The adjustment with this name; :class:`InputError` if there is none, or if the test does not support it."""
-    if name is None:
+def _automatic_adjustment(
+    settings: ComparisonSettings, test: SignificanceTest, n_pairs: int, n_metrics: int
+) -> str | None:
+    """The name of the adjustment that ``auto`` stands for, or None for none.
+
+    Adjustments from replicates need replicates that all pairs share. Where every family has only one test, Holm's
+    method leaves p as it is, so that the test may still be exact.
+    """
+    if settings.simultaneous:
+        return next(iter(test.step_down))
+    rule = resolve_stopping(settings.stopping)
+    if n_pairs * n_metrics == 1 or (rule is not None and not rule.valid_at_all_levels):
         return None
-    check_name("adjustment", name, list(ADJUSTMENTS))
+    own = [name for name, each in test.step_down.items() if not each.per_metric or settings.family == "metric"]
+    several = family_size(settings.family, n_pairs, n_metrics) > 1
+    shared = several and rule is None and settings.scheme in ("auto", "iid")
+    return (own or ["holm"])[0] if shared else "holm"
+
+
+def _check_adjustment(name: str, test: SignificanceTest, family: str) -> Adjustment:
+    """The adjustment with this name; :class:`InputError` if the test or the kind of family does not support it."""
     adjustment = ADJUSTMENTS[name]
     if adjustment.from_replicates and name not in test.step_down:
         others = [
@@ -288,7 +333,44 @@ def _check_adjustment(name: str | None, test: SignificanceTest) -> Adjustment | 
             tests=Argument("test", tuple(other.name for other in TESTS.values() if name in other.step_down)),
             others=either(others),
         )
+    if family == "all" and name in test.step_down and test.step_down[name].per_metric:
+        raise InputError(
+            f"adjustment {name!r} compares scores under one metric, so there is no family 'all': use 'holm', or leave "
+            "out the family"
+        )
     return adjustment
+
+
+def _check_simultaneous(settings: ComparisonSettings, test: SignificanceTest) -> None:
+    """:class:`InputError` if the settings do not give each interval that excludes 0 its star."""
+    supported = {other.name: names for other in TESTS.values() if (names := other.adjustments_with_bands)}
+    if test.name not in supported:
+        raise InputError(
+            "there are no simultaneous intervals for {test}: use {tests}",
+            test=_named(test),
+            tests=Argument("test", tuple(supported)),
+        )
+    adjust = "none" if settings.adjust is None else settings.adjust
+    if adjust not in ("auto", *supported[test.name]):
+        raise InputError(
+            "simultaneous intervals for {test} belong to the adjustment {own}, but the adjustment is {adjust!r}: leave "
+            "one of them out",
+            test=_named(test),
+            own=either(map(repr, supported[test.name])),
+            adjust=adjust,
+        )
+    rule = resolve_stopping(settings.stopping)
+    if rule is not None or settings.scheme not in ("auto", "iid"):
+        what = f"the scheme {settings.scheme!r}" if rule is None else f"the stopping rule {rule.name!r}"
+        raise InputError(
+            f"simultaneous intervals need the same shuffles of every pair, which {what} does not make: leave one of "
+            "them out"
+        )
+    if settings.alternative != "two-sided":
+        raise InputError(
+            f"simultaneous intervals are two-sided, but the alternative is {settings.alternative!r}: leave one of them "
+            "out"
+        )
 
 
 def _named(test: SignificanceTest) -> str:
@@ -355,16 +437,46 @@ class Plan:
     alternative: str
     shuffling: Shuffling = IID
     adjustment: Adjustment | None = None
+    family: str = "metric"  # a name in FAMILIES
     inverted: bool = False  # whether an interval inverts the test
+    simultaneous: float | None = None  # the confidence level of simultaneous intervals
+    # Whether the stopping rule is the reason why ``auto`` does not adjust.
+    unadjusted_by_rule: bool = False
 
     @classmethod
     def from_settings(
-        cls, settings: ComparisonSettings, *metrics: Metric | CorpusFunction, alpha: float | None = None
+        cls,
+        settings: ComparisonSettings,
+        *metrics: Metric | CorpusFunction,
+        alpha: float | None = None,
+        n_pairs: int = 1,
     ) -> Plan:
-        """Check the settings for these metrics; :class:`InputError` if they cannot be combined."""
+        """Check the settings for these metrics and a number of pairs; :class:`InputError` if they cannot be combined.
+
+        This is where the adjustment ``auto`` is resolved.
+        """
         test = check_test(settings.test, settings.alternative, *metrics)
-        adjustment = _check_adjustment(settings.adjust, test)
-        return cls(test, settings.alternative, _check_shuffling(settings, test, adjustment, alpha), adjustment)
+        if settings.simultaneous:
+            _check_simultaneous(settings, test)
+        chosen = "none" if settings.adjust is None else settings.adjust
+        family, n_metrics = settings.family, max(len(metrics), 1)
+        check_name("adjustment", chosen, list(ADJUSTMENT_CHOICES))
+        check_name("family", family, list(FAMILIES))
+        if (chosen, family) == ("none", "all"):
+            raise InputError(
+                "family 'all' is for adjusted p-values, but the adjustment is 'none': leave one of them out"
+            )
+        automatic = _automatic_adjustment(settings, test, n_pairs, n_metrics)
+        name = {"none": None, "auto": automatic}.get(chosen, chosen)
+        adjustment = None if name is None else _check_adjustment(name, test, family)
+        return cls(
+            test,
+            settings.alternative,
+            _check_shuffling(settings, test, adjustment, alpha),
+            adjustment,
+            family,
+            unadjusted_by_rule=chosen == "auto" and automatic is None and family_size(family, n_pairs, n_metrics) > 1,
+        )
 
     def for_inversion(self, interval: str) -> Plan:
         """This plan with an interval that inverts the test; :class:`InputError` if a rule stops the shuffles early."""
@@ -374,6 +486,25 @@ class Plan:
                 "or choose another interval"
             )
         return replace(self, inverted=True)
+
+    def for_simultaneous(self, interval: Interval | None, levels: Levels) -> Plan:
+        """This plan with simultaneous intervals of the differences. ``interval`` is that of the scores.
+
+        :class:`InputError` if the interval or the levels do not go with them.
+        """
+        own = [name for name, other in INTERVALS.items() if name == "percentile" or other.inverts == self.test.name]
+        if interval is None or interval.name not in own:
+            chosen = None if interval is None else interval.name
+            raise InputError(
+                f"simultaneous intervals of differences go with interval {either(map(repr, own))} of scores, got "
+                f"{chosen!r}: leave out the interval"
+            )
+        if levels.alpha != default_alpha(levels.confidence_level):
+            raise InputError(
+                f"with simultaneous intervals, alpha must be 1 - confidence, {default_alpha(levels.confidence_level)}, "
+                f"got {levels.alpha}: leave out one of them"
+            )
+        return replace(self, simultaneous=levels.confidence_level)
 
     @property
     def tails(self) -> int:
@@ -420,6 +551,7 @@ class Plan:
             adjustment=None if adjustment is None else adjustment.name,
             adjustment_title=None if adjustment is None else adjustment.title,
             adjustment_rate=None if adjustment is None else adjustment.rate,
+            family=None if adjustment is None else self.family,
             stopping=None if rule is None else rule.signature,
         )
 
@@ -436,17 +568,23 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
     extra = () if step_down is None else step_down.extra
     observed = Observed(
         replicates,
-        hypotheses,
+        hypotheses.in_rows_of(replicates.samples),
         plan.alternative,
         plan.shuffling,
         extra,
         tails=plan.tails,
         every_statistic=plan.inverted or step_down is not None,
     )
-    outcome = plan.test.run(observed)
+    run = plan.test.run if step_down is None or step_down.run is None else step_down.run
+    outcome = run(observed)
     if plan.adjustment is None:
         return outcome
-    return replace(outcome, adjusted=plan.adjustment.adjust(Unadjusted(observed, outcome), step_down))
+    adjusted = plan.adjustment.adjust(Unadjusted(observed, outcome), step_down)
+    outcome = replace(outcome, adjusted=adjusted.pvalues)
+    if plan.simultaneous is None or step_down is None:
+        return outcome
+    low, high = simultaneous_ends(observed, adjusted, step_down, plan.simultaneous)
+    return replace(outcome, low=low, high=high)
 
 
 def records(
@@ -469,7 +607,7 @@ def records(
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
     columns = [none if array is None else array.tolist() for array in arrays]
-    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, tails, error in zip(
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, tails, error, *_ in zip(
         *columns, strict=True
     ):
         replicates = sets[t]
@@ -519,6 +657,7 @@ def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: 
         test=plan.test.name,
         alternative=plan.alternative,
         adjust=None if plan.adjustment is None else plan.adjustment.name,
+        family=plan.family if plan.adjustment is not None and plan.family != "metric" else None,
         scheme=scheme,
         stopping=None if rule is None else rule.signature,
         strata=strata.n_strata if strata is not None and on_strata else None,

@@ -46,7 +46,7 @@ class Metric(ABC):
         The formula in Rust, if there is one.
     is_mean : bool
         Whether the corpus score is the mean of segment scores. The counts of a segment are then its score, in
-        fixed point, and 1.
+        fixed point, and 1; or 0 and 0 if the score is missing.
     is_sum : bool
         Whether the score is a function of summed counts; False for :class:`~reshuffle.CorpusFunction`.
     decimals : int or None

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
-from ..data.corpus import Corpus, Lines, missing, named_columns, number_systems
+from ..data.corpus import Corpus, Lines, missing, named_columns, number_systems, segment_list
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
-from ..types import MetricName
+from ..types import MetricName, Missing
+from ..validate import check_name
 from .base import LARGEST_SUM, Counts, Metric, MetricLike, Scores, check_sums, counts_array, totals_array
 from .native import NativeMetric, metric, resolve
 
@@ -35,6 +36,12 @@ MAX_SUM_OF_SCORES = float(LARGEST_SUM // MAX_RELATIVE_DOCUMENT)
 MAX_DECIMALS = 15
 # Largest rounding error of a score, relative to the system's largest score.
 MAX_RELATIVE_ERROR = 1e-9
+
+# What to do about missing scores, as in :data:`reshuffle.types.Missing`.
+TREATMENTS_OF_MISSING = ("error", "pairwise")
+MISSING_HINT = (
+    "with missing='pairwise', SegmentScores compares each pair of systems on the segments for which both have a score"
+)
 
 
 class PrecomputedCounts(Metric):
@@ -78,13 +85,18 @@ class SegmentScores(PrecomputedCounts):
         The scores of each system. A table (pandas, polars, Arrow, a structured array) has one column per system.
         Systems without names are called ``system 1``, ``system 2`` …
     higher_is_better : bool
+    missing : {'error', 'pairwise'}
+        What to do about missing scores: NaN, None, null or masked values. With ``pairwise``, the score of a system is
+        the mean of the scores that it has, and two systems are compared on the segments for which both have a score.
+        So the difference of a pair need not be the difference of the two scores. Results have the number of segments
+        of every score and of every difference.
 
     Raises
     ------
     InputError
-        If there are no scores, a score is missing (masked, null, None) or not finite, numbers of segments differ, or
-        the largest score needs a resolution so coarse that the scores of some system would change by more than 10⁻⁹
-        of that system's largest.
+        If there are no scores, a score is infinite or missing without ``missing="pairwise"``, a system has no scores,
+        numbers of segments differ, or the largest score needs a resolution so coarse that the scores of some system
+        would change by more than 10⁻⁹ of that system's largest.
 
     Examples
     --------
@@ -94,36 +106,54 @@ class SegmentScores(PrecomputedCounts):
     >>> from reshuffle import score
     >>> [s.score for s in score(metrics=ratings).scores]
     [1.1666666666666667, 1.8333333333333333]
+
+    System b has no score for the third segment, so the systems are compared on the other three:
+
+    >>> from reshuffle import compare
+    >>> ratings = SegmentScores("rating", {"a": [1, 2, 0, 3], "b": [2, 2, None, 5]}, missing="pairwise")
+    >>> result = compare(metrics=ratings, test="ar", interval=None)
+    >>> [(s.score, s.n_segments) for s in result.scores]
+    [(1.5, 4), (3.0, 3)]
+    >>> result.pair("b").difference, result.pair("b").n_segments
+    (1.0, 3)
     """
 
     name: str
     scores: PerSystem = field(repr=False)
     higher_is_better: bool = True
+    missing: Missing | str = "error"
     core: _core.Metric = field(init=False, repr=False, compare=False)
     counts: Mapping[str, Counts] = field(init=False, repr=False, compare=False)
     decimals: int | None = field(init=False, repr=False, compare=False)
+    # Whether no score is missing.
+    is_complete: bool = field(init=False, repr=False, compare=False)
     # The original scores if the counts had to round them, otherwise empty.
     _unrounded: Mapping[str, Scores] = field(init=False, repr=False, compare=False)
 
     is_mean = True
 
     def __post_init__(self) -> None:
+        check_name("missing", self.missing, TREATMENTS_OF_MISSING)
         arrays = {system: self._checked(system, scores) for system, scores in _items_by_system(self.name, self.scores)}
         if not arrays:
             raise InputError(f"{self.name}: no scores, at least one system is needed")
         _check_same_length(self.name, arrays)
-        all_scores = np.concatenate(list(arrays.values()))
+        present = {system: np.isfinite(array) for system, array in arrays.items()}
+        all_scores = np.concatenate([array[present[system]] for system, array in arrays.items()])
         scale = _scale(all_scores, len(next(iter(arrays.values()))))
         counts = {}
         max_error = 0.0
         for system, scores in arrays.items():
-            counts[system] = np.ones((len(scores), 2), dtype=np.int64)
-            counts[system][:, 0] = np.rint(scores * scale)
-            error = float(np.abs(counts[system][:, 0] / scale - scores).max())
-            if error > MAX_RELATIVE_ERROR * np.abs(scores).max():
+            has_score = present[system]
+            counts[system] = np.zeros((len(scores), 2), dtype=np.int64)
+            counts[system][has_score, 0] = np.rint(scores[has_score] * scale)
+            counts[system][:, 1] = has_score
+            error = float(np.abs(counts[system][has_score, 0] / scale - scores[has_score]).max())
+            if error > MAX_RELATIVE_ERROR * np.nanmax(np.abs(scores)):
                 raise self._resolution_error(system, arrays)
             max_error = max(max_error, error)
         object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "is_complete", all(has_score.all() for has_score in present.values()))
         # A mean with these decimals is off by at most 1 in the last: half from the resolution, half from its rounding.
         object.__setattr__(self, "decimals", math.floor(-math.log10(2 * max_error)) if max_error else None)
         object.__setattr__(
@@ -132,41 +162,45 @@ class SegmentScores(PrecomputedCounts):
         object.__setattr__(self, "core", _core.Metric.mean(self.name, scale, self.higher_is_better))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.scores, self.higher_is_better)
+        return type(self), (self.name, self.scores, self.higher_is_better, self.missing)
 
     def _checked(self, system: str, scores: ArrayLike) -> Scores:
-        _check_present(f"{self.name}, system {system}", scores)
+        """The scores of a system as floats, with NaN for missing ones."""
+        what = f"{self.name}, system {system}"
         try:
-            array = np.asarray(scores, dtype=np.float64)
+            array = np.array(_with_nan(what, scores), dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"{self.name}, system {system}: expected a number for every segment: {error}") from None
+            raise InputError(f"{what}: expected a number for every segment: {error}") from None
         if array.ndim != 1 or array.size == 0:
-            raise InputError(
-                f"{self.name}, system {system}: expected a number for every segment, got shape {array.shape}"
-            )
-        bad = np.flatnonzero(~np.isfinite(array))
+            raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}")
+        is_missing = np.isnan(array)
+        bad = np.flatnonzero(np.isinf(array) if self.missing == "pairwise" else ~np.isfinite(array))
         if bad.size:
             problem = f"expected a finite number, got {array[bad[0]]}"
-            what, segment = f"{self.name}, system {system}", int(bad[0]) + 1
-            raise InputError(SEGMENT_MESSAGE, what=what, system=system, segment=segment, problem=problem)
+            if is_missing[bad[0]]:
+                problem = f"the score is missing; {MISSING_HINT}"
+            raise InputError(SEGMENT_MESSAGE, what=what, system=system, segment=int(bad[0]) + 1, problem=problem)
+        if is_missing.all():
+            raise InputError(f"{what}: all {len(array):,} scores are missing, at least one is needed")
         return array
 
     def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
-        """See :meth:`Metric.reported_segment_scores`. These are the user's scores, unchanged."""
-        if not self._unrounded:
-            return super().reported_segment_scores(names, counts)
-        return np.stack([self._unrounded[name] for name in names])
+        """See :meth:`Metric.reported_segment_scores`. These are the user's scores, unchanged; NaN if missing."""
+        if self._unrounded:
+            return np.stack([self._unrounded[name] for name in names])
+        counts = counts[: len(names)]  # other rows are for pairs
+        return np.where(counts[..., 1] > 0, self.segment_scores(counts), np.nan)
 
     def _resolution_error(self, system: str, arrays: Mapping[str, Scores]) -> InputError:
         """The error for a resolution that is too coarse for the scores of ``system``."""
-        own = float(np.abs(arrays[system]).max())
-        largest = max(arrays, key=lambda name: float(np.abs(arrays[name]).max()))
+        own = float(np.nanmax(np.abs(arrays[system])))
+        largest = max(arrays, key=lambda name: float(np.nanmax(np.abs(arrays[name]))))
         if largest == system:
             return InputError(
                 f"{self.name}, system {system}: all scores are at most {own:g} in magnitude, which is too small: "
                 "multiply all scores by a constant"
             )
-        segment = int(np.abs(arrays[largest]).argmax())
+        segment = int(np.nanargmax(np.abs(arrays[largest])))
         return InputError(
             f"{self.name}, system {largest}, segment {segment + 1}: {arrays[largest][segment]:g} is too large. All "
             f"scores are stored with the same resolution, and those of system {system}, at most {own:g} in magnitude, "
@@ -181,7 +215,16 @@ class SegmentScores(PrecomputedCounts):
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. The scores do not depend on references, so none are shown."""
-        return signature.for_metric(self.name, self.core.signature)
+        missing = [] if self.missing == "error" else [("missing", str(self.missing))]
+        return signature.for_metric(self.name, [*self.core.signature, *missing])
+
+
+def _with_nan(what: str, scores: Any) -> Any:
+    """The scores with NaN for those that are masked, null or None."""
+    is_missing = missing(scores)
+    if is_missing is None or is_missing.ndim != 1 or not is_missing.any():
+        return scores
+    return [math.nan if lacks else value for value, lacks in zip(segment_list(what, scores), is_missing, strict=True)]
 
 
 def _scale(scores: Scores, segments: int) -> float:

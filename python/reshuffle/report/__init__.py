@@ -1,7 +1,8 @@
 """Results as something to read: pure functions from a result to a string.
 
-A new format is a function in a file here and an entry in :data:`FORMATS`, or for scores of segments in
-:data:`SEGMENT_FORMATS`. Its name is also in :mod:`reshuffle.types`, for type checkers and the command line.
+A new format is a function in a file here and an entry in :data:`FORMATS`, for scores of segments in
+:data:`SEGMENT_FORMATS`, or for flips in :data:`FLIP_FORMATS`. Its name is also in :mod:`reshuffle.types`, for type
+checkers and the command line.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
+from ..flip_results import Flips
 from ..results import Comparison, SegmentTable
 from ..validate import check_name
 from .csv import as_csv
+from .flips import flip_columns, flips_as_csv, flips_as_dicts, flips_as_json, flips_as_text
 from .html import as_html
 from .json import as_json
 from .latex import as_latex
@@ -31,16 +34,21 @@ from .terminal import Terminal
 from .text import as_text
 
 __all__ = [
+    "FLIP_FORMATS",
     "FORMATS",
     "SEGMENT_FORMATS",
     "Terminal",
     "as_dicts",
     "data_frame",
+    "flip_columns",
+    "flips_as_dicts",
+    "flips_as_text",
     "frame_columns",
     "pieces",
     "preview_as_html",
     "preview_as_text",
     "render",
+    "render_flips",
     "render_segments",
     "segment_columns",
     "segments_as_dicts",
@@ -61,6 +69,12 @@ SEGMENT_FORMATS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
     "jsonl": segments_as_jsonl,
 }
 
+FLIP_FORMATS: Mapping[str, Callable[[Flips, Terminal], str]] = {
+    "text": flips_as_text,
+    "json": flips_as_json,
+    "csv": flips_as_csv,
+}
+
 
 @singledispatch
 def pieces(result: Any, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
@@ -76,6 +90,11 @@ def _(result: Comparison, fmt: str, terminal: Terminal | None = None) -> Iterabl
 @pieces.register
 def _(result: SegmentTable, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
     return render_segments(result, fmt)
+
+
+@pieces.register
+def _(result: Flips, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
+    return [render_flips(result, fmt, terminal)]
 
 
 def render(comparison: Comparison, fmt: str = "text", terminal: Terminal | None = None) -> str:
@@ -98,3 +117,9 @@ def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:
     """
     check_name("format", fmt, list(SEGMENT_FORMATS))
     return SEGMENT_FORMATS[fmt](table)
+
+
+def render_flips(flips: Flips, fmt: str = "text", terminal: Terminal | None = None) -> str:
+    """The flips in one of :data:`FLIP_FORMATS`, ending in a newline. ``terminal`` matters to ``text`` only."""
+    check_name("format", fmt, list(FLIP_FORMATS))
+    return FLIP_FORMATS[fmt](flips, terminal or Terminal())

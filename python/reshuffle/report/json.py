@@ -14,8 +14,9 @@ __all__ = ["as_json"]
 
 def as_json(comparison: Comparison, terminal: Terminal) -> str:
     """One object; docs/guide.md describes its keys."""
+    numbered = comparison.lacks_scores()
     systems = [
-        {"name": name, "scores": {s.metric: _score(s) for s in comparison.scores if s.system == name}}
+        {"name": name, "scores": {s.metric: _score(s, numbered) for s in comparison.scores if s.system == name}}
         for name in comparison.systems
     ]
     document = {
@@ -31,14 +32,17 @@ def as_json(comparison: Comparison, terminal: Terminal) -> str:
         "confidence_level": comparison.confidence_level,
         "alpha": comparison.alpha,
         "seed": comparison.seed,
+        "adjustment": None if comparison.test is None else comparison.test.adjustment,
+        "family": None if comparison.test is None else comparison.test.family,
         "experimentwise_error": comparison.experimentwise_error,
+        "per_comparison_level": comparison.per_comparison_level,
         "metrics": [
             {"name": m.name, "signature": m.signature, "higher_is_better": m.higher_is_better}
             | ({} if m.evaluations is None else {"evaluations": m.evaluations})
             for m in comparison.metrics
         ],
         "systems": systems,
-        "comparisons": [_pair(pair) for pair in comparison.comparisons],
+        "comparisons": [_pair(pair, numbered) for pair in comparison.comparisons],
         "caveats": [{"kind": caveat.kind, **caveat.values} for caveat in comparison.caveats],
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -55,15 +59,16 @@ def _interval(interval: ConfidenceInterval | None) -> dict[str, Any] | None:
     }
 
 
-def _score(score: SystemScore) -> dict[str, Any]:
+def _score(score: SystemScore, numbered: bool) -> dict[str, Any]:
     return {
         "score": score.score,
+        **({"n_segments": score.n_segments} if numbered else {}),
         "confidence_interval": _interval(score.confidence_interval),
         "details": dict(score.details),
     }
 
 
-def _pair(pair: PairedDifference) -> dict[str, Any]:
+def _pair(pair: PairedDifference, numbered: bool) -> dict[str, Any]:
     test = pair.test
     return {
         "baseline": pair.baseline,
@@ -74,6 +79,7 @@ def _pair(pair: PairedDifference) -> dict[str, Any]:
         "exact_by": test.exact_by,
         "alternative": test.alternative,
         "difference": pair.difference,
+        **({"n_segments": pair.n_segments, "n_units": pair.n_units} if numbered else {}),
         "pvalue": test.pvalue,
         "pvalue_interval": _interval(test.pvalue_interval),
         "adjusted_pvalue": test.adjusted_pvalue,

@@ -27,10 +27,12 @@ def notes(comparison: Comparison) -> Iterator[str]:
     for metric in comparison.metrics:
         if metric.evaluations is not None:
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
+        if comparison.lacks_scores(metric.name):
+            yield _missing(comparison, metric.name)
     if comparison.test is not None and comparison.alpha is not None:
         yield from _test(comparison, comparison.test, number(comparison.alpha))
     if comparison.interval is not None and comparison.confidence_level is not None:
-        yield f"{ci(comparison.confidence_level)}: {_interval(comparison, comparison.interval)}."
+        yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
     yield from map(worded, comparison.caveats)
 
 
@@ -78,17 +80,51 @@ def strata(n: int) -> str:
 # How numbers were computed.
 
 
+def _missing(comparison: Comparison, metric: str) -> str:
+    """What n counts under a metric with missing scores, and whether differences are those of the scores shown."""
+    scores = {score.system: score.score for score in comparison.scores if score.metric == metric}
+    pairs = [pair for pair in comparison.comparisons if pair.metric == metric]
+    apart = sum(
+        not math.isclose(scores[p.system] - scores[p.baseline], p.difference, rel_tol=1e-9, abs_tol=1e-12)
+        for p in pairs
+    )
+    sentence = f"{metric}: scores are missing; n is the number of segments that a system"
+    if not pairs:
+        return f"{sentence} has scores for."
+    sentence += ", or both systems of a pair, have scores for."
+    if not apart:
+        return sentence
+    return f"{sentence} Δ is the difference on these segments, so it may differ from that of the two scores."
+
+
 def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
     replicates = "" if test.replicates is None else f" {_replicates(comparison, test)}{_of_units(comparison, test)},"
-    starred = "p" if test.adjustment is None else "adjusted p"
+    starred = "adjusted p" if comparison.family_size > 1 else "p"
     yield f"p: {test.title},{replicates} {test.alternative}; * {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
-    if test.adjustment_rate is not None:
-        pairs = len(comparison.comparisons) // len(comparison.metrics)
-        yield (
-            f"Adjusted p: {test.adjustment_title}, over {counted(pairs, 'pair')} under each metric; "
-            f"{test.adjustment_rate} ≤ {alpha}: {RATES[test.adjustment_rate]} under a metric."
-        )
+    if test.adjustment is not None and test.adjustment_rate is not None and len(comparison.comparisons) > 1:
+        yield _adjusted(comparison, test, test.adjustment_rate)
+
+
+def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
+    """How p was adjusted, over which tests, and which error rate that controls."""
+    tests, metrics, alpha = len(comparison.comparisons), len(comparison.metrics), comparison.alpha or 0
+    pairs = counted(tests // metrics, "pair")
+    method = f"Adjusted p: {test.adjustment_title}"
+    controlled = f"{rate} ≤ {number(alpha)}: {RATES[rate]}"
+    if metrics == 1:
+        return f"{method} over {pairs}; {controlled}."
+    if test.family == "all":
+        return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics; {controlled}."
+    # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
+    together = f"Over the {metrics:,} metrics together"
+    limits = (
+        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' (--family all) keeps it at "
+        f"{number(alpha)} over the {tests:,} tests."
+    )
+    if comparison.family_size == 1:
+        return f"Each metric is a family of one test, so p needs no adjustment. {together}, {RATES[rate]} {limits}"
+    return f"{method} over {pairs} under each metric; {controlled} under a metric. {together} it {limits}"
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
@@ -104,9 +140,27 @@ def _within(comparison: Comparison) -> str:
     return "" if comparison.n_strata is None else f" within {strata(comparison.n_strata)}"
 
 
-def _interval(comparison: Comparison, interval: UsedInterval) -> str:
-    draws = f", {comparison.n_resamples or 0:,} bootstrap draws{_unit(comparison)}" if interval.draws else ""
-    return f"{interval.title}{draws}{_within(comparison)}"
+def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> str:
+    n_draws = counted(comparison.n_resamples or 0, "bootstrap draw")
+    draws = f", {n_draws}{_unit(comparison)}" if interval.draws else ""
+    if interval.simultaneous:
+        return (
+            f"{ci(level)} of scores: {interval.title}{draws}{_within(comparison)}. {_simultaneous(comparison, level)}"
+        )
+    each = f"; {number(100 * level)}% holds for each interval, not for all at once"
+    return f"{ci(level)}: {interval.title}{draws}{_within(comparison)}{each if len(comparison.comparisons) > 1 else ''}"
+
+
+def _simultaneous(comparison: Comparison, level: float) -> str:
+    """What simultaneous intervals are and promise."""
+    tests, metrics = len(comparison.comparisons), len(comparison.metrics)
+    if comparison.family_size == 1:
+        of = "its own interval under each metric"
+    elif comparison.family_size == tests:
+        of = f"all {tests:,} intervals at once" + ("" if metrics == 1 else ", under all metrics")
+    else:
+        of = f"all {comparison.family_size:,} intervals under a metric at once"
+    return f"{ci(level)} of differences: simultaneous, {number(100 * level)}% for {of}"
 
 
 def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
@@ -114,12 +168,14 @@ def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
     rule = tests[0].stopping
     if rule is None:
         return
-    used = f"{_range([test.n_resamples or 0 for test in tests], 0, ',')} shuffles used"
+    numbers = [test.n_resamples or 0 for test in tests]
+    used = f"{_range(numbers, 0, ',')} shuffle{'' if max(numbers) == 1 else 's'} used"
     if rule.rule == "besag-clifford":
         not_stopped = sum(test.stopping is not None and not test.stopping.stopped for test in tests)
+        exceedances = counted(rule.exceedances or 0, "shuffle")
         yield (
-            f"Sequential stopping (Besag & Clifford 1991): each test ends after {rule.exceedances} shuffles with a "
-            f"difference at least as large; {used}, {not_stopped:,} of {len(tests):,} tests reached the maximum."
+            f"Sequential stopping (Besag & Clifford 1991): each test ends after {exceedances} with a difference at "
+            f"least as large; {used}, {not_stopped:,} of {counted(len(tests), 'test')} reached the maximum."
         )
         return
     yield (
@@ -130,7 +186,8 @@ def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
 
 def _replicates(comparison: Comparison, test: UsedTest) -> str:
     """How many replicates the tests used, or how exact tests computed p; both if only some tests are exact."""
-    n, replicates = f"{comparison.n_resamples or 0:,}", test.replicates or ""
+    replicates = test.replicates or ""
+    n = counted(comparison.n_resamples or 0, replicates.removesuffix("s"))
     tests = [pair.test for pair in comparison.comparisons]
     exact = sum(test.scheme == "exact" for test in tests)
     methods = _exact_methods(tests, replicates)
@@ -140,9 +197,9 @@ def _replicates(comparison: Comparison, test: UsedTest) -> str:
     if subgroup is not None:
         return f"a random subgroup of {subgroup:,} {replicates}"
     if test.stopping is not None:
-        return f"at most {n} {replicates}"
-    some = f" ({EXACT} {exact:,} of {len(tests):,} tests exact, {methods})" if exact else ""
-    return f"{n} {replicates}{some}"
+        return f"at most {n}"
+    some = f" ({EXACT} {exact:,} of {counted(len(tests), 'test')} exact, {methods})" if exact else ""
+    return f"{n}{some}"
 
 
 def _exact_methods(tests: Sequence[SignificanceResult], replicates: str) -> str:
@@ -208,8 +265,8 @@ def _approximate(values: Values) -> str:
 
 def _undecided(values: Values) -> str:
     return (
-        f"{values['undecided']:,} of {values['tests']:,} tests undecided after {values['n_resamples']:,} shuffles; "
-        f"{MORE}."
+        f"{values['undecided']:,} of {counted(values['tests'], 'test')} undecided after "
+        f"{counted(values['n_resamples'], 'shuffle')}; {MORE}."
     )
 
 
@@ -239,25 +296,47 @@ def _not_exchangeable(values: Values) -> str:
     )
 
 
+def _not_adjusted(values: Values) -> str:
+    return (
+        f"With the stopping rule {values['rule']} p is only an estimate, so stars are not adjusted for "
+        f"{values['tests']:,} tests: use {values['instead']} for adjusted p."
+    )
+
+
 def _many_tests(values: Values) -> str:
-    tests, alpha, probability = f"{values['tests']:,}", values["alpha"], values["probability"]
+    alpha, probability = number(values["alpha"]), values["probability"]
     # Three significant digits, but never 1, which would look certain.
     chance = f"{probability:.3g}" if probability < 0.9995 else "above 0.999"
     return (
-        f"{tests} tests, p not adjusted: if no systems differed, independent tests would give at least one "
-        f"p ≤ {number(alpha)} with probability {chance} (1 - {number(1 - alpha)}^{tests})."
+        f"{values['tests']:,} tests, p not adjusted: if no systems differed, independent tests would give at least "
+        f"one p ≤ {alpha} with probability {chance}; a level of {_rounded_down(values['per_comparison_level'])} for "
+        f"each test would keep it at {alpha}."
     )
+
+
+def _rounded_down(level: float) -> str:
+    """A level with three significant digits, rounded down so that the error rate is not above the one wanted.
+
+    >>> _rounded_down(0.016952), _rounded_down(0.05)
+    ('0.0169', '0.05')
+    """
+    from decimal import ROUND_FLOOR, Context
+
+    rounded = Context(prec=3, rounding=ROUND_FLOOR).create_decimal(repr(level * (1 + 1e-9)))
+    return f"{float(rounded):.3g}"
 
 
 def _few_units(values: Values) -> str:
     # Among random shuffles the share of exceedances may by chance be smaller than among all patterns.
     by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
-    systems = values.get("systems")
+    units, systems = f"{values['units']} {values['unit']}s", values.get("systems")
+    if "pairs" in values:
+        units = f"{_of_pairs(values)} have at most {units}, which"
     exchanged = "swapped" if systems is None else f"permuted between {systems} systems"
     ways = (2 if systems is None else math.factorial(systems)) ** values["units"]
     return (
-        f"{values['units']} {values['unit']}s can be {exchanged} in only {ways:,} ways: {_p(values)} "
-        f"cannot be below {values['smallest']:.3g}{by_chance}, too few for significance at {number(values['alpha'])}."
+        f"{units} can be {exchanged} in only {ways:,} ways: {_p(values)} cannot be below {values['smallest']:.3g}"
+        f"{by_chance}, too few for significance at {number(values['alpha'])}."
     )
 
 
@@ -270,7 +349,7 @@ def _few_replicates(values: Values) -> str:
 
 def _near_alpha(values: Values) -> str:
     return (
-        f"For {values['near']:,} of {values['tests']:,} tests, Monte Carlo error leaves open on which side of "
+        f"For {values['near']:,} of {counted(values['tests'], 'test')}, Monte Carlo error leaves open on which side of "
         f"{number(values['alpha'])} {_p(values)} lies (95% Clopper-Pearson interval); {MORE}."
     )
 
@@ -284,7 +363,10 @@ def _small_sample(values: Values) -> str:
         *(["bootstrap tests reject too often (use ar)"] if values["test"] else []),
         *(["intervals from draws are too narrow"] if values["interval"] else []),
     ]
-    return f"{counted(values['units'], values['unit'])}: with fewer than {values['enough']}, {' and '.join(wrong)}."
+    where = f"{_of_pairs(values)} have as few as " if "pairs" in values else ""
+    return (
+        f"{where}{counted(values['units'], values['unit'])}: with fewer than {values['enough']}, {' and '.join(wrong)}."
+    )
 
 
 def _few_draws(values: Values) -> str:
@@ -299,6 +381,7 @@ REASONS = {
     "adjustment": "p is adjusted, the interval is not",
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
+    "step-down": "the adjustment steps down, simultaneous intervals cannot",
     "half": "for a star, the test 'bootstrap' must reject as well",
     "method": "they are computed by different methods",
 }
@@ -310,9 +393,14 @@ def _star_and_interval(values: Values) -> str:
         *([f"{starred:,} with a star but 0 inside"] if starred else []),
         *([f"{others:,} without a star but 0 outside"] if others else []),
     ]
+    # A family of all metrics has no metric of its own.
+    if values["metric"] is None:
+        start, pairs = "The", f"{values['pairs']:,} of {counted(values['tests'], 'test')}"
+    else:
+        start, pairs = f"{values['metric']}: the", _of_pairs(values)
     return (
-        f"{values['metric']}: the star and the {ci(values['confidence_level'])} disagree for {_of_pairs(values)} "
-        f"({', '.join(sides)}): {', and '.join(REASONS[reason] for reason in values['reasons'])}."
+        f"{start} star and the {ci(values['confidence_level'])} disagree for {pairs} ({', '.join(sides)}): "
+        f"{', and '.join(REASONS[reason] for reason in values['reasons'])}."
     )
 
 
@@ -325,6 +413,7 @@ CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "other-test": _other_test,
     "dependence": _dependence,
     "not-exchangeable": _not_exchangeable,
+    "not-adjusted": _not_adjusted,
     "many-tests": _many_tests,
     "few-units": _few_units,
     "few-replicates": _few_replicates,

@@ -18,10 +18,12 @@ COLUMNS: Mapping[str, str | None] = {
     "score": "float64",
     "low": "float64",
     "high": "float64",
+    "n_segments": "Int64",  # only if scores are missing
     "baseline": None,
     "difference": "float64",
     "difference_low": "float64",
     "difference_high": "float64",
+    "difference_n_segments": "Int64",  # only if scores are missing
     "test": None,
     "scheme": None,
     "alternative": None,
@@ -31,6 +33,8 @@ COLUMNS: Mapping[str, str | None] = {
     "pvalue_low": "float64",
     "pvalue_high": "float64",
     "adjusted_pvalue": "float64",
+    "adjustment": None,
+    "family": None,
     "unit": None,
     "n_units": "Int64",
     "intraclass_correlation": "float64",
@@ -42,18 +46,24 @@ COLUMNS: Mapping[str, str | None] = {
 
 def column_names(comparison: Comparison) -> list[str]:
     """The columns of the rows of this comparison."""
-    return [name for name in COLUMNS if name != "n_strata" or comparison.n_strata is not None]
+    left_out = {
+        *([] if comparison.lacks_scores() else ["n_segments", "difference_n_segments"]),
+        *(["n_strata"] if comparison.n_strata is None else []),
+    }
+    return [name for name in COLUMNS if name not in left_out]
 
 
 def as_dicts(comparison: Comparison) -> list[dict[str, Any]]:
     """The rows of the CSV, each with all columns; None is for what does not apply."""
     rows: list[dict[str, Any]] = []
+    used = comparison.test
+    adjustment = {} if used is None else {"adjustment": used.adjustment, "family": used.family}
     for metric in comparison.metrics:
         scores = {s.system: s for s in comparison.scores if s.metric == metric.name}
         pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
         compared = {pair.system for pair in pairs}
         rows += [_scored(score) for name, score in scores.items() if name not in compared]
-        rows += [_scored(scores[pair.system]) | _tested(pair) for pair in pairs]
+        rows += [_scored(scores[pair.system]) | _tested(pair) | adjustment for pair in pairs]
     units = {"unit": comparison.unit, "n_units": comparison.n_units, "n_strata": comparison.n_strata}
     return [{name: (row | units).get(name) for name in column_names(comparison)} for row in rows]
 
@@ -63,7 +73,7 @@ def _ends(prefix: str, interval: ConfidenceInterval | None) -> dict[str, float]:
 
 
 def _scored(score: SystemScore) -> dict[str, Any]:
-    values = {"system": score.system, "metric": score.metric, "score": score.score}
+    values = {"system": score.system, "metric": score.metric, "score": score.score, "n_segments": score.n_segments}
     return values | _ends("", score.confidence_interval)
 
 
@@ -73,6 +83,7 @@ def _tested(pair: PairedDifference) -> dict[str, Any]:
         "baseline": pair.baseline,
         "difference": pair.difference,
         **_ends("difference_", pair.confidence_interval),
+        "difference_n_segments": pair.n_segments,
         "test": test.test,
         "scheme": test.scheme,
         "alternative": test.alternative,

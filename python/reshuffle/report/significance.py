@@ -52,9 +52,13 @@ def _replicates(result: SignificanceResult) -> str | None:
     if result.n_resamples is None:
         return None
     n = f"{result.n_resamples:,}"
-    replicates = "permutations" if result.test == "permutation" else "draws"
-    names = {None: f"{n} {replicates}", "exact": f"All {n} shuffles", "subgroup": f"A random subgroup of {n} shuffles"}
-    parts = [names.get(result.scheme, f"{n} shuffles")]
+    shuffles = counted(result.n_resamples, "shuffle")
+    names = {
+        None: counted(result.n_resamples, "permutation" if result.test == "permutation" else "draw"),
+        "exact": f"All {n} shuffles",
+        "subgroup": f"A random subgroup of {n} shuffles",
+    }
+    parts = [names.get(result.scheme, shuffles)]
     stopping = result.stopping
     if stopping is not None:
         ended = "stopped" if stopping.stopped else "not stopped"

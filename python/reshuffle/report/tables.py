@@ -66,24 +66,27 @@ def _interval_header(comparison: Comparison) -> list[str]:
 
 
 def _pvalue_headers(comparison: Comparison) -> list[str]:
-    return ["p"] if comparison.test is None or comparison.test.adjustment is None else ["p", "adjusted p"]
+    """Without the adjusted p where it equals p because every family has only one test."""
+    return ["p", "adjusted p"] if comparison.family_size > 1 else ["p"]
 
 
 def _scores(
     comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore], pairs: dict[str, PairedDifference]
 ) -> Table:
     """A row for each system, with its difference from the baseline if it was compared with that."""
-    header = ["System", metric.name, *_interval_header(comparison)]
-    test_header = ["Δ", *_interval_header(comparison), *_pvalue_headers(comparison)]
+    number = ["n"] if comparison.lacks_scores(metric.name) else []
+    header = ["System", metric.name, *_interval_header(comparison), *number]
+    test_header = ["Δ", *_interval_header(comparison), *number, *_pvalue_headers(comparison)]
     if pairs:
         header += test_header
     table = Table(_title(comparison, metric), header)
     decimals = _decimals_of(scores)
     for score in scores:
         cells = [score.system, f"{score.score:.{decimals}f}", *_interval(score.confidence_interval, decimals)]
+        cells += [f"{score.n_segments:,}"] * len(number)
         pair = pairs.get(score.system)
         if pair is not None:
-            cells += _difference(comparison, pair, decimals)
+            cells += _difference(comparison, pair, decimals, bool(number))
         elif pairs:
             cells += ["baseline", *[""] * (len(test_header) - 1)]
         table.add(cells, pair is not None and _is_significant(comparison, pair))
@@ -92,10 +95,11 @@ def _scores(
 
 def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], decimals: int) -> Table:
     """A row for each pair of systems."""
-    header = ["System", "Baseline", "Δ", *_interval_header(comparison), *_pvalue_headers(comparison)]
+    number = ["n"] if comparison.lacks_scores(metric.name) else []
+    header = ["System", "Baseline", "Δ", *_interval_header(comparison), *number, *_pvalue_headers(comparison)]
     table = Table(f"{metric.name}: {counted(len(pairs), 'pair')}", header, n_names=2)
     for pair in pairs:
-        cells = [pair.system, pair.baseline, *_difference(comparison, pair, decimals)]
+        cells = [pair.system, pair.baseline, *_difference(comparison, pair, decimals, bool(number))]
         table.add(cells, _is_significant(comparison, pair))
     return table
 
@@ -103,12 +107,14 @@ def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDif
 def _scores_with_details(comparison: Comparison, metric: UsedMetric, scores: Sequence[SystemScore]) -> Table:
     """A row for each system, with the parts of its score."""
     names = list(scores[0].details)
-    header = ["System", metric.name, *_interval_header(comparison), *names]
+    number = ["n"] if comparison.lacks_scores(metric.name) else []
+    header = ["System", metric.name, *_interval_header(comparison), *number, *names]
     table = Table(_title(comparison, metric), header, n_details=len(names))
     decimals = _decimals_of(scores)
     for score, details in zip(scores, _details(names, scores), strict=True):
         interval = _interval(score.confidence_interval, decimals)
-        table.add([score.system, f"{score.score:.{decimals}f}", *interval, *details])
+        n = [f"{score.n_segments:,}"] * len(number)
+        table.add([score.system, f"{score.score:.{decimals}f}", *interval, *n, *details])
     return table
 
 
@@ -146,15 +152,20 @@ def _interval(interval: ConfidenceInterval | None, decimals: int, sign: str = ""
     return [] if interval is None else [f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"]
 
 
-def _difference(comparison: Comparison, pair: PairedDifference, decimals: int) -> list[str]:
-    """The cells of a difference: its value, its interval and its p-values, with a star if it is significant."""
+def _difference(comparison: Comparison, pair: PairedDifference, decimals: int, numbered: bool) -> list[str]:
+    """The cells of a difference: its value, its interval and its p-values, with a star if it is significant.
+
+    ``numbered``: also its number of segments.
+    """
     # The spaces keep p-values without a mark in line with those that have one.
     star = "*" if _is_significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
-    pvalues = [pvalue_cell(pair.test, p) for p in (pair.test.pvalue, pair.test.adjusted_pvalue) if p is not None]
+    of_columns = [pair.test.pvalue, pair.test.adjusted_pvalue][: len(_pvalue_headers(comparison))]
+    pvalues = [pvalue_cell(pair.test, p) for p in of_columns if p is not None]
     if any(p.test.scheme == "exact" for p in comparison.comparisons if p.metric == pair.metric):
         pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
-    return [difference, *_interval(pair.confidence_interval, decimals, "+"), *pvalues[:-1], pvalues[-1] + star]
+    n = [f"{pair.n_segments:,}"] if numbered else []
+    return [difference, *_interval(pair.confidence_interval, decimals, "+"), *n, *pvalues[:-1], pvalues[-1] + star]
 
 
 def _is_significant(comparison: Comparison, pair: PairedDifference) -> bool:

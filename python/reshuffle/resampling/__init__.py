@@ -16,6 +16,7 @@ from .reductions import (
     Spread,
     Tally,
     extremeness,
+    ranks_among_all,
     reached,
 )
 from .replicates import Replicates
@@ -45,6 +46,7 @@ __all__ = [
     "TextSample",
     "extremeness",
     "is_batch",
+    "ranks_among_all",
     "reached",
     "resampler_of_sums",
 ]

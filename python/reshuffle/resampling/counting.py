@@ -13,9 +13,10 @@ from ..errors import InputError, warn
 from ..lazy import lazy
 from ..metrics.black_box import CorpusFunction
 from ..metrics.native import NativeMetric, metric
-from ..metrics.precomputed import PrecomputedCounts
+from ..metrics.precomputed import PrecomputedCounts, SegmentScores
 from ..settings import Resampling
 from ..types import MetricName
+from .incomplete import IncompleteSample
 from .samples import CountSample, Sample, TextSample
 
 __all__ = ["AnyMetric", "Data", "Metrics", "References", "Systems"]
@@ -35,6 +36,13 @@ def sample_for(m: object, names: Sequence[str], corpus: Corpus | None, resamplin
 @sample_for.register
 def _(m: PrecomputedCounts, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
     return CountSample.from_counts(m, m.counts_of(names))
+
+
+@sample_for.register
+def _(m: SegmentScores, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
+    if m.is_complete:
+        return CountSample.from_counts(m, m.counts_of(names))
+    return IncompleteSample.from_scores(m, names)
 
 
 @sample_for.register

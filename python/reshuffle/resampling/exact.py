@@ -189,6 +189,7 @@ def _exact_tests_of_metric(
     replicates: Replicates, sample: Sample, pairs: Pairs, scheme: str, shuffled_together: Pairs
 ) -> Iterator[tuple[int, ExactTest]]:
     """The exact tests under one metric, with the index of the pair."""
+    pairs, shuffled_together = sample.rows_of(pairs), sample.rows_of(shuffled_together)
     # The largest d for which 2^(d − 1) ≤ R: a two-sided test enumerates half of the 2^d patterns.
     cheap_bits = replicates.n_resamples.bit_length()
     most = cheap_bits if scheme == "auto" else sample.n_units

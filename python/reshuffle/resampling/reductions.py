@@ -34,6 +34,7 @@ __all__ = [
     "Spread",
     "Tally",
     "extremeness",
+    "ranks_among_all",
     "reached",
 ]
 
@@ -272,21 +273,27 @@ class _SpreadAccumulator(_SeriesAccumulator):
 
 @dataclass(frozen=True, eq=False)
 class MaxT(_ArrayReduction):
-    """Step-down maxT: in how many shuffles the maximum over a pair and all less extreme ones reaches its threshold.
+    """Step-down maxT: in how many shuffles the maximum over a test and all less extreme ones reaches its threshold.
 
-    The maximum is over the pairs of one metric. Statistics are multiplied by ``scales`` to be comparable, and
-    ``thresholds`` are the observed ones on that scale. All arrays have shape (metrics, pairs). For native samples
-    memory does not depend on R.
+    The maximum is over the pairs under all metrics that have the same number in ``families``, (metrics,). A metric that
+    is scored in Python must be a family of its own. Statistics are multiplied by ``scales`` to be comparable, and
+    ``thresholds`` are the observed ones on that scale: (metrics, pairs). For native samples memory does not depend on
+    R.
     """
 
     alternative: str
     scales: Scores
     thresholds: Scores
+    families: NDArray[np.intp]
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.MaxT:
         """See :meth:`Reduction.core`."""
         return _core.MaxT(
-            pairs, self.alternative, _select_rows(self.scales, metrics), _select_rows(self.thresholds, metrics)
+            pairs,
+            self.alternative,
+            _select_rows(self.scales, metrics),
+            _select_rows(self.thresholds, metrics),
+            _select_rows(self.families, metrics).tolist(),
         )
 
     def rows_from_core(self, reduction: _core.MaxT, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
@@ -295,6 +302,7 @@ class MaxT(_ArrayReduction):
 
     def accumulator(self, width: int, metric: int, n: int) -> _MaxTAccumulator:
         """See :meth:`Reduction.accumulator`."""
+        assert (self.families == self.families[metric]).sum() == 1, "the family has several metrics"
         return _MaxTAccumulator(self.alternative, self.scales[metric], self.thresholds[metric])
 
 
@@ -312,21 +320,30 @@ class _MaxTAccumulator(_CountAccumulator):
 
 @dataclass(frozen=True, eq=False)
 class MinP(_ArrayReduction):
-    """Step-down minP: in how many shuffles the minimum rank over a pair and all less significant ones reaches its rank.
+    """Step-down minP: in how many shuffles the minimum rank over a test and all less significant ones reaches its rank.
 
     The rank of a shuffle is its position among all shuffles and the observed arrangement, the most extreme first. The
-    observed arrangement has rank c + 1, where c is the number of exceedances: ``ranks``. The minimum is over the pairs
-    of one metric. All arrays have shape (metrics, pairs). For native samples memory is a few arrays of R numbers.
+    observed arrangement has rank c + 1, where c is the number of exceedances: ``ranks``. ``thresholds`` are how extreme
+    the observed statistics are, less the ``tolerances`` within which others are ties. These arrays have shape (metrics,
+    pairs). ``families`` are those of :class:`MaxT`. For native samples memory is a few arrays of R numbers.
     """
 
     alternative: str
     thresholds: Scores
+    tolerances: Scores
     ranks: NDArray[np.int64]
+    families: NDArray[np.intp]
 
     def core(self, pairs: Pairs, metrics: Indices) -> _core.MinP:
         """See :meth:`Reduction.core`."""
-        ranks = _select_rows(self.ranks, metrics).astype(np.uint64)
-        return _core.MinP(pairs, self.alternative, _select_rows(self.thresholds, metrics), ranks)
+        return _core.MinP(
+            pairs,
+            self.alternative,
+            _select_rows(self.thresholds, metrics),
+            _select_rows(self.tolerances, metrics),
+            _select_rows(self.ranks, metrics).astype(np.uint64),
+            _select_rows(self.families, metrics).tolist(),
+        )
 
     def rows_from_core(self, reduction: _core.MinP, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         """See :meth:`Reduction.rows_from_core`."""
@@ -334,22 +351,37 @@ class MinP(_ArrayReduction):
 
     def accumulator(self, width: int, metric: int, n: int) -> _MinPAccumulator:
         """See :meth:`Reduction.accumulator`."""
+        assert (self.families == self.families[metric]).sum() == 1, "the family has several metrics"
         return _MinPAccumulator(self, metric, width, n)
+
+
+def ranks_among_all(extreme: Scores, threshold: float, tolerance: float) -> NDArray[np.int64]:
+    """The rank of every shuffle's statistic among those of all shuffles and the observed one: (R,) in and out.
+
+    ``extreme`` is how extreme the statistics are. The rank is the number of statistics that are at least as extreme.
+    The observed statistic and its ties, which lie up to two tolerances above the threshold, have the same rank.
+
+    >>> ranks_among_all(np.array([2.0, 1.0, 1.0, 2.0]), 1.5, 0.5)
+    array([3, 5, 5, 3])
+    """
+    ties = (extreme >= threshold) & (extreme <= threshold + 2 * tolerance)
+    extreme = np.where(ties, threshold, extreme)
+    # Those at least as extreme are all except those that sort before.
+    before = np.searchsorted(np.sort(extreme), extreme)
+    return np.asarray(len(extreme) - before + (threshold >= extreme))
 
 
 class _MinPAccumulator(_SeriesAccumulator):
     def __init__(self, reduction: MinP, metric: int, width: int, n: int) -> None:
         super().__init__(width, n)
         self.alternative = reduction.alternative
-        self.thresholds, self.ranks = reduction.thresholds[metric], reduction.ranks[metric]
+        self.observed = list(zip(reduction.thresholds[metric], reduction.tolerances[metric], strict=True))
+        self.ranks = reduction.ranks[metric]
 
     @property
     def row(self) -> NDArray[np.int64]:
         extreme = extremeness(self.all, self.alternative)
-        observed = extremeness(self.thresholds, self.alternative)[:, None]
-        # Those at least as extreme are all except those that sort before.
-        before = [np.searchsorted(np.sort(series), series) for series in extreme]
-        ranks = self.all.shape[1] - np.array(before) + (observed >= extreme)
+        ranks = np.array([ranks_among_all(series, *of) for series, of in zip(extreme, self.observed, strict=True)])
         order = np.lexsort((-np.arange(len(self.ranks)), -self.ranks))  # the least significant first
         smallest = np.minimum.accumulate(ranks[order])
         counts = np.empty(len(self.ranks), np.int64)

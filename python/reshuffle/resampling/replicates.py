@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from .._core import Progress
@@ -13,8 +16,9 @@ from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
+from .incomplete import IncompleteSample
 from .reductions import Accumulator, Draws, Reduction
-from .samples import Batch, GroupCodes, Pairs, Sample, stratum_sizes
+from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, resampler_of_sums, stratum_sizes
 from .units import Strata
 
 __all__ = ["Replicates"]
@@ -55,7 +59,7 @@ class Replicates:
         self.progress = progress
         self.threads = thread_count(threads)
         self._codes: GroupCodes | None = None
-        self._resamplers: dict[str, _core.Resampler] = {}
+        self._resamplers: dict[tuple[str, tuple[int, ...]], _core.Resampler] = {}
         if self.n_units < 2:
             raise InputError("there is only one segment: tests and intervals need at least 2")
 
@@ -113,53 +117,73 @@ class Replicates:
         """A copy that shares the Resamplers but not the draws, which depend on the attributes to be changed."""
         copied = copy(self)
         vars(copied).pop("draws", None)
+        vars(copied).pop("replaced_draws", None)
         return copied
 
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
         """The results of the reductions, computed in one pass over the replicates.
 
-        All reductions are of the same kind: shuffles, draws or permutations. Those of shuffles compare ``pairs``.
+        All reductions are of the same kind: shuffles, draws or permutations. Those of shuffles compare ``pairs`` of
+        systems, for which each sample has its rows
+        (:meth:`Sample.rows_of <reshuffle.resampling.samples.Sample.rows_of>`).
         """
         (kind,) = {reduction.kind for reduction in reductions}
         for_core = [sample.native(kind) for sample in self.samples]  # None for a sample that Python scores
-        native = [counts for counts in for_core if counts is not None]
-        rows: list[list[Any]] = [[] for _ in reductions]  # of each reduction, with one row for each sample
-        if native:
-            metrics = [m for m, counts in enumerate(for_core) if counts is not None]
-            finished = self._resampler(kind, native).run(
-                [reduction.core(pairs, metrics) for reduction in reductions],
+        rows: list[dict[int, Any]] = [{} for _ in reductions]  # of each reduction, by sample
+        own_pairs = [pairs if kind == "draws" else sample.rows_of(pairs) for sample in self.samples]
+        for metrics in self._groups(own_pairs, for_core):
+            together = [counts for m in metrics if (counts := for_core[m]) is not None]
+            finished = self._resampler(kind, metrics, together).run(
+                [reduction.core(own_pairs[metrics[0]], metrics) for reduction in reductions],
                 n=self.n_resamples,
                 seed=self.seed,
                 codes=self._codes,
                 threads=self.threads,
                 progress=self.progress,
             )
-            n_systems = [len(counts) for _, counts in native]
-            rows = [
-                list(reduction.rows_from_core(core, n_systems))
-                for reduction, core in zip(reductions, finished, strict=True)
-            ]
-        if len(native) < len(for_core):
-            for m, sample in enumerate(self.samples):
-                if for_core[m] is None:
-                    width = len(pairs) if kind == "shuffles" else len(sample.scores)
-                    accumulators = [reduction.accumulator(width, m, self.n_resamples) for reduction in reductions]
-                    self._accumulate(sample, kind, pairs, accumulators)
-                    for its_rows, accumulator in zip(rows, accumulators, strict=True):
-                        its_rows.insert(m, accumulator.row)
-        return [reduction.combine(its_rows) for reduction, its_rows in zip(reductions, rows, strict=True)]
+            n_systems = [len(counts) for _, counts in together]
+            for by_metric, reduction, core in zip(rows, reductions, finished, strict=True):
+                by_metric.update(zip(metrics, reduction.rows_from_core(core, n_systems), strict=True))
+        for m, sample in enumerate(self.samples):
+            if for_core[m] is None:
+                width = len(pairs) if kind == "shuffles" else len(sample.scores)
+                accumulators = [reduction.accumulator(width, m, self.n_resamples) for reduction in reductions]
+                self._accumulate(sample, kind, own_pairs[m], accumulators)
+                for by_metric, accumulator in zip(rows, accumulators, strict=True):
+                    by_metric[m] = accumulator.row
+        return [
+            reduction.combine([by_metric[m] for m in range(len(self.samples))])
+            for reduction, by_metric in zip(reductions, rows, strict=True)
+        ]
 
-    def _resampler(self, kind: str, native: Sequence[tuple[_core.Metric, _core.Counts]]) -> _core.Resampler:
-        """The Resampler of the native samples, which is built once for each kind of replicates."""
-        if kind not in self._resamplers:
-            self._resamplers[kind] = _core.Resampler(
+    def in_one_pass(self, pairs: Pairs) -> bool:
+        """Does the core shuffle these pairs under all metrics in one pass?"""
+        for_core = [sample.native("shuffles") for sample in self.samples]
+        return None not in for_core and len(self._groups([s.rows_of(pairs) for s in self.samples], for_core)) == 1
+
+    @staticmethod
+    def _groups(own_pairs: Sequence[Pairs], for_core: Sequence[object]) -> list[list[int]]:
+        """The native samples, in groups that one pass can reduce because they compare the same rows."""
+        groups: dict[int, list[int]] = {}
+        for m, pairs in enumerate(own_pairs):
+            if for_core[m] is not None:
+                groups.setdefault(id(pairs), []).append(m)  # without missing scores it is the same object
+        return list(groups.values())
+
+    def _resampler(
+        self, kind: str, metrics: Sequence[int], native: Sequence[tuple[_core.Metric, _core.Counts]]
+    ) -> _core.Resampler:
+        """The Resampler of some native samples, which is built once for each kind of replicates."""
+        key = kind, tuple(metrics)
+        if key not in self._resamplers:
+            self._resamplers[key] = _core.Resampler(
                 native,
                 kind=kind,
                 strata=stratum_sizes(self.strata) if kind == "draws" else None,
                 threads=self.threads,
                 progress=self.progress,
             )
-        return self._resamplers[kind]
+        return self._resamplers[key]
 
     def _accumulate(self, sample: Sample, kind: str, pairs: Pairs, accumulators: Sequence[Accumulator[Any]]) -> None:
         """Score the replicates of a sample in Python until no accumulator needs more."""
@@ -181,7 +205,30 @@ class Replicates:
         """The score of every system on every draw: an array (k, R) for each sample."""
         draws: tuple[Scores, ...]
         (draws,) = self.run([Draws()])
-        return draws
+        if not self.replaced_draws:
+            return draws
+        replaced = {m: draws[m].copy() for m, _ in self.replaced_draws}  # the core's arrays are read-only
+        for (m, row), instead in self.replaced_draws.items():
+            replaced[m][row] = draws[m][row, instead]
+        return tuple(replaced.get(m, drawn) for m, drawn in enumerate(draws))
+
+    @lazy
+    def replaced_draws(self) -> Mapping[tuple[int, int], NDArray[np.intp]]:
+        """By (sample, row), where some draws have no scores: the number of the draw that is used for each, (R,).
+
+        A draw without scores has no mean. It is replaced by the next draw that has scores.
+        """
+        found = {}
+        for m, sample in enumerate(self.samples):
+            if isinstance(sample, IncompleteSample) and sample.scarce[0]:
+                rows, numbers = sample.scarce
+                resampler = resampler_of_sums("draws", numbers, self.strata)
+                batches = self.batches(max(1, BATCH_CELLS // len(rows)), "drawing")
+                has_scores = np.concatenate([batch.sums(resampler) > 0 for batch in batches])
+                for row, drawn in zip(rows, has_scores.T, strict=True):
+                    if not drawn.all():
+                        found[m, row] = _next_true(drawn, sample.metric.name)
+        return found
 
     def batches(self, largest: int, stage: str, size: int | None = None) -> Iterator[Batch]:
         """All replicates in batches, whose size doubles from ``size`` to ``largest``, its default."""
@@ -201,3 +248,14 @@ def _active_pairs(accumulators: Sequence[Accumulator[Any]], n_pairs: int) -> Seq
     if any(pairs is None for pairs in active):
         return range(n_pairs)
     return sorted({pair for pairs in active if pairs is not None for pair in pairs})
+
+
+def _next_true(flags: NDArray[np.bool_], metric: str) -> NDArray[np.intp]:
+    """For each flag, the index of the first true one from there on, or else from the beginning: (R,)."""
+    (true,) = np.nonzero(flags)
+    if not true.size:
+        raise InputError(
+            f"{metric}: none of {len(flags):,} draws has a segment with a score, because most scores are "
+            "missing: increase n_resamples (-n)"
+        )
+    return true[np.searchsorted(true, np.arange(len(flags))) % len(true)]

@@ -183,6 +183,25 @@ class Sample(Protocol):
     def batch_size(self) -> int:
         """How many replicates to compute at a time when Python scores them."""
 
+    def for_pairs(self, pairs: Pairs) -> Sample:
+        """The same systems, prepared for tests of these pairs and for intervals.
+
+        :class:`InputError` if a system or a pair has scores in fewer than two units.
+        """
+
+    def rows_of(self, pairs: Pairs) -> Pairs:
+        """The indices in ``scores`` and so on with which each pair is compared.
+
+        These are the systems themselves (and ``pairs`` itself), unless scores are missing: then a pair is compared on
+        the segments that both have. All other methods take these indices.
+        """
+
+    def scored_units(self, rows: Sequence[int]) -> NDArray[np.intp] | None:
+        """The units in which all these systems have scores; None if they have scores in all units."""
+
+    def alone(self, rows: Sequence[int]) -> tuple[Sample, Sequence[int]]:
+        """A sample of the units in which all these systems have scores, and the indices of the systems in it."""
+
     def by_document(self, documents: Documents) -> Sample:
         """The same systems with documents as the resampling unit."""
 
@@ -311,6 +330,22 @@ class CountSample(ABC):
         if documents is not None:
             sample = sample.by_document(documents)
         return sample if units.strata is None else sample.stratified(Strata.from_ids(units.strata, n, documents))
+
+    def for_pairs(self, pairs: Pairs) -> CountSample:
+        """See :meth:`Sample.for_pairs`."""
+        return self
+
+    def rows_of(self, pairs: Pairs) -> Pairs:
+        """See :meth:`Sample.rows_of`."""
+        return pairs
+
+    def scored_units(self, rows: Sequence[int]) -> NDArray[np.intp] | None:
+        """See :meth:`Sample.scored_units`."""
+        return None
+
+    def alone(self, rows: Sequence[int]) -> tuple[CountSample, Sequence[int]]:
+        """See :meth:`Sample.alone`."""
+        return self, rows
 
     def by_document(self, documents: Documents) -> CountSample:
         """See :meth:`Sample.by_document`."""
@@ -546,6 +581,22 @@ class TextSample:
         self.documents = documents
         self.strata = strata
         self.evaluations = 0
+
+    def for_pairs(self, pairs: Pairs) -> TextSample:
+        """See :meth:`Sample.for_pairs`."""
+        return self
+
+    def rows_of(self, pairs: Pairs) -> Pairs:
+        """See :meth:`Sample.rows_of`."""
+        return pairs
+
+    def scored_units(self, rows: Sequence[int]) -> NDArray[np.intp] | None:
+        """See :meth:`Sample.scored_units`."""
+        return None
+
+    def alone(self, rows: Sequence[int]) -> tuple[TextSample, Sequence[int]]:
+        """See :meth:`Sample.alone`."""
+        return self, rows
 
     def by_document(self, documents: Documents) -> TextSample:
         """See :meth:`Sample.by_document`."""

@@ -163,9 +163,14 @@ class Cross(NamedTuple):
 def studentize(sample: CountSample, pair: tuple[int, int]) -> StudentizedSample:
     """A sample of the two systems whose statistic is their studentized difference."""
     _ = sample.core_counts  # raises an error if a sum overflows, which numpy would not report
-    a, b = map(sample.rows, pair)
-    cross = _cross(sample.metric, a, b, Strata.or_single(sample.strata, len(a)))
+    units = sample.scored_units(pair)
+    alone, systems = sample.alone(pair)
+    a, b = map(alone.with_counts().rows, systems)
+    cross = _cross(sample.metric, a, b, Strata.or_single(alone.strata, len(a)))
     rows = cross.append_to(a, b)
+    if units is not None:  # shuffles need all units
+        scored, rows = rows, np.zeros((2, sample.n_units, rows.shape[2]), dtype=np.int64)
+        rows[:, units] = scored
     shared: dict[str, Any] = {"unit": sample.unit, "follows_difference": cross.follows_difference}
     if sample.metric.core is None:
         return StudentizedFormula(sample.metric, [rows], constants=cross.constants, width=a.shape[1], **shared)

@@ -59,6 +59,14 @@ class Documents:
         index, names = _numbered("documents", ids, n_segments)
         return cls(index), tuple(names)
 
+    def at(self, segments: NDArray[np.intp]) -> Documents:
+        """The documents of a subset of the segments.
+
+        >>> Documents(np.array([0, 1, 2, 0])).at(np.array([2, 3])).index
+        array([1, 0])
+        """
+        return Documents(np.unique(self.index[segments], return_inverse=True)[1])
+
     @property
     def n_documents(self) -> int:
         """D, the number of documents."""
@@ -143,6 +151,10 @@ class Strata:
                 f"one stratum needs 2 {unit}s"
             )
         return strata
+
+    def at(self, units: NDArray[np.intp]) -> Strata:
+        """The strata of a subset of the units."""
+        return Strata(np.unique(self.index[units], return_inverse=True)[1])
 
     @property
     def n_strata(self) -> int:

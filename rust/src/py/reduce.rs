@@ -285,9 +285,10 @@ impl MaxT {
         alternative: &str,
         scales: Matrix<'_, f64>,
         thresholds: Matrix<'_, f64>,
+        families: Vec<usize>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let alternative = self::alternative(py, alternative)?;
-        Ok(Self::with(core::MaxT::new(pairs, alternative, owned(&scales)?, owned(&thresholds)?)))
+        Ok(Self::with(core::MaxT::new(pairs, alternative, owned(&scales)?, owned(&thresholds)?, families)))
     }
 
     #[getter]
@@ -305,10 +306,13 @@ impl MinP {
         pairs: Vec<Pair>,
         alternative: &str,
         thresholds: Matrix<'_, f64>,
+        tolerances: Matrix<'_, f64>,
         ranks: Matrix<'_, u64>,
+        families: Vec<usize>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let alternative = self::alternative(py, alternative)?;
-        Ok(Self::with(core::MinP::new(pairs, alternative, owned(&thresholds)?, owned(&ranks)?)))
+        let observed = (owned(&thresholds)?, owned(&tolerances)?);
+        Ok(Self::with(core::MinP::new(pairs, alternative, observed, owned(&ranks)?, families)))
     }
 
     #[getter]

@@ -52,21 +52,24 @@ impl Scoring {
     ) -> Result<()> {
         let mut meter = WorkMeter::default();
         let mut statistics = [0.0; BLOCK];
-        for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
-            let &Place { systems, columns, cell: first_cell, .. } = place;
-            let (cells, wanted) = (systems * columns, metric * pairs.len()..(metric + 1) * pairs.len());
-            let wants = |series| accumulators.iter().any(|(accumulate, _)| accumulate.wants(series));
-            if !wanted.clone().any(wants) {
-                continue;
-            }
-            let totals = &block.design.totals[first_cell..][..cells];
-            resize(&mut self.sums, cells * BLOCK)?;
-            self.totals.iter_mut().try_for_each(|totals| resize(totals, columns * BLOCK))?;
-            for (at, batch) in batches(block) {
+        let places = &block.design.places;
+        let (cells, columns) = (|place: &Place| place.systems * place.columns, |place: &Place| place.columns);
+        resize(&mut self.sums, places.iter().map(cells).max().unwrap_or(0) * BLOCK)?;
+        let columns = places.iter().map(columns).max().unwrap_or(0);
+        self.totals.iter_mut().try_for_each(|totals| resize(totals, columns * BLOCK))?;
+        for (at, batch) in batches(block) {
+            for (metric, (formula, place)) in formulas.iter().zip(places).enumerate() {
+                let &Place { systems, columns, cell: first_cell, .. } = place;
+                let (cells, wanted) = (systems * columns, metric * pairs.len()..(metric + 1) * pairs.len());
+                let wants = |series| accumulators.iter().any(|(accumulate, _)| accumulate.wants(series));
+                if !wanted.clone().any(wants) {
+                    continue;
+                }
+                let totals = &block.design.totals[first_cell..][..cells];
                 for (cell, flipped) in self.sums.chunks_exact_mut(batch).take(cells).enumerate() {
                     block.copy(first_cell + cell, at, flipped);
                 }
-                for (series, &(x, y)) in wanted.clone().zip(pairs) {
+                for (series, &(x, y)) in wanted.zip(pairs) {
                     if !accumulators.iter().any(|(accumulate, _)| accumulate.wants(series)) {
                         continue;
                     }
@@ -83,10 +86,8 @@ impl Scoring {
                         accumulate.add_values(partial, series, at, &statistics[..batch]);
                     }
                 }
-                accumulators
-                    .iter_mut()
-                    .for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
             }
+            accumulators.iter_mut().for_each(|(accumulate, partial)| accumulate.batch_done(partial, batch));
         }
         Ok(())
     }
@@ -104,10 +105,11 @@ impl Scoring {
     ) -> Result<()> {
         let mut meter = WorkMeter::default();
         let mut scores = [0.0; BLOCK];
-        for (metric, (formula, place)) in formulas.iter().zip(&block.design.places).enumerate() {
-            let &Place { systems, columns, cell: first_cell, system: first_system } = place;
-            resize(&mut self.sums, columns * BLOCK)?;
-            for (at, batch) in batches(block) {
+        let places = &block.design.places;
+        resize(&mut self.sums, places.iter().map(|place| place.columns).max().unwrap_or(0) * BLOCK)?;
+        for (at, batch) in batches(block) {
+            for (formula, place) in formulas.iter().zip(places) {
+                let &Place { systems, columns, cell: first_cell, system: first_system } = place;
                 for system in 0..systems {
                     meter.charge(8 * columns * batch, stop)?;
                     let totals = &mut self.sums[..columns * batch];
@@ -119,10 +121,8 @@ impl Scoring {
                         accumulate.add_values(partial, first_system + system, at, &scores[..batch]);
                     }
                 }
-                accumulators
-                    .iter_mut()
-                    .for_each(|(accumulate, partial)| accumulate.metric_done(partial, metric, at, batch));
             }
+            accumulators.iter_mut().for_each(|(accumulate, partial)| accumulate.batch_done(partial, batch));
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Reductions for the family-wise error rate: step-down maxT and minP (Westfall & Young 1993, Resampling-Based Multiple
 //! Testing, algorithms 2.8 and 4.1).
 //!
-//! The tests of a family are the pairs under one metric. Each shuffle gives every test a statistic at once, so the null
+//! A family is one or several metrics, with all pairs. Each shuffle gives every test a statistic at once, so the null
 //! distribution of the family's most extreme statistic can be counted, however the tests depend on each other.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::fold::Fold;
@@ -104,11 +105,35 @@ impl Accumulate for Squares {
     }
 }
 
+/// The family of each metric: metrics with equal numbers are corrected together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Families(Vec<usize>);
+
+impl Families {
+    /// Checks that every metric has a family.
+    fn check(&self, tests: &Tests) -> Result<()> {
+        match (tests.metrics, self.0.len()) {
+            (expected, got) if expected != got => Err(Error::LengthMismatch { what: "families".into(), expected, got }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The tests of each family.
+    fn tests(&self, pairs: usize) -> Vec<Vec<usize>> {
+        let mut families: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (metric, &family) in self.0.iter().enumerate() {
+            families.entry(family).or_default().extend(metric * pairs..(metric + 1) * pairs);
+        }
+        families.into_values().collect()
+    }
+}
+
 /// Step-down maxT: for every test, the number of shuffles in which it, or a less extreme test of its family, has a
 /// statistic at least as extreme as the observed one.
 #[derive(Debug, Clone)]
 pub struct MaxT {
     counted: TestCounts,
+    families: Families,
     scales: Vec<f64>,
 }
 
@@ -116,9 +141,15 @@ test_counts!(MaxT);
 
 impl MaxT {
     /// MaxT for these pairs. `scales` are the factors that make statistics comparable, and `thresholds` how extreme the
-    /// scaled observed statistics are. Both are metric by metric, pair by pair.
-    pub fn new(pairs: Vec<Pair>, alternative: Alternative, scales: Vec<f64>, thresholds: Vec<f64>) -> Self {
-        MaxT { counted: TestCounts::new(pairs, alternative, thresholds), scales }
+    /// scaled observed statistics are. Both are metric by metric, pair by pair. `families` has the family of each metric.
+    pub fn new(
+        pairs: Vec<Pair>,
+        alternative: Alternative,
+        scales: Vec<f64>,
+        thresholds: Vec<f64>,
+        families: Vec<usize>,
+    ) -> Self {
+        MaxT { counted: TestCounts::new(pairs, alternative, thresholds), families: Families(families), scales }
     }
 
     /// Adds the counts of the replicates that follow these.
@@ -126,7 +157,7 @@ impl MaxT {
     /// # Errors
     /// [`Error::InvalidOption`] if they do not follow, or were counted under another specification.
     pub fn merge(&mut self, later: &Self) -> Result<()> {
-        self.counted.merge(&later.counted, self.scales == later.scales)
+        self.counted.merge(&later.counted, self.scales == later.scales && self.families == later.families)
     }
 }
 
@@ -137,20 +168,17 @@ impl Reduction for MaxT {
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
         self.counted.begin(shape, replicates)?;
+        self.families.check(&self.counted.tests)?;
         self.counted.tests.check("scales", &self.scales)
     }
 
     fn stages(&mut self) -> Stages<'_> {
         let TestCounts { tests, alternative, thresholds, counts, .. } = &mut self.counted;
-        let (pairs, thresholds) = (tests.pairs.len(), thresholds.as_slice());
-        let families = (0..tests.metrics).map(|metric| least_first(thresholds, metric * pairs..(metric + 1) * pairs));
-        let accumulate = Largest {
-            alternative: *alternative,
-            scales: &self.scales,
-            thresholds,
-            families: families.collect(),
-            pairs,
-        };
+        let mut families = self.families.tests(tests.pairs.len());
+        // The least extreme first, of equally extreme ones the last first.
+        let least_first = |&a: &usize, &b: &usize| thresholds[a].total_cmp(&thresholds[b]).then(b.cmp(&a));
+        families.iter_mut().for_each(|family| family.sort_by(least_first));
+        let accumulate = Largest { alternative: *alternative, scales: &self.scales, thresholds, families };
         (Box::new(accumulate), combine_counts(counts))
     }
 }
@@ -159,40 +187,35 @@ struct Largest<'a> {
     alternative: Alternative,
     scales: &'a [f64],
     thresholds: &'a [f64],
+    /// The tests of each family, the least extreme first.
     families: Vec<Vec<usize>>,
-    pairs: usize,
 }
 
 impl Accumulate for Largest<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         cleared(&mut partial.counts, self.thresholds.len())?;
         // How extreme the statistics of a batch of replicates are.
-        cleared(&mut partial.numbers, self.pairs * BLOCK)
+        cleared(&mut partial.numbers, self.thresholds.len() * BLOCK)
     }
 
     fn add_values(&self, partial: &mut Partial, series: usize, _: usize, statistics: &[f64]) {
         let (alternative, scale) = (self.alternative, self.scales[series]);
-        let out = &mut partial.numbers[series % self.pairs * BLOCK..];
+        let out = &mut partial.numbers[series * BLOCK..];
         out.iter_mut().zip(statistics).for_each(|(out, &t)| *out = alternative.extremeness(t) * scale);
     }
 
-    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
-        let mut largest = [f64::NEG_INFINITY; BLOCK];
-        let largest = &mut largest[..replicates];
-        for &series in &self.families[metric] {
-            let extreme = &partial.numbers[series % self.pairs * BLOCK..][..replicates];
-            largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
-            let threshold = self.thresholds[series];
-            partial.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
+    fn batch_done(&self, partial: &mut Partial, replicates: usize) {
+        for family in &self.families {
+            let mut largest = [f64::NEG_INFINITY; BLOCK];
+            let largest = &mut largest[..replicates];
+            for &series in family {
+                let extreme = &partial.numbers[series * BLOCK..][..replicates];
+                largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
+                let threshold = self.thresholds[series];
+                partial.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
+            }
         }
     }
-}
-
-/// The tests of a family, the least extreme first; of equally extreme ones the last first.
-fn least_first(thresholds: &[f64], family: Range<usize>) -> Vec<usize> {
-    let mut order: Vec<_> = family.collect();
-    order.sort_by(|&a, &b| thresholds[a].total_cmp(&thresholds[b]).then(b.cmp(&a)));
-    order
 }
 
 /// The most statistics to hold in memory: 256 MB.
@@ -207,16 +230,28 @@ const STATISTICS_AT_ONCE: usize = 1 << 25;
 #[derive(Debug, Clone)]
 pub struct MinP {
     counted: TestCounts,
+    families: Families,
+    tolerances: Vec<f64>,
     ranks: Vec<u64>,
 }
 
 test_counts!(MinP);
 
 impl MinP {
-    /// MinP for these pairs. `thresholds` are the observed statistics, and `ranks` their ranks, c + 1. Both are metric
-    /// by metric, pair by pair.
-    pub fn new(pairs: Vec<Pair>, alternative: Alternative, thresholds: Vec<f64>, ranks: Vec<u64>) -> Self {
-        MinP { counted: TestCounts::new(pairs, alternative, thresholds), ranks }
+    /// MinP for these pairs.
+    ///
+    /// `thresholds` are how extreme the observed statistics are, less the `tolerances` for rounding errors. Statistics at
+    /// most two tolerances above the threshold are ties with the observed one. `ranks` are the ranks of the observed
+    /// statistics, c + 1. All three are metric by metric, pair by pair. `families` has the family of each metric.
+    pub fn new(
+        pairs: Vec<Pair>,
+        alternative: Alternative,
+        (thresholds, tolerances): (Vec<f64>, Vec<f64>),
+        ranks: Vec<u64>,
+        families: Vec<usize>,
+    ) -> Self {
+        let counted = TestCounts::new(pairs, alternative, thresholds);
+        MinP { counted, families: Families(families), tolerances, ranks }
     }
 
     /// Always fails: the rank of a shuffle among some of the shuffles does not determine its rank among all.
@@ -246,20 +281,23 @@ impl MinP {
         }
         self.counted.begin(resampler.shape(), range.clone())?;
         let TestCounts { tests, alternative, thresholds, counts, .. } = &mut self.counted;
+        self.families.check(tests)?;
+        tests.check("tolerances", &self.tolerances)?;
         tests.check_length("ranks", self.ranks.len())?;
-        let (pairs, n) = (tests.pairs.len(), length(&range));
-        // The least significant first.
-        let mut order: Vec<_> = (0..tests.count()).collect();
-        order.sort_by_key(|&test| (test / pairs, std::cmp::Reverse(self.ranks[test]), std::cmp::Reverse(test)));
+        let n = length(&range);
+        // Family by family, the least significant first.
+        let mut order = Vec::new();
+        for mut family in self.families.tests(tests.pairs.len()) {
+            family.sort_by_key(|&test| (std::cmp::Reverse(self.ranks[test]), std::cmp::Reverse(test)));
+            order.extend(family.into_iter().enumerate().map(|(place, test)| (test, place == 0)));
+        }
         let mut smallest: Vec<u64> = reserved(n)?;
-        let mut last_metric = None;
         for chunk in order.chunks((STATISTICS_AT_ONCE / n).max(1)) {
-            let mut selected = SelectedSeries::new(tests, chunk);
+            let mut selected = SelectedSeries::new(tests, chunk.iter().map(|&(test, _)| test));
             resampler.run((plan, range.clone()), &mut [&mut selected], run)?;
-            for (&test, statistics) in chunk.iter().zip(selected.all.values.chunks_exact(n)) {
-                let new_family = last_metric.replace(test / pairs) != Some(test / pairs);
+            for (&(test, new_family), statistics) in chunk.iter().zip(selected.all.values.chunks_exact(n)) {
                 let (alternative, rank) = (*alternative, self.ranks[test]);
-                let observed = alternative.extremeness(thresholds[test]);
+                let ties = thresholds[test]..=thresholds[test] + 2.0 * self.tolerances[test];
                 counts[test] = run.serial(|stop, done| {
                     done.set(n as u64);
                     let mut meter = WorkMeter::default();
@@ -270,9 +308,13 @@ impl MinP {
                     let mut extreme = reserved(n)?;
                     for statistics in statistics.chunks(PIECE) {
                         meter.charge(statistics.len(), stop)?;
-                        extreme.extend(statistics.iter().map(|&t| alternative.extremeness(t)));
+                        let extremeness = |&t: &f64| {
+                            let extreme = alternative.extremeness(t);
+                            if ties.contains(&extreme) { *ties.start() } else { extreme }
+                        };
+                        extreme.extend(statistics.iter().map(extremeness));
                     }
-                    let own = own_ranks(&extreme, observed, stop)?;
+                    let own = own_ranks(&extreme, *ties.start(), stop)?;
                     let mut count = 0;
                     for (smallest, own) in smallest.chunks_mut(PIECE).zip(own.chunks(PIECE)) {
                         meter.charge(2 * own.len(), stop)?;
@@ -297,10 +339,10 @@ struct SelectedSeries<'a> {
 }
 
 impl<'a> SelectedSeries<'a> {
-    fn new(tests: &'a Tests, selected: &[usize]) -> Self {
-        let mut places = vec![None; tests.count()];
-        selected.iter().enumerate().for_each(|(place, &test)| places[test] = Some(place));
-        SelectedSeries { tests, places, selected: selected.len(), all: SeriesValues::default() }
+    fn new(tests: &'a Tests, selected: impl ExactSizeIterator<Item = usize>) -> Self {
+        let (mut places, n) = (vec![None; tests.count()], selected.len());
+        selected.enumerate().for_each(|(place, test)| places[test] = Some(place));
+        SelectedSeries { tests, places, selected: n, all: SeriesValues::default() }
     }
 }
 

@@ -96,22 +96,25 @@ pub fn spreads(
 pub fn max_t(
     samples: &[Sample<'_>],
     pairs: &[Pair],
-    (alternative, scales, thresholds): (Alternative, &[f64], &[f64]),
+    (alternative, scales, thresholds, families): (Alternative, &[f64], &[f64], &[usize]),
     replicates: Replicates<'_>,
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
-    let max_t = reduce::MaxT::new(pairs.to_vec(), alternative, scales.to_vec(), thresholds.to_vec());
+    let (scales, thresholds) = (scales.to_vec(), thresholds.to_vec());
+    let max_t = reduce::MaxT::new(pairs.to_vec(), alternative, scales, thresholds, families.to_vec());
     Ok(reduced((samples, Kind::Shuffles), max_t, replicates, run)?.counts().to_vec())
 }
 
 pub fn min_p(
     samples: &[Sample<'_>],
     pairs: &[Pair],
-    (alternative, thresholds, ranks): (Alternative, &[f64], &[u64]),
+    (alternative, thresholds, tolerance): (Alternative, &[f64], f64),
+    (ranks, families): (&[u64], &[usize]),
     replicates: Replicates<'_>,
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
-    let mut min_p = reduce::MinP::new(pairs.to_vec(), alternative, thresholds.to_vec(), ranks.to_vec());
+    let observed = (thresholds.to_vec(), vec![tolerance; thresholds.len()]);
+    let mut min_p = reduce::MinP::new(pairs.to_vec(), alternative, observed, ranks.to_vec(), families.to_vec());
     min_p.run(&Resampler::prepare(samples, Kind::Shuffles, run)?, replicates, run)?;
     Ok(min_p.counts().to_vec())
 }

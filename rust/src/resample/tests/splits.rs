@@ -97,8 +97,11 @@ proptest! {
             let thresholds = vec![0.5, 0.1, 1.0, 0.02, 0.03, 0.0];
             let tally = Tally::new(pairs.clone(), Alternative::TwoSided, thresholds.clone());
             same!(merged(setup, &tally, &parts, |a, b| a.merge(b).unwrap(), |tally| tally.counts().to_vec()));
-            let max_t = MaxT::new(pairs.clone(), Alternative::Greater, vec![1.0, 0.5, 0.7, 1.0, 2.0, 0.1], thresholds.clone());
-            same!(merged(setup, &max_t, &parts, |a, b| a.merge(b).unwrap(), |max_t| max_t.counts().to_vec()));
+            for families in [vec![0, 1], vec![0, 0]] {
+                let scales = vec![1.0, 0.5, 0.7, 1.0, 2.0, 0.1];
+                let max_t = MaxT::new(pairs.clone(), Alternative::Greater, scales, thresholds.clone(), families);
+                same!(merged(setup, &max_t, &parts, |a, b| a.merge(b).unwrap(), |max_t| max_t.counts().to_vec()));
+            }
             let spread = Spread::new(pairs.clone());
             same!(merged(setup, &spread, &parts, |a, b| a.merge(b).unwrap(), Spread::values));
             let series = Series::new(pairs.clone());
@@ -189,7 +192,13 @@ fn reductions_that_do_not_follow_or_differ_are_not_merged() {
         assert_eq!(message, error(&run(new(1.0), 128..192)));
         assert!(error(&run(new(2.0), 64..128)).starts_with("a reduction to merge must be one with the same pairs"));
         assert!(error(&new(1.0)).starts_with("a reduction whose result is read must be one that Resampler.run"));
-        let mut min_p = reduce::MinP::new(vec![(0, 1)], Alternative::TwoSided, vec![0.0; 2], vec![1; 2]);
+        let mut min_p = reduce::MinP::new(
+            vec![(0, 1)],
+            Alternative::TwoSided,
+            (vec![0.0; 2], vec![0.0; 2]),
+            vec![1; 2],
+            vec![0, 0],
+        );
         with_run(1, |run| min_p.run(resampler, seeded(1, 0, 10), run)).unwrap();
         let message = min_p.clone().merge(&min_p).unwrap_err().to_string();
         assert!(message.contains("run all shuffles at once"), "{message}");

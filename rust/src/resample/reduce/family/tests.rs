@@ -62,19 +62,22 @@ fn spreads_are_root_mean_squares_for_any_number_of_threads() {
     });
 }
 
+/// The families of both metrics: apart, in another order, and together.
+const FAMILIES: [[usize; 2]; 3] = [[0, 1], [7, 2], [3, 3]];
+
 #[test]
 fn max_t_equals_the_definition() {
     on_a_family(|scored, observed, shuffled| {
-        let scales: Vec<f64> = (0..8).map(|i| [1.0, 0.0, 2.5, 0.7][i % 4]).collect();
-        for alternative in ALTERNATIVES {
+        let scales: Vec<f64> = (0..8).map(|i| [1.0, 0.0, 2.5, 0.7, 1.3, 0.0, 0.4, 2.0][i]).collect();
+        for (alternative, families) in ALTERNATIVES.iter().flat_map(|&a| FAMILIES.map(|families| (a, families))) {
             let thresholds: Vec<f64> =
                 observed.iter().zip(&scales).map(|(&t, scale)| alternative.extremeness(t) * scale).collect();
-            let criterion = (alternative, scales.as_slice(), thresholds.as_slice());
+            let criterion = (alternative, scales.as_slice(), thresholds.as_slice(), families.as_slice());
             let got = with_run(2, |run| max_t(scored, &PAIRS, criterion, plan(), run)).unwrap();
             for series in 0..8 {
-                let family = series / 4 * 4..series / 4 * 4 + 4;
                 // The test itself and all that are less extreme; of equally extreme ones those after it.
-                let among: Vec<_> = family
+                let among: Vec<_> = (0..8)
+                    .filter(|s| families[s / 4] == families[series / 4])
                     .filter(|&s| {
                         thresholds[s] < thresholds[series] || (thresholds[s] == thresholds[series] && s >= series)
                     })
@@ -83,7 +86,8 @@ fn max_t_equals_the_definition() {
                     let extreme = |&s: &usize| alternative.extremeness(shuffled[s * N + r]) * scales[s];
                     among.iter().map(extreme).any(|extreme| extreme >= thresholds[series])
                 };
-                assert_eq!((0..N).filter(reached).count() as u64, got[series], "{series} {alternative:?}");
+                let what = format!("{series} {alternative:?} {families:?}");
+                assert_eq!((0..N).filter(reached).count() as u64, got[series], "{what}");
             }
         }
     });
@@ -92,24 +96,31 @@ fn max_t_equals_the_definition() {
 #[test]
 fn min_p_equals_the_definition() {
     on_a_family(|scored, observed, shuffled| {
-        for alternative in ALTERNATIVES {
-            let extreme = |s: usize, r: usize| alternative.extremeness(shuffled[s * N + r]);
-            let of_observed: Vec<f64> = observed.iter().map(|&t| alternative.extremeness(t)).collect();
-            let ranks: Vec<u64> =
-                (0..8).map(|s| 1 + (0..N).filter(|&r| extreme(s, r) >= of_observed[s]).count() as u64).collect();
-            let own = |s: usize, r: usize| {
-                let reached = (0..N).filter(|&other| extreme(s, other) >= extreme(s, r)).count();
-                reached as u64 + u64::from(of_observed[s] >= extreme(s, r))
+        // With the second tolerance many shuffles are ties with the observed statistics.
+        for (alternative, tolerance) in ALTERNATIVES.iter().flat_map(|&a| [(a, 0.0), (a, 0.2)]) {
+            // Row by row, how extreme the shuffles and, last, the observed arrangement are.
+            let extreme = |s: usize, r: usize| {
+                let of_observed = alternative.extremeness(observed[s]);
+                let extreme = if r == N { of_observed } else { alternative.extremeness(shuffled[s * N + r]) };
+                if (extreme - of_observed).abs() <= tolerance { of_observed } else { extreme }
             };
-            let criterion = (alternative, observed, ranks.as_slice());
-            let got = with_run(2, |run| min_p(scored, &PAIRS, criterion, plan(), run)).unwrap();
-            for series in 0..8 {
-                let family = series / 4 * 4..series / 4 * 4 + 4;
-                let among: Vec<_> = family
-                    .filter(|&s| ranks[s] > ranks[series] || (ranks[s] == ranks[series] && s >= series))
-                    .collect();
-                let reached = |&r: &usize| among.iter().any(|&s| own(s, r) <= ranks[series]);
-                assert_eq!((0..N).filter(reached).count() as u64, got[series], "{series} {alternative:?}");
+            let own = |s: usize, r: usize| (0..=N).filter(|&other| extreme(s, other) >= extreme(s, r)).count() as u64;
+            let own: Vec<Vec<u64>> = (0..8).map(|s| (0..=N).map(|r| own(s, r)).collect()).collect();
+            let ranks: Vec<u64> = own.iter().map(|ranks| ranks[N]).collect();
+            let thresholds: Vec<f64> = observed.iter().map(|&t| alternative.extremeness(t) - tolerance).collect();
+            for families in FAMILIES {
+                let criterion = (alternative, thresholds.as_slice(), tolerance);
+                let of_ranks = (ranks.as_slice(), families.as_slice());
+                let got = with_run(2, |run| min_p(scored, &PAIRS, criterion, of_ranks, plan(), run)).unwrap();
+                for series in 0..8 {
+                    let among: Vec<_> = (0..8)
+                        .filter(|s| families[s / 4] == families[series / 4])
+                        .filter(|&s| ranks[s] > ranks[series] || (ranks[s] == ranks[series] && s >= series))
+                        .collect();
+                    let reached = |&r: &usize| among.iter().any(|&s| own[s][r] <= ranks[series]);
+                    let what = format!("{series} {alternative:?} {tolerance} {families:?}");
+                    assert_eq!((0..N).filter(reached).count() as u64, got[series], "{what}");
+                }
             }
         }
     });
@@ -127,7 +138,7 @@ fn on_ties(body: impl Fn(&[Sample<'_>], Replicates<'_>)) {
 fn a_largest_statistic_equal_to_the_threshold_counts() {
     on_ties(|scored, plan| {
         let computed = |alternative, thresholds: [f64; 2]| {
-            let criterion = (alternative, [1.0, 1.0].as_slice(), thresholds.as_slice());
+            let criterion = (alternative, [1.0, 1.0].as_slice(), thresholds.as_slice(), [0].as_slice());
             with_run(1, |run| max_t(scored, &[(0, 1), (1, 0)], criterion, plan.clone(), run)).unwrap()
         };
         // The larger of both statistics, which are t and −t, is 2 in two shuffles and 1 in two.
@@ -144,10 +155,14 @@ fn tied_statistics_share_the_worse_rank_and_a_rank_equal_to_the_observed_one_cou
         // The statistics of the shuffles are 2, 1, 1, 2 in size. With the observed 2 among them, 2 has rank 3 and 1 has
         // rank 5.
         for (rank, expected) in [(2, 0), (3, 2), (4, 2), (5, 4)] {
-            let (threshold, rank_) = ([2.0], [rank]);
-            let criterion = (Alternative::TwoSided, threshold.as_slice(), rank_.as_slice());
-            let got = with_run(1, |run| min_p(scored, &[(0, 1)], criterion, plan.clone(), run)).unwrap();
-            assert_eq!(vec![expected], got, "{rank}");
+            for tolerance in [0.0, 0.25] {
+                let thresholds = [2.0 - tolerance];
+                let criterion = (Alternative::TwoSided, thresholds.as_slice(), tolerance);
+                let ranks = [rank];
+                let ranks = (ranks.as_slice(), [0].as_slice());
+                let got = with_run(1, |run| min_p(scored, &[(0, 1)], criterion, ranks, plan.clone(), run)).unwrap();
+                assert_eq!(vec![expected], got, "{rank} {tolerance}");
+            }
         }
     });
     let ranks = |observed| own_ranks(&[2.0, 1.0, 1.0, 2.0], observed, &Stop::never()).unwrap();
@@ -161,11 +176,27 @@ fn arrays_that_do_not_fit_the_family_are_refused() {
         let two_sided = Alternative::TwoSided;
         assert_eq!(
             "scales: expected 8, got 1",
-            error(with_run(1, |run| max_t(scored, &PAIRS, (two_sided, &[1.0], observed), plan(), run)))
+            error(with_run(1, |run| max_t(scored, &PAIRS, (two_sided, &[1.0], observed, &[0, 1]), plan(), run)))
+        );
+        assert_eq!(
+            "families: expected 2, got 1",
+            error(with_run(1, |run| max_t(scored, &PAIRS, (two_sided, &[1.0; 8], observed, &[0]), plan(), run)))
+        );
+        let families = [0, 1, 2].as_slice();
+        assert_eq!(
+            "families: expected 2, got 3",
+            error(with_run(1, |run| min_p(
+                scored,
+                &PAIRS,
+                (two_sided, observed, 0.0),
+                (&[1; 8], families),
+                plan(),
+                run
+            )))
         );
         assert_eq!(
             "ranks: expected 8, got 1",
-            error(with_run(1, |run| min_p(scored, &PAIRS, (two_sided, observed, &[1]), plan(), run)))
+            error(with_run(1, |run| min_p(scored, &PAIRS, (two_sided, observed, 0.0), (&[1], &[0, 1]), plan(), run)))
         );
     });
 }

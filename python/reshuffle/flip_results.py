@@ -1,0 +1,179 @@
+"""The result of :func:`reshuffle.flips`: a frozen record, like those of :mod:`reshuffle.results`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .results import UsedMetric
+from .types import FlipFormat
+
+__all__ = ["FlippedSegment", "Flips"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlippedSegment:
+    """A segment (or a document) under two systems.
+
+    Attributes
+    ----------
+    segment : int or str
+        The number of the segment, from 1, or the id of the document.
+    baseline_score, system_score : float
+        Its scores.
+    flip : str
+        ``gained`` if only the system's score passes the threshold, ``lost`` if only the baseline's does, else ``both``
+        or ``neither``.
+    influence : float
+        The difference of the two corpus scores, minus that difference without this segment.
+    """
+
+    segment: int | str
+    baseline_score: float
+    system_score: float
+    flip: str
+    influence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """The segments that a system gains and loses at a threshold, and those with the largest influence.
+
+    ``print(flips)`` shows them, with long lists shortened; :meth:`to_dicts` has every segment.
+
+    Attributes
+    ----------
+    baseline, system : str
+    metric : UsedMetric
+    threshold : float
+        A score passes if it is at least this, or at most this if lower is better.
+    unit : str
+        ``segment``, or ``document`` if the scores are those of documents.
+    baseline_score, system_score : float
+        The corpus scores on the segments compared.
+    segments : tuple of FlippedSegment
+        The segments that are compared, in their order.
+    n_missing : int
+        The number of segments that are left out, because one of their scores is missing.
+    top : int
+        How many segments :attr:`influential` has at most.
+    pvalue : float
+        McNemar's exact test of whether gains and losses are equally likely (two-sided): the sign test on the flips.
+        1 without flips. McNemar 1947, doi:10.1007/BF02295996.
+    signature : str
+        One line with everything needed to repeat the result on the same texts.
+    version : str
+        The version of reshuffle.
+    """
+
+    baseline: str
+    system: str
+    metric: UsedMetric
+    threshold: float
+    unit: str
+    baseline_score: float
+    system_score: float
+    difference: float
+    segments: tuple[FlippedSegment, ...]
+    n_missing: int
+    top: int
+    pvalue: float
+    signature: str
+    version: str
+
+    def __repr__(self) -> str:
+        return (
+            f"<Flips: {self.metric.name} at {self.threshold:g}, {self.system} against {self.baseline}; "
+            f"{len(self.gained)} gained, {len(self.lost)} lost of {len(self.segments)} {self.unit}s>"
+        )
+
+    def __str__(self) -> str:
+        from .report import Terminal, flips_as_text
+
+        return flips_as_text(self, Terminal.from_stdout()).rstrip("\n")
+
+    def _with_flip(self, flip: str) -> list[FlippedSegment]:
+        return [segment for segment in self.segments if segment.flip == flip]
+
+    @property
+    def gained(self) -> list[int | str]:
+        """The segments that pass the threshold under the system but not under the baseline."""
+        return [segment.segment for segment in self._with_flip("gained")]
+
+    @property
+    def lost(self) -> list[int | str]:
+        """The segments that pass the threshold under the baseline but not under the system."""
+        return [segment.segment for segment in self._with_flip("lost")]
+
+    @property
+    def n_both(self) -> int:
+        """The number of segments that pass under both systems."""
+        return len(self._with_flip("both"))
+
+    @property
+    def n_neither(self) -> int:
+        """The number of segments that pass under neither system."""
+        return len(self._with_flip("neither"))
+
+    @property
+    def n_unchanged(self) -> int:
+        """The number of segments that pass under both systems or under neither."""
+        return self.n_both + self.n_neither
+
+    @property
+    def net(self) -> int:
+        """The number of segments gained minus the number lost."""
+        return len(self.gained) - len(self.lost)
+
+    @property
+    def influential(self) -> Sequence[FlippedSegment]:
+        """The ``top`` segments whose influence is largest in magnitude; those without influence are left out."""
+        order = sorted(self.segments, key=lambda segment: -abs(segment.influence))
+        return [segment for segment in order[: self.top] if segment.influence]
+
+    def render(self, fmt: FlipFormat = "text") -> str:
+        """A report as a string, ending in a newline.
+
+        Parameters
+        ----------
+        fmt : str
+            As ``--format`` of ``reshuffle flips``; a name in :data:`reshuffle.report.FLIP_FORMATS`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If there is no such format.
+        """
+        from .report import render_flips
+
+        return render_flips(self, fmt)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows of the CSV: a flat dict for each segment, in their order.
+
+        Returns
+        -------
+        list of dict
+            With the keys ``segment`` (or ``document``), ``baseline_score``, ``system_score``, ``flip`` and
+            ``influence``.
+        """
+        from .report import flips_as_dicts
+
+        return flips_as_dicts(self)
+
+    def to_pandas(self) -> Any:
+        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        from .report import data_frame, flip_columns
+
+        return data_frame(flip_columns(self))

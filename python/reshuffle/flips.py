@@ -1,0 +1,174 @@
+"""``flips``: the segments that make the difference between two systems."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from . import _core, signature
+from ._core import Progress
+from .errors import InputError, quoted
+from .flip_results import FlippedSegment, Flips
+from .metrics.base import Scores
+from .resampling.counting import AnyMetric, Data, References, Systems
+from .resampling.samples import Pairs, Sample
+from .resampling.units import Documents, paired_influence
+from .results import UsedMetric
+from .settings import DocumentIds, Resampling
+from .types import MetricName
+from .validate import check_integer, check_name
+
+__all__ = ["flips", "flips_of"]
+
+
+def flips(
+    references: References = None,
+    systems: Systems = None,
+    metric: MetricName | str | AnyMetric = "bleu",
+    *,
+    system: str,
+    baseline: str,
+    threshold: float,
+    top: int = 10,
+    documents: DocumentIds | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Flips:
+    """The segments that a system gains and loses against a baseline, and those with the largest influence.
+
+    A segment passes if its score is at least the threshold, or at most the threshold if lower is better. It is gained
+    if it passes only under the system, and lost if it passes only under the baseline. The influence of a segment is the
+    difference of the two corpus scores, minus that difference without the segment.
+
+    Parameters
+    ----------
+    references, systems
+        As for :func:`reshuffle.compare`.
+    metric : str or metric
+        One of those for :func:`reshuffle.compare`.
+    system, baseline : str
+        The names of two different systems.
+    threshold : float
+        In the units of segment scores, as :func:`reshuffle.segment_scores` returns them.
+    top : int
+        How many segments to list by their influence.
+    documents : sequence of S str or int, optional
+        The document id of each segment. Documents then take the place of segments: a document has the corpus score of
+        its segments.
+    threads, progress
+        As for :func:`reshuffle.compare`.
+
+    Returns
+    -------
+    Flips
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.compare`; if a name is unknown, both systems are the same, the threshold is not a finite
+        number, or fewer than two segments have scores of both systems.
+
+    Notes
+    -----
+    Cost: S corpus scores for each system, beyond the segment scores. A function of texts is called 4·S times. With
+    missing scores (:class:`reshuffle.SegmentScores`), only the segments for which both systems have scores count.
+
+    Examples
+    --------
+    >>> from reshuffle import SegmentScores
+    >>> ratings = SegmentScores("rating", {"old": [90, 20, 70, 60], "new": [80, 75, 30, 65]})
+    >>> found = flips(metric=ratings, system="new", baseline="old", threshold=50)
+    >>> found.gained, found.lost, found.n_both, found.n_neither, found.net
+    ([2], [3], 2, 0, 0)
+    >>> [(segment.segment, round(segment.influence, 3)) for segment in found.influential[:2]]
+    [(2, 17.5), (3, -14.167)]
+    """
+    data = Data.from_arguments(references, systems, [metric])
+    return flips_of(
+        data, documents, Resampling(threads=threads, progress=progress), system, baseline, threshold, top=top
+    )
+
+
+def flips_of(
+    data: Data,
+    documents: DocumentIds | None,
+    resampling: Resampling,
+    system: str,
+    baseline: str,
+    threshold: float,
+    *,
+    top: int,
+) -> Flips:
+    """The flips under the only metric of the data: see :func:`flips`."""
+    threshold, top = _check_threshold(threshold), check_integer("top", top, 0)
+    for kind, name in (("system", system), ("baseline", baseline)):
+        check_name(kind, name, data.names)
+    if system == baseline:
+        raise InputError(f"system and baseline are both {quoted(system)}: expected two different systems")
+    (metric,), (label,) = data.metrics, data.labels
+    names, pairs = (baseline, system), [(1, 0)]
+    (by_segment,) = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
+    grouping, ids = (None, None) if documents is None else Documents.with_names(documents, data.n_segments)
+    sample: Sample = by_segment if grouping is None else by_segment.by_document(grouping)
+    if sample.n_units < 2:
+        raise InputError(f"there is only one {sample.unit}: influences need at least 2")
+    ((y, x),) = sample.rows_of(pairs)
+    scored = sample.scored_units([x, y])
+    units = np.arange(sample.n_units) if scored is None else scored
+    alone, (x, y) = sample.alone([x, y])
+    scores = by_segment.segment_scores(names) if grouping is None else _document_scores(by_segment, grouping, pairs)
+    influences = paired_influence(alone.scores, alone.leave_one_out, y, x) / (alone.n_units - 1)
+    old, new = scores[:, units]
+    passes = [(each >= threshold) if metric.higher_is_better else (each <= threshold) for each in (old, new)]
+    kinds = np.array([["neither", "gained"], ["lost", "both"]])[passes[0].astype(int), passes[1].astype(int)]
+    numbers = [unit + 1 for unit in units.tolist()] if ids is None else [ids[unit] for unit in units.tolist()]
+    found = tuple(
+        FlippedSegment(*values)
+        for values in zip(numbers, old.tolist(), new.tolist(), kinds.tolist(), influences.tolist(), strict=True)
+    )
+    of_metric = (metric.segment_signature if grouping is None else metric.signature)(data.n_references)
+    return Flips(
+        baseline=baseline,
+        system=system,
+        metric=UsedMetric(label, of_metric, metric.higher_is_better, sample.evaluations),
+        threshold=threshold,
+        unit=sample.unit,
+        baseline_score=alone.round_score(float(alone.scores[x])),
+        system_score=alone.round_score(float(alone.scores[y])),
+        difference=alone.round_score(float(alone.scores[y] - alone.scores[x])),
+        segments=found,
+        n_missing=sample.n_units - len(units),
+        top=top,
+        pvalue=_mcnemar(int((kinds == "gained").sum()), int((kinds == "lost").sum())),
+        signature=signature.joined([of_metric, f"flips:{threshold:.10g}", signature.version()]),
+        version=_core.VERSION,
+    )
+
+
+def _check_threshold(threshold: object) -> float:
+    """The threshold as a float; :class:`InputError` if it is not a finite number."""
+    try:
+        number = math.nan if isinstance(threshold, bool | str) else float(threshold)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"threshold must be a finite number, got {quoted(threshold)}")
+    return number
+
+
+def _document_scores(by_segment: Sample, grouping: Documents, pairs: Pairs) -> Scores:
+    """The scores of the documents of baseline and system, from the segments that both have scores for: (2, D)."""
+    ((y, x),) = by_segment.rows_of(pairs)
+    return by_segment.document_scores(grouping)[[x, y]]
+
+
+def _mcnemar(gained: int, lost: int) -> float:
+    """The exact two-sided p that gains and losses are equally likely: McNemar 1947, doi:10.1007/BF02295996.
+
+    >>> round(_mcnemar(9, 2), 5), _mcnemar(3, 3), _mcnemar(0, 0)
+    (0.06543, 1.0, 1.0)
+    """
+    from scipy.special import bdtr
+
+    return min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))

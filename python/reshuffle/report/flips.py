@@ -1,0 +1,142 @@
+"""Flips: the segments that a system gains and loses at a threshold, and those with the largest influence."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..flip_results import Flips
+from .notes import counted, number
+from .tables import Table, decimals_for
+from .terminal import Terminal
+from .text import prose, table_as_text
+
+__all__ = ["flip_columns", "flips_as_csv", "flips_as_dicts", "flips_as_json", "flips_as_text"]
+
+# The most gained or lost segments that a text lists.
+MAX_LISTED = 20
+
+
+def flips_as_text(flips: Flips, terminal: Terminal) -> str:
+    """The scores, the segments with the largest influence, and the segments gained and lost."""
+    parts = [table_as_text(_scores(flips), terminal)]
+    if flips.influential:
+        parts.append(table_as_text(_influential(flips), terminal))
+    return "\n".join([*parts, prose(_sentences(flips), flips.signature, terminal)])
+
+
+def _scores(flips: Flips) -> Table:
+    metric = flips.metric
+    direction = "" if metric.higher_is_better else ", lower is better"
+    title = f"{metric.name}{direction}: {counted(len(flips.segments), flips.unit)} of 2 systems"
+    decimals = decimals_for(max(abs(flips.baseline_score), abs(flips.system_score)))
+    passes = f"{'≥' if metric.higher_is_better else '≤'} {number(flips.threshold)}"
+    table = Table(title, ["System", metric.name, "Δ", passes])
+    passed = flips.n_both + len(flips.lost), flips.n_both + len(flips.gained)
+    table.add([flips.baseline, f"{flips.baseline_score:.{decimals}f}", "baseline", f"{passed[0]:,}"])
+    table.add(
+        [flips.system, f"{flips.system_score:.{decimals}f}", f"{flips.difference:+.{decimals}f}", f"{passed[1]:,}"]
+    )
+    return table
+
+
+def _influential(flips: Flips) -> Table:
+    shown = flips.influential
+    title = f"{counted(len(shown), flips.unit)} with the largest influence on Δ"
+    table = Table(title, [flips.unit.capitalize(), flips.baseline, flips.system, "Influence"])
+    decimals = decimals_for(max(abs(score) for s in shown for score in (s.baseline_score, s.system_score)))
+    of_influence = decimals_for(abs(shown[0].influence))
+    for each in shown:
+        scores = (f"{score:.{decimals}f}" for score in (each.baseline_score, each.system_score))
+        table.add([str(each.segment), *scores, f"{each.influence:+.{of_influence}f}"])
+    return table
+
+
+def _sentences(flips: Flips) -> Iterator[str]:
+    gained, lost = flips.gained, flips.lost
+    yield (
+        f"{counted(len(gained), flips.unit)} gained, {len(lost):,} lost, net {flips.net:+,}; "
+        f"{flips.n_unchanged:,} unchanged: {flips.n_both:,} pass under both systems, {flips.n_neither:,} under neither."
+    )
+    for what, segments in (("Gained", gained), ("Lost", lost)):
+        if segments:
+            yield f"{what}: {_listed(segments)}."
+    if gained or lost:
+        yield f"p = {flips.pvalue:.4g} that gains and losses are equally likely (McNemar's exact test, two-sided)."
+    if flips.influential:
+        yield f"Influence: Δ minus Δ without the {flips.unit}."
+    if flips.n_missing:
+        yield f"{counted(flips.n_missing, flips.unit)} left out, because a score is missing."
+
+
+def _listed(segments: Sequence[int | str]) -> str:
+    """The first segments, and how many there are if these are not all."""
+    shown = ", ".join(map(str, segments[:MAX_LISTED]))
+    return shown if len(segments) <= MAX_LISTED else f"{shown} … ({len(segments):,} in all; json and csv have them)"
+
+
+def flips_as_json(flips: Flips, terminal: Terminal) -> str:
+    """One object; docs/guide.md describes its keys."""
+    document = {
+        "signature": flips.signature,
+        "version": flips.version,
+        "metric": flips.metric.name,
+        "higher_is_better": flips.metric.higher_is_better,
+        "baseline": flips.baseline,
+        "system": flips.system,
+        "threshold": flips.threshold,
+        "unit": flips.unit,
+        "units": len(flips.segments),
+        "missing": flips.n_missing,
+        "baseline_score": flips.baseline_score,
+        "system_score": flips.system_score,
+        "difference": flips.difference,
+        "gained": flips.gained,
+        "lost": flips.lost,
+        "net": flips.net,
+        "unchanged": {"both": flips.n_both, "neither": flips.n_neither},
+        "pvalue": flips.pvalue,
+        "influential": [
+            {
+                flips.unit: each.segment,
+                "baseline_score": each.baseline_score,
+                "system_score": each.system_score,
+                "flip": each.flip,
+                "influence": each.influence,
+            }
+            for each in flips.influential
+        ],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def flips_as_csv(flips: Flips, terminal: Terminal) -> str:
+    """A row for each segment that is compared, with its scores, its flip and its influence."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    columns = flip_columns(flips)
+    writer.writerow(columns)
+    writer.writerows(zip(*(values for values, _ in columns.values()), strict=True))
+    return out.getvalue()
+
+
+def flips_as_dicts(flips: Flips) -> list[dict[str, Any]]:
+    """The rows of the CSV."""
+    columns = flip_columns(flips)
+    rows = zip(*(values for values, _ in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def flip_columns(flips: Flips) -> dict[str, tuple[Sequence[Any], str | None]]:
+    """The columns of the CSV by name: values and pandas type."""
+    segments = flips.segments
+    return {
+        flips.unit: ([each.segment for each in segments], "int64" if flips.unit == "segment" else None),
+        "baseline_score": ([each.baseline_score for each in segments], "float64"),
+        "system_score": ([each.system_score for each in segments], "float64"),
+        "flip": ([each.flip for each in segments], None),
+        "influence": ([each.influence for each in segments], "float64"),
+    }

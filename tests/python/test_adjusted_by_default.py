@@ -1,0 +1,379 @@
+"""Several comparisons: what ``adjust="auto"`` stands for, which tests are a family, and what reports say about it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from html import unescape
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reshuffle import Comparison, InputError, SegmentScores, compare, experimentwise_error, score
+from reshuffle.inference.multiplicity import ADJUSTMENTS, holm, per_comparison_level
+from reshuffle.inference.tests import TESTS
+from reshuffle.report import render
+from reshuffle.resampling.schemes import SCHEMES
+from reshuffle.resampling.stopping import STOPPING
+
+UNITS = 60
+# How far the systems are apart under each metric; "easy" has many stars, "noisy" has few.
+METRICS = {"easy": 4.0, "noisy": 1.5}
+
+
+def scores(name: str, k: int, n: int = UNITS) -> SegmentScores:
+    rng = np.random.default_rng(sum(map(ord, name)))
+    values = {f"s{i}": np.round(rng.normal(50 + i * METRICS[name], 10, n), 1) for i in range(k)}
+    return SegmentScores(name, values)
+
+
+def compared(k: int = 3, metrics: tuple[str, ...] = ("easy",), n: int = UNITS, **options: Any) -> Comparison:
+    """All pairs of k systems under these metrics."""
+    defaults = {"test": "ar", "n_resamples": 199, "interval": None, "all_pairs": True}
+    return compare(metrics=[scores(name, k, n) for name in metrics], **{**defaults, **options})
+
+
+def adjustment(comparison: Comparison) -> str | None:
+    assert comparison.test is not None
+    return comparison.test.adjustment
+
+
+def pvalues(comparison: Comparison) -> list[float]:
+    return [pair.test.pvalue for pair in comparison.comparisons]
+
+
+def adjusted(comparison: Comparison) -> list[Any]:
+    return [pair.test.adjusted_pvalue for pair in comparison.comparisons]
+
+
+def kinds(comparison: Comparison) -> list[str]:
+    return [caveat.kind for caveat in comparison.caveats]
+
+
+def words(comparison: Comparison, fmt: str = "text") -> str:
+    return " ".join(unescape(render(comparison, fmt)).split())
+
+
+# --- What ``auto`` stands for
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_auto_is_the_own_max_t_of_the_test_or_holm(test: str) -> None:
+    expected = next(iter(TESTS[test].step_down), "holm")
+    several = compared(test=test)
+    assert adjustment(several) == expected
+    assert several == compared(test=test, adjust=expected)
+    assert adjusted(several) != [None] * 3
+    for raw, p in zip(pvalues(several), adjusted(several), strict=True):
+        assert raw <= p <= 1
+    single = compared(2, test=test)
+    assert single == compared(2, test=test, adjust="none")
+    assert (adjustment(single), adjusted(single)) == (None, [None])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "maxt"),
+        ({"scheme": "iid"}, "maxt"),
+        ({"scheme": "subgroup"}, "holm"),
+        ({"scheme": "exact", "n": 10}, "holm"),
+        ({"stopping": "besag-clifford"}, "holm"),
+        ({"stopping": "besag-clifford", "scheme": "iid"}, "holm"),
+        ({"stopping": "gandy"}, None),
+        ({"k": 2, "metrics": ("easy", "noisy")}, "holm"),
+        ({"k": 2, "metrics": ("easy", "noisy"), "family": "all", "stopping": "besag-clifford"}, "holm"),
+        ({"k": 2, "metrics": ("easy", "noisy"), "family": "all"}, "maxt"),
+        ({"k": 2, "metrics": ("easy", "noisy"), "stopping": "gandy"}, None),
+        ({"k": 2, "family": "all"}, None),
+        ({"k": 3, "all_pairs": False}, "maxt"),
+    ],
+)
+def test_auto_depends_on_the_scheme_the_rule_and_the_number_of_comparisons(
+    options: dict[str, Any], expected: str | None
+) -> None:
+    comparison = compared(**options)
+    assert adjustment(comparison) == expected
+    assert f"|adjust:{expected}|" in comparison.signature or expected is None
+    if options.get("family") != "all":
+        assert [(p, q) for p, q in zip(pvalues(comparison), adjusted(comparison), strict=True)] == [
+            (pair.test.pvalue, pair.test.adjusted_pvalue)
+            for pair in compared(**{**options, "adjust": expected}).comparisons
+        ]
+
+
+def message(**options: Any) -> str | None:
+    """The error of a comparison, or None."""
+    try:
+        compared(**options)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("family", ["metric", "all"])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("test", TESTS)
+def test_auto_is_never_the_reason_of_an_error(test: str, k: int, family: str) -> None:
+    for scheme, rule in product(SCHEMES, [None, *STOPPING]):
+        options: dict[str, Any] = {"k": k, "n": 8, "test": test, "scheme": scheme, "stopping": rule}
+        assert message(**options, family=family) == message(**options, adjust="none")
+
+
+def test_exact_p_values_of_one_pair_stay_exact_under_several_metrics() -> None:
+    comparison = compared(2, ("easy", "noisy"), n=8, interval="t")
+    assert {pair.test.scheme for pair in comparison.comparisons} == {"exact"}
+    assert adjusted(comparison) == pvalues(comparison)
+    # With several pairs all have the same shuffles.
+    assert {pair.test.scheme for pair in compared(3, n=8).comparisons} == {"iid"}
+
+
+def test_without_an_adjustment_stars_go_by_p() -> None:
+    options: dict[str, Any] = {"k": 6, "metrics": ("noisy",), "scheme": "iid"}
+    plain = compared(**options, adjust="none")
+    assert plain == compared(**options, adjust=None)
+    assert adjusted(plain) == [None] * 15
+    assert [pair.is_significant(0.05) for pair in plain.comparisons] == [p <= 0.05 for p in pvalues(plain)]
+    default = compared(**options)
+    assert [pair.is_significant(0.05) for pair in default.comparisons] == [p <= 0.05 for p in adjusted(default)]
+    assert sum(p <= 0.05 for p in pvalues(plain)) > sum(p <= 0.05 for p in adjusted(default))
+    assert "adjust" not in plain.signature
+    for fmt in ("text", "markdown", "latex", "html"):
+        assert "adjusted p" in words(default, fmt)
+        assert "adjusted p" not in words(plain, fmt)
+    assert "* adjusted p ≤ 0.05" in words(default)
+    assert "* p ≤ 0.05" in words(plain)
+
+
+def test_gandys_rule_is_not_adjusted_and_a_note_says_so() -> None:
+    several = compared(stopping="gandy", n_resamples=20_000)
+    assert kinds(several)[:2] == ["not-adjusted", "many-tests"]
+    assert "so stars are not adjusted for 3 tests: use besag-clifford for adjusted p." in words(several)
+    assert "not-adjusted" not in kinds(compared(stopping="gandy", adjust="none"))
+    assert kinds(compared(2, stopping="gandy", n_resamples=20_000)) == []
+    # Every family has one test: there is nothing to adjust.
+    two: dict[str, Any] = {"k": 2, "metrics": ("easy", "noisy"), "stopping": "gandy", "n_resamples": 20_000}
+    assert kinds(compared(**two)) == ["many-tests"]
+    assert kinds(compared(**two, family="all")) == ["not-adjusted", "many-tests"]
+
+
+# --- Families
+
+
+@pytest.mark.parametrize("name", [name for name, a in ADJUSTMENTS.items() if a.of_pvalues is not None])
+def test_a_family_is_the_pairs_under_a_metric_or_all_tests(name: str) -> None:
+    of_pvalues = ADJUSTMENTS[name].of_pvalues
+    assert of_pvalues is not None
+    by_metric, together = (compared(metrics=("easy", "noisy"), adjust=name, family=f) for f in ("metric", "all"))
+    p = np.array(pvalues(by_metric))
+    assert pvalues(together) == p.tolist()
+    assert adjusted(by_metric) == [*of_pvalues(p[:3]), *of_pvalues(p[3:])]
+    assert adjusted(together) == of_pvalues(p).tolist()
+    assert (by_metric.family_size, together.family_size) == (3, 6)
+    assert f"|adjust:{name}|family:all|" in together.signature
+    assert all(f"|adjust:{name}|family:all|" in pair.test.signature for pair in together.comparisons)
+    assert "family" not in by_metric.signature
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "ar",
+        "ar-studentized",
+        "bootstrap-both",
+    ],
+)
+def test_max_t_over_all_metrics_is_at_least_that_over_each(test: str) -> None:
+    options: dict[str, Any] = {"k": 4, "metrics": ("easy", "noisy"), "test": test, "n_resamples": 499}
+    by_metric, together = (np.array(adjusted(compared(**options, family=f))) for f in ("metric", "all"))
+    assert (by_metric <= together).all()
+    assert (by_metric < together).any()
+
+
+def test_a_family_of_all_metrics_counts_in_auto_and_in_notes() -> None:
+    options: dict[str, Any] = {"metrics": ("easy", "noisy"), "adjust": "holm"}
+    many: dict[str, Any] = {**options, "scheme": "iid", "n_resamples": "auto"}
+    assert compared(**many, family="all", alpha=0.01).n_resamples == 11_999
+    assert compared(**many, alpha=0.001).n_resamples == 59_999
+    # The smallest adjusted p is 3/100 over a metric, and 6/100 over both.
+    assert "few-replicates" not in kinds(compared(**options, n_resamples=99))
+    few = compared(**options, n_resamples=99, family="all")
+    (caveat,) = (c for c in few.caveats if c.kind == "few-replicates")
+    assert (caveat.values["family"], caveat.values["smallest"], caveat.values["enough"]) == (6, 0.06, 2399)
+    assert all("few-replicates" in pair.caveats for pair in few.comparisons)
+    # 2/2^7 for two sides, times 3 or 6.
+    assert "few-units" not in kinds(compared(**options, n=7, scheme="exact"))
+    (caveat,) = (c for c in compared(**options, n=7, scheme="exact", family="all").caveats if c.kind == "few-units")
+    assert caveat.values["smallest"] == pytest.approx(6 / 2**6)
+
+
+def test_open_stars_are_those_of_the_family() -> None:
+    options: dict[str, Any] = {"metrics": ("easy", "noisy"), "adjust": "bonferroni", "n_resamples": 999}
+    for family, m in (("metric", 3), ("all", 6)):
+        comparison = compared(**options, family=family)
+        near = [pair.test.may_lie_across(0.05 / m) for pair in comparison.comparisons]
+        assert ["near-alpha" in pair.caveats for pair in comparison.comparisons] == near
+
+
+def test_stars_and_intervals_are_compared_within_the_family() -> None:
+    options: dict[str, Any] = {"k": 4, "metrics": ("easy", "noisy"), "adjust": "bonferroni", "interval": "delta"}
+    by_metric, together = (
+        [c for c in compared(**options, family=family, n_resamples=9999).caveats if c.kind == "star-and-interval"]
+        for family in ("metric", "all")
+    )
+    assert {c.values["metric"] for c in by_metric} <= {"easy", "noisy"}
+    (caveat,) = together
+    assert (caveat.values["metric"], caveat.values["tests"]) == (None, 12)
+    assert caveat.values["pairs"] >= sum(c.values["pairs"] for c in by_metric) > 0
+    text = words(compared(**options, family="all", n_resamples=9999))
+    assert f"The star and the 95% CI disagree for {caveat.values['pairs']} of 12 tests (" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'. Known: metric, all"),
+        ({"adjust": "holms"}, "unknown adjustment 'holms': did you mean 'holm'. Known: auto, none, bonferroni, holm,"),
+        ({"adjust": ""}, "unknown adjustment ''; known: auto, none, "),
+        ({"adjust": "none", "family": "all"}, "family 'all' is for adjusted p-values, but the adjustment is 'none'"),
+        ({"adjust": "maxt", "scheme": "exact"}, "adjustment 'maxt' needs the scheme 'iid', got 'exact'"),
+        ({"adjust": "maxt", "stopping": "gandy"}, "adjustment 'maxt' needs all shuffles of every pair"),
+        ({"adjust": "maxt", "test": "t-test"}, "adjustment 'maxt' does not support the test 't-test': use test='ar', "),
+    ],
+)
+def test_impossible_families_and_adjustments_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compared(**options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--family", "al"), "unknown family 'al': did you mean 'all'? Known: metric, all"),
+        (("--adjust", "Holm"), "unknown adjustment 'Holm': did you mean 'holm'? Known: auto, none, bonferroni, "),
+        (("--adjust", "none", "--family", "all"), "leave one of them out"),
+    ],
+)
+def test_the_command_line_refuses_them_in_a_sentence(
+    demo: Any, run: Any, arguments: tuple[str, ...], message: str
+) -> None:
+    outcome = run("compare", "reference.txt", "tuned.txt", "larger.txt", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_the_command_line_and_python_have_the_same_defaults(demo: Any, run: Any) -> None:
+    command = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "-n", "99", "--format", "json")
+    assert run(*command).out == run(*command, "--adjust", "auto", "--family", "metric").out
+    found = json.loads(run(*command).out)
+    assert (found["adjustment"], found["family"]) == ("maxt", "metric")
+    found = json.loads(run(*command, "--adjust", "holm", "--family", "all").out)
+    assert (found["adjustment"], found["family"]) == ("holm", "all")
+    plain = json.loads(run(*command, "--adjust", "none").out)
+    assert (plain["adjustment"], plain["family"]) == (None, None)
+    assert [pair["adjusted_pvalue"] for pair in plain["comparisons"]] == [None, None]
+
+
+# --- What reports say
+
+
+def test_the_sentence_names_the_method_the_family_and_the_error_rate() -> None:
+    one = words(compared(4))
+    assert (
+        "Adjusted p: step-down maxT over 6 pairs; family-wise error rate ≤ 0.05: the chance of any false star." in one
+    )
+    assert "(--family all)" not in one
+    metrics = ("easy", "noisy")
+    several = words(compared(4, metrics))
+    assert (
+        "Adjusted p: step-down maxT over 6 pairs under each metric; family-wise error rate ≤ 0.05: the chance of any "
+        "false star under a metric. Over the 2 metrics together it may be up to 0.1; family 'all' (--family all) keeps "
+        "it at 0.05 over the 12 tests."
+    ) in several
+    assert (
+        "Adjusted p: Holm over 12 tests, 6 pairs under each of 2 metrics; family-wise error rate ≤ 0.05: the "
+        "chance of any false star."
+    ) in words(compared(4, metrics, adjust="holm", family="all"))
+    assert (
+        "Adjusted p: Benjamini-Hochberg over 6 pairs under each metric; false discovery rate ≤ 0.6: the expected share "
+        "of false stars among the stars under a metric. Over the 2 metrics together it may be up to 1; "
+    ) in words(compared(4, metrics, adjust="bh", alpha=0.6))
+
+
+@pytest.mark.parametrize("adjust", ["auto", "holm", "maxt"])
+def test_where_every_family_has_one_test_tables_have_no_second_p(adjust: str) -> None:
+    comparison = compared(2, ("easy", "noisy"), adjust=adjust)
+    assert adjusted(comparison) == pvalues(comparison)
+    for fmt in ("text", "markdown", "latex", "html"):
+        report = words(comparison, fmt)
+        assert "adjusted p" not in report
+        assert "Each metric is a family of one test, so p needs no adjustment." in report
+    assert "* p ≤ 0.05" in words(comparison)
+    assert (
+        "Over the 2 metrics together, the chance of any false star may be up to 0.1; family 'all' (--family all) keeps "
+        "it at 0.05 over the 2 tests."
+    ) in words(comparison)
+    together = compared(2, ("easy", "noisy"), adjust="holm", family="all")
+    assert "adjusted p" in words(together)
+    assert adjusted(together) == holm(np.array(pvalues(together))).tolist()
+    # A single comparison needs no sentence.
+    assert "djust" not in words(compared(2, adjust=adjust)).partition("Signature")[0]
+
+
+@pytest.mark.parametrize("m", [1, 2, 105])
+def test_the_per_comparison_level_gives_the_experimentwise_error(m: int) -> None:
+    for alpha in (0.01, 0.05, 0.5):
+        level = per_comparison_level(alpha, m)
+        assert experimentwise_error(level, m) == pytest.approx(alpha)
+        assert alpha / m <= level * (1 + 1e-12)
+
+
+def test_the_per_comparison_level_is_in_results_and_in_the_note() -> None:
+    comparison = compared(4, ("easy", "noisy"), adjust="none")
+    level = 1 - 0.95 ** (1 / 12)
+    assert comparison.per_comparison_level == pytest.approx(level)
+    assert json.loads(comparison.render("json"))["per_comparison_level"] == comparison.per_comparison_level
+    assert "; a level of 0.00426 for each test would keep it at 0.05." in words(comparison)
+    assert 0.00426 <= level < 0.00427
+    assert compared(2).per_comparison_level == pytest.approx(0.05)
+    # A level too small for floats is 0.
+    assert "; a level of 0 for each test would keep it at" in words(compared(adjust="none", alpha=5e-324))
+    assert score(metrics=scores("easy", 2)).per_comparison_level is None
+
+
+def test_csv_and_json_name_the_adjustment_and_the_family() -> None:
+    comparison = compared(3, ("easy", "noisy"), adjust="holm", family="all")
+    found = json.loads(comparison.render("json"))
+    assert (found["adjustment"], found["family"]) == ("holm", "all")
+    rows = list(csv.DictReader(io.StringIO(comparison.render("csv"))))
+    tested = [row for row in rows if row["pvalue"]]
+    assert [float(row["adjusted_pvalue"]) for row in tested] == adjusted(comparison)
+    assert {(row["adjustment"], row["family"]) for row in tested} == {("holm", "all")}
+    assert {(row["adjustment"], row["family"]) for row in rows if not row["pvalue"]} == {("", "")}
+
+
+def test_the_note_on_intervals_says_that_they_hold_one_by_one_if_there_are_several() -> None:
+    note = "; 95% holds for each interval, not for all at once."
+    assert note in words(compared(3, interval="delta"))
+    assert "; 90% holds for each interval" in words(compared(3, interval="delta", confidence_level=0.9))
+    assert note in words(compared(2, ("easy", "noisy"), interval="delta"))
+    assert "holds for each" not in words(compared(2, interval="delta"))
+    assert "holds for each" not in words(score(metrics=scores("easy", 3), interval="delta"))
+
+
+def test_numbers_of_one_are_not_in_the_plural() -> None:
+    one = words(compared(2, n_resamples=1, scheme="iid", interval="percentile"))
+    assert "approximate randomization, 1 shuffle, two-sided" in one
+    assert "percentile, 1 bootstrap draw." in one
+    assert "bootstrap, 1 draw, two-sided" in words(compared(2, test="bootstrap", n_resamples=1))
+    stopped = words(compared(2, n_resamples=1, stopping="besag-clifford"))
+    assert "at most 1 shuffle, two-sided" in stopped
+    assert "1 shuffle used, 1 of 1 test reached the maximum." in stopped
+    undecided = words(compared(2, n_resamples=1, stopping="gandy"))
+    assert "1 of 1 test undecided after 1 shuffle;" in undecided
+    result = compared(2, n_resamples=1, scheme="iid").comparisons[0].test
+    assert "\n1 shuffle, " in str(result)

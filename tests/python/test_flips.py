@@ -1,0 +1,201 @@
+"""Flips: segments gained and lost at a threshold, and the segments with the largest influence."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+import reshuffle
+from reshuffle import CorpusFunction, InputError, SegmentScores, flips, score, segment_scores
+from reshuffle.data.demo import demo_corpus
+from reshuffle.report import FLIP_FORMATS
+
+nan = math.nan
+CORPUS = demo_corpus()
+PAIR: dict[str, Any] = {"system": "tuned", "baseline": "baseline"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.one_of(st.integers(0, 5).map(float), st.just(nan))] * 2), min_size=4, max_size=12),
+    st.integers(0, 5),
+    st.booleans(),
+)
+def test_flips_are_those_of_a_loop_over_the_segments(
+    rows: list[tuple[float, float]], threshold: int, higher_is_better: bool
+) -> None:
+    rows = [(1.0, 4.0), (3.0, 2.0), *rows]
+    table = {"old": [row[0] for row in rows], "new": [row[1] for row in rows]}
+    metric = SegmentScores("rating", table, higher_is_better, missing="pairwise")
+    found = flips(metric=metric, system="new", baseline="old", threshold=threshold, top=3)
+    names: dict[tuple[bool, bool], list[int]] = {(a, b): [] for a in (False, True) for b in (False, True)}
+    influences = []
+    common = [(old, new) for old, new in rows if not math.isnan(old + new)]
+    difference = sum(new - old for old, new in common) / len(common)
+    for number, (old, new) in enumerate(rows, 1):
+        if math.isnan(old + new):
+            continue
+        passes = [value >= threshold if higher_is_better else value <= threshold for value in (old, new)]
+        names[passes[0], passes[1]].append(number)
+        without = (sum(y - x for x, y in common) - (new - old)) / (len(common) - 1)
+        influences.append((number, difference - without))
+    assert (found.gained, found.lost) == (names[False, True], names[True, False])
+    assert (found.n_both, found.n_neither) == (len(names[True, True]), len(names[False, False]))
+    assert found.net == len(found.gained) - len(found.lost)
+    assert found.n_unchanged + len(found.gained) + len(found.lost) == len(common) == len(found.segments)
+    assert found.n_missing == len(rows) - len(common)
+    assert found.difference == pytest.approx(difference)
+    assert dict(influences) == {each.segment: pytest.approx(each.influence, abs=1e-12) for each in found.segments}
+    largest = sorted((abs(value) for _, value in influences), reverse=True)[:3]
+    assert [abs(each.influence) for each in found.influential] == pytest.approx([x for x in largest if x > 1e-9])
+    n = len(found.gained) + len(found.lost)
+    expected = binomtest(len(found.gained), n).pvalue if n else 1.0
+    assert found.pvalue == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("metric", "threshold"), [("bleu", 40), ("ter", 30), ("chrf", 80)])
+def test_influence_is_the_change_when_a_segment_is_left_out(metric: str, threshold: float) -> None:
+    systems = {name: CORPUS.systems[name][:40] for name in ("baseline", "tuned")}
+    references = CORPUS.references[0][:40]
+    found = flips(references, systems, metric, threshold=threshold, top=40, **PAIR)
+    scores = segment_scores(references, systems, metric)
+    for each in found.influential[:3]:
+        assert isinstance(each.segment, int)
+        kept = [s for s in range(40) if s != each.segment - 1]
+        rest = score(
+            [references[s] for s in kept], {k: [lines[s] for s in kept] for k, lines in systems.items()}, metric
+        )
+        without = rest.scores[1].score - rest.scores[0].score
+        assert each.influence == pytest.approx(found.difference - without, abs=1e-9)
+    assert [each.baseline_score for each in found.segments] == scores.system_scores("baseline").tolist()
+    assert [each.system_score for each in found.segments] == scores.system_scores("tuned").tolist()
+    assert [abs(each.influence) for each in found.influential] == sorted(
+        (abs(each.influence) for each in found.segments if each.influence), reverse=True
+    )
+    assert (score(references, systems, metric).scores[1].score) == found.system_score
+
+
+def test_documents_take_the_place_of_segments() -> None:
+    ids = [f"talk {s // 40}" for s in range(400)]
+    found = flips(CORPUS.references, CORPUS.systems, "bleu", threshold=72, documents=ids, **PAIR)
+    expected = segment_scores(CORPUS.references, CORPUS.systems, "bleu", documents=ids)
+    assert [each.segment for each in found.segments] == list(expected.documents or ())
+    assert [each.system_score for each in found.segments] == expected.system_scores("tuned").tolist()
+    assert found.unit == "document"
+    assert list(found.to_dicts()[0]) == ["document", "baseline_score", "system_score", "flip", "influence"]
+    assert "10 documents of 2 systems" in str(found)
+    table = {"a": [1.0, nan, 3, 4, nan, 2], "b": [2.0, 5, nan, 1, 3, nan]}
+    ratings = SegmentScores("rating", table, missing="pairwise")
+    found = flips(metric=ratings, system="b", baseline="a", threshold=2, documents=[1, 1, 1, 2, 2, 3])
+    # Only the segments that both have scores for: 1 in the first document, 4 in the second, none in the third.
+    assert [(each.segment, each.baseline_score, each.system_score) for each in found.segments] == [
+        ("1", 1.0, 2.0),
+        ("2", 4.0, 1.0),
+    ]
+    assert (found.gained, found.lost, found.n_missing) == (["1"], ["2"], 1)
+
+
+def test_functions_of_texts_have_flips_too() -> None:
+    function = CorpusFunction("words", lambda hypotheses, references: sum(len(h.split()) for h in hypotheses))
+    systems = {"a": ["p q", "r", "s"], "b": ["p", "r r r", "s"]}
+    found = flips(["x", "x", "x"], systems, function, system="b", baseline="a", threshold=2)
+    assert (found.gained, found.lost) == ([2], [1])
+    assert [(each.segment, each.influence) for each in found.influential] == [(2, 2.0), (1, -1.0)]
+
+
+def test_reports_of_flips() -> None:
+    found = flips(CORPUS.references, CORPUS.systems, "chrf", threshold=80, top=2, **PAIR)
+    document = json.loads(found.render("json"))
+    assert (document["gained"], document["lost"], document["net"]) == (found.gained, found.lost, 15)
+    assert [each["segment"] for each in document["influential"]] == [each.segment for each in found.influential]
+    rows = list(csv.DictReader(io.StringIO(found.render("csv"))))
+    assert [row["flip"] for row in rows] == [each.flip for each in found.segments]
+    assert [float(row["influence"]) for row in rows] == [row["influence"] for row in found.to_dicts()]
+    text = " ".join(str(found).split())
+    assert f"{len(found.gained)} segments gained, {len(found.lost)} lost, net +15; 249 unchanged" in text
+    assert f"… ({len(found.gained)} in all; json and csv have them)." in text
+    assert repr(found).startswith("<Flips: chrF2 at 80, tuned against baseline; 83 gained")
+    same = flips(metric=SegmentScores("x", {"a": [1, 2], "b": [1, 2]}), system="a", baseline="b", threshold=2)
+    assert (same.influential, same.pvalue, same.gained) == ([], 1.0, [])
+    assert "0 segments gained, 0 lost, net +0; 2 unchanged" in " ".join(str(same).split())
+    assert set(FLIP_FORMATS) == {"text", "json", "csv"}
+    with pytest.raises(InputError, match="unknown format 'xml'"):
+        found.render("xml")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"threshold": nan}, "threshold must be a finite number, got nan"),
+        ({"threshold": "50"}, "threshold must be a finite number, got '50'"),
+        ({"threshold": True}, "threshold must be a finite number, got True"),
+        ({"threshold": 10**400}, "threshold must be a finite number, got 1000"),
+        ({"system": "tuend"}, "unknown system 'tuend': did you mean 'tuned'"),
+        ({"baseline": "Baseline"}, "unknown baseline 'Baseline': did you mean 'baseline'"),
+        ({"baseline": "tuned"}, "system and baseline are both 'tuned': expected two different systems"),
+        ({"metric": "blue"}, "unknown metric 'blue': did you mean 'bleu'"),
+        ({"top": -1}, "top must be a whole number of at least 0, got -1"),
+        ({"documents": ["x"] * 400}, "there is only one document"),
+    ],
+)
+def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) -> None:
+    chosen: dict[str, Any] = {"metric": "bleu", "threshold": 50, **PAIR, **arguments}
+    with pytest.raises(InputError, match=message):
+        flips(CORPUS.references, CORPUS.systems, **chosen)
+
+
+def test_one_segment_has_no_influence() -> None:
+    with pytest.raises(InputError, match="there is only one segment: influences need at least 2"):
+        flips(["x"], {"a": ["x"], "b": ["y"]}, system="a", baseline="b", threshold=50)
+
+
+def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> None:
+    for name, lines in (("ref", CORPUS.references[0]), *CORPUS.systems.items()):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+    ref, base, tuned, larger = (str(tmp_path / f"{name}.txt") for name in ("ref", "baseline", "tuned", "larger"))
+    done = run("flips", ref, base, tuned, "-m", "chrf", "--threshold", "80", "--format", "json")
+    expected = flips(CORPUS.references, CORPUS.systems, "chrf", threshold=80, **PAIR)
+    assert (done.code, done.out) == (0, expected.render("json"))
+    several = run("flips", ref, base, tuned, larger, "--threshold", "80", "--system", larger, "--baseline", "tuned")
+    assert several.code == 0
+    assert "larger" in several.out
+    scores = tmp_path / "scores.tsv"
+    scores.write_text("segment\tsystem\tx\n1\ta\t1\n2\ta\t\n3\ta\t5\n1\tb\t4\n2\tb\t3\n3\tb\tNone\n4\ta\t2\n4\tb\t1\n")
+    done = run("flips", "--scores", "x", f"{scores}#x", "--threshold", "2", "--missing", "pairwise", "--format", "csv")
+    assert (done.code, done.out) == (
+        0,
+        "segment,baseline_score,system_score,flip,influence\n1,1.0,4.0,gained,2.0\n4,2.0,1.0,lost,-2.0\n",
+    )
+    for args, message in (
+        ([ref, base, tuned, "--threshold", "nan"], "threshold must be a finite number, got nan"),
+        ([ref, base, tuned], "Missing option '--threshold'"),
+        ([ref, base, tuned, larger, "--threshold", "5"], "there are 3 systems: choose one with --system"),
+        (
+            [ref, base, tuned, "-m", "bleu", "ter", "--threshold", "5"],
+            "under one metric, got 2 (bleu, ter)",
+        ),
+        ([ref, base, tuned, "--threshold", "5", "--strata", ref], "--strata does not apply to flips"),
+        ([ref, base, tuned, "--threshold", "5", "--missing", "pairwise"], "--missing pairwise needs --scores"),
+        ([ref, base, tuned, "--threshold", "5", "--system", "x"], "unknown system 'x'"),
+        ([ref, base, "--threshold", "5"], "expected at least two systems after REF"),
+    ):
+        failed = run("flips", *args)
+        assert failed.code == 2
+        assert message in failed.err
+
+
+def test_flips_is_the_function() -> None:
+    import reshuffle.flips as module
+
+    assert callable(reshuffle.flips)
+    assert callable(module)

@@ -1,0 +1,545 @@
+"""Missing segment scores: each pair is compared on the segments that both systems have scores for.
+
+The slow twin drops the other segments and compares the two systems alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import pickle
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import reshuffle
+from reshuffle import InputError, SegmentScores, compare, score, segment_scores
+from reshuffle.data.scores import read_numbers
+from reshuffle.inference.hypotheses import Hypotheses
+from reshuffle.inference.tests import Plan, run_on_test_set
+from reshuffle.resampling import Replicates, Series
+from reshuffle.resampling.counting import Data
+from reshuffle.resampling.incomplete import IncompleteSample
+from reshuffle.resampling.studentized import studentize
+from reshuffle.settings import ComparisonSettings, Resampling
+
+Table = dict[str, list[float]]
+
+nan = math.nan
+NAMES = ("a", "b", "c", "d")
+MQM = Path("wmt21-en-de/judgments/mqm_newstest2021_ende.avg_seg_scores.tsv")
+
+
+def ratings(table: Table, missing: str = "pairwise", name: str = "rating") -> SegmentScores:
+    return SegmentScores(name, table, missing=missing)
+
+
+def common(table: Table, *names: str) -> list[int]:
+    """The segments for which all these systems have scores."""
+    return [s for s in range(len(table[names[0]])) if not any(math.isnan(table[name][s]) for name in names)]
+
+
+def dropped(table: Table, *names: str) -> Table:
+    """These systems on the segments that all of them have scores for."""
+    return {name: [table[name][s] for s in common(table, *names)] for name in names}
+
+
+@st.composite
+def tables(draw: Any, min_common: int = 2) -> Table:
+    """Scores of three systems, of which some are missing; every pair has some segments in common."""
+    n = draw(st.integers(min_common + 1, 9))
+    value = st.one_of(st.integers(-4, 4).map(float), st.just(nan))
+    table = {name: draw(st.lists(value, min_size=n, max_size=n)) for name in NAMES[:3]}
+    for s in range(min_common):  # segments without missing scores
+        for name in table:
+            if math.isnan(table[name][s]):
+                table[name][s] = draw(st.integers(-4, 4).map(float))
+    return table
+
+
+def random_table(n: int = 90, share: float = 0.3, systems: int = 3, seed: int = 1) -> Table:
+    rng = np.random.default_rng(seed)
+    values = (rng.normal(size=(systems, n)) + 0.2 * np.arange(systems)[:, None]).round(1)
+    values[rng.random(values.shape) < share] = nan
+    return dict(zip(NAMES, values.tolist(), strict=False))
+
+
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@QUICK
+@given(tables(), st.sampled_from(["two-sided", "greater", "less"]), st.sampled_from(["ar", "ar-studentized"]))
+def test_exact_tests_are_those_of_the_two_systems_alone(table: Table, alternative: str, test: str) -> None:
+    options: Any = {"test": test, "scheme": "exact", "alternative": alternative, "interval": None}
+    together = compare(metrics=ratings(table), all_pairs=True, **options)
+    for pair in together.comparisons:
+        names = pair.baseline, pair.system
+        (alone,) = compare(metrics=ratings(dropped(table, *names), "error"), **options).comparisons
+        assert (alone.difference, alone.test.pvalue) == (pair.difference, pair.test.pvalue)
+        if test == "ar-studentized":
+            assert alone.test.standard_error == pytest.approx(pair.test.standard_error, rel=1e-12, abs=1e-15)
+        assert len(common(table, *names)) == pair.n_segments == pair.n_units
+    for each in together.scores:
+        assert len(common(table, each.system)) == each.n_segments
+        assert np.mean(dropped(table, each.system)[each.system]) == pytest.approx(each.score)
+
+
+@QUICK
+@given(tables(3), st.sampled_from(["t-test", "wilcoxon", "sign-test"]), st.sampled_from(["t", "delta", "jackknife"]))
+def test_closed_forms_are_those_of_the_two_systems_alone(table: Table, test: str, interval: str) -> None:
+    options: Any = {"test": test, "interval": interval}
+    for pair in compare(metrics=ratings(table), all_pairs=True, **options).comparisons:
+        alone = compare(metrics=ratings(dropped(table, pair.baseline, pair.system), "error"), **options)
+        (expected,) = alone.comparisons
+        assert expected.test.pvalue == pair.test.pvalue
+        check_ends(expected, pair)
+    for each in compare(metrics=ratings(table), **options).scores:
+        check_ends(score(metrics=ratings(dropped(table, each.system), "error"), interval=interval).scores[0], each)
+
+
+def check_ends(expected: Any, actual: Any) -> None:
+    ends = [[each.confidence_interval.low, each.confidence_interval.high] for each in (expected, actual)]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("interval", ["delta", "jackknife"])
+@pytest.mark.parametrize(("with_documents", "with_strata"), [(True, False), (False, True), (True, True)])
+def test_closed_forms_drop_documents_and_strata_without_scores(
+    interval: str, with_documents: bool, with_strata: bool
+) -> None:
+    table = random_table()
+    documents = [f"d{s // 3}" for s in range(90)]
+    strata = ["x" if s < 30 else "y" for s in range(90)]
+    for s in range(6):
+        table["a"][s] = nan  # no scores in the first two documents
+    ids: dict[str, Any] = ({"documents": documents} if with_documents else {}) | (
+        {"strata": strata} if with_strata else {}
+    )
+    options: Any = {"interval": interval, "test": "ar", "n_resamples": 9}
+    for pair in compare(metrics=ratings(table), all_pairs=True, **options, **ids).comparisons:
+        segments = common(table, pair.baseline, pair.system)
+        of_pair: Any = {name: [values[s] for s in segments] for name, values in ids.items()}
+        alone = compare(metrics=ratings(dropped(table, pair.baseline, pair.system), "error"), **options, **of_pair)
+        check_ends(alone.comparisons[0], pair)
+        assert (len(segments), alone.n_units) == (pair.n_segments, pair.n_units)
+        for name in ("intraclass_correlation", "design_effect"):
+            expected, actual = getattr(alone.comparisons[0], name), getattr(pair, name)
+            assert (expected is None) == (actual is None)
+            assert expected is None or expected == pytest.approx(actual)
+
+
+@pytest.mark.parametrize("test", ["ar", "ar-studentized"])
+def test_shuffles_are_those_of_the_differences_with_zeros(test: str) -> None:
+    """A segment that one of the systems lacks adds nothing to the difference, and its flip is not used."""
+    table = random_table()
+    together = compare(metrics=ratings(table), test=test, scheme="iid", n_resamples=499, all_pairs=True, interval=None)
+    for pair in together.comparisons:
+        a, b = (np.array(table[name]) for name in (pair.system, pair.baseline))
+        differences = np.where(np.isnan(a - b), 0, a - b).round(1)
+        zeros = {"b": np.zeros(90).tolist(), "a": differences.tolist()}
+        # The same shuffles of the same differences; for means z increases with the difference.
+        expected = compare(metrics=ratings(zeros, "error"), test="ar", scheme="iid", n_resamples=499, interval=None)
+        assert expected.comparisons[0].test.exceedances == pair.test.exceedances
+
+
+def test_draws_divide_by_the_number_of_common_segments_drawn() -> None:
+    """Documents of unequal size are the same ratio: a document with the pair's scores for each segment."""
+    table = random_table(40)
+    together = compare(metrics=ratings(table), test="bootstrap-both", n_resamples=299, all_pairs=True)
+    for pair in together.comparisons:
+        a, b = (np.array(table[name]) for name in (pair.system, pair.baseline))
+        present = ~np.isnan(a - b)
+        rows = {
+            name: np.stack([np.rint(10 * np.where(present, x, 0)), present], axis=-1).astype(int)
+            for name, x in (("b", b), ("a", a))
+        }
+        ratio = reshuffle.FromCounts("ratio", rows, lambda totals: totals[..., 0] / (10 * totals[..., 1]))
+        (expected,) = compare(metrics=ratio, test="bootstrap-both", n_resamples=299).comparisons
+        assert expected.test.pvalue == pair.test.pvalue
+        check_ends(expected, pair)
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca", "studentized", "basic", "normal", "ar-studentized"])
+def test_intervals_from_replicates_agree_with_those_of_the_systems_alone(interval: str) -> None:
+    """The draws are not the same, but have nearly the same distribution; shuffles have the same."""
+    table = random_table(300)
+    test = "ar-studentized"
+    options: Any = {"interval": interval, "test": test, "n_resamples": 20_000}
+    (pair,) = compare(metrics=ratings({k: table[k] for k in "ab"}), **options).comparisons
+    (alone,) = compare(metrics=ratings(dropped(table, "a", "b"), "error"), **options).comparisons
+    ends, expected = pair.confidence_interval, alone.confidence_interval
+    assert ends is not None
+    assert expected is not None
+    width = expected.high - expected.low
+    assert abs(ends.low - expected.low) < 0.04 * width
+    assert abs(ends.high - expected.high) < 0.04 * width
+
+
+def test_other_metrics_in_the_same_comparison_keep_their_bytes() -> None:
+    table, whole = random_table(), random_table(share=0)
+    for options in (
+        {"test": "ar", "adjust": "maxt"},
+        {"test": "bootstrap-both", "adjust": "maxt"},
+        {"test": "ar-studentized", "adjust": "minp"},
+        {"test": "ar", "stopping": "besag-clifford"},
+        {"test": "ar", "scheme": "subgroup"},
+    ):
+        arguments: Any = {**options, "all_pairs": True, "n_resamples": 300}
+        metrics = [ratings(whole, "error", "x"), ratings(table), ratings(whole, "pairwise", "y")]
+        together, alone = compare(metrics=metrics, **arguments), compare(metrics=metrics[0], **arguments)
+        for pair in alone.comparisons:
+            found = together.pair(pair.system, pair.baseline, "x").test
+            other = together.pair(pair.system, pair.baseline, "y").test
+            assert (pair.test.pvalue, pair.test.adjusted_pvalue) == (found.pvalue, found.adjusted_pvalue)
+            assert (pair.test.pvalue, pair.test.adjusted_pvalue) == (other.pvalue, other.adjusted_pvalue)
+        incomplete = compare(metrics=metrics[1], **arguments)
+        assert [pair.test.pvalue for pair in incomplete.comparisons] == [
+            pair.test.pvalue for pair in together.comparisons if pair.metric == "rating"
+        ]
+
+
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap", "bootstrap-percentile"])
+def test_maxt_is_step_down_over_the_series_of_all_pairs(test: str) -> None:
+    """The slow twin of maxT: from each pair's series on the shared shuffles."""
+    table = random_table(60, 0.25)
+    result = compare(metrics=ratings(table), test=test, adjust="maxt", n_resamples=400, all_pairs=True, interval=None)
+    p = np.array([pair.test.pvalue for pair in result.comparisons])
+    adjusted = np.array([pair.test.adjusted_pvalue for pair in result.comparisons])
+    assert (adjusted >= p - 1e-12).all()
+    assert (adjusted <= np.minimum(1, 3 * p) + 0.1).all()
+    if test != "ar":
+        return
+    rows = np.array([[table[x], table[y]] for x, y in [("b", "a"), ("c", "a"), ("c", "b")]])
+    differences = np.nan_to_num(rows[:, 0] - rows[:, 1])
+    numbers = (~np.isnan(rows[:, 0] - rows[:, 1])).sum(axis=1)
+    flips = np.array(
+        [
+            np.unpackbits(
+                reshuffle._core.stream_values(12345, "shuffle", r, 1).astype("<u8").view(np.uint8), bitorder="little"
+            )[:60]
+            for r in range(400)
+        ]
+    )
+    series = np.abs((1 - 2.0 * flips) @ differences.T / numbers)  # (R, pairs)
+    observed = np.abs(differences.sum(axis=1)) / numbers
+    spreads = np.sqrt((series**2).mean(axis=0))
+    z, observed = series / spreads, observed / spreads
+    order = np.argsort(-observed)
+    expected = np.empty(3)
+    running = 0.0
+    for place, h in enumerate(order):
+        largest = z[:, order[place:]].max(axis=1)
+        running = max(running, (1 + (largest >= observed[h] - 1e-9).sum()) / 401)
+        expected[h] = running
+    assert expected.tolist() == pytest.approx(adjusted.tolist())
+
+
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap"])
+def test_families_may_span_complete_and_incomplete_metrics(test: str) -> None:
+    """Step-down maxT over both metrics, from the series of all pairs on the shared replicates."""
+    metrics = [ratings(random_table(60, 0, seed=5), "error", "x"), ratings(random_table(60, 0.25))]
+    data = Data.from_arguments(None, None, metrics)
+    pairs = [(1, 0), (2, 0), (2, 1)]
+    samples = [sample.for_pairs(pairs) for sample in data.count(data.names, Resampling())]
+    replicates = Replicates(samples, n_resamples=300, seed=1)
+    hypotheses = Hypotheses.from_pairs(pairs, 2, family="all")
+    plan = Plan.from_settings(ComparisonSettings(test=test, adjust="maxt"), *metrics)
+    outcome = run_on_test_set(plan, replicates, hypotheses)
+    if test == "bootstrap":
+        rows = [sample.rows_of(pairs) for sample in samples]
+        series = np.array([replicates.draws[m][a] - replicates.draws[m][b] for m in (0, 1) for a, b in rows[m]]).T
+        z, observed = np.abs(series - outcome.statistic), np.abs(outcome.statistic)
+        spreads = series.std(axis=0)
+    elif test == "ar":
+        series = np.concatenate([of_metric for (of_metric,) in map(series_of(replicates, pairs), samples)]).T
+        z, observed, spreads = np.abs(series), np.abs(outcome.statistic), np.sqrt((series**2).mean(axis=0))
+    else:
+        studentized = [(m, studentize(s.with_counts(), p)) for m, s in enumerate(samples) for p in s.rows_of(pairs)]
+        each = [series_of(replicates, [(0, 1)])(sample)[0][0] for _, sample in studentized]
+        z, spreads = np.abs(np.array(each)).T, np.ones(6)
+        observed = np.array([abs(sample.observed.value) for _, sample in studentized])
+    z, observed = z / spreads, observed / spreads
+    order = np.argsort(-observed)
+    expected, running = np.empty(6), 0.0
+    for place, h in enumerate(order):
+        reached = (z[:, order[place:]].max(axis=1) >= observed[h] - 1e-9).sum()
+        running = max(running, float(1 + reached) / 301)
+        expected[h] = running
+    assert outcome.adjusted is not None
+    assert np.maximum(expected, outcome.pvalue).tolist() == pytest.approx(outcome.adjusted.tolist())
+    minp = Plan.from_settings(ComparisonSettings(test="ar", adjust="minp"), *metrics)
+    if test == "ar":
+        adjusted = run_on_test_set(minp, replicates, hypotheses).adjusted
+        assert adjusted is not None
+        assert (adjusted >= outcome.pvalue).all()
+
+
+def series_of(replicates: Replicates, pairs: Any) -> Any:
+    """The statistics of all shuffles of one sample: (1, pairs, R)."""
+    return lambda sample: replicates.with_samples([sample]).run([Series()], pairs)[0]
+
+
+def test_a_draw_without_scores_is_replaced_by_the_next_with_scores() -> None:
+    table = {"a": [1.0, 3.0, *[nan] * 20], "b": [0.0, 1.0, *[nan] * 20]}
+    sample = IncompleteSample.from_scores(ratings(table), ["a", "b"]).for_pairs([(1, 0)])
+    replicates = Replicates([sample], n_resamples=2000, seed=3)
+    weights = np.array([reshuffle._core.draw_weights(3, r, 22) for r in range(2000)])[:, :2]
+    has_scores = weights.sum(axis=1) > 0
+    assert 0.08 < 1 - has_scores.mean() < 0.18  # (20/22)^22 = .12
+    expected: list[float] = []
+    for r in range(2000):
+        while not has_scores[r % 2000]:
+            r += 1
+        drawn = weights[r % 2000]
+        expected.append(float(drawn @ [1, 3] / drawn.sum()))
+    assert expected == pytest.approx(replicates.draws[0][0].tolist())
+    # The draws of a pair lie between the differences of its segments, never at 0 for lack of scores.
+    difference = replicates.draws[0][0] - replicates.draws[0][1]
+    assert (difference.min(), difference.max()) == (1, 2)
+    without = next(seed for seed in range(99) if not reshuffle._core.draw_weights(seed, 0, 22)[:2].any())
+    replicates = Replicates([sample], n_resamples=1, seed=without)
+    with pytest.raises(InputError, match="rating: none of 1 draws has a segment with a score"):
+        _ = replicates.draws
+    result = compare(metrics=ratings(table), test="bootstrap-both", n_resamples=99)
+    assert result.comparisons[0].n_segments == 2
+
+
+def test_pairs_with_the_same_missing_segments_share_their_rows() -> None:
+    table = random_table(30, 0, 4)
+    for name in table:
+        table[name][3] = nan
+    sample = IncompleteSample.from_scores(ratings(table), list(table)).for_pairs(list(combinations(range(4), 2)))
+    assert len(sample.scores) == 4
+    assert sample.rows_of([(0, 1), (2, 3)]) == [(0, 1), (2, 3)]
+    different = IncompleteSample.from_scores(ratings(random_table(30, 0.3, 4)), list(NAMES))
+    assert len(different.for_pairs(list(combinations(range(4), 2))).scores) == 4 + 12
+
+
+def test_hypotheses_are_about_systems_and_tests_about_rows() -> None:
+    data = Data.from_arguments(None, None, [ratings(random_table(share=0), "error", "x"), ratings(random_table())])
+    pairs = [(1, 0), (2, 0)]
+    samples = [sample.for_pairs(pairs) for sample in data.count(data.names, Resampling())]
+    hypotheses = Hypotheses.from_pairs(pairs, 2)
+    in_rows = hypotheses.in_rows_of(samples)
+    assert in_rows.systems.tolist() == [[1, 2, 3, 5], [0, 0, 4, 6]]
+    assert hypotheses is hypotheses.in_rows_of(samples[:1] * 2)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"a": [1, 2, nan, nan], "b": [nan, nan, 1, 2]}, "rating: no segment has scores of both 'a' and 'b'"),
+        ({"a": [1, 2, nan], "b": [nan, 1, 2]}, "rating: only 1 segment has scores of both 'a' and 'b'"),
+        ({"a": [1, 2, 3], "b": [nan, nan, nan]}, "rating, system b: all 3 scores are missing, at least one is needed"),
+        ({"a": [1, 2, 3], "b": [nan, math.inf, 1]}, "rating, system b, segment 2: expected a finite number, got inf"),
+    ],
+)
+def test_pairs_without_common_segments_are_named(table: Table, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compare(metrics=ratings(table))
+
+
+def test_documents_and_strata_need_common_scores() -> None:
+    table: Table = {"a": [1, 2, 3, nan, nan, nan], "b": [1, 3, 3, 1, 2, 3]}
+    documents = [1, 1, 1, 2, 2, 2]
+    with pytest.raises(InputError, match="rating: only 1 document has scores of system 'a'"):
+        compare(metrics=ratings(table), documents=documents)
+    with pytest.raises(InputError, match="rating: no stratum has 2 segments with scores of system 'a'"):
+        compare(metrics=ratings(table), strata=["x", "y", "z", "x", "y", "z"])
+    with pytest.raises(InputError, match="only 1 segment has scores of system 'a'"):
+        score(metrics=ratings({"a": [1, nan, nan]}), interval="percentile")
+    assert score(metrics=ratings({"a": [1, nan, nan]})).scores[0].n_segments == 1
+
+
+def test_missing_scores_are_an_error_by_default_that_names_the_option() -> None:
+    masked: Any = np.ma.masked_array
+    cases: list[Any] = [{"a": [1, nan]}, {"a": [1, None]}, {"a": masked([1.0, 2.0], mask=[0, 1])}]
+    for table in cases:
+        with pytest.raises(InputError, match=r"x, system a, segment 2: the score is missing; with missing='pairwise'"):
+            SegmentScores("x", table)
+        pairwise = SegmentScores("x", table, missing="pairwise")
+        assert pairwise.counts["a"].tolist() == [[1, 1], [0, 0]]
+        assert pairwise.signature() == "x|mean:segments|resolution:1|missing:pairwise"
+        assert pairwise.signature() == pickle.loads(pickle.dumps(pairwise)).signature()
+    with pytest.raises(InputError, match="unknown missing 'pairwize': did you mean 'pairwise'"):
+        SegmentScores("x", {"a": [1]}, missing="pairwize")
+
+
+def test_scores_without_missing_ones_are_compared_as_with_error() -> None:
+    table = random_table(share=0)
+    one, other = (compare(metrics=ratings(table, missing)) for missing in ("error", "pairwise"))
+    assert one.render("csv") == other.render("csv")
+
+
+def test_segment_scores_show_missing_ones_as_missing() -> None:
+    table = segment_scores(metrics=ratings({"a": [1, nan, 3], "b": [1.1, 2, nan]}))
+    assert (
+        table.render("tsv") == "segment\tsystem\trating\n1\ta\t1.0\n1\tb\t1.1\n2\ta\t\n2\tb\t2.0\n3\ta\t3.0\n3\tb\t\n"
+    )
+    lines = [json.loads(line) for line in table.render("jsonl").splitlines()]
+    assert [line["rating"] for line in lines] == [1.0, 1.1, None, 2.0, 3.0, None]
+    assert lines == table.to_dicts()
+    np.testing.assert_array_equal([1, nan, 3], table.system_scores("a"))
+    documents = segment_scores(metrics=ratings({"a": [1, nan, nan]}), documents=["x", "x", "y"])
+    np.testing.assert_array_equal([1, nan], documents.system_scores("a"))
+    rounded = segment_scores(metrics=ratings({"a": [1 / 3, nan], "b": [0.1, 0.2]}))  # not a multiple of a power of ten
+    np.testing.assert_array_equal([1 / 3, nan], rounded.system_scores("a"))
+    assert "a" in str(rounded)
+
+
+def test_reports_have_the_numbers_of_segments() -> None:
+    table: Table = {"a": [1, 2, 3, 4, nan], "b": [2, nan, 3, 5, 7]}
+    result = compare(metrics=ratings(table), test="ar", interval=None)
+    document = json.loads(result.render("json"))
+    assert [system["scores"]["rating"]["n_segments"] for system in document["systems"]] == [4, 4]
+    assert (document["comparisons"][0]["n_segments"], document["comparisons"][0]["n_units"]) == (3, 3)
+    rows = list(csv.DictReader(io.StringIO(result.render("csv"))))
+    assert [(row["n_segments"], row["difference_n_segments"]) for row in rows] == [("4", ""), ("4", "3")]
+    assert [row["n_segments"] for row in result.to_dicts()] == [4, 4]
+    text = str(result)
+    assert "rating  n         Δ  n" in text
+    assert "it may differ from that of the two scores" in " ".join(text.split())
+    same = compare(metrics=ratings({"a": [1, 2, nan], "b": [2, 2, nan]}), test="ar", interval=None)
+    assert "may differ" not in str(same)
+    assert "n is the number of segments" in str(same)
+    for fmt in ("markdown", "latex", "html"):
+        assert "missing" in result.render(fmt)
+    complete = compare(metrics=ratings({"a": [1, 2], "b": [2, 3]}), test="ar")
+    assert "n_segments" not in complete.render("json") + complete.render("csv")
+    assert not complete.lacks_scores()
+    assert result.lacks_scores("rating")
+
+
+def test_caveats_count_the_segments_of_each_pair() -> None:
+    table = random_table(60, 0)
+    for s in range(30):
+        table["a"][s] = nan
+    values = {c.kind: c.values for c in compare(metrics=ratings(table), all_pairs=True).caveats}
+    assert (values["small-sample"]["units"], values["small-sample"]["pairs"], values["small-sample"]["tests"]) == (
+        30,
+        2,
+        3,
+    )
+    result = compare(metrics=ratings(table), all_pairs=True)
+    assert ["small-sample" in pair.caveats for pair in result.comparisons] == [True, True, False]
+    assert "2 of 3 pairs have as few as 30 segments: with fewer than 40" in " ".join(str(result).split())
+    scores = score(metrics=ratings(table), interval="percentile").caveats
+    assert [(c.kind, c.values["units"]) for c in scores] == [("small-sample", 30)]
+    for s in range(56):
+        table["a"][s] = nan
+    result = compare(metrics=ratings(table), all_pairs=True, test="ar", adjust="none")
+    few = next(c for c in result.caveats if c.kind == "few-units")
+    assert (few.values["units"], few.values["smallest"], few.values["pairs"]) == (4, 0.125, 2)
+    assert ["few-units" in pair.caveats for pair in result.comparisons] == [True, True, False]
+    assert "2 of 3 pairs have at most 4 segments, which can be swapped in only 16 ways" in " ".join(str(result).split())
+    two = {name: table[name] for name in "ab"}
+    (few,) = (c for c in compare(metrics=ratings(two), test="ar").caveats if c.kind == "few-units")
+    assert "pairs" not in few.values
+
+
+FILES = {
+    "a.txt": "1\nNone\n3\n4\nNaN\n",
+    "b.tsv": "id\tx\n1\t2\n2\t1\n3\t\n4\tnull\n5\tNA\n",
+    "c.jsonl": "1\n2\n null\n7.5\nNaN\n",
+    "d.txt": "2\n3\n\nn/a\n6\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.txt", [1, nan, 3, 4, nan]),
+        ("b.tsv#x", [2, 1, nan, nan, nan]),
+        ("c.jsonl", [1, 2, nan, 7.5, nan]),
+        ("d.txt", [2, 3, nan, nan, 6]),
+    ],
+)
+def test_files_may_lack_numbers(path: str, expected: list[float], tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    np.testing.assert_array_equal(expected, read_numbers(tmp_path / path, missing="pairwise"))
+    line = expected.index(next(value for value in expected if math.isnan(value))) + 1 + path.startswith("b")
+    message = rf"line {line}: expected a finite number, got .*; with missing='pairwise' \(--missing pairwise\) it is a"
+    with pytest.raises(InputError, match=message):
+        read_numbers(tmp_path / path)
+    with pytest.raises(InputError, match="unknown missing 'pair': did you mean 'pairwise'"):
+        read_numbers(tmp_path / path, missing="pair")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("x.txt", "1\ninf\n"), ("x.jsonl", '1\n"None"\n'), ("y.txt", "1\nnone of\n")]
+)
+def test_other_values_are_not_missing(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    for missing in ("error", "pairwise"):
+        with pytest.raises(InputError, match=r"line 2: expected a finite number, got [^;]*$"):
+            read_numbers(tmp_path / name, missing=missing)
+
+
+def test_the_command_line_compares_pairwise(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    scores = ["--scores", "x", "a.txt", "d.txt", "--test", "ar", "--format", "csv"]
+    failed = run("compare", *scores)
+    assert failed.code == 2
+    assert (
+        "a.txt, line 2: expected a finite number, got 'None'; with missing='pairwise' (--missing pairwise)"
+        in failed.err
+    )
+    done = run("compare", *scores, "--missing", "pairwise")
+    assert done.code == 2
+    assert "x: only 1 segment has scores of both 'a' and 'd'" in done.err
+    Path("d.txt").write_text("2\n3\n7\nn/a\n6\n")
+    done = run("compare", *scores, "--missing", "pairwise")
+    table = {"a": [1, nan, 3, 4, nan], "d": [2, 3, 7, nan, 6]}
+    assert (done.code, done.out) == (0, compare(metrics=ratings(table, name="x"), test="ar").render("csv"))
+    # What score --segments writes is read back.
+    assert (
+        run("score", "--scores", "x", "a.txt", "d.txt", "--missing", "pairwise", "--segments", "-o", "s.tsv").code == 0
+    )
+    again = run("compare", "--scores", "x", "s.tsv#x", "--test", "ar", "--format", "csv", "--missing", "pairwise")
+    assert (again.code, again.out) == (0, done.out)
+    lines = run("score", "--scores", "x", "a.txt", "--missing", "pairwise", "--segments", "--format", "jsonl").out
+    assert [json.loads(line)["x"] for line in lines.splitlines()] == [1, None, 3, 4, None]
+    for args, message in (
+        (["--missing", "pairwize"], "unknown value of --missing 'pairwize': did you mean 'pairwise'"),
+        (["--missing", "pairwise"], "--missing pairwise needs --scores"),
+    ):
+        wrong = run("compare", *(scores if "pairwize" in args else ["a.txt", "a.txt", "d.txt"]), *args)
+        assert wrong.code == 2
+        assert message in wrong.err
+
+
+def test_human_ratings_of_wmt_have_none(data: Path, tmp_path: Path) -> None:
+    """MQM of WMT21: each system has 527 of 1,002 segments, and 'None' for the others."""
+    found: dict[str, dict[int, str]] = {}
+    for line in (data / MQM).read_text().splitlines()[1:]:
+        system, rest = line.split("\t")
+        value, segment = rest.split(" ")
+        found.setdefault(system, {})[int(segment)] = value
+    files = []
+    for system in ("Facebook-AI", "Nemo"):
+        path = tmp_path / f"{system}.txt"
+        path.write_text("".join(f"{found[system][s]}\n" for s in sorted(found[system])))
+        files.append(path)
+    with pytest.raises(InputError, match=r"line 52: expected a finite number, got 'None'; with missing='pairwise'"):
+        read_numbers(files[0])
+    table = {path.stem: read_numbers(path, missing="pairwise") for path in files}
+    result = compare(metrics=ratings(table, name="MQM"), test="t-test", interval="t")
+    assert [each.n_segments for each in result.scores] == [527, 527]
+    assert result.comparisons[0].n_segments == 527
+    (expected,) = compare(
+        metrics=ratings(dropped(table, *table), "error", "MQM"), test="t-test", interval="t"
+    ).comparisons
+    assert expected.test.pvalue == result.comparisons[0].test.pvalue

@@ -1,0 +1,395 @@
+"""Adjustments for multiple tests compared with statsmodels, SciPy and R.
+
+The comparisons with statsmodels and R are slow tests, which are skipped where the other package is not installed:
+``python -m pytest -m slow tests/python/test_other_adjustments.py``. They last passed with statsmodels 0.15.0
+(``pip install statsmodels``), and with R 4.2.2, multtest 2.54.0 and multcomp 1.4-22 of Debian 12
+(``apt-get install r-base-core r-bioc-multtest r-cran-multcomp``).
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal
+
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.typing import NDArray
+
+from reshuffle import SegmentScores, compare
+from reshuffle.inference.hypotheses import Hypotheses
+from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
+from reshuffle.resampling import CountSample, Replicates
+from reshuffle.settings import ComparisonSettings
+
+Values = NDArray[np.float64]
+
+OF_PVALUES = [name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates]
+
+# The names of other packages for adjustments of p-values.
+STATSMODELS = {
+    "bonferroni": "bonferroni",
+    "holm": "holm",
+    "sidak": "sidak",
+    "hochberg": "simes-hochberg",
+    "hommel": "hommel",
+    "bh": "fdr_bh",
+    "by": "fdr_by",
+}
+P_ADJUST = {
+    "bonferroni": "bonferroni",
+    "holm": "holm",
+    "hochberg": "hochberg",
+    "hommel": "hommel",
+    "bh": "BH",
+    "by": "BY",
+}
+RAWP2ADJP = {
+    "bonferroni": "Bonferroni",
+    "holm": "Holm",
+    "hochberg": "Hochberg",
+    "sidak": "SidakSS",
+    "bh": "BH",
+    "by": "BY",
+}
+
+
+def _families() -> list[Values]:
+    """p-values of families: random, with ties, as Monte Carlo tests have them, and extreme."""
+    rng = np.random.default_rng(1979)
+    families = [rng.random(m) for m in (2, 3, 10, 45)]
+    families += [rng.beta(0.3, 2, size=m) for m in (5, 28, 120)]
+    families += [(rng.binomial(99, rng.random(m) ** 3) + 1) / 100 for m in (6, 10, 120)]
+    extreme = [
+        [0.5],
+        [1.0],
+        [1.0] * 4,
+        [0.01] * 4,
+        [0.0, 0.2, 1.0],
+        [1e-300, 1e-16, 0.04, 0.04, 1.0],
+        [1e-307, 0.999999999, 1.0],
+        [0.0, 0.0, 0.0],
+        [0.05, 0.025, 0.0125, 0.05],
+    ]
+    return families + [np.array(p) for p in extreme]
+
+
+FAMILIES = _families()
+
+
+def adjusted(name: str, pvalues: Values) -> Values:
+    of_pvalues = ADJUSTMENTS[name].of_pvalues
+    assert of_pvalues is not None
+    return of_pvalues(pvalues)
+
+
+def test_every_adjustment_of_p_values_is_compared() -> None:
+    assert set(OF_PVALUES) == set(STATSMODELS)
+    assert set(OF_PVALUES) == set(P_ADJUST) | set(RAWP2ADJP)
+
+
+@pytest.mark.parametrize("method", ["bh", "by"])
+def test_false_discovery_rates_are_those_of_scipy(method: Literal["bh", "by"]) -> None:
+    for pvalues in FAMILIES:
+        expected = scipy.stats.false_discovery_control(pvalues, method=method)
+        np.testing.assert_allclose(adjusted(method, pvalues), expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_PVALUES)
+def test_adjustments_of_p_values_are_those_of_statsmodels(name: str) -> None:
+    """``statsmodels.stats.multitest.multipletests(pvalues, method=…)[1]``."""
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    for pvalues in FAMILIES:
+        with np.errstate(divide="ignore"):  # statsmodels, for the logarithm of 1 − p if p is 1
+            expected = multitest.multipletests(pvalues, method=STATSMODELS[name])[1]
+        np.testing.assert_allclose(adjusted(name, pvalues), expected, rtol=1e-12, atol=0)
+
+
+# R.
+
+
+def run_r(script: str, *inputs: Sequence[float] | Values, package: str | None = None) -> list[Values]:
+    """Run a script in R. The inputs are its vectors ``x[[1]]`` …; returns an array for each call of ``out``."""
+    if not _has_r(package):
+        pytest.skip("R is not installed" if package is None else f"R or its package {package} is not installed")
+    lines = [" ".join(repr(float(value)) for value in values) for values in inputs]
+    setup = [
+        'x <- lapply(readLines("stdin"), function(line) scan(text = line, quiet = TRUE))',
+        'out <- function(values) cat("OUT", formatC(as.numeric(values), digits = 17, format = "g"), "\\n")',
+        "" if package is None else f"suppressPackageStartupMessages(library({package}))",
+    ]
+    finished = subprocess.run(
+        ["Rscript", "--vanilla", "-e", "\n".join([*setup, script])],
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    found = [line.split()[1:] for line in finished.stdout.splitlines() if line.startswith("OUT")]
+    return [np.array(words, dtype=float) for words in found]
+
+
+@cache
+def _has_r(package: str | None) -> bool:
+    if shutil.which("Rscript") is None:
+        return False
+    check = f"quit(status = !requireNamespace('{package or 'stats'}', quietly = TRUE))"
+    return subprocess.run(["Rscript", "--vanilla", "-e", check], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_adjustments_of_p_values_are_those_of_r() -> None:
+    """``p.adjust(p, method)`` of the package stats."""
+    methods = ", ".join(f'"{method}"' for method in P_ADJUST.values())
+    found = run_r(f"for (p in x) for (method in c({methods})) out(p.adjust(p, method))", *FAMILIES)
+    assert len(found) == len(FAMILIES) * len(P_ADJUST)
+    results = iter(found)
+    for pvalues in FAMILIES:
+        for name in P_ADJUST:
+            np.testing.assert_allclose(adjusted(name, pvalues), next(results), rtol=1e-12, atol=0)
+
+
+@pytest.mark.slow
+def test_adjustments_of_p_values_are_those_of_multtest() -> None:
+    """``multtest::mt.rawp2adjp(p, proc)``, which returns the p-values in ascending order."""
+    procedures = ", ".join(f'"{procedure}"' for procedure in RAWP2ADJP.values())
+    families = [pvalues for pvalues in FAMILIES if len(pvalues) > 1]
+    script = f"""
+for (p in x) {{
+  found <- mt.rawp2adjp(p, c({procedures}))
+  sorted <- found$adjp[order(found$index), , drop = FALSE]
+  for (column in 2:ncol(sorted)) out(sorted[, column])
+}}"""
+    found = run_r(script, *families, package="multtest")
+    assert len(found) == len(families) * len(RAWP2ADJP)
+    results = iter(found)
+    for pvalues in families:
+        for name in RAWP2ADJP:
+            # 1 − (1 − p)^m in multtest is not exact for small p, hence the absolute tolerance.
+            np.testing.assert_allclose(adjusted(name, pvalues), next(results), rtol=1e-12, atol=1e-15 * len(pvalues))
+
+
+# Step-down adjustments on all 2^S swaps, which R enumerates with B = 0.
+
+SEGMENTS = 10
+
+
+def segment_scores(seed: int, n_systems: int = 4, effect: float = 0.5) -> Values:
+    """(k, S) scores of systems, each a little better than the one before, in thousandths."""
+    rng = np.random.default_rng(seed)
+    of_segments = rng.normal(size=SEGMENTS)
+    shift = effect * np.arange(n_systems)[:, None]
+    spread = np.linspace(0.5, 1.5, n_systems)[:, None]
+    return np.round(of_segments + shift + spread * rng.normal(size=(n_systems, SEGMENTS)), 3)
+
+
+PAIRS = [(a, b) for a in range(4) for b in range(a)]
+
+
+def on_all_swaps(scores: Values, test: str, adjust: str) -> tuple[Values, Values]:
+    """The p-values and the adjusted ones of all pairs: shares of all 2^S swaps, (pairs,) each."""
+    metric = SegmentScores("score", list(scores))
+    sample = CountSample.from_counts(metric, metric.counts_of(list(metric.counts)))
+    swaps = 2**SEGMENTS
+    codes = np.left_shift(1, np.arange(SEGMENTS)).astype(np.uint64)  # swap g swaps the segments of its bits
+    replicates = Replicates([sample], n_resamples=swaps, seed=1).with_codes(codes, swaps)
+    plan = Plan.from_settings(ComparisonSettings(test, scheme="iid", adjust=adjust))
+    outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(PAIRS))
+    assert outcome.adjusted is not None
+    # The swaps include the observed outputs, so the Monte Carlo formula (c + 1)/(R + 1) counts these twice.
+    shares = [(p * (swaps + 1) - 1) / swaps for p in (outcome.pvalue, outcome.adjusted)]
+    return shares[0], shares[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adjust", ["maxt", "minp"])
+def test_step_down_adjustments_are_those_of_multtest_on_all_swaps(adjust: str) -> None:
+    """``multtest::mt.maxT`` or ``mt.minP(X, c(0, 1, 0, 1, …), test = "pairt", side = "abs", B = 0)``.
+
+    A row of X is a pair of systems, with the scores of both for each segment. A permutation swaps the scores of the
+    same segments in all rows. The statistic is the paired t, which orders swaps as that of ``ar-studentized`` does.
+    """
+    function = {"maxt": "mt.maxT", "minp": "mt.minP"}[adjust]
+    script = f"""
+for (row in x) {{
+  values <- matrix(row, nrow = {len(PAIRS)}, byrow = TRUE)
+  labels <- rep(c(0, 1), {SEGMENTS})
+  capture.output(found <- {function}(values, labels, test = "pairt", side = "abs", B = 0))
+  found <- found[order(found$index), ]
+  out(found$rawp)
+  out(found$adjp)
+}}"""
+    families = [segment_scores(seed, effect=effect) for seed, effect in enumerate((0, 0.3, 0.6, 1.2))]
+    rows = [np.concatenate([np.stack([s[a], s[b]], axis=1).ravel() for a, b in PAIRS]) for s in families]
+    results = iter(run_r(script, *rows, package="multtest"))
+    for scores in families:
+        p, adjusted_p = on_all_swaps(scores, "ar-studentized", adjust)
+        np.testing.assert_allclose(p, next(results), rtol=1e-12)
+        np.testing.assert_allclose(adjusted_p, next(results), rtol=1e-12)
+
+
+def step_down_by_hand(scores: Values, extremeness: str) -> tuple[Values, Values]:
+    """p-values and adjusted ones on all swaps from their definitions, for the statistic t or |mean|/spread."""
+    signs = 1 - 2 * (np.arange(2**SEGMENTS)[:, None] >> np.arange(SEGMENTS) & 1)
+    differences = np.array([scores[a] - scores[b] for a, b in PAIRS])
+    sums = differences @ signs.T
+    if extremeness == "t":
+        variance = np.square(differences).sum(axis=1)[:, None] - sums**2 / SEGMENTS
+        t = np.abs(sums) / np.sqrt(variance)
+    else:
+        t = np.abs(sums) / np.sqrt(np.square(sums).mean(axis=1, keepdims=True))
+    order = np.argsort(-t[:, 0], kind="stable")
+    adjusted_p, largest = np.empty(len(PAIRS)), 0.0
+    for place, h in enumerate(order):
+        largest = max(largest, float((t[order[place:]].max(axis=0) >= t[h, 0] - 1e-9).mean()))
+        adjusted_p[h] = largest
+    return (t >= t[:, :1] - 1e-9).mean(axis=1), adjusted_p
+
+
+@pytest.mark.parametrize(("test", "statistic"), [("ar", "mean"), ("ar-studentized", "t")])
+def test_max_t_on_all_swaps_follows_its_definition(test: str, statistic: str) -> None:
+    for seed, effect in enumerate((0, 0.3, 0.6, 1.2)):
+        scores = segment_scores(seed, effect=effect)
+        found = on_all_swaps(scores, test, "maxt")
+        np.testing.assert_allclose(found, step_down_by_hand(scores, statistic))
+
+
+# Analysis of variance.
+
+needs_anova = pytest.mark.skipif("anova" not in TESTS, reason="the test 'anova' is not in this version")
+
+OF_ANOVA = """
+scores <- matrix(x[[1]], nrow = x[[2]][1], byrow = TRUE)
+k <- nrow(scores); n <- ncol(scores)
+data <- data.frame(
+  score = as.vector(t(scores)),
+  system = factor(rep(sprintf("s%02d", 1:k), each = n)),
+  segment = factor(rep(1:n, k))
+)
+fit <- aov(score ~ system + segment, data)
+"""
+
+
+def by_anova(scores: Values, adjust: str) -> tuple[Values, Values]:
+    """The p-values and the adjusted ones of all pairs (i, j), i < j, in lexicographic order, by ``anova``."""
+    names = [f"s{system:02}" for system in range(len(scores))]
+    comparison = compare(
+        metrics=SegmentScores("score", dict(zip(names, scores, strict=True))),
+        test="anova",
+        adjust=adjust,
+        all_pairs=True,
+        interval=None,
+    )
+    tests = {frozenset((pair.system, pair.baseline)): pair.test for pair in comparison.comparisons}
+    ordered = [tests[frozenset((a, b))] for i, a in enumerate(names) for b in names[i + 1 :]]
+    return np.array([test.pvalue for test in ordered]), np.array([test.adjusted_pvalue for test in ordered])
+
+
+@needs_anova
+@pytest.mark.slow
+def test_tukey_is_tukey_hsd_of_r() -> None:
+    """``TukeyHSD(aov(score ~ system + segment), "system")``."""
+    script = OF_ANOVA + 'out(TukeyHSD(fit, "system")$system[, "p adj"])'
+    for seed, k in enumerate((3, 4, 6)):
+        scores = segment_scores(seed, k, effect=0.4)
+        (expected,) = run_r(script, scores.ravel(), [k])
+        # R's ptukey is accurate to about ten digits after the point.
+        np.testing.assert_allclose(by_anova(scores, "tukey")[1], expected, rtol=1e-6, atol=1e-9)
+
+
+@needs_anova
+@pytest.mark.slow
+def test_tukey_is_the_single_step_method_of_multcomp() -> None:
+    """``summary(glht(aov(score ~ system + segment), mcp(system = "Tukey")), adjusted("single-step"))``.
+
+    multcomp integrates the multivariate t distribution by a quasi-Monte Carlo method; its own p-values without
+    adjustment are those of ``anova``.
+    """
+    script = (
+        OF_ANOVA
+        + """
+set.seed(1)
+tukey <- glht(fit, linfct = mcp(system = "Tukey"))
+out(summary(tukey, adjusted("none"))$test$pvalues)
+out(summary(tukey, adjusted("single-step", abseps = 1e-5, maxpts = 1e6))$test$pvalues)
+"""
+    )
+    for seed, k in enumerate((3, 5)):
+        scores = segment_scores(seed, k, effect=0.4)
+        raw, expected = run_r(script, scores.ravel(), [k], package="multcomp")
+        p, adjusted_p = by_anova(scores, "tukey")
+        np.testing.assert_allclose(p, raw, rtol=1e-9)
+        np.testing.assert_allclose(adjusted_p, expected, atol=2e-4)
+
+
+@needs_anova
+@pytest.mark.slow
+def test_scheffe_follows_its_formula_in_r() -> None:
+    """``pf(t^2/(k - 1), k - 1, df, lower.tail = FALSE)`` with t and df of ``aov``."""
+    script = (
+        OF_ANOVA
+        + """
+mse <- sum(residuals(fit)^2) / fit$df.residual
+means <- rowMeans(scores)
+pairs <- combn(k, 2)
+t <- (means[pairs[1, ]] - means[pairs[2, ]]) / sqrt(2 * mse / n)
+out(pf(t^2 / (k - 1), k - 1, fit$df.residual, lower.tail = FALSE))
+"""
+    )
+    for seed, k in enumerate((3, 5)):
+        scores = segment_scores(seed, k, effect=0.4)
+        (expected,) = run_r(script, scores.ravel(), [k])
+        np.testing.assert_allclose(by_anova(scores, "scheffe")[1], expected, rtol=1e-9)
+
+
+# What maxT is at the two ends of dependence.
+
+
+def of_disjoint_pairs(differences: Values, test: str, adjust: str | None, seed: int = 5) -> Values:
+    """p-values for disjoint pairs of systems with these (m, S) differences, by Monte Carlo with R = 19,999."""
+    systems = np.repeat(differences, 2, axis=0)
+    systems[1::2] = 0
+    metric = SegmentScores("score", list(systems))
+    sample = CountSample.from_counts(metric, metric.counts_of(list(metric.counts)))
+    replicates = Replicates([sample], n_resamples=19_999, seed=seed)
+    plan = Plan.from_settings(ComparisonSettings(test, adjust=adjust))
+    pairs = [(2 * h, 2 * h + 1) for h in range(len(differences))]
+    outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
+    p = outcome.pvalue if adjust is None else outcome.adjusted
+    assert p is not None
+    return p
+
+
+WITH_MAX_T = [name for name, test in TESTS.items() if "maxt" in test.step_down]
+
+
+@pytest.mark.parametrize("test", WITH_MAX_T)
+def test_max_t_of_identical_pairs_is_their_own_p(test: str) -> None:
+    differences = np.round(np.random.default_rng(6).normal(0.15, 1, size=100), 3)
+    p = of_disjoint_pairs(np.tile(differences, (5, 1)), test, "maxt")
+    own = of_disjoint_pairs(differences[None], test, None)[0]
+    if test in ("bootstrap-both", "bootstrap-percentile"):
+        # maxT counts the standardized deviations on both sides, and these tests twice the draws on one side.
+        assert own <= p[0] == pytest.approx(own, abs=0.01)
+        assert (p == p[0]).all()
+    else:
+        np.testing.assert_array_equal(p, [own] * 5)
+    assert 0.01 < p[0] < 0.9
+
+
+@pytest.mark.parametrize("test", WITH_MAX_T)
+def test_max_t_of_uncorrelated_pairs_is_close_to_sidak(test: str) -> None:
+    # Orthogonal to each other and to a column of ones: their sample correlations are 0.
+    normal = np.column_stack([np.ones(200), np.random.default_rng(7).normal(size=(200, 6))])
+    columns = np.linalg.qr(normal)[0][:, 1:].T * 200**0.5
+    columns = np.round(columns + np.linspace(0.12, 0.15, 6)[:, None], 3)
+    p, adjusted_p = (of_disjoint_pairs(columns, test, adjust) for adjust in (None, "maxt"))
+    assert p.argmin() == 5
+    assert adjusted_p.min() == pytest.approx(1 - (1 - p[5]) ** 6, abs=0.02)
+    assert 0.05 < adjusted_p.min() < 0.5
