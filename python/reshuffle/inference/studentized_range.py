@@ -55,7 +55,7 @@ def studentized_range_sf(q: Scores, k: int, df: int) -> Scores:
         large = at_nodes > SMALLEST
         inside = finite <= nodes[large][-1]
         p[: len(finite)][inside] = np.exp(CubicSpline(nodes[large], np.log(at_nodes[large]))(finite[inside]))
-    p[: len(finite)] = np.clip(p[: len(finite)], SMALLEST, 1)
+    p[: len(finite)] = np.minimum.accumulate(np.clip(p[: len(finite)], SMALLEST, 1))  # values are in ascending order
     return np.asarray(p[inverse.reshape(-1)])
 
 
