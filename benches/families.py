@@ -214,6 +214,7 @@ FAMILIES: Mapping[str, Build] = {
     ),
     "means, equal spreads": lognormal([0.5] * 5),
     "means, one of larger spread": lognormal([0.5, 0.5, 0.5, 0.5, 1]),
+    "means, one of ten of larger spread": lognormal([0.5] * 9 + [1]),
     "exchangeable, one better": exchangeable(CLOSE[:4], "bleu", better=["uedin-nmt.4722"]),
     "exchangeable, two better": exchangeable(CLOSE[:3], "bleu", better=["LMU-nmt-reranked.4934", "uedin-nmt.4722"]),
     "lengths 1.06, 1.03, .97, .94, one worse": lengths(LIUM, 1.06, 1.03, 0.97, 0.94, below=[0.5]),

@@ -37,8 +37,11 @@ PART = "family"
 ALPHA = 0.05
 SEGMENTS = (100, 500, 2000)
 DEFAULT_TESTS = ("bootstrap-both", "bootstrap", "bootstrap-percentile", "ar", "ar-studentized")
+LARGE = 500
 NONE = "none"
 METRIC, ALL = "metric", "all"
+# Tukey and Scheffé compare with all systems under one metric.
+PER_METRIC = (NONE, "tukey", "scheffe")
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,11 @@ class Method(NamedTuple):
     def __str__(self) -> str:
         return " ".join(self)
 
+    @property
+    def steps_down(self) -> bool:
+        """Whether the adjustment is from the replicates of the test."""
+        return self.adjust in TESTS[self.test].step_down
+
     @classmethod
     def parse(cls, text: str) -> Method:
         """The method that this text names."""
@@ -85,8 +93,7 @@ def methods(tests: Sequence[str], adjustments: Sequence[str] | None, n_metrics: 
         for adjust in (NONE, *ADJUSTMENTS)
         if adjustments is None or adjust in adjustments
         if adjust == NONE or adjust in TESTS[test].step_down or not ADJUSTMENTS[adjust].from_replicates
-        for family in ((METRIC, ALL) if n_metrics > 1 and adjust != NONE else (METRIC,))
-        if family == METRIC or not ADJUSTMENTS[adjust].from_replicates
+        for family in ((METRIC, ALL) if n_metrics > 1 and adjust not in PER_METRIC else (METRIC,))
     ]
 
 
@@ -111,26 +118,29 @@ def rejections(cell: Cell, block: int, wanted: Sequence[str], n_resamples: int) 
 def adjusted(
     replicates: Replicates, pairs: Sequence[tuple[int, int]], wanted: Sequence[str]
 ) -> Iterator[tuple[str, Array]]:
-    """The adjusted p-values of each method: (H,). A test is run once for all adjustments of its p-values."""
+    """The adjusted p-values of each method: (H,).
+
+    A test is run once for each adjustment from replicates, and its p-values are used for all other adjustments.
+    """
     n_metrics = len(replicates.samples)
-    hypotheses = Hypotheses.from_pairs(pairs, n_metrics)
+    families = {family: Hypotheses.from_pairs(pairs, n_metrics, family=family) for family in (METRIC, ALL)}
     outcomes: dict[str, Outcome] = {}
-    for text in wanted:
-        test, adjust, family = Method.parse(text)
-        if adjust in TESTS[test].step_down:
-            p = run_on_test_set(_plan(test, adjust), replicates, hypotheses).adjusted
+    stepped = [text for text in wanted if Method.parse(text).steps_down]
+    for text in [*stepped, *(text for text in wanted if text not in stepped)]:
+        method = test, adjust, family = Method.parse(text)
+        if method.steps_down:
+            outcomes[test] = run_on_test_set(_plan(test, adjust), replicates, families[family])
+            p = outcomes[test].adjusted
             assert p is not None
             yield text, p
             continue
         if test not in outcomes:
-            outcomes[test] = run_on_test_set(_plan(test, None), replicates, hypotheses)
+            outcomes[test] = run_on_test_set(_plan(test, None), replicates, families[METRIC])
         p = outcomes[test].pvalue
         if adjust != NONE:
             of_pvalues = ADJUSTMENTS[adjust].of_pvalues
             assert of_pvalues is not None
-            p = np.concatenate(
-                [of_pvalues(of_family) for of_family in np.split(p, n_metrics if family == METRIC else 1)]
-            )
+            p = np.concatenate([of_pvalues(p[each]) for each in families[family].families()])
         yield text, p
 
 
@@ -220,32 +230,72 @@ def power_rows(found: Found, columns: Sequence[str]) -> list[list[str]]:
     return rows
 
 
+def summary_rows(found: Found, test: str, adjustments: Sequence[str]) -> list[list[str]]:
+    """A row for each adjustment that controls the family-wise error rate: its range, away from the kink and near it.
+
+    Over populations under one metric, with ``LARGE`` segments or more.
+    """
+    rows = []
+    for adjust in adjustments:
+        if adjust == NONE or ADJUSTMENTS[adjust].rate == "false discovery rate":
+            continue
+        name = str(Method(test, adjust, METRIC))
+        parts: dict[bool, list[tuple[Array, str]]] = {False: [], True: []}
+        for cell, of_methods in found.items():
+            family = cell.family
+            if len(family.metrics) == 1 and cell.segments >= LARGE and name in of_methods:
+                false = rates(of_methods[name], family.true_nulls.ravel()).any_false
+                parts[family.near_kink(cell.segments)].append((false, f"{cell.name}, S = {cell.segments:,}"))
+        if parts[False] or parts[True]:
+            rows.append([f"`{test}`", f"`{adjust}`", *(_extremes(parts[near]) for near in (False, True))])
+    return rows
+
+
+def _extremes(each: Sequence[tuple[Array, str]]) -> str:
+    """The smallest rate, and the largest one with its interval and its population."""
+    if not each:
+        return ""
+    ordered = sorted(each, key=lambda pair: float(pair[0].mean()))
+    largest, where = ordered[-1]
+    return f"{ordered[0][0].mean():.3f} to {with_interval(largest)}: {where}"
+
+
 def report(options: argparse.Namespace, results: Results) -> str:
-    """All tables, of the samples that all methods of a cell have had."""
-    found: dict[Cell, dict[str, Array]] = {}
+    """All tables. The methods of a test are compared on the samples that all of them have had."""
+    found: dict[str, dict[Cell, dict[str, Array]]] = {test: {} for test in options.tests}
     for cell, wanted in chosen(options).items():
-        rejected = results.of(cell, options.n_resamples, wanted, options.simulations)
-        if rejected is not None:
-            found[cell] = rejected
+        for test, of_test in found.items():
+            run = [name for name in wanted if Method.parse(name).test == test]
+            run = [name for name in run if results.of(cell, options.n_resamples, [name], 1) is not None]
+            rejected = results.of(cell, options.n_resamples, run, options.simulations) if run else None
+            if rejected is not None:
+                of_test[cell] = rejected
     parts = [
         f"All pairs, two-sided tests at {ALPHA:g}, R = {options.n_resamples}, samples with replacement; n is their "
         "number. Each rate has its 95% interval (Clopper–Pearson). `bh` and `by`: the false discovery rate. **K**: "
         "in samples of S segments, the length of an output is within 2 standard errors of that of the reference."
     ]
-    for test in options.tests:
-        adjustments = [NONE, *(a for a in ADJUSTMENTS if options.adjust is None or a in options.adjust)]
-        adjustments = [a for a in adjustments if any(str(Method(test, a, METRIC)) in each for each in found.values())]
-        rows = error_rows(found, test, adjustments)
-        if rows:
+    summary, tables = [], []
+    for test, of_test in found.items():
+        used = {Method.parse(name).adjust for of_methods in of_test.values() for name in of_methods}
+        adjustments = [adjust for adjust in (NONE, *ADJUSTMENTS) if adjust in used]
+        summary += summary_rows(of_test, test, adjustments)
+        if of_test:
             header = ["population", "S", "n", "", *(f"`{name}`" for name in adjustments)]
-            parts += [f"## Family-wise error rate at {ALPHA:g}: `{test}`", table(header, rows, 1)]
-    for test in options.tests:
-        columns = list(dict.fromkeys(m for each in found.values() for m in each if m.split()[0] == test))
-        rows = power_rows(found, columns)
+            rows = error_rows(of_test, test, adjustments)
+            tables += [f"## Family-wise error rate at {ALPHA:g}: `{test}`", table(header, rows, 1)]
+    if summary:
+        header = ["test", "adjustment", "away from the kink", "near it"]
+        title = f"## Range of family-wise error rates at {ALPHA:g}, one metric, S ≥ {LARGE}"
+        parts += [title, table(header, summary, 4)]
+    parts += tables
+    for test, of_test in found.items():
+        columns = list(dict.fromkeys(name for of_methods in of_test.values() for name in of_methods))
+        rows = power_rows(of_test, columns)
         if rows:
             names = [" ".join(f"`{word}`" for word in name.split()[1:]) for name in columns]
             parts += [f"## Power: `{test}`", table(["population", "S", "n", *names], rows, 1)]
-    lines = dict.fromkeys(f"- {cell.name}: {cell.family.about}." for cell in found)
+    lines = dict.fromkeys(f"- {cell.name}: {cell.family.about}." for of_test in found.values() for cell in of_test)
     parts.append("## Populations\n\n" + "\n".join(lines))
     return "\n\n".join(parts) + "\n"
 

@@ -13,7 +13,7 @@ from .errors import InputError, unknown_name
 from .inference.caveats import with_caveats
 from .inference.enough import automatic
 from .inference.estimates import Estimate
-from .inference.hypotheses import Hypotheses, family_size
+from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import Interval, check_interval
 from .inference.multiplicity import experimentwise_error, per_comparison_level
 from .inference.tests import Plan, records, run_signature, run_tests
@@ -54,6 +54,7 @@ def compare(
     family: types.Family | str = "metric",
     interval: types.Interval | str | None = "percentile",
     confidence_level: float = 0.95,
+    simultaneous: bool = False,
     alpha: float | None = None,
     seed: int = 12345,
     threads: int | None = None,
@@ -118,6 +119,12 @@ def compare(
         A name in :data:`reshuffle.inference.intervals.INTERVALS`, for scores and differences. None for no intervals.
     confidence_level : float
         Confidence level of the intervals.
+    simultaneous : bool
+        Make the intervals of the differences simultaneous: with probability ``confidence_level``, all differences of a
+        family are in their intervals at once. They are computed from the statistic and the replicates that decide about
+        stars, so every difference whose interval excludes 0 has a star. For the two-sided tests ``bootstrap-both``,
+        ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for ``anova``. ``interval``
+        is then that of the scores.
     alpha : float, optional
         Significance level of the tests. 1 − ``confidence_level`` by default.
     seed : int
@@ -164,7 +171,7 @@ def compare(
     ('document', 2)
     """
     levels = Levels.for_tests(interval, confidence_level, alpha)
-    testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family)
+    testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
     resampling = Resampling(n_resamples, seed, threads, progress)
     return compared(
         Data.from_arguments(references, systems, metrics), Units(documents, strata), testing, levels, resampling
@@ -327,6 +334,11 @@ class Inferred(NamedTuple):
         return of_draws or any(pair.test.seed is not None for pair in self.comparisons)
 
     @property
+    def simultaneous(self) -> bool:
+        """Are the intervals of differences simultaneous?"""
+        return self.plan is not None and self.plan.simultaneous is not None
+
+    @property
     def run(self) -> signature.Run:
         """The part of the signature that describes the test, the interval and the replicates."""
         tests = [pair.test for pair in self.comparisons]
@@ -336,7 +348,7 @@ class Inferred(NamedTuple):
         return run._replace(
             interval=None
             if self.interval is None
-            else signature.for_interval(self.interval.name, self.levels.confidence_level),
+            else signature.for_interval(self.interval.name, self.levels.confidence_level, self.simultaneous),
             strata=None if strata is None else strata.n_strata,
             unit=self.replicates.unit,
             units=self.replicates.n_units,
@@ -351,10 +363,25 @@ class Inferred(NamedTuple):
         """
         if self.interval is None:
             return None
-        level, round_score = self.levels.confidence_level, self.replicates.samples[m].round_score
         scheme = "auto" if self.plan is None else self.plan.shuffling.scheme
-        found = self.interval.confidence_interval(Estimate(self.replicates, m, a, b, scheme), level)
-        return replace(found, low=round_score(found.low), high=round_score(found.high))
+        estimate = Estimate(self.replicates, m, a, b, scheme)
+        return self._rounded(m, self.interval.confidence_interval(estimate, self.levels.confidence_level))
+
+    def of_differences(
+        self, outcome: Outcome, rows: Sequence[tuple[int, tuple[int, int]]]
+    ) -> list[ConfidenceInterval | None]:
+        """The intervals of the differences between two rows of a sample, which are simultaneous if the outcome is."""
+        if outcome.low is None or outcome.high is None:
+            return [self.interval_of(m, *pair) for m, pair in rows]
+        level, ends = self.levels.confidence_level, zip(outcome.low.tolist(), outcome.high.tolist(), strict=True)
+        return [
+            self._rounded(m, ConfidenceInterval(low, high, level, "simultaneous"))
+            for (m, _), (low, high) in zip(rows, ends, strict=True)
+        ]
+
+    def _rounded(self, m: int, interval: ConfidenceInterval) -> ConfidenceInterval:
+        round_score = self.replicates.samples[m].round_score
+        return replace(interval, low=round_score(interval.low), high=round_score(interval.high))
 
 
 def compared(
@@ -364,10 +391,7 @@ def compared(
     names, baseline = _in_order(data.names, testing)
     # Pairs are (system, baseline): a positive difference means that the system scores higher.
     pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if baseline is None or x == 0]
-    plan = Plan.from_settings(testing, *data.metrics, alpha=levels.alpha, n_pairs=len(pairs))
-    interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics, test=plan.test.name)
-    if interval is not None and interval.inverts is not None:
-        plan = plan.for_inversion(interval.name)
+    plan, interval = _planned(data, testing, levels, len(pairs))
     size = family_size(plan.family, len(pairs), len(data.metrics))
     resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
     resampled = Resampled.from_data(data, names, units, resampling, pairs)
@@ -378,29 +402,40 @@ def compared(
     outcome = run_tests(plan, [replicates], hypotheses)
     tests = records(plan, [replicates], hypotheses, outcome, data.labels, data.n_references)
     found = Inferred(replicates, levels, interval, plan, baseline, enough=enough)
-    compared_rows = (
-        (m, pair, rows)
-        for m, sample in enumerate(replicates.samples)
-        for pair, rows in zip(pairs, sample.rows_of(pairs), strict=True)
-    )
+    rows = [(m, own) for m, sample in enumerate(replicates.samples) for own in sample.rows_of(pairs)]
     comparisons = [
         PairedDifference(
             baseline=names[b],
             system=names[a],
             metric=data.labels[m],
             test=replace(test, statistic=replicates.samples[m].round_score(test.statistic)),
-            confidence_interval=found.interval_of(m, *rows),
-            n_segments=_n_scored(resampled.by_segment[m], rows),
-            n_units=_n_scored(replicates.samples[m], rows),
+            confidence_interval=confidence_interval,
+            n_segments=_n_scored(resampled.by_segment[m], own),
+            n_units=_n_scored(replicates.samples[m], own),
             intraclass_correlation=correlation,
             design_effect=effect,
             exchangeability=exchangeability,
         )
-        for (m, (a, b), rows), test, (correlation, effect), exchangeability in zip(
-            compared_rows, tests, resampled.effects(pairs), resampled.exchangeability(plan, pairs), strict=True
+        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability in zip(
+            pairs * len(data.metrics),
+            rows,
+            tests,
+            found.of_differences(outcome, rows),
+            resampled.effects(pairs),
+            resampled.exchangeability(plan, pairs),
+            strict=True,
         )
     ]
     return _comparison(data, names, resampled.by_segment, found._replace(comparisons=comparisons))
+
+
+def _planned(data: Data, testing: ComparisonSettings, levels: Levels, n_pairs: int) -> tuple[Plan, Interval | None]:
+    """The test and the interval, checked to be compatible."""
+    plan = Plan.from_settings(testing, *data.metrics, alpha=levels.alpha, n_pairs=n_pairs)
+    interval = None if levels.interval is None else check_interval(levels.interval, *data.metrics, test=plan.test.name)
+    if interval is not None and interval.inverts is not None:
+        plan = plan.for_inversion(interval.name)
+    return (plan.for_simultaneous(interval, levels) if testing.simultaneous else plan), interval
 
 
 def _with_number(
@@ -502,7 +537,7 @@ def _with_inference(base: Comparison, found: Inferred) -> Comparison:
         comparisons=tuple(found.comparisons),
         baseline=found.baseline,
         test=None if found.plan is None else found.plan.used,
-        interval=None if found.interval is None else found.interval.used,
+        interval=None if found.interval is None else replace(found.interval.used, simultaneous=found.simultaneous),
         experimentwise_error=experimentwise_error(found.levels.alpha, n_tests) if n_tests else None,
         per_comparison_level=per_comparison_level(found.levels.alpha, n_tests) if n_tests else None,
         n_strata=None if strata is None else strata.n_strata,

@@ -49,7 +49,8 @@ class ConfidenceInterval:
     confidence_level : float
         For example 0.95.
     method : str
-        A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``clopper-pearson`` or ``robbins``.
+        A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``simultaneous``, ``clopper-pearson`` or
+        ``robbins``.
     """
 
     low: Real
@@ -496,11 +497,22 @@ class UsedTest:
 
 @dataclass(frozen=True, slots=True)
 class UsedInterval:
-    """The confidence interval of a result: its name, its name in reports, and whether it is computed from draws."""
+    """The confidence interval of a result.
+
+    Attributes
+    ----------
+    name, title : str
+        The name in :data:`reshuffle.inference.intervals.INTERVALS`, and its name in reports.
+    draws : bool
+        Whether it is computed from bootstrap draws.
+    simultaneous : bool
+        Whether the intervals of differences are simultaneous instead.
+    """
 
     name: str
     title: str
     draws: bool
+    simultaneous: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ class ComparisonSettings:
     baseline: str | None = None
     all_pairs: bool = False
     family: str = "metric"
+    simultaneous: bool = False
 
 
 @dataclass(frozen=True)

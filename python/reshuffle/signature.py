@@ -75,13 +75,13 @@ def for_stopping(rule: str, *values: object) -> str:
     return f"{rule}[{','.join(map(str, values))}]"
 
 
-def for_interval(interval: str, confidence_level: float) -> str:
-    """Kind of confidence interval, and its level.
+def for_interval(interval: str, confidence_level: float, simultaneous: bool = False) -> str:
+    """Kind of confidence interval, its level, and whether those of differences are simultaneous.
 
-    >>> for_interval("bca", 0.95)
-    'bca[0.95]'
+    >>> for_interval("bca", 0.95), for_interval("percentile", 0.95, simultaneous=True)
+    ('bca[0.95]', 'percentile[0.95]+simultaneous')
     """
-    return f"{interval}[{confidence_level:g}]"
+    return f"{interval}[{confidence_level:g}]{'+simultaneous' if simultaneous else ''}"
 
 
 def for_seeds(seeds: Iterable[int]) -> str:

@@ -181,7 +181,7 @@ def test_a_family_is_the_pairs_under_a_metric_or_all_tests(name: str) -> None:
 @pytest.mark.parametrize(
     "test",
     [
-        pytest.param("ar", marks=pytest.mark.xfail(strict=True, reason="shuffles have one family for each metric")),
+        "ar",
         "ar-studentized",
         "bootstrap-both",
     ],
@@ -291,16 +291,16 @@ def test_the_sentence_names_the_method_the_family_and_the_error_rate() -> None:
     several = words(compared(4, metrics))
     assert (
         "Adjusted p: step-down maxT over 6 pairs under each metric; family-wise error rate ≤ 0.05: the chance of any "
-        "false star under a metric. Over all 2 metrics it may be up to 0.1; family 'all' (--family all) controls it "
-        "over all 12 tests."
+        "false star under a metric. Over the 2 metrics together it may be up to 0.1; family 'all' (--family all) keeps "
+        "it at 0.05 over the 12 tests."
     ) in several
     assert (
-        "Adjusted p: Holm over all 12 tests, 6 pairs under each of 2 metrics; family-wise error rate ≤ 0.05: the "
+        "Adjusted p: Holm over 12 tests, 6 pairs under each of 2 metrics; family-wise error rate ≤ 0.05: the "
         "chance of any false star."
     ) in words(compared(4, metrics, adjust="holm", family="all"))
     assert (
         "Adjusted p: Benjamini-Hochberg over 6 pairs under each metric; false discovery rate ≤ 0.6: the expected share "
-        "of false stars among the stars under a metric. Over all 2 metrics it may be up to 1; "
+        "of false stars among the stars under a metric. Over the 2 metrics together it may be up to 1; "
     ) in words(compared(4, metrics, adjust="bh", alpha=0.6))
 
 
@@ -311,11 +311,12 @@ def test_where_every_family_has_one_test_tables_have_no_second_p(adjust: str) ->
     for fmt in ("text", "markdown", "latex", "html"):
         report = words(comparison, fmt)
         assert "adjusted p" not in report
-        assert "One test under each metric, so p needs no adjustment there" in report
+        assert "Each metric is a family of one test, so p needs no adjustment." in report
     assert "* p ≤ 0.05" in words(comparison)
-    assert "Over all 2 metrics it may be up to 0.1; family 'all' (--family all) controls it over all 2 tests." in words(
-        comparison
-    )
+    assert (
+        "Over the 2 metrics together, the chance of any false star may be up to 0.1; family 'all' (--family all) keeps "
+        "it at 0.05 over the 2 tests."
+    ) in words(comparison)
     together = compared(2, ("easy", "noisy"), adjust="holm", family="all")
     assert "adjusted p" in words(together)
     assert adjusted(together) == holm(np.array(pvalues(together))).tolist()
@@ -339,6 +340,8 @@ def test_the_per_comparison_level_is_in_results_and_in_the_note() -> None:
     assert "; a level of 0.00426 for each test would keep it at 0.05." in words(comparison)
     assert 0.00426 <= level < 0.00427
     assert compared(2).per_comparison_level == pytest.approx(0.05)
+    # A level too small for floats is 0.
+    assert "; a level of 0 for each test would keep it at" in words(compared(adjust="none", alpha=5e-324))
     assert score(metrics=scores("easy", 2)).per_comparison_level is None
 
 

@@ -149,13 +149,26 @@ def test_min_p_follows_its_definition(seed: int, alternative: str) -> None:
     assert np.all(got.ravel() >= family.outcome.pvalue)
 
 
+def scales_by_hand(draws: Scores, observed: float, by_side: bool) -> tuple[float, float]:
+    """The scales of the deviations below and above the observed difference, 0 if all draws are equal."""
+    if len(set(draws)) == 1:
+        return 0.0, 0.0
+    spread = float(np.std(draws))
+    if not by_side:
+        return spread, spread
+    below = sum((draw - observed) ** 2 for draw in draws if draw < observed)
+    above = sum((draw - observed) ** 2 for draw in draws if draw > observed)
+    return tuple(float(np.sqrt(2 * squares / len(draws))) or spread for squares in (below, above))  # type: ignore[return-value]
+
+
 def max_t_of_draws_by_hand(
-    draws: Scores, observed: list[float], alternative: str, reflected: bool
+    draws: Scores, observed: list[float], alternative: str, by_side: bool
 ) -> tuple[list[float], list[float]]:
     """Adjusted p-values from the (pairs, R) differences on the draws and the observed ones, and how extreme these are.
 
     Draw by draw, from the definition: (1 + #{r: the largest deviation of this and all less extreme pairs reaches the
-    observed one})/(R + 1), then the running maximum. Deviations are divided by their standard deviation.
+    observed one})/(R + 1), then the running maximum. Deviations d_b − d are divided by their standard deviation; with
+    ``by_side`` they are d − d_b, divided by the root mean square of those on the same side of d.
     """
     infinity = float("inf")
 
@@ -167,9 +180,10 @@ def max_t_of_draws_by_hand(
             return extreme(value) / se
         return 0.0 if value == 0 else infinity * extreme(value)
 
-    spreads = [float(np.std(row)) if len(set(row)) > 1 else 0.0 for row in draws]
-    reach = [standardized(d, se) for d, se in zip(observed, spreads, strict=True)]
-    sign = -1 if reflected else 1
+    spreads = [scales_by_hand(row, d, by_side) for row, d in zip(draws, observed, strict=True)]
+    # 0 lies below a positive difference.
+    reach = [standardized(d, spread[int(d <= 0)]) for d, spread in zip(observed, spreads, strict=True)]
+    sign = -1 if by_side else 1
     order = sorted(range(len(observed)), key=lambda j: (-reach[j], j))
     raw = {}
     for place, j in enumerate(order):
@@ -177,9 +191,9 @@ def max_t_of_draws_by_hand(
         for r in range(draws.shape[1]):
             deviations = [
                 # A pair whose draws are all equal to a difference other than 0 never counts.
-                standardized(sign * (draws[i, r] - observed[i]), spreads[i])
+                standardized(sign * (draws[i, r] - observed[i]), spreads[i][int(draws[i, r] > observed[i])])
                 for i in order[place:]
-                if spreads[i] > 0 or observed[i] == 0
+                if spreads[i][0] > 0 or observed[i] == 0
             ]
             count += reach[j] == -infinity or any(t >= reach[j] - 1e-12 for t in deviations)
         raw[j] = (count + 1) / (draws.shape[1] + 1)
@@ -191,7 +205,7 @@ LINEAR = Formula("linear", lambda totals: totals[..., 0] / 64)
 
 
 @pytest.mark.parametrize("metric_", ["bleu", "python", "constant"])
-@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile"])
+@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both"])
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metric_: str) -> None:
     for seed in range(3):
@@ -209,14 +223,15 @@ def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metr
         (scores,), totals = replicates.draws, replicates.samples[0].scores
         draws = np.array([scores[a] - scores[b] for a, b in pairs])
         observed = [float(totals[a] - totals[b]) for a, b in pairs]
-        reflected = test == "bootstrap-percentile"
-        expected, reach = max_t_of_draws_by_hand(draws, observed, alternative, reflected)
+        by_side = {"bootstrap": [False], "bootstrap-percentile": [True], "bootstrap-both": [False, True]}[test]
+        by_hand = [max_t_of_draws_by_hand(draws, observed, alternative, each) for each in by_side]
+        expected, reach = np.max([p for p, _ in by_hand], axis=0), by_hand[0][1]
         plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS["maxt"])
         outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
         assert outcome.adjusted is not None
         np.testing.assert_allclose(outcome.adjusted, np.maximum(expected, outcome.pvalue))
         assert outcome.adjusted[1] == 1  # two identical systems
-        if test == "bootstrap" or alternative != "two-sided":
+        if test == "bootstrap":
             # The step of each pair counts its own draws too, in the way in which its test counts them.
             np.testing.assert_allclose(outcome.adjusted, expected)
         if metric_ == "constant" and seed > 0:  # one pair differs by the same amount in every draw
@@ -393,25 +408,31 @@ def test_the_largest_statistics_and_the_scales_are_those_of_the_family(test: str
     observed = Observed(replicates, hypotheses, "two-sided", Shuffling(), step_down.extra, every_statistic=True)
     outcome = (step_down.run or TESTS[test].run)(observed)
     adjusted = ADJUSTMENTS["maxt"].adjust(Unadjusted(observed, outcome), step_down)
-    assert adjusted.scales is not None
     if test == "ar":
-        (series,) = replicates.run([Series()], PAIRS)
-        np.testing.assert_allclose(adjusted.scales, np.sqrt((series**2).mean(axis=-1)).ravel())
-        assert adjusted.largest is None
+        assert not adjusted.bands
         return
     if test == "ar-studentized":
         studentized = [studentize(sample.with_counts(), pair) for sample in samples for pair in PAIRS]
         (series,) = replicates.with_samples(studentized).run([Series()], [(0, 1)])
-        extreme, scales = np.abs(series[:, 0]), [sample.observed.error for sample in studentized]
+        expected = [(np.abs(series[:, 0]), [(sample.observed.error,) * 2 for sample in studentized])]
     else:
-        deviations = [observed.drawn_differences(h) - observed.statistic[h] for h in range(8)]
-        scales = [np.std(values) for values in deviations]
-        extreme = np.abs([values / (scale or 1) for values, scale in zip(deviations, scales, strict=True)])
-    np.testing.assert_allclose(adjusted.scales, scales, atol=1e-12)
-    assert adjusted.largest is not None
-    assert len(adjusted.largest) == len(hypotheses.families())
-    for largest, place in zip(adjusted.largest, hypotheses.families(), strict=True):
-        np.testing.assert_allclose(largest, extreme[place].max(axis=0))
+        expected = []
+        for by_side in {"bootstrap": [False], "bootstrap-percentile": [True], "bootstrap-both": [False, True]}[test]:
+            extreme, scales = [], []
+            for h in range(8):
+                drawn, d = observed.drawn_differences(h), observed.statistic[h]
+                scales.append(scales_by_hand(drawn, d, by_side))
+                below, above = (scale or 1 for scale in scales[-1])
+                extreme.append(np.abs(drawn - d) / np.where(drawn < d, below, above))
+            expected.append((np.array(extreme), scales))
+    for band, (extreme_, scales_) in zip(adjusted.bands, expected, strict=True):
+        np.testing.assert_allclose([band.below, band.above], np.array(scales_).T, atol=1e-12)
+        assert len(band.critical(0.05)) == len(hypotheses.families())
+        for k in (1, 6, 12):  # of 121 statistics with the observed one
+            for critical, place in zip(band.critical(k / 121), hypotheses.families(), strict=True):
+                assert critical == pytest.approx(np.sort(extreme_[place].max(axis=0))[-k])
+    if test == "ar-studentized":
+        np.testing.assert_allclose(adjusted.bands[0].to_reach, np.abs([s.observed.value for s in studentized]))
 
 
 def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batches(

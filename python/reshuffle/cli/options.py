@@ -172,7 +172,7 @@ TEST = (
         "--alpha",
         type=float,
         metavar="LEVEL",
-        help="Significance level: a star marks p <= alpha.  [default: 1 - confidence]",
+        help="Significance level: a star marks p, or adjusted p, <= alpha.  [default: 1 - confidence]",
     ),
     option(
         "Test",
@@ -208,6 +208,16 @@ def _intervals(default: str | None, confidence: float | None) -> tuple[Decorator
                show_default=confidence is not None, metavar="LEVEL", help=f"Confidence level.{level}"),
     )  # fmt: skip
 
+
+SIMULTANEOUS = (
+    option(
+        "Intervals",
+        "--simultaneous",
+        is_flag=True,
+        help="Make the intervals of the differences simultaneous: with the confidence level, all of a family hold at "
+        "once. Every difference whose interval excludes 0 has a star.",
+    ),
+)
 
 THREADS = option("Resampling", "--threads", type=int, metavar="N", help="Threads to use.  [default: all cores]")
 
@@ -285,7 +295,7 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
-    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), resampling, output)
+    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS, resampling, output)
     return reference(systems(options(command)))
 
 

@@ -350,10 +350,11 @@ def _star_and_interval(
     if not disagree:
         return
     pairs = [comparison.comparisons[index] for index in disagree]
+    simultaneous = comparison.interval is not None and comparison.interval.simultaneous
     # The adjustment is the reason only if the unadjusted p agrees with the interval.
     adjusted = [pair.test.adjusted_pvalue is not None for pair in pairs]
     by_adjustment = [
-        is_adjusted and (pair.test.pvalue <= alpha) == excludes_0(pair)
+        is_adjusted and not simultaneous and (pair.test.pvalue <= alpha) == excludes_0(pair)
         for is_adjusted, pair in zip(adjusted, pairs, strict=True)
     ]
     others = [
@@ -380,5 +381,7 @@ def _by_methods(comparison: Comparison) -> str:
     test, interval = comparison.test, comparison.interval
     assert test is not None
     assert interval is not None
+    if interval.simultaneous:  # each that excludes 0 has a star
+        return "step-down"
     # The interval is the dual of bootstrap-percentile, which is one half of bootstrap-both.
     return "half" if (test.name, interval.name) == ("bootstrap-both", "percentile") else "method"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+from ..validate import MAX_RESAMPLES
+
 __all__ = ["FOR_STANDARD_DEVIATION", "LARGEST", "automatic", "for_ends", "for_pvalue"]
 
 # The number of replicates that should be at least as extreme if p = α, and that should lie beyond each end of an
@@ -49,9 +51,9 @@ def automatic(*needed: int | None) -> tuple[int, int]:
 
 
 def _ceil(x: float) -> int:
-    """The smallest integer that is at least x, up to the rounding error of x.
+    """The smallest integer that is at least x, up to the rounding error of x, and at most the number allowed.
 
     >>> 2 * 20 / (1 - 0.9), _ceil(2 * 20 / (1 - 0.9))
     (400.0000000000001, 400)
     """
-    return math.ceil(x * (1 - 1e-9))
+    return math.ceil(min(x * (1 - 1e-9), MAX_RESAMPLES))

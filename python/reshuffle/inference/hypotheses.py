@@ -208,6 +208,8 @@ class Outcome:
         2 where p is twice the share of the smaller tail, else 1; None if it is :attr:`Observed.tails` everywhere.
     standard_error : (H,) ndarray of float, or None
         The standard error that the difference was divided by, NaN if it was not.
+    low, high : (H,) ndarray of float, or None
+        The ends of simultaneous confidence intervals of the differences.
     extra : sequence
         The results of :attr:`Observed.extra`, each with one row per metric.
     """
@@ -224,6 +226,8 @@ class Outcome:
     ties: Integers | None = None
     tails: Integers | None = None
     standard_error: Scores | None = None
+    low: Scores | None = None
+    high: Scores | None = None
     extra: Sequence[Any] = ()
 
     @classmethod
@@ -261,4 +265,6 @@ COLUMNS: dict[str, object] = {
     "ties": MISSING,
     "tails": 1,
     "standard_error": np.nan,
+    "low": np.nan,
+    "high": np.nan,
 }

@@ -28,6 +28,7 @@ from ..settings import DocumentIds, Resampling, StratumIds, Units, default_alpha
 from ..validate import check_level, check_name
 from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
+from .pvalues import largest_rank
 
 __all__ = [
     "INTERVALS",
@@ -68,14 +69,6 @@ def rank_of_ends(n_draws: int, level: float) -> int:
     (25, 25, 0)
     """
     return largest_rank(n_draws + 1, default_alpha(level), tails=2)
-
-
-def largest_rank(n: int, alpha: float, tails: int = 1) -> int:
-    """The largest integer k with tails·k/n ≤ α in floating point, as p-values are compared with α."""
-    rank = int(alpha * n / tails)
-    rank += tails * (rank + 1) / n <= alpha
-    rank -= tails * rank / n > alpha
-    return rank
 
 
 def _symmetric_ends(draws: Scores, level: float) -> tuple[float, float]:
@@ -271,7 +264,7 @@ INTERVALS: Mapping[str, Interval] = {
             "percentile",
             "percentile",
             "the k-th smallest and the k-th largest of n draws, k = alpha*(n + 1)/2 rounded down; excludes 0 exactly "
-            "when bootstrap-percentile is significant",
+            "when bootstrap-percentile has p <= alpha",
             "doi:10.1017/CBO9780511802843, 5.3",
             percentile,
         ),
@@ -334,7 +327,7 @@ INTERVALS: Mapping[str, Interval] = {
             "ar-studentized",
             "inversion of the studentized test (differences) and percentile (scores)",
             "the observed difference ± the critical value of the test ar-studentized times the standard error, which "
-            "excludes 0 exactly when that test is significant; scores have percentile intervals",
+            "excludes 0 exactly when that test has p <= alpha; scores have percentile intervals",
             "doi:10.1214/13-AOS1090",
             by_inversion,
             kind=SUMS,

@@ -12,6 +12,7 @@ from replicates depends on the test: :attr:`reshuffle.inference.tests.Significan
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,23 +22,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Progress
+from ..errors import InputError
 from ..metrics.base import Scores
 from ..resampling import MaxT, MinP, Reduction, Series, Spread, extremeness, ranks_among_all
 from ..results import SignificanceResult, may_lie_across
 from .hypotheses import Observed, Outcome
-from .pvalues import pvalue
+from .pvalues import largest_rank, pvalue
 
 __all__ = [
     "ADJUSTMENTS",
-    "MAX_T_OF_ALL_DRAWS",
-    "MAX_T_OF_DRAWS",
-    "MAX_T_OF_REFLECTED_DRAWS",
+    "MAX_T_OF_BOTH",
+    "MAX_T_OF_CENTRED_DRAWS",
+    "MAX_T_OF_PERCENTILES",
     "MAX_T_OF_SHUFFLES",
     "MIN_P_OF_SHUFFLES",
     "Adjusted",
     "Adjustment",
+    "Band",
     "StepDown",
     "Unadjusted",
+    "critical_values",
     "experimentwise_error",
     "extremeness_to_reach",
     "per_comparison_level",
@@ -86,24 +90,34 @@ class Unadjusted:
 
 
 @dataclass(frozen=True, eq=False)
-class Adjusted:
-    """Adjusted p-values, and what simultaneous intervals need of the computation.
+class Band:
+    """What simultaneous intervals need of an adjustment: |d| divided by its scale is compared with a critical value.
 
     Attributes
     ----------
-    pvalues : (H,) ndarray of float
-        The adjusted p-values.
-    largest : tuple of (R,) ndarray of float, or None
-        For each family, how extreme the most extreme of its standardized statistics is on every replicate. None if the
-        adjustment does not compute it.
-    scales : (H,) ndarray of float, or None
-        What each statistic is divided by to be standardized: the standard deviation over the replicates, or the
-        standard error. 0 if the statistic is the same on all replicates. None if the adjustment needs no scale.
+    critical : callable
+        From α to the critical value of each family: (families,).
+    to_reach : (H,) ndarray of float
+        |d| divided by its scale. The single-step adjusted p is at most α exactly if the critical value is smaller.
+    below, above : (H,) ndarray of float
+        The scale of a difference for deviations below and above it.
+    """
+
+    critical: Callable[[float], Scores]
+    to_reach: Scores
+    below: Scores
+    above: Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Adjusted:
+    """Adjusted p-values, (H,). ``bands`` is what simultaneous intervals need, empty where there are none.
+
+    With several bands, all of them have to exclude 0 for a small adjusted p.
     """
 
     pvalues: Scores
-    largest: tuple[Scores, ...] | None = None
-    scales: Scores | None = None
+    bands: tuple[Band, ...] = ()
 
 
 def _monotone(order: NDArray[np.intp], pvalues: Scores) -> Scores:
@@ -226,10 +240,10 @@ def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
                 yield extremeness(statistics, alternative) * factors[h]
 
         pvalues, _ = step_down_max(observed, thresholds.ravel(), series)
-        return Adjusted(pvalues, scales=spreads.ravel())
+        return Adjusted(pvalues)
     reduction = MaxT(alternative, scales, thresholds, hypotheses.family_of_metric)
     (counts,) = observed.replicates.run([reduction], hypotheses.pairs)
-    return Adjusted(_step_down(observed, counts.ravel(), -thresholds.ravel()), scales=spreads.ravel())
+    return Adjusted(_step_down(observed, counts.ravel(), -thresholds.ravel()))
 
 
 def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
@@ -281,77 +295,137 @@ def _statistics(observed: Observed, order: Sequence[int]) -> Iterator[Scores]:
             yield found.pop(h)
 
 
-def max_t_of_draws(tests: Unadjusted, reflected: bool = False) -> Adjusted:
+def max_t_of_centred_draws(tests: Unadjusted) -> Adjusted:
     """Step-down maxT of bootstrap draws: as that of shuffles, with (d_b − d)/se as the statistic of draw b.
 
     d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
-    Young 1993, algorithm 4.1, on deviations as in Hall & Wilson 1991 (doi:10.2307/2532163). With ``reflected`` the
-    deviations are d − d_b, which for one-sided alternatives are those that ``bootstrap-percentile`` counts.
+    Young 1993, algorithm 4.1, on deviations as in Hall & Wilson 1991 (doi:10.2307/2532163).
 
     A family of one hypothesis keeps its p, which a test may count in another way. Memory: a few arrays of R numbers,
     for any number of pairs.
     """
-    observed, draws = tests.observed, _StandardizedDraws(tests.observed, reflected)
+    return _max_t_of_draws(tests, _CentredDraws(tests.observed))
+
+
+def max_t_of_percentiles(tests: Unadjusted) -> Adjusted:
+    """Step-down maxT of bootstrap draws for ``bootstrap-percentile``, which counts draws on the other side of 0.
+
+    The statistic of draw b is (d − d_b)/s, and that of the data, whose place 0 takes, is d/s. Deviations below and
+    above d have scales s of their own, their root mean squares, because percentiles follow the skewness of the draws.
+    Scales need far fewer draws than ranks, by which Beran 1988 (Journal of the American Statistical Association 83)
+    makes statistics comparable.
+    """
+    return _max_t_of_draws(tests, _DrawsBySide(tests.observed))
+
+
+def max_t_of_both(tests: Unadjusted) -> Adjusted:
+    """The larger adjusted p of the centred and of the percentile deviations.
+
+    Near a kink of the metric either of them alone rejects too often (:func:`reshuffle.inference.bootstrap.both`).
+    """
+    centred, percentiles = max_t_of_centred_draws(tests), max_t_of_percentiles(tests)
+    return Adjusted(np.maximum(centred.pvalues, percentiles.pvalues), (*centred.bands, *percentiles.bands))
+
+
+def _max_t_of_draws(tests: Unadjusted, draws: _StandardizedDraws) -> Adjusted:
+    observed = tests.observed
     pvalues, largest = step_down_max(observed, draws.to_reach, draws.extremeness)
     for family in observed.hypotheses.families():
         if family.stop - family.start == 1:
             pvalues[family] = tests.outcome.pvalue[family]
-    return Adjusted(pvalues, largest, draws.spreads)
+    return Adjusted(pvalues, (Band(partial(critical_values, largest), draws.to_reach, draws.below, draws.above),))
 
 
-def max_t_of_all_draws(tests: Unadjusted) -> Adjusted:
-    """The larger adjusted p of both deviations. For two sides they are the same."""
-    adjusted = max_t_of_draws(tests)
-    if tests.observed.alternative == "two-sided":
-        return adjusted
-    reflected = max_t_of_draws(tests, reflected=True)
-    return Adjusted(np.maximum(adjusted.pvalues, reflected.pvalues), scales=adjusted.scales)
+def critical_values(largest: Sequence[Scores], alpha: float) -> Scores:
+    """The k-th largest of the (R,) maxima of each family, k = ⌊α(R + 1)⌋ ≥ 1: (families,)."""
+    rank = largest_rank(len(largest[0]) + 1, alpha)
+    return np.array([np.partition(maxima, -rank)[-rank] for maxima in largest])
 
 
-class _StandardizedDraws:
-    """The deviations of each pair's draws, divided by their standard deviation, as extremeness.
+class _StandardizedDraws(ABC):
+    """The deviations of each pair's draws from the observed difference, divided by their scales, as extremeness.
 
-    ``spreads``, (H,), are the standard deviations, 0 if the draws differ by no more than rounding errors. ``to_reach``,
-    (H,), is the extremeness of the observed differences. It is infinite where all draws equal a difference other than
-    0; such a pair adds nothing to a maximum.
+    ``below`` and ``above``, (H,), are the scales of deviations on either side, 0 if the draws differ by no more than
+    rounding errors. ``to_reach``, (H,), is the extremeness of the observed differences. It is infinite where all draws
+    equal a difference other than 0; such a pair adds nothing to a maximum.
     """
 
-    def __init__(self, observed: Observed, reflected: bool) -> None:
+    def __init__(self, observed: Observed) -> None:
         n = len(observed.hypotheses)
-        self.observed, self.sign = observed, -1 if reflected else 1
+        self.observed = observed
         self.progress, self.done = observed.replicates.progress or Progress(), 0
         self.progress.begin("adjusting", 2 * n)
-        self.spreads = np.array([self._spread(h) for h in range(n)])
-        self.scales = np.divide(1, self.spreads, out=np.zeros(n), where=self.spreads > 0)
-        self.to_reach = extremeness_to_reach(observed.thresholds, observed.alternative) * self.scales
-        constant = (self.scales == 0) & (np.abs(observed.statistic) > observed.tolerances)
+        self.below, self.above = np.array([self._checked_scales(h) for h in range(n)]).T
+        towards_0 = np.where(observed.statistic > 0, self.below, self.above)
+        to_reach = extremeness_to_reach(observed.thresholds, observed.alternative)
+        self.to_reach = np.divide(to_reach, towards_0, out=np.zeros(n), where=towards_0 > 0)
+        constant = (towards_0 == 0) & (np.abs(observed.statistic) > observed.tolerances)
         self.to_reach[constant] = np.inf * extremeness(observed.statistic[constant], observed.alternative)
 
     def _step(self) -> None:
         self.done += 1
         self.progress.update(self.done)
 
-    def _spread(self, h: int) -> float:
-        drawn = self.observed.drawn_differences(h)
+    def _deviations(self, h: int) -> Scores:
         self._step()
-        return float(drawn.std()) if np.ptp(drawn) > self.observed.tolerances[h] else 0.0
+        return np.asarray(self.observed.drawn_differences(h) - self.observed.statistic[h])
+
+    def _checked_scales(self, h: int) -> tuple[float, float]:
+        deviations = self._deviations(h)
+        return self.scales(deviations) if np.ptp(deviations) > self.observed.tolerances[h] else (0.0, 0.0)
+
+    @abstractmethod
+    def scales(self, deviations: Scores) -> tuple[float, float]:
+        """The scale of deviations below 0, and of those above."""
+
+    @abstractmethod
+    def standardized(self, h: int, deviations: Scores) -> Scores:
+        """The deviations of a pair divided by their scale, with the sign that the test gives them."""
 
     def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
         """The extremeness of the pairs with these indices on every draw: (R,) each."""
         for h in order:
-            self._step()
+            deviations = self._deviations(h)
             if np.isfinite(self.to_reach[h]):
-                deviations = self.sign * (self.observed.drawn_differences(h) - self.observed.statistic[h])
-                yield extremeness(deviations, self.observed.alternative) * self.scales[h]
+                yield extremeness(self.standardized(h, deviations), self.observed.alternative)
             else:
-                yield np.full(self.observed.replicates.n_resamples, -np.inf)
+                yield np.full_like(deviations, -np.inf)
+
+
+class _CentredDraws(_StandardizedDraws):
+    """d_b − d, divided by its standard deviation."""
+
+    def scales(self, deviations: Scores) -> tuple[float, float]:
+        """See :class:`_StandardizedDraws`."""
+        return (float(deviations.std()),) * 2
+
+    def standardized(self, h: int, deviations: Scores) -> Scores:
+        """See :class:`_StandardizedDraws`. 0 for identical systems, so that all draws count."""
+        return deviations / self.below[h] if self.below[h] > 0 else np.zeros_like(deviations)
+
+
+class _DrawsBySide(_StandardizedDraws):
+    """d − d_b, divided by the root mean square of the deviations on the same side of d."""
+
+    def scales(self, deviations: Scores) -> tuple[float, float]:
+        """See :class:`_StandardizedDraws`. A side without draws has the standard deviation."""
+        below, above = (math.sqrt(2 * float((side(deviations, 0) ** 2).mean())) for side in (np.minimum, np.maximum))
+        spread = float(deviations.std())
+        return below or spread, above or spread
+
+    def standardized(self, h: int, deviations: Scores) -> Scores:
+        """See :class:`_StandardizedDraws`. 0 for identical systems, so that all draws count."""
+        if self.below[h] == 0:
+            return np.zeros_like(deviations)
+        return np.asarray(-deviations / np.where(deviations < 0, self.below[h], self.above[h]))
 
 
 def step_down_max(observed: Observed, to_reach: Scores, series: SeriesInOrder) -> tuple[Scores, tuple[Scores, ...]]:
-    """Step-down maxT from the extremeness of all replicates: the adjusted p-values, and ``Adjusted.largest``.
+    """Step-down maxT from the extremeness of all replicates.
 
     ``to_reach``, (H,), is how extreme the observed statistics are. ``series`` iterates over how extreme those of the
-    replicates are, (R,), for hypotheses in the order of their indices. It is called once for each family.
+    replicates are, (R,), for hypotheses in the order of their indices. It is called once for each family. Returns the
+    adjusted p-values, and how extreme the most extreme statistic of each family is on every replicate, (R,) each.
     """
     counts, maxima = np.empty(len(to_reach), dtype=np.int64), []
     for family in observed.hypotheses.families():
@@ -417,18 +491,25 @@ class StepDown:
     run : callable or None
         The test itself, if it makes the adjustment in the same pass over the replicates. Otherwise
         :attr:`reshuffle.inference.tests.SignificanceTest.run` is used.
+    has_bands : bool
+        Whether there are simultaneous intervals (:attr:`Adjusted.bands`).
+    dual : str or None
+        The interval of single differences that excludes 0 if, and only if, the test's own p is at most α, where that
+        does not follow from the bands.
     """
 
     adjust: Callable[[Unadjusted], Adjusted]
     extra: Sequence[Reduction[Any, Any]] = ()
     run: Callable[[Observed], Outcome] | None = None
+    has_bands: bool = False
+    dual: str | None = None
 
 
 MAX_T_OF_SHUFFLES = StepDown(max_t_of_shuffles, extra=(Spread(),))
 MIN_P_OF_SHUFFLES = StepDown(min_p_of_shuffles)
-MAX_T_OF_DRAWS = StepDown(max_t_of_draws)
-MAX_T_OF_ALL_DRAWS = StepDown(max_t_of_all_draws)
-MAX_T_OF_REFLECTED_DRAWS = StepDown(partial(max_t_of_draws, reflected=True))
+MAX_T_OF_CENTRED_DRAWS = StepDown(max_t_of_centred_draws, has_bands=True)
+MAX_T_OF_PERCENTILES = StepDown(max_t_of_percentiles, has_bands=True, dual="percentile")
+MAX_T_OF_BOTH = StepDown(max_t_of_both, has_bands=True, dual="percentile")
 
 
 # Which adjusted p-values may lie on either side of α, from the 95% interval of the p-value or count behind each.
@@ -558,7 +639,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "bonferroni",
             "Bonferroni",
-            "p times the number of pairs",
+            "p times the number of tests in the family",
             "doi:10.1080/01621459.1961.10482090",
             _undecided_by_bonferroni,
             of_pvalues=bonferroni,
@@ -574,7 +655,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "sidak",
             "Šidák",
-            "1 - (1 - p)^m for m pairs; slightly smaller than Bonferroni's p, exact for independent tests",
+            "1 - (1 - p)^m for m tests; slightly smaller than Bonferroni's p, exact for independent tests",
             "doi:10.1080/01621459.1967.10482935",
             _by_ends(sidak),
             of_pvalues=sidak,
@@ -590,7 +671,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "hommel",
             "Hommel",
-            "Simes' tests of all sets of pairs; never larger than Hochberg's p, and for the same tests",
+            "Simes' tests of all sets of tests; never larger than Hochberg's p, and for the same tests",
             "doi:10.1093/biomet/75.2.383",
             _by_ends(hommel),
             of_pvalues=hommel,

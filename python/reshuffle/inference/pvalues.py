@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores
 
-__all__ = ["pvalue", "threshold"]
+__all__ = ["largest_rank", "pvalue", "threshold"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Booleans: TypeAlias = NDArray[np.bool_]
@@ -40,3 +40,11 @@ def threshold(statistic: Scores, tolerances: Scores, alternative: str) -> Scores
     if alternative == "two-sided":
         statistic = np.abs(statistic)
     return statistic + tolerances if alternative == "less" else statistic - tolerances
+
+
+def largest_rank(n: int, alpha: float, tails: int = 1) -> int:
+    """The largest integer k with tails·k/n ≤ α in floating point, as p-values are compared with α."""
+    rank = int(alpha * n / tails)
+    rank += tails * (rank + 1) / n <= alpha
+    rank -= tails * rank / n > alpha
+    return rank

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -20,7 +21,16 @@ from ..resampling import Pairs, Replicates, Sample, Series, extremeness, reached
 from ..resampling.schemes import Shuffled, shuffle
 from ..resampling.studentized import studentize
 from .hypotheses import Observed, Outcome
-from .multiplicity import Adjusted, StepDown, Unadjusted, extremeness_to_reach, step_down_max, step_down_min
+from .multiplicity import (
+    Adjusted,
+    Band,
+    StepDown,
+    Unadjusted,
+    critical_values,
+    extremeness_to_reach,
+    step_down_max,
+    step_down_min,
+)
 from .pvalues import threshold
 from .randomization import outcome_of_shuffles
 
@@ -223,7 +233,8 @@ def _randomization_with_max_t(observed: Observed) -> Outcome:
     one_pass = _OnePass(observed)
     pvalues, largest = step_down_max(observed, one_pass.to_reach, one_pass.extremeness)
     shuffled = Shuffled.from_counts("iid", one_pass.exceedances, observed.replicates.n_resamples)
-    outcome = outcome_of_shuffles(observed.statistic, shuffled, [Adjusted(pvalues, largest, one_pass.scales)])
+    band = Band(partial(critical_values, largest), one_pass.to_reach, one_pass.scales, one_pass.scales)
+    outcome = outcome_of_shuffles(observed.statistic, shuffled, [Adjusted(pvalues, (band,))])
     return replace(outcome, standard_error=one_pass.errors)
 
 
@@ -246,7 +257,7 @@ def _min_p(tests: Unadjusted) -> Adjusted:
     return Adjusted(step_down_min(observed, (to_reach, tolerances), tests.outcome.exceedances + 1, series))
 
 
-MAX_T = StepDown(_from_outcome, run=_randomization_with_max_t)
+MAX_T = StepDown(_from_outcome, run=_randomization_with_max_t, has_bands=True)
 MIN_P = StepDown(_min_p)
 
 

@@ -24,23 +24,25 @@ from ..resampling import Replicates
 from ..resampling.schemes import SCHEMES, Shuffling
 from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, SignificanceResult, UsedTest
-from ..settings import ComparisonSettings
+from ..settings import ComparisonSettings, Levels, default_alpha
 from ..validate import check_name
 from . import bootstrap, closed_form, randomization, studentized
 from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, FAMILIES, MISSING, Hypotheses, Observed, Outcome, family_size
+from .intervals import INTERVALS, Interval
 from .multiplicity import (
     ADJUSTMENTS,
-    MAX_T_OF_ALL_DRAWS,
-    MAX_T_OF_DRAWS,
-    MAX_T_OF_REFLECTED_DRAWS,
+    MAX_T_OF_BOTH,
+    MAX_T_OF_CENTRED_DRAWS,
+    MAX_T_OF_PERCENTILES,
     MAX_T_OF_SHUFFLES,
     MIN_P_OF_SHUFFLES,
     Adjustment,
     StepDown,
     Unadjusted,
 )
+from .simultaneous import simultaneous_ends
 
 __all__ = [
     "ADJUSTMENT_CHOICES",
@@ -62,9 +64,9 @@ IID = Shuffling()
 
 # Adjustments that users choose: those of the registry, and two that are resolved to one of them or to none.
 ADJUSTMENT_CHOICES: Mapping[str, str] = {
-    "auto": "the default: none for a single test and with gandy; holm with the schemes exact and subgroup, with "
-    "besag-clifford, for tests without maxt and for families of one pair; else maxt",
-    "none": "stars by p itself; the report has the chance of any false star",
+    "auto": "the default: maxt; holm with the schemes exact and subgroup, with besag-clifford, for tests without maxt "
+    "and for families of one test; none for a single comparison and with gandy",
+    "none": "p is not adjusted; the report has the chance of any false star, and a level for each test that limits it",
     **{adjustment.name: f"{adjustment.title}: {adjustment.about}" for adjustment in ADJUSTMENTS.values()},
 }
 
@@ -116,6 +118,11 @@ class SignificanceTest:
     needs_exchangeable: bool = False
     liberal: float | None = None
 
+    @property
+    def adjustments_with_bands(self) -> list[str]:
+        """The names of the adjustments that have simultaneous intervals."""
+        return [name for name, step_down in self.step_down.items() if step_down.has_bands]
+
     def name_for(self, metric: Metric | CorpusFunction) -> str:
         """The name of the test that is used for a metric."""
         return self.for_texts if self.for_texts is not None and isinstance(metric, CorpusFunction) else self.name
@@ -155,7 +162,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             "doi:10.2307/2532163",
             bootstrap.centred,
             replicates="draws",
-            step_down={"maxt": MAX_T_OF_DRAWS},
+            step_down={"maxt": MAX_T_OF_CENTRED_DRAWS},
         ),
         SignificanceTest(
             "bootstrap-both",
@@ -165,17 +172,17 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.both,
             replicates="draws",
             tails=2,
-            step_down={"maxt": MAX_T_OF_ALL_DRAWS},
+            step_down={"maxt": MAX_T_OF_BOTH},
         ),
         SignificanceTest(
             "bootstrap-percentile",
             "percentile bootstrap",
-            "significant exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
+            "p <= alpha exactly when the percentile interval of the difference excludes 0; smallest p 2/(n + 1)",
             "doi:10.1017/CBO9780511802843, 5.3",
             bootstrap.percentile,
             replicates="draws",
             tails=2,
-            step_down={"maxt": MAX_T_OF_REFLECTED_DRAWS},
+            step_down={"maxt": MAX_T_OF_PERCENTILES},
         ),
         SignificanceTest(
             "bootstrap-shift",
@@ -257,6 +264,8 @@ def _automatic_adjustment(
     Adjustments from replicates need replicates that all pairs share. Where every family has only one test, Holm's
     method leaves p as it is, so that the test may still be exact.
     """
+    if settings.simultaneous:
+        return next(iter(test.step_down))
     rule = resolve_stopping(settings.stopping)
     if n_pairs * n_metrics == 1 or (rule is not None and not rule.valid_at_all_levels):
         return None
@@ -280,6 +289,38 @@ def _check_adjustment(name: str, test: SignificanceTest) -> Adjustment:
             others=either(others),
         )
     return adjustment
+
+
+def _check_simultaneous(settings: ComparisonSettings, test: SignificanceTest) -> None:
+    """:class:`InputError` if the settings do not give each interval that excludes 0 its star."""
+    supported = {other.name: names for other in TESTS.values() if (names := other.adjustments_with_bands)}
+    if test.name not in supported:
+        raise InputError(
+            "there are no simultaneous intervals for {test}: use {tests}",
+            test=_named(test),
+            tests=Argument("test", tuple(supported)),
+        )
+    adjust = "none" if settings.adjust is None else settings.adjust
+    if adjust not in ("auto", *supported[test.name]):
+        raise InputError(
+            "simultaneous intervals for {test} belong to the adjustment {own}, but the adjustment is {adjust!r}: leave "
+            "one of them out",
+            test=_named(test),
+            own=either(map(repr, supported[test.name])),
+            adjust=adjust,
+        )
+    rule = resolve_stopping(settings.stopping)
+    if rule is not None or settings.scheme not in ("auto", "iid"):
+        what = f"the scheme {settings.scheme!r}" if rule is None else f"the stopping rule {rule.name!r}"
+        raise InputError(
+            f"simultaneous intervals need the same shuffles of every pair, which {what} does not make: leave one of "
+            "them out"
+        )
+    if settings.alternative != "two-sided":
+        raise InputError(
+            f"simultaneous intervals are two-sided, but the alternative is {settings.alternative!r}: leave one of them "
+            "out"
+        )
 
 
 def _named(test: SignificanceTest) -> str:
@@ -348,6 +389,7 @@ class Plan:
     adjustment: Adjustment | None = None
     family: str = "metric"  # a name in FAMILIES
     inverted: bool = False  # whether an interval inverts the test
+    simultaneous: float | None = None  # the confidence level of simultaneous intervals
     # Whether the stopping rule is the reason why ``auto`` does not adjust.
     unadjusted_by_rule: bool = False
 
@@ -364,6 +406,8 @@ class Plan:
         This is where the adjustment ``auto`` is resolved.
         """
         test = check_test(settings.test, settings.alternative, *metrics)
+        if settings.simultaneous:
+            _check_simultaneous(settings, test)
         chosen = "none" if settings.adjust is None else settings.adjust
         family, n_metrics = settings.family, max(len(metrics), 1)
         check_name("adjustment", chosen, list(ADJUSTMENT_CHOICES))
@@ -392,6 +436,25 @@ class Plan:
                 "or choose another interval"
             )
         return replace(self, inverted=True)
+
+    def for_simultaneous(self, interval: Interval | None, levels: Levels) -> Plan:
+        """This plan with simultaneous intervals of the differences. ``interval`` is that of the scores.
+
+        :class:`InputError` if the interval or the levels do not go with them.
+        """
+        own = [name for name, other in INTERVALS.items() if name == "percentile" or other.inverts == self.test.name]
+        if interval is None or interval.name not in own:
+            chosen = None if interval is None else interval.name
+            raise InputError(
+                f"simultaneous intervals of differences go with interval {either(map(repr, own))} of scores, got "
+                f"{chosen!r}: leave out the interval"
+            )
+        if levels.alpha != default_alpha(levels.confidence_level):
+            raise InputError(
+                f"with simultaneous intervals, alpha must be 1 - confidence, {default_alpha(levels.confidence_level)}, "
+                f"got {levels.alpha}: leave out one of them"
+            )
+        return replace(self, simultaneous=levels.confidence_level)
 
     @property
     def tails(self) -> int:
@@ -459,7 +522,12 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
     outcome = run(observed)
     if plan.adjustment is None:
         return outcome
-    return replace(outcome, adjusted=plan.adjustment.adjust(Unadjusted(observed, outcome), step_down).pvalues)
+    adjusted = plan.adjustment.adjust(Unadjusted(observed, outcome), step_down)
+    outcome = replace(outcome, adjusted=adjusted.pvalues)
+    if plan.simultaneous is None or step_down is None:
+        return outcome
+    low, high = simultaneous_ends(observed, adjusted, step_down, plan.simultaneous)
+    return replace(outcome, low=low, high=high)
 
 
 def records(
@@ -482,7 +550,7 @@ def records(
     arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
     columns = [none if array is None else array.tolist() for array in arrays]
-    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, tails, error in zip(
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, tails, error, *_ in zip(
         *columns, strict=True
     ):
         replicates = sets[t]

@@ -115,15 +115,16 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
     if metrics == 1:
         return f"{method} over {pairs}; {controlled}."
     if test.family == "all":
-        return f"{method} over all {tests:,} tests, {pairs} under each of {metrics:,} metrics; {controlled}."
+        return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
-    overall = (
-        f"Over all {metrics:,} metrics it may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' "
-        f"(--family all) controls it over all {tests:,} tests."
+    together = f"Over the {metrics:,} metrics together"
+    limits = (
+        f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' (--family all) keeps it at "
+        f"{number(alpha)} over the {tests:,} tests."
     )
     if comparison.family_size == 1:
-        return f"One test under each metric, so p needs no adjustment there; {controlled} under a metric. {overall}"
-    return f"{method} over {pairs} under each metric; {controlled} under a metric. {overall}"
+        return f"Each metric is a family of one test, so p needs no adjustment. {together}, {RATES[rate]} {limits}"
+    return f"{method} over {pairs} under each metric; {controlled} under a metric. {together} it {limits}"
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
@@ -142,8 +143,24 @@ def _within(comparison: Comparison) -> str:
 def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> str:
     n_draws = counted(comparison.n_resamples or 0, "bootstrap draw")
     draws = f", {n_draws}{_unit(comparison)}" if interval.draws else ""
+    if interval.simultaneous:
+        return (
+            f"{ci(level)} of scores: {interval.title}{draws}{_within(comparison)}. {_simultaneous(comparison, level)}"
+        )
     each = f"; {number(100 * level)}% holds for each interval, not for all at once"
     return f"{ci(level)}: {interval.title}{draws}{_within(comparison)}{each if len(comparison.comparisons) > 1 else ''}"
+
+
+def _simultaneous(comparison: Comparison, level: float) -> str:
+    """What simultaneous intervals are and promise."""
+    tests, metrics = len(comparison.comparisons), len(comparison.metrics)
+    if comparison.family_size == 1:
+        of = "its own interval under each metric"
+    elif comparison.family_size == tests:
+        of = f"all {tests:,} intervals at once" + ("" if metrics == 1 else ", under all metrics")
+    else:
+        of = f"all {comparison.family_size:,} intervals under a metric at once"
+    return f"{ci(level)} of differences: simultaneous, {number(100 * level)}% for {of}"
 
 
 def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
@@ -283,13 +300,15 @@ def _many_tests(values: Values) -> str:
 
 
 def _rounded_down(level: float) -> str:
-    """A level with three significant digits that is not larger, so that it keeps an error rate, too.
+    """A level with three significant digits, rounded down so that the error rate is not above the one wanted.
 
     >>> _rounded_down(0.016952), _rounded_down(0.05)
     ('0.0169', '0.05')
     """
-    unit = 10.0 ** (math.floor(math.log10(level)) - 2)
-    return f"{math.floor(level / unit * (1 + 1e-9)) * unit:.3g}"
+    from decimal import ROUND_FLOOR, Context
+
+    rounded = Context(prec=3, rounding=ROUND_FLOOR).create_decimal(repr(level * (1 + 1e-9)))
+    return f"{float(rounded):.3g}"
 
 
 def _few_units(values: Values) -> str:
@@ -345,6 +364,7 @@ REASONS = {
     "adjustment": "p is adjusted, the interval is not",
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
+    "step-down": "the adjustment steps down, simultaneous intervals cannot",
     "half": "for a star, the test 'bootstrap' must reject as well",
     "method": "they are computed by different methods",
 }

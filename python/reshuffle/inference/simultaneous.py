@@ -1,0 +1,67 @@
+"""Simultaneous confidence intervals: with the confidence level, all differences of a family are in theirs at once.
+
+The interval of a difference d is d − c·s₋ to d + c·s₊. c is the critical value of the largest standardized difference
+of the family, and s₋ and s₊ are the scales of the difference. Such intervals belong to the single-step form of the
+adjustment that decides about stars (Westfall & Young 1993, 2.3). Its step-down form rejects whatever the single-step
+form rejects. So a difference whose interval excludes 0 has a star, but not every star has such an interval.
+
+Where an adjusted p is the largest of several, the interval contains those of all of them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import InputError
+from ..metrics.base import Scores
+from ..settings import default_alpha
+from .estimates import Estimate
+from .hypotheses import Observed
+from .intervals import INTERVALS
+from .multiplicity import Adjusted, Band, StepDown
+from .pvalues import largest_rank
+
+__all__ = ["simultaneous_ends"]
+
+
+def simultaneous_ends(observed: Observed, adjusted: Adjusted, step_down: StepDown, level: float) -> Scores:
+    """The lower and the upper end of the interval of each difference, which belong to it: (2, H).
+
+    ``level`` is the confidence level for a family. :class:`InputError` if there are too few replicates for it, or if an
+    interval would be infinite.
+    """
+    alpha, n = default_alpha(level), observed.replicates.n_resamples
+    tails = 1 if step_down.dual is None else observed.tails
+    if largest_rank(n + 1, alpha, tails) == 0:
+        needed = math.ceil(tails / alpha - 1e-9) - 1
+        raise InputError(
+            f"simultaneous intervals need at least {needed:,} replicates at confidence level {level:.10g}, got {n:,}: "
+            "increase n_resamples (-n)"
+        )
+    ends = [_ends_of_band(observed, band, alpha) for band in adjusted.bands]
+    if step_down.dual is not None:
+        hypotheses, dual = observed.hypotheses, INTERVALS[step_down.dual]
+        systems = zip(hypotheses.metric.tolist(), hypotheses.a.tolist(), hypotheses.b.tolist(), strict=True)
+        single = [dual.ends(Estimate(observed.replicates, m, a, b), level) for m, a, b in systems]
+        ends.append(np.array(single).T)
+    lower, upper = np.array(ends).swapaxes(0, 1)
+    return np.array([lower.min(axis=0), upper.max(axis=0)])
+
+
+def _ends_of_band(observed: Observed, band: Band, alpha: float) -> Scores:
+    """The ends by one statistic: (2, H)."""
+    critical = np.empty(len(observed.hypotheses))
+    for family, value in zip(observed.hypotheses.families(), band.critical(alpha).tolist(), strict=True):
+        critical[family] = value
+    if np.isinf(critical).any():
+        raise InputError(
+            "simultaneous intervals would be infinite, because too many replicates have a standard error of 0: use "
+            "another test"
+        )
+    difference = observed.statistic
+    lower, upper = difference - critical * band.below, difference + critical * band.above
+    # A critical value within the tolerance of the observed one is a tie. Then p > α, and 0 is an end.
+    tie = critical >= band.to_reach
+    return np.array([np.where(tie, np.minimum(lower, 0), lower), np.where(tie, np.maximum(upper, 0), upper)])

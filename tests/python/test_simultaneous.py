@@ -1,0 +1,203 @@
+"""Simultaneous intervals: against their definition, beside the stars, and what is refused."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import FromCounts, InputError, SegmentScores, bootstrap_interval, bootstrap_test, compare
+from reshuffle.inference.tests import TESTS
+from reshuffle.metrics.base import Counts
+from reshuffle.results import Comparison
+from test_multiplicity import counts_of
+
+TESTS_WITH_DRAWS = ["bootstrap", "bootstrap-percentile", "bootstrap-both"]
+SUPPORTED = [*TESTS_WITH_DRAWS, "ar-studentized"]
+
+
+def ratings(seed: int, systems: int = 4, segments: int = 50, step: float = 0.3) -> SegmentScores:
+    """Means that differ by multiples of ``step``, with an error of about .14 for 50 segments."""
+    rng = np.random.default_rng(seed)
+    scores = {f"s{k}": np.round(rng.normal(step * k, 1, segments), 2) for k in range(systems)}
+    return SegmentScores("rating", scores)
+
+
+def bleu(seed: int, systems: int = 4, segments: int = 50) -> FromCounts:
+    counts = counts_of(seed, systems, segments)
+    return FromCounts("BLEU", {f"s{k}": counts[k] for k in range(systems)}, "bleu")
+
+
+def compared(metrics: Any, **options: Any) -> Comparison:
+    settings = {"all_pairs": True, "simultaneous": True, "n_resamples": 199} | options
+    return compare(metrics=metrics, **settings)
+
+
+def excludes_0(interval: Any) -> bool:
+    return not interval.low <= 0 <= interval.high
+
+
+@pytest.mark.parametrize("test", SUPPORTED)
+@given(
+    seed=st.integers(0, 2**32),
+    systems=st.integers(2, 4),
+    alpha=st.sampled_from([0.01, 0.05, 0.1, 0.32]),
+    n=st.integers(199, 340),
+    kind=st.sampled_from(["means", "bleu", "both"]),
+    family=st.sampled_from(["metric", "all"]),
+    step=st.sampled_from([0, 0.2, 0.4]),
+)
+def test_each_interval_that_excludes_0_has_its_star(
+    test: str, seed: int, systems: int, alpha: float, n: int, kind: str, family: str, step: float
+) -> None:
+    metrics: list[Any] = []
+    if kind != "bleu":
+        metrics.append(ratings(seed, systems, 20, step))
+    if kind != "means":
+        metrics.append(bleu(seed, systems, 20))
+    comparison = compared(
+        metrics, test=test, n_resamples=n, family=family, alpha=alpha, confidence_level=round(1 - alpha, 12)
+    )
+    for pair in comparison.comparisons:
+        interval = pair.confidence_interval
+        assert interval is not None
+        assert (interval.method, interval.confidence_level) == ("simultaneous", round(1 - alpha, 12))
+        assert interval.low <= pair.difference <= interval.high
+        if excludes_0(interval):
+            assert pair.is_significant(alpha)
+
+
+def bands_by_hand(drawn: Counts, observed: Counts, alpha: float, by_side: bool) -> tuple[Counts, Counts]:
+    """The ends of all pairs from their (pairs, R) differences on the draws and the observed ones."""
+    n, deviations = drawn.shape[1], drawn - observed[:, None]
+    if by_side:
+        below, above = (np.sqrt(2 * (np.clip(deviations, *ends) ** 2).mean(axis=1)) for ends in ((None, 0), (0, None)))
+    else:
+        below = above = deviations.std(axis=1)
+    largest = np.max(np.where(deviations < 0, -deviations / below[:, None], deviations / above[:, None]), axis=0)
+    critical = np.sort(largest)[-int(alpha * (n + 1) + 1e-9)]
+    return observed - critical * below, observed + critical * above
+
+
+@pytest.mark.parametrize("test", TESTS_WITH_DRAWS)
+def test_ends_from_draws_follow_their_definition(test: str) -> None:
+    data, pairs = ratings(5), [(b, a) for a, b in combinations(range(4), 2)]
+    comparison = compared(data, test=test)
+    scores = [counts[:, 0] / 100 for counts in data.counts.values()]
+    results = [bootstrap_test(scores[a], scores[b], n_resamples=199, keep_null_distribution=True) for a, b in pairs]
+    observed = np.array([result.statistic for result in results])
+    drawn = observed[:, None] + np.array([result.null_distribution for result in results])
+    by_side = {"bootstrap": [False], "bootstrap-percentile": [True], "bootstrap-both": [False, True]}[test]
+    ends = [bands_by_hand(drawn, observed, 0.05, each) for each in by_side]
+    if test != "bootstrap":
+        single = [bootstrap_interval(scores[a], b=scores[b], n_resamples=199) for a, b in pairs]
+        ends.append((np.array([each.low for each in single]), np.array([each.high for each in single])))
+    expected = np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+    got: list[Any] = [pair.confidence_interval for pair in comparison.comparisons]
+    np.testing.assert_allclose([[each.low for each in got], [each.high for each in got]], expected)
+    # Wider than one by one, but by less than Bonferroni's quantile of a normal distribution, 2.64 for six pairs.
+    for each, alone in zip(got, compared(data, test=test, simultaneous=False).comparisons, strict=True):
+        own = alone.confidence_interval
+        assert own is not None
+        assert 1 < (each.high - each.low) / (own.high - own.low) < 1.6
+
+
+def test_a_family_of_one_pair_has_the_interval_by_inversion() -> None:
+    """For two systems the largest |z| is that of the pair."""
+    options: dict[str, Any] = {"test": "ar-studentized", "scheme": "iid", "interval": "ar-studentized"}
+    for data in (ratings(1, 2), bleu(3, 2)):
+        (one,) = compared(data, **options).comparisons
+        (other,) = compared(data, simultaneous=False, **options).comparisons
+        assert one.confidence_interval is not None
+        assert other.confidence_interval is not None
+        assert one.test.adjusted_pvalue == one.test.pvalue == other.test.pvalue
+        assert (one.confidence_interval.low, one.confidence_interval.high) == pytest.approx(
+            (other.confidence_interval.low, other.confidence_interval.high), rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("test", SUPPORTED)
+def test_one_family_of_all_metrics_has_wider_intervals(test: str) -> None:
+    metrics = [ratings(2), bleu(2)]
+    by_metric, of_all = (compared(metrics, test=test, family=family) for family in ("metric", "all"))
+    for one, other in zip(by_metric.comparisons, of_all.comparisons, strict=True):
+        own, wide = one.confidence_interval, other.confidence_interval
+        assert own is not None
+        assert wide is not None
+        assert wide.low <= own.low
+        assert own.high <= wide.high
+    alone = compared(metrics[0], test=test)
+    assert [p.confidence_interval for p in alone.comparisons] == [p.confidence_interval for p in by_metric.comparisons][
+        :6
+    ]
+
+
+@pytest.mark.parametrize("test", SUPPORTED)
+def test_identical_systems_have_an_interval_of_width_0(test: str) -> None:
+    data = bleu(4)  # s2 is a copy of s0
+    pair = compared(data, test=test).pair("s2", "s0")
+    assert pair.confidence_interval is not None
+    assert (pair.confidence_interval.low, pair.confidence_interval.high) == (0, 0)
+    assert pair.test.adjusted_pvalue == 1
+
+
+def test_scores_keep_their_intervals_and_reports_say_what_holds() -> None:
+    metrics = [ratings(2), bleu(2)]
+    plain, wide = (compared(metrics, simultaneous=simultaneous) for simultaneous in (False, True))
+    assert [score.confidence_interval for score in plain.scores] == [score.confidence_interval for score in wide.scores]
+    assert plain.interval is not None
+    assert wide.interval is not None
+    assert (plain.interval.simultaneous, wide.interval.simultaneous) == (False, True)
+    assert "percentile[0.95]+simultaneous" in wide.signature
+    texts = [" ".join(str(comparison).split()) for comparison in (plain, wide)]
+    assert "95% holds for each interval, not for all at once" in texts[0]
+    assert "95% CI of differences: simultaneous, 95% for all 6 intervals under a metric at once" in texts[1]
+    of_all = " ".join(str(compared(metrics, family="all")).split())
+    assert "95% for all 12 intervals at once, under all metrics" in of_all
+    assert "95% for all 6 intervals at once." in " ".join(str(compared(metrics[0])).split())
+
+
+def test_a_star_beside_an_interval_with_0_is_explained() -> None:
+    """Three clear differences leave only three steps for the fourth, so the step-down p is smaller."""
+    for seed in range(200):
+        comparison = compared(ratings(seed, step=0.25), test="bootstrap", n_resamples=999)
+        found = [caveat for caveat in comparison.caveats if caveat.kind == "star-and-interval"]
+        if found:
+            assert found[0].values["reasons"] == ("step-down",)
+            assert found[0].values["starred"] == found[0].values["pairs"]
+            assert "the adjustment steps down" in " ".join(str(comparison).split())
+            return
+    raise AssertionError("no seed has such a star")
+
+
+@pytest.mark.parametrize("test", [name for name, entry in TESTS.items() if not entry.adjustments_with_bands])
+def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
+    with pytest.raises(InputError, match=r"there are no simultaneous intervals for the test .*: use test='ar-studen"):
+        compared(ratings(1), test=test)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"adjust": "holm"}, r"belong to the adjustment 'maxt', but the adjustment is 'holm'"),
+        ({"adjust": None}, r"but the adjustment is 'none'"),
+        ({"adjust": "minp", "test": "ar-studentized"}, r"but the adjustment is 'minp'"),
+        ({"scheme": "exact", "test": "ar-studentized"}, r"the scheme 'exact' does not make: leave one"),
+        ({"stopping": "gandy", "test": "ar-studentized"}, r"the stopping rule 'gandy' does not make"),
+        ({"alternative": "greater"}, r"are two-sided, but the alternative is 'greater'"),
+        ({"interval": "bca"}, r"go with interval 'percentile' of scores, got 'bca'"),
+        ({"interval": None}, r"go with interval 'percentile' of scores, got None"),
+        ({"interval": "t", "test": "ar-studentized"}, r"interval 'percentile' or 'ar-studentized' of scores, got 't'"),
+        ({"alpha": 0.01}, r"alpha must be 1 - confidence, 0.05, got 0.01"),
+        ({"n_resamples": 38}, r"need at least 39 replicates at confidence level 0.95, got 38: increase n_resamples"),
+        ({"n_resamples": 18, "test": "bootstrap"}, r"need at least 19 replicates at confidence level 0.95, got 18"),
+        ({"n_resamples": 18, "test": "ar-studentized"}, r"need at least 19 replicates"),
+    ],
+)
+def test_other_combinations_are_refused_with_words(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compared(ratings(1), **options)
