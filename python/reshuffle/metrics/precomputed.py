@@ -98,6 +98,11 @@ class SegmentScores(PrecomputedCounts):
         numbers of segments differ, or the largest score needs a resolution so coarse that the scores of some system
         would change by more than 10⁻⁹ of that system's largest.
 
+    Notes
+    -----
+    With missing scores, a pair costs as much time and memory as two more systems, 16·S bytes each, unless all systems
+    lack the same scores.
+
     Examples
     --------
     >>> ratings = SegmentScores("rating", {"a": [1.5, 2, 0], "b": [2.5, 2, 1]})
