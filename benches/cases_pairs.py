@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
+from itertools import combinations
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +16,7 @@ import sacrebleu.significance
 from agreement import Array, Outcome, same_outcomes, same_pvalues, same_scores
 from cases_resampling import SEED, SHUFFLES, contenders, pair, sacrebleu_test
 from data import BASELINE, OTHER, Texts
-from races import Contender, Race, call
+from races import Contender, Measurement, Race, call, command
 from reshuffle import (
     FromCounts,
     InputError,
@@ -26,7 +30,7 @@ from reshuffle import (
 from reshuffle.results import Comparison
 from rivals import ONE_THREAD, RESHUFFLE, SACREBLEU
 
-__all__ = ["auto", "delta", "maxt", "pairs"]
+__all__ = ["auto", "delta", "families", "maxt", "pairs"]
 
 SMALL = 500
 MANY_SYSTEMS = 100
@@ -167,6 +171,49 @@ def maxt(texts: Texts) -> list[Race]:
             same_comparisons,
         )
     ]
+
+
+def families(texts: Texts) -> list[Race]:
+    """Shows the cost of maxT where it is largest (10,000 shuffles, 3,000 segments). With studentized differences every
+    pair has sums of its own: all 28 pairs of eight systems, compared with as many tests of a single pair by ``ar``. The
+    aim is at most four times as long. Then plain differences for all 4,950 pairs of 100 systems under three metrics
+    (BLEU, chrF, TER), in families by metric and in one family. The aims are 25 seconds and 1 GiB on two cores; the time
+    is that of the comparison without counting, the peak that of the process."""
+    shorter = Texts(texts.files, [lines[:3000] for lines in texts.references], {})
+    systems = {name: lines[:3000] for name, lines in texts.systems.items()}
+    races = []
+    for key in ("bleu", "chrf"):
+        counts = dict(list(counted(shorter._replace(systems=systems), key).items())[:8])
+        both = [{x: counts[x], y: counts[y]} for x, y in combinations(counts, 2)]
+        for name, threads in ((RESHUFFLE, None), (ONE_THREAD, 1)):
+            one_by_one = [all_pairs(key, pair_of, threads=threads) for pair_of in both]
+            together = all_pairs(key, counts, test="ar-studentized", adjust="maxt", threads=threads)
+            race = [
+                Contender(f"{name}, ar, pair by pair", call(partial(differences, one_by_one))),
+                Contender(f"{name}, ar-studentized, maxT", call(partial(differences, [together])), target=0.25),
+            ]
+            races.append(Race(f"{len(both)} pairs, {key}, {name}", race, same_scores))
+
+    def hundred(family: str) -> Callable[[], Measurement]:
+        whole = command(sys.executable, str(Path(__file__).parent / "hundred.py"), family)
+
+        def measure() -> Measurement:
+            measured = whole()
+            remark = f"{measured.outcome['tests']:,} tests"
+            return Measurement(measured.outcome["seconds"], measured.outcome["mean"], measured.peak, remark)
+
+        return measure
+
+    def less_often(of_metric: float, of_all: float) -> None:
+        assert of_metric < of_all, "a larger family must have larger adjusted p-values"
+
+    contenders = [Contender(f"{RESHUFFLE}, family {name}", hundred(name), at_most=3) for name in ("metric", "all")]
+    return [*races, Race(f"{MANY_SYSTEMS} systems, three metrics", contenders, less_often)]
+
+
+def differences(comparisons: Sequence[Callable[[], Comparison]]) -> list[float]:
+    """The differences that these comparisons test, in order of size."""
+    return sorted(abs(pair.difference) for run in comparisons for pair in run().comparisons)
 
 
 def synthetic_systems(counts: Mapping[str, Array], n: int) -> dict[str, Array]:

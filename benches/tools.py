@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cases_commands import million, whole_command
 from cases_counting import chrf, count, nist, sentbleu, ter
-from cases_pairs import auto, delta, maxt, pairs
+from cases_pairs import auto, delta, families, maxt, pairs
 from cases_peers import peers
 from cases_resampling import ar, bootstrap, scipys, vectorised
 from cases_small import small
@@ -37,6 +37,7 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "pairs": pairs,
     "auto": auto,
     "maxt": maxt,
+    "families": families,
     "delta": delta,
     "scipy": scipys,
     "numpy": vectorised,

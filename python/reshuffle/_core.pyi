@@ -26,6 +26,7 @@ __all__ = [
     "MinP",
     "Moments",
     "OptionSpec",
+    "PermutedTally",
     "Progress",
     "Ranks",
     "Reduction",
@@ -44,6 +45,7 @@ __all__ = [
     "draw_many",
     "draw_weights",
     "metrics",
+    "permutations",
     "shuffle_many",
     "simd",
     "stream_indices",
@@ -87,7 +89,7 @@ class Progress:
 
     @property
     def stage(self) -> str:
-        """The current stage: ``tokenizing``, ``counting``, ``shuffling``, ``drawing`` or ``adjusting``.
+        """The current stage: ``tokenizing``, ``counting``, ``shuffling``, ``drawing``, ``permuting`` or ``adjusting``.
 
         Empty before the first.
         """
@@ -326,6 +328,22 @@ class Tally(Reduction):
         """The counts: (metrics, pairs)."""
 
 @final
+class PermutedTally(Reduction):
+    """The number of permutations in which two systems, or all, differ by a threshold. Only for permutations.
+
+    ``thresholds`` have shape (metrics, pairs).
+    """
+
+    def __new__(cls, pairs: Sequence[tuple[int, int]], thresholds: NDArray[np.float64]) -> PermutedTally: ...
+    @property
+    def counts(self) -> NDArray[np.uint64]:
+        """Where |score(x) − score(y)| reaches the threshold of the pair: (metrics, pairs)."""
+
+    @property
+    def range_counts(self) -> NDArray[np.uint64]:
+        """Where the range of the scores of all systems reaches the threshold of the pair: (metrics, pairs)."""
+
+@final
 class SequentialTally(Reduction):
     """As :class:`Tally`, but each test ends when a rule stops it.
 
@@ -484,9 +502,9 @@ class Counts:
 class Resampler:
     """Counts of k systems under one or several metrics, packed once for any number of runs. Keeps no Python object.
 
-    ``samples`` are metrics and their counts; without a metric only :class:`Sums` can be run. ``kind`` is ``shuffles``
-    or ``draws``. ``strata`` are the sizes of consecutive groups of segments; a draw takes as many segments from each
-    group as it has.
+    ``samples`` are metrics and their counts; without a metric only :class:`Sums` can be run. ``kind`` is ``shuffles``,
+    ``draws`` or ``permutations``. ``strata`` are the sizes of consecutive groups of segments; a draw takes as many
+    segments from each group as it has.
     """
 
     def __new__(
@@ -572,6 +590,9 @@ def subset_sum_distribution(steps: NDArray[np.uint64], *, progress: Progress | N
     thread. Each step adds a relative error of at most 2⁻⁵³.
     """
 
+def permutations(seed: int, replicate: int, systems: int, segments: int) -> NDArray[np.uint16]:
+    """The permutation of k systems in each of S segments: (S, k). Position i has the output of system ``[s, i]``."""
+
 def draw_weights(
     seed: int, replicate: int, segments: int, *, strata: Sequence[int] | None = None
 ) -> NDArray[np.uint32]:
@@ -585,7 +606,7 @@ def simd() -> str:
     """
 
 def stream_values(seed: int, purpose: str, replicate: int, n: int) -> NDArray[np.uint64]:
-    """The first n random 64-bit values of a replicate; ``purpose`` is ``shuffle``, ``draw`` or ``code``.
+    """The first n random 64-bit values of a replicate; ``purpose`` is ``shuffle``, ``draw``, ``code``, ``permutation``.
 
     For ``shuffle``, segment u is swapped if bit u % 64 of value u // 64 is set. For ``code``, value u of replicate 0 is
     the code of segment u.

@@ -309,8 +309,12 @@ class Resampled(NamedTuple):
         ]
 
     def exchangeability(self, plan: Plan, pairs: Pairs) -> list[Exchangeability | None]:
-        """Whether outputs are exchangeable, metric by metric, pair by pair; None if the test does not need that."""
-        if not plan.test.needs_exchangeable:
+        """Whether outputs are exchangeable, metric by metric, pair by pair; None if the test does not need that.
+
+        None, too, if the test needs more than two systems to be exchangeable, which this does not check.
+        """
+        all_systems = plan.test.liberal_family is not None and len(self.names) > 2
+        if all_systems or not plan.test.needs_exchangeable:
             return [None] * (len(self.by_segment) * len(pairs))
         return [found for sample in self.replicates.samples for found in sample.exchangeability(sample.rows_of(pairs))]
 

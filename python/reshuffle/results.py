@@ -204,8 +204,8 @@ class SignificanceResult:
         ``bootstrap-percentile``, and for the two-sided ``bootstrap-both`` where ``bootstrap-percentile`` has the larger
         p. Else 1.
     standard_error : float or None
-        For ``ar-studentized``, the standard error of ``statistic`` by the delta method. The test compares differences
-        divided by their standard errors. None for other tests and for functions of texts.
+        The standard error that the test divides ``statistic`` by: for ``ar-studentized`` by the delta method (None for
+        functions of texts), for ``anova`` √(2·MSE/S), the same for all pairs under a metric. None for other tests.
     null_distribution : (R,) ndarray or None
         The statistic of each replicate, if requested. For ``ar-studentized``, the studentized difference; or the
         difference itself, if shuffles have the same order by both (means of segments).
@@ -472,7 +472,7 @@ class UsedTest:
     alternative : str
         ``two-sided``, ``greater`` or ``less``.
     replicates : str or None
-        ``shuffles`` or ``draws``; None for tests without replicates.
+        ``shuffles``, ``draws`` or ``permutations``; None for tests without replicates.
     adjustment, adjustment_title : str or None
         The adjustment for multiple tests, if there was one, and its name in reports.
     adjustment_rate : str or None
@@ -523,6 +523,10 @@ class Caveat:
     ----------
     kind : str
         - ``liberal``: the test rejects true null hypotheses far more often than its level says;
+        - ``all-exchangeable``: the test assumes that the outputs of all systems are exchangeable; its family-wise error
+          rate if their variances differ, and tests to use instead, with the adjustment ``maxt``;
+        - ``approximate``: under a metric whose score is not a mean of segment scores, the test is computed on jackknife
+          pseudo-values and is approximate;
         - ``undecided``: tests with a stopping rule used all their shuffles without a decision;
         - ``other-test``: a metric is a function of texts, which the chosen test does not support, so another test was
           used for it;

@@ -63,8 +63,8 @@ TerVariant: TypeAlias = Literal["sacrebleu", "tercom"]
 """The option ``variant`` of ``ter`` in :func:`reshuffle.metrics.registry.metric_specs`."""
 
 Test: TypeAlias = Literal[
-    "ar", "ar-studentized", "bootstrap", "bootstrap-both", "bootstrap-percentile", "bootstrap-shift",
-    "paired-bootstrap", "t-test", "wilcoxon", "sign-test",
+    "ar", "ar-studentized", "permutation", "bootstrap", "bootstrap-both", "bootstrap-percentile",
+    "bootstrap-shift", "paired-bootstrap", "t-test", "anova", "wilcoxon", "sign-test",
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.TESTS`."""
 
@@ -81,7 +81,8 @@ Stopping: TypeAlias = Literal["besag-clifford", "gandy"]
 """:data:`reshuffle.resampling.stopping.STOPPING`."""
 
 Adjustment: TypeAlias = Literal[
-    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp"
+    "auto", "none", "bonferroni", "holm", "sidak", "hochberg", "hommel", "bh", "by", "maxt", "minp", "tukey",
+    "scheffe",
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.ADJUSTMENT_CHOICES`: ``auto``, ``none`` and the registry of adjustments."""
 

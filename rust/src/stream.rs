@@ -31,6 +31,8 @@ pub enum Purpose {
     Code = 4,
     /// Derived seeds: see [`derive()`].
     Derive = 5,
+    /// Permutations of the systems within units.
+    Permutation = 6,
 }
 
 /// The kinds of derived seeds, and the number by which each kind enters the counter.

@@ -53,6 +53,20 @@ CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
         compared(ratings(apart=30.0), test="bootstrap-shift", scheme="auto"),
         {"test": "bootstrap-shift", "rate": 0.11, "level": 0.05},
     ),
+    "all-exchangeable": (
+        compared(ratings(k=3), test="permutation", scheme="auto"),
+        {
+            "test": "permutation",
+            "systems": 3,
+            "rate": 0.137,
+            "level": 0.05,
+            "instead": ("ar-studentized", "bootstrap-both"),
+        },
+    ),
+    "approximate": (
+        compared(lengths(), test="anova", scheme="auto"),
+        {"metric": "F", "test": "anova", "unit": "segment"},
+    ),
     "undecided": (
         compared(ratings(apart=30.0), scheme="auto", stopping="gandy", n_resamples=9),
         {"undecided": 1, "tests": 1, "n_resamples": 9},

@@ -97,8 +97,10 @@ def _of_tests(comparison: Comparison, enough: int | None, unadjusted_by_rule: bo
         family=test.family or "metric",
     )
     yield from map(_Found, plan.caveats)
+    yield from _all_exchangeable(comparison, plan)
     yield from _undecided(comparison)
     for group in _by_metric(comparison):
+        yield from _approximate(group)
         yield from _other_test(group, plan)
         yield from _dependence(group)
         yield from _not_exchangeable(group)
@@ -114,6 +116,26 @@ def _of_tests(comparison: Comparison, enough: int | None, unadjusted_by_rule: bo
             _few_replicates(comparison, plan, alpha)
             or [*_near_alpha(comparison, plan, test, alpha), *_auto_limit(enough)]
         )
+
+
+def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[_Found]:
+    """The test assumes that all systems are exchangeable. With two systems, ``not-exchangeable`` checks that."""
+    if plan.test.liberal_family is not None and len(comparison.systems) > 2:
+        values = {
+            "test": plan.test.name,
+            "systems": len(comparison.systems),
+            "rate": plan.test.liberal_family,
+            "level": 0.05,
+            "instead": tuple(INSTEAD.values()),
+        }
+        yield _Found(Caveat("all-exchangeable", values))
+
+
+def _approximate(family: _Group) -> Iterator[_Found]:
+    """The test is approximate under one metric."""
+    for caveat in family.tests[0].caveats:
+        if caveat.kind == "approximate":
+            yield _Found(caveat, family.pairs)
 
 
 def _undecided(comparison: Comparison) -> Iterator[_Found]:
@@ -203,21 +225,28 @@ def _many_tests(comparison: Comparison, alpha: float) -> Iterator[_Found]:
 
 def _few_units(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
-    if plan.test.replicates != "shuffles":
+    if plan.test.replicates not in ("shuffles", "permutations"):
         return []
+    permuted, k = plan.test.replicates == "permutations", len(comparison.systems)
+    # One of the arrangements of the two systems of a pair in a unit is the observed one.
+    arrangements = float(k * (k - 1) if permuted else 2)
     smallest = np.empty(len(comparison.comparisons))
     for family in _families(comparison):
-        of_family = np.array([2.0 ** ((plan.alternative == "two-sided") - p.n_units) for p in family.differences])
+        of_family = (1 + (plan.alternative == "two-sided")) * arrangements ** -np.array(
+            [pair.n_units for pair in family.differences]
+        )
         if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
             of_family = plan.adjustment.of_pvalues(of_family)
         smallest[list(family.pairs)] = of_family
     few = np.flatnonzero(smallest > alpha).tolist()
     if not few:
         return []
-    by_chance = any(comparison.comparisons[index].test.scheme == "iid" for index in few)
+    by_chance = permuted or any(comparison.comparisons[index].test.scheme == "iid" for index in few)
     units = max(comparison.comparisons[index].n_units for index in few)
     values: dict[str, Any] = {"units": units, "unit": comparison.unit, "smallest": float(smallest[few].min())}
     values |= {"by_chance": by_chance, "alpha": alpha, "adjusted": comparison.family_size > 1}
+    if permuted:
+        values["systems"] = k
     if len(few) == len(smallest):
         return [_Found(Caveat("few-units", values))]
     return [_Found(Caveat("few-units", {**values, "pairs": len(few), "tests": len(smallest)}), few)]

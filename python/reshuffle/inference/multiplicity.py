@@ -45,6 +45,7 @@ __all__ = [
     "experimentwise_error",
     "extremeness_to_reach",
     "per_comparison_level",
+    "rank_for_intervals",
     "step_down_max",
     "step_down_min",
 ]
@@ -337,9 +338,21 @@ def _max_t_of_draws(tests: Unadjusted, draws: _StandardizedDraws) -> Adjusted:
 
 
 def critical_values(largest: Sequence[Scores], alpha: float) -> Scores:
-    """The k-th largest of the (R,) maxima of each family, k = ⌊α(R + 1)⌋ ≥ 1: (families,)."""
-    rank = largest_rank(len(largest[0]) + 1, alpha)
+    """The k-th largest of the (R,) maxima of each family, k = ⌊α(R + 1)⌋: (families,)."""
+    rank = rank_for_intervals(len(largest[0]), alpha)
     return np.array([np.partition(maxima, -rank)[-rank] for maxima in largest])
+
+
+def rank_for_intervals(n_resamples: int, alpha: float, tails: int = 1) -> int:
+    """The largest k with ``tails``·k/(R + 1) ≤ α; :class:`InputError` if it is 0."""
+    rank = largest_rank(n_resamples + 1, alpha, tails)
+    if rank == 0:
+        needed = math.ceil(tails / alpha - 1e-9) - 1
+        raise InputError(
+            f"simultaneous intervals need at least {needed:,} replicates at confidence level {1 - alpha:.10g}, got "
+            f"{n_resamples:,}: increase n_resamples (-n)"
+        )
+    return rank
 
 
 class _StandardizedDraws(ABC):
@@ -496,6 +509,8 @@ class StepDown:
     dual : str or None
         The interval of single differences that excludes 0 if, and only if, the test's own p is at most α, where that
         does not follow from the bands.
+    per_metric : bool
+        Whether it compares scores under the same metric only, so that a family cannot have several metrics.
     """
 
     adjust: Callable[[Unadjusted], Adjusted]
@@ -503,6 +518,7 @@ class StepDown:
     run: Callable[[Observed], Outcome] | None = None
     has_bands: bool = False
     dual: str | None = None
+    per_metric: bool = False
 
 
 MAX_T_OF_SHUFFLES = StepDown(max_t_of_shuffles, extra=(Spread(),))
@@ -557,7 +573,10 @@ def _by_ends(of_pvalues: Callable[[Scores], Scores]) -> Callable[[Sequence[Signi
 
 
 def _undecided_by_max_t(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:
-    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c, or the unadjusted p if that is larger."""
+    """The adjusted p is (c + 1)/(R + 1) for a count of its own, c, or the unadjusted p if that is larger.
+
+    Without replicates nothing is left open.
+    """
 
     def across(test: SignificanceResult) -> bool:
         if test.n_resamples is None or test.adjusted_pvalue is None:
@@ -708,6 +727,22 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
             "compares with the smallest p of each shuffle; needs many shuffles",
             "Westfall & Young 1993; doi:10.1007/BF02595811",
             _undecided_by_min_p,
+        ),
+        Adjustment(
+            "tukey",
+            "Tukey's HSD",
+            "compares with the range of the scores of all systems; assumes that all of them vary alike",
+            "Tukey 1953; doi:10.1145/2094072.2094076",
+            _undecided_by_max_t,
+            multiplies=False,
+        ),
+        Adjustment(
+            "scheffe",
+            "Scheffé",
+            "compares with the most extreme of all contrasts between systems; never smaller than Tukey's p",
+            "doi:10.1093/biomet/40.1-2.87",
+            _undecided_by_max_t,
+            multiplies=False,
         ),
     )
 }

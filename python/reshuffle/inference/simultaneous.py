@@ -10,8 +10,6 @@ Where an adjusted p is the largest of several, the interval contains those of al
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..errors import InputError
@@ -20,8 +18,7 @@ from ..settings import default_alpha
 from .estimates import Estimate
 from .hypotheses import Observed
 from .intervals import INTERVALS
-from .multiplicity import Adjusted, Band, StepDown
-from .pvalues import largest_rank
+from .multiplicity import Adjusted, Band, StepDown, rank_for_intervals
 
 __all__ = ["simultaneous_ends"]
 
@@ -32,14 +29,9 @@ def simultaneous_ends(observed: Observed, adjusted: Adjusted, step_down: StepDow
     ``level`` is the confidence level for a family. :class:`InputError` if there are too few replicates for it, or if an
     interval would be infinite.
     """
-    alpha, n = default_alpha(level), observed.replicates.n_resamples
-    tails = 1 if step_down.dual is None else observed.tails
-    if largest_rank(n + 1, alpha, tails) == 0:
-        needed = math.ceil(tails / alpha - 1e-9) - 1
-        raise InputError(
-            f"simultaneous intervals need at least {needed:,} replicates at confidence level {level:.10g}, got {n:,}: "
-            "increase n_resamples (-n)"
-        )
+    alpha = default_alpha(level)
+    if step_down.dual is not None:
+        rank_for_intervals(observed.replicates.n_resamples, alpha, observed.tails)
     ends = [_ends_of_band(observed, band, alpha) for band in adjusted.bands]
     if step_down.dual is not None:
         hypotheses, dual = observed.hypotheses, INTERVALS[step_down.dual]

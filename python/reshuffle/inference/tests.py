@@ -20,13 +20,14 @@ from .. import signature
 from ..errors import Argument, InputError, either
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
-from ..resampling import Replicates
+from ..metrics.precomputed import SegmentScores
+from ..resampling import Replicates, Sample
 from ..resampling.schemes import SCHEMES, Shuffling
 from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, SignificanceResult, UsedTest
 from ..settings import ComparisonSettings, Levels, default_alpha
 from ..validate import check_name
-from . import bootstrap, closed_form, randomization, studentized
+from . import anova, bootstrap, closed_form, permutation, randomization, studentized
 from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, FAMILIES, MISSING, Hypotheses, Observed, Outcome, family_size
@@ -83,7 +84,7 @@ class SignificanceTest:
         A function from the observed data for the hypotheses about one test set to their outcomes.
     alternatives : tuple of str
         The alternatives that the test supports.
-    replicates : {'shuffles', 'draws'} or None
+    replicates : {'shuffles', 'draws', 'permutations'} or None
         The kind of its replicates; None for tests in closed form.
     kind : str
         The kind of metric that it needs: ``ANY`` or ``MEANS`` (:mod:`reshuffle.inference.estimates`).
@@ -98,9 +99,17 @@ class SignificanceTest:
     in_batches : bool
         Whether the core tests a batch of problems in one call.
     needs_exchangeable : bool
-        Whether it rejects at the wrong rate if the two outputs of a unit are not exchangeable.
+        Whether it rejects at the wrong rate if the outputs of a unit are not exchangeable.
     liberal : float or None
         The share of true null hypotheses that it rejects at .05, if that is far more than .05.
+    liberal_family : float or None
+        For a test that needs all systems of a family to be exchangeable, the family-wise error rate at .05 if their
+        variances differ.
+    needs_all_systems : bool
+        Whether it needs the scores of all systems on each segment, even to compare two.
+    approximate_unless_mean : bool
+        Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
+        approximate for them.
     """
 
     name: str
@@ -117,6 +126,9 @@ class SignificanceTest:
     in_batches: bool = False
     needs_exchangeable: bool = False
     liberal: float | None = None
+    liberal_family: float | None = None
+    needs_all_systems: bool = False
+    approximate_unless_mean: bool = False
 
     @property
     def adjustments_with_bands(self) -> list[str]:
@@ -154,6 +166,19 @@ TESTS: Mapping[str, SignificanceTest] = {
             studentized.studentized_randomization,
             step_down={"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
             for_texts="ar",
+        ),
+        SignificanceTest(
+            "permutation",
+            "permutation test of all systems",
+            "permute the outputs of all systems in each segment; exact if all systems are exchangeable",
+            "doi:10.1145/2094072.2094076",
+            permutation.permutation_test,
+            alternatives=("two-sided",),
+            replicates="permutations",
+            step_down={"tukey": permutation.TUKEY},
+            needs_exchangeable=True,
+            liberal_family=0.137,
+            needs_all_systems=True,
         ),
         SignificanceTest(
             "bootstrap",
@@ -213,6 +238,19 @@ TESTS: Mapping[str, SignificanceTest] = {
             kind=MEANS,
         ),
         SignificanceTest(
+            "anova",
+            "pairwise t-tests with the error pooled over all systems",
+            "the error of a two-way analysis of variance, systems and segments; approximate unless the score is a mean "
+            "of segment scores",
+            "W05-0908, 4.4",
+            anova.pooled_t_test,
+            alternatives=("two-sided",),
+            replicates=None,
+            step_down={"tukey": anova.TUKEY, "scheffe": anova.SCHEFFE},
+            needs_all_systems=True,
+            approximate_unless_mean=True,
+        ),
+        SignificanceTest(
             "wilcoxon",
             "Wilcoxon signed-rank test",
             "for means of segment scores; tests whether their differences are symmetric about 0",
@@ -253,6 +291,12 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
             "'bootstrap-both' or 'ar' for a one-sided test"
         )
     check_kind(f"test {name!r}", test.kind, metrics, ["bootstrap-both", "ar"])
+    for m in metrics:
+        if test.needs_all_systems and isinstance(m, SegmentScores) and not m.is_complete:
+            raise InputError(
+                f"test {name!r} needs the scores of all systems on each segment, but {m.name} lacks some: use "
+                "'bootstrap-both' or 'ar'"
+            )
     return test
 
 
@@ -269,13 +313,14 @@ def _automatic_adjustment(
     rule = resolve_stopping(settings.stopping)
     if n_pairs * n_metrics == 1 or (rule is not None and not rule.valid_at_all_levels):
         return None
+    own = [name for name, each in test.step_down.items() if not each.per_metric or settings.family == "metric"]
     several = family_size(settings.family, n_pairs, n_metrics) > 1
     shared = several and rule is None and settings.scheme in ("auto", "iid")
-    return next(iter(test.step_down), "holm") if shared else "holm"
+    return (own or ["holm"])[0] if shared else "holm"
 
 
-def _check_adjustment(name: str, test: SignificanceTest) -> Adjustment:
-    """The adjustment with this name; :class:`InputError` if the test does not support it."""
+def _check_adjustment(name: str, test: SignificanceTest, family: str) -> Adjustment:
+    """The adjustment with this name; :class:`InputError` if the test or the kind of family does not support it."""
     adjustment = ADJUSTMENTS[name]
     if adjustment.from_replicates and name not in test.step_down:
         others = [
@@ -287,6 +332,11 @@ def _check_adjustment(name: str, test: SignificanceTest) -> Adjustment:
             test=_named(test),
             tests=Argument("test", tuple(other.name for other in TESTS.values() if name in other.step_down)),
             others=either(others),
+        )
+    if family == "all" and name in test.step_down and test.step_down[name].per_metric:
+        raise InputError(
+            f"adjustment {name!r} compares scores under one metric, so there is no family 'all': use 'holm', or leave "
+            "out the family"
         )
     return adjustment
 
@@ -418,7 +468,7 @@ class Plan:
             )
         automatic = _automatic_adjustment(settings, test, n_pairs, n_metrics)
         name = {"none": None, "auto": automatic}.get(chosen, chosen)
-        adjustment = None if name is None else _check_adjustment(name, test)
+        adjustment = None if name is None else _check_adjustment(name, test, family)
         return cls(
             test,
             settings.alternative,
@@ -482,6 +532,13 @@ class Plan:
         values = {"test": self.test.name, "rate": self.test.liberal, "level": 0.05, "instead": INSTEAD[True]}
         return (Caveat("liberal", values),)
 
+    def caveats_of(self, sample: Sample, label: str) -> tuple[Caveat, ...]:
+        """The caveats about the test under one metric, which reports call ``label``."""
+        if not self.test.approximate_unless_mean or anova.has_segment_values(sample):
+            return self.caveats
+        values = {"metric": label, "test": self.test.name, "unit": sample.unit}
+        return (*self.caveats, Caveat("approximate", values))
+
     @property
     def used(self) -> UsedTest:
         """The test in the record of a comparison."""
@@ -543,7 +600,7 @@ def records(
     ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
     number of references as signatures write it.
     """
-    rule, caveats = plan.shuffling.stopping, plan.caveats
+    rule = plan.shuffling.stopping
     # The seed and the run's part of the signature, by test set, test, scheme and bits. Most hypotheses share it.
     runs: dict[tuple[int, str, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
@@ -554,8 +611,9 @@ def records(
         *columns, strict=True
     ):
         replicates = sets[t]
-        metric = replicates.samples[m].metric
-        name = plan.test.name_for(metric)
+        sample = replicates.samples[m]
+        metric = sample.metric
+        name, label = plan.test.name_for(metric), metric.name if labels is None else labels[m]
         if (t, name, scheme, bits) not in runs:
             seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
@@ -565,7 +623,7 @@ def records(
         results.append(
             SignificanceResult(
                 test=name,
-                metric=metric.name if labels is None else labels[m],
+                metric=label,
                 statistic=statistic,
                 pvalue=p,
                 alternative=plan.alternative,
@@ -578,7 +636,7 @@ def records(
                 adjusted_pvalue=adjusted,
                 scheme=scheme,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
-                caveats=caveats,
+                caveats=plan.caveats_of(sample, label),
                 tails=plan.tails if tails is None else tails,
                 standard_error=None if error is None or math.isnan(error) else error,
             )
@@ -591,9 +649,10 @@ def _none_if_missing(number: int | None) -> int | None:
 
 
 def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: int | None) -> signature.Run:
-    """The run's part of the signature of a test. Without replicates it does not mention resampling units."""
+    """The run's part of the signature of a test. It mentions resampling units and strata if p depends on them."""
     rule, strata = plan.shuffling.stopping, replicates.strata
-    resampled = plan.test.replicates is not None
+    on_units = plan.test.replicates is not None or plan.test.approximate_unless_mean
+    on_strata = plan.test.replicates == "draws" or plan.test.approximate_unless_mean
     return signature.Run(
         test=plan.test.name,
         alternative=plan.alternative,
@@ -601,8 +660,8 @@ def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: 
         family=plan.family if plan.adjustment is not None and plan.family != "metric" else None,
         scheme=scheme,
         stopping=None if rule is None else rule.signature,
-        strata=strata.n_strata if strata is not None and plan.test.replicates == "draws" else None,
-        unit=replicates.unit if resampled else None,
+        strata=strata.n_strata if strata is not None and on_strata else None,
+        unit=replicates.unit if on_units else None,
         units=replicates.n_units,
         n=replicates.n_resamples,
         seed=seed,

@@ -248,6 +248,21 @@ def _liberal(values: Values) -> str:
     )
 
 
+def _all_exchangeable(values: Values) -> str:
+    return (
+        f"{values['test']}: valid only if the outputs of all {values['systems']:,} systems are exchangeable; if their "
+        f"variances differ, the family-wise error rate at {values['level']} may be {values['rate']}: use maxt with "
+        f"{' or '.join(values['instead'])}."
+    )
+
+
+def _approximate(values: Values) -> str:
+    return (
+        f"{values['metric']}: approximate: {values['test']} is computed on jackknife influence values of "
+        f"{values['unit']}s, because the score is not a mean of {values['unit']} scores."
+    )
+
+
 def _undecided(values: Values) -> str:
     return (
         f"{values['undecided']:,} of {counted(values['tests'], 'test')} undecided after "
@@ -314,12 +329,14 @@ def _rounded_down(level: float) -> str:
 def _few_units(values: Values) -> str:
     # Among random shuffles the share of exceedances may by chance be smaller than among all patterns.
     by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
-    units = f"{values['units']} {values['unit']}s"
+    units, systems = f"{values['units']} {values['unit']}s", values.get("systems")
     if "pairs" in values:
         units = f"{_of_pairs(values)} have at most {units}, which"
+    exchanged = "swapped" if systems is None else f"permuted between {systems} systems"
+    ways = (2 if systems is None else math.factorial(systems)) ** values["units"]
     return (
-        f"{units} can be swapped in only {2 ** values['units']:,} ways: {_p(values)} cannot be below "
-        f"{values['smallest']:.3g}{by_chance}, too few for significance at {number(values['alpha'])}."
+        f"{units} can be {exchanged} in only {ways:,} ways: {_p(values)} cannot be below {values['smallest']:.3g}"
+        f"{by_chance}, too few for significance at {number(values['alpha'])}."
     )
 
 
@@ -390,6 +407,8 @@ def _star_and_interval(values: Values) -> str:
 # The wording of each kind of caveat.
 CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "liberal": _liberal,
+    "all-exchangeable": _all_exchangeable,
+    "approximate": _approximate,
     "undecided": _undecided,
     "other-test": _other_test,
     "dependence": _dependence,

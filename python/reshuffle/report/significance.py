@@ -46,7 +46,7 @@ def _equation(name: str, cell: str) -> str:
 
 
 def _replicates(result: SignificanceResult) -> str | None:
-    """How p was computed from shuffles or draws; None for tests in closed form."""
+    """How p was computed from replicates; None for tests in closed form."""
     if result.exact_by == "convolution":
         return "Exact null distribution, by convolution."
     if result.n_resamples is None:
@@ -54,7 +54,7 @@ def _replicates(result: SignificanceResult) -> str | None:
     n = f"{result.n_resamples:,}"
     shuffles = counted(result.n_resamples, "shuffle")
     names = {
-        None: counted(result.n_resamples, "draw"),
+        None: counted(result.n_resamples, "permutation" if result.test == "permutation" else "draw"),
         "exact": f"All {n} shuffles",
         "subgroup": f"A random subgroup of {n} shuffles",
     }

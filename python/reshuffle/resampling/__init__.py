@@ -1,4 +1,4 @@
-"""Replicates of observed counts: shuffles for tests, bootstrap draws for intervals and tests."""
+"""Replicates of observed counts: shuffles and permutations for tests, bootstrap draws for intervals and tests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from .reductions import (
     Draws,
     MaxT,
     MinP,
+    PermutedCounts,
+    PermutedTally,
     Reduction,
     SequentialCounts,
     SequentialTally,
@@ -29,6 +31,8 @@ __all__ = [
     "MaxT",
     "MinP",
     "Pairs",
+    "PermutedCounts",
+    "PermutedTally",
     "ProblemGroup",
     "Problems",
     "Reduction",

@@ -25,6 +25,8 @@ __all__ = [
     "Draws",
     "MaxT",
     "MinP",
+    "PermutedCounts",
+    "PermutedTally",
     "Reduction",
     "SequentialCounts",
     "SequentialTally",
@@ -81,7 +83,7 @@ class Accumulator(ABC, Generic[Row]):
 
 
 class Reduction(ABC, Generic[Row, Result]):
-    """What to keep of the replicates. ``kind`` says of which: ``shuffles`` or ``draws``."""
+    """What to keep of the replicates. ``kind`` says of which: ``shuffles``, ``draws`` or ``permutations``."""
 
     kind: ClassVar[str] = "shuffles"
 
@@ -95,7 +97,7 @@ class Reduction(ABC, Generic[Row, Result]):
 
     @abstractmethod
     def accumulator(self, width: int, metric: int, n: int) -> Accumulator[Row]:
-        """An empty accumulator for one metric, ``width`` pairs or systems, and n replicates."""
+        """An empty accumulator for one metric, ``width`` pairs of shuffles or systems, and n replicates."""
 
     @abstractmethod
     def combine(self, rows: Sequence[Row]) -> Result:
@@ -407,3 +409,57 @@ class Draws(Reduction["Scores", "tuple[Scores, ...]"]):
     def combine(self, rows: Sequence[Scores]) -> tuple[Scores, ...]:
         """See :meth:`Reduction.combine`."""
         return tuple(rows)
+
+
+class PermutedCounts(NamedTuple):
+    """Counts of permutations: arrays of shape (metrics, pairs), or (pairs,) for one metric.
+
+    ``pairs`` are those in which the scores of the pair differ by its threshold, ``ranges`` those in which the highest
+    and the lowest score of all systems do.
+    """
+
+    pairs: NDArray[np.int64]
+    ranges: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PermutedTally(Reduction[PermutedCounts, PermutedCounts]):
+    """How many permutations reach each threshold: (metrics, pairs) in and out. Memory does not depend on R."""
+
+    kind = "permutations"
+
+    compared: Pairs
+    thresholds: Scores
+
+    def core(self, pairs: Pairs, metrics: Indices) -> _core.PermutedTally:
+        """See :meth:`Reduction.core`."""
+        return _core.PermutedTally(self.compared, _select_rows(self.thresholds, metrics))
+
+    def rows_from_core(self, reduction: _core.PermutedTally, n_systems: Sequence[int]) -> Sequence[PermutedCounts]:
+        """See :meth:`Reduction.rows_from_core`."""
+        both = reduction.counts.astype(np.int64), reduction.range_counts.astype(np.int64)
+        return [PermutedCounts(*rows) for rows in zip(*both, strict=True)]
+
+    def accumulator(self, width: int, metric: int, n: int) -> _PermutedAccumulator:
+        """See :meth:`Reduction.accumulator`."""
+        return _PermutedAccumulator(self.compared, self.thresholds[metric])
+
+    def combine(self, rows: Sequence[PermutedCounts]) -> PermutedCounts:
+        """See :meth:`Reduction.combine`."""
+        return PermutedCounts(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
+
+
+class _PermutedAccumulator(Accumulator[PermutedCounts]):
+    def __init__(self, pairs: Pairs, thresholds: Scores) -> None:
+        self.x, self.y = np.array(pairs).T
+        self.thresholds = thresholds[:, None]
+        self.pairs, self.ranges = np.zeros((2, len(thresholds)), np.int64)
+
+    def update(self, statistics: Scores) -> None:
+        differences = np.abs(statistics[self.x] - statistics[self.y])
+        self.pairs += (differences >= self.thresholds).sum(axis=1)
+        self.ranges += (np.ptp(statistics, axis=0) >= self.thresholds).sum(axis=1)
+
+    @property
+    def row(self) -> PermutedCounts:
+        return PermutedCounts(self.pairs, self.ranges)

@@ -26,11 +26,11 @@ __all__ = ["Replicates"]
 # The size of the first batch when a stopping rule may end the test early: it takes a few milliseconds.
 FIRST_BATCH = 512
 
-PROGRESS_STAGES = {"shuffles": "shuffling", "draws": "drawing"}
+PROGRESS_STAGES = {"shuffles": "shuffling", "draws": "drawing", "permutations": "permuting"}
 
 
 class Replicates:
-    """R replicates of one or more samples. All samples get the same shuffles and the same draws.
+    """R replicates of one or more samples. All samples get the same shuffles, draws and permutations.
 
     Parameters
     ----------
@@ -123,8 +123,9 @@ class Replicates:
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
         """The results of the reductions, computed in one pass over the replicates.
 
-        All reductions are of the same kind, shuffles or draws. Those of shuffles compare ``pairs`` of systems, for
-        which each sample has its rows (:meth:`Sample.rows_of <reshuffle.resampling.samples.Sample.rows_of>`).
+        All reductions are of the same kind: shuffles, draws or permutations. Those of shuffles compare ``pairs`` of
+        systems, for which each sample has its rows
+        (:meth:`Sample.rows_of <reshuffle.resampling.samples.Sample.rows_of>`).
         """
         (kind,) = {reduction.kind for reduction in reductions}
         for_core = [sample.native(kind) for sample in self.samples]  # None for a sample that Python scores
@@ -189,10 +190,10 @@ class Replicates:
         first = FIRST_BATCH if any(accumulator.active is not None for accumulator in accumulators) else None
         for batch in self.batches(sample.batch_size, PROGRESS_STAGES[kind], first):
             needed = _active_pairs(accumulators, len(pairs))
-            if kind == "draws":
-                scored = sample.draw_scores(batch)
-            else:
+            if kind == "shuffles":
                 scored = sample.shuffle_statistics([pairs[p] for p in needed], batch)
+            else:
+                scored = sample.draw_scores(batch) if kind == "draws" else sample.permutation_scores(batch)
             for accumulator in accumulators:
                 active = accumulator.active
                 accumulator.update(scored if active is None else scored[[needed.index(pair) for pair in active]])

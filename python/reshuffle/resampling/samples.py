@@ -8,10 +8,10 @@ sample          metric                           how a replicate is computed
 `TextSample`    a function of texts              assembled and scored in Python, one at a time
 =============== ================================ ==============================================================
 
-For the same seed all of them get the same flips and the same draws.
+For the same seed all of them get the same flips, draws and permutations.
 
-A *resampling unit* is what is swapped or drawn as a whole: a segment, or a document. Arrays have S rows, where S is the
-number of resampling units.
+A *resampling unit* is what is swapped, drawn or permuted as a whole: a segment, or a document. Arrays have S rows,
+where S is the number of resampling units.
 """
 
 from __future__ import annotations
@@ -89,7 +89,10 @@ class Batch:
         return (common & np.uint64(1)).astype(np.intp)
 
     def sums(self, resampler: _core.Resampler) -> Counts:
-        """The sums of all columns over the swapped or drawn units of each replicate: (n, k·K)."""
+        """The sums of all columns in each replicate: (n, k·K).
+
+        They are those of the swapped or drawn units, or of all units for permutations.
+        """
         (sums,) = resampler.run(
             [_core.Sums()], n=self.n, seed=self.seed, first=self.first, codes=self.codes, threads=self.threads
         )
@@ -128,7 +131,8 @@ class DifferingColumn(NamedTuple):
 class Sample(Protocol):
     """k systems on the same resampling units under one metric.
 
-    Draws are made within ``strata``, if there are any. Strata do not affect shuffles, which swap within a unit.
+    Draws are made within ``strata``, if there are any. Strata do not affect shuffles and permutations, which exchange
+    systems within a unit.
     """
 
     @property
@@ -232,9 +236,10 @@ class Sample(Protocol):
         """This sample, for code that needs counts; :class:`InputError` if it has none."""
 
     def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
-        """The metric and counts with which Rust computes ``shuffles`` or ``draws``; None if Python scores the sample.
+        """The metric and counts with which Rust computes replicates of a kind; None if Python scores the sample.
 
-        Where it is None, :meth:`shuffle_statistics` and :meth:`draw_scores` are called instead.
+        Where it is None, :meth:`shuffle_statistics`, :meth:`draw_scores` and :meth:`permutation_scores` are called
+        instead.
         """
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
@@ -243,9 +248,12 @@ class Sample(Protocol):
     def draw_scores(self, batch: Batch) -> Scores:
         """The score of every system on every draw: (k, n)."""
 
+    def permutation_scores(self, batch: Batch) -> Scores:
+        """The score at every position of every permutation: (k, n)."""
+
 
 def resampler_of_sums(kind: str, counts: Counts, strata: Strata | None = None) -> _core.Resampler:
-    """A Resampler that sums (k, S, K) counts over the swapped or drawn units, without scoring them."""
+    """A Resampler that sums (k, S, K) counts over the swapped, drawn or permuted units, without scoring them."""
     return _core.Resampler([(None, core_counts(counts))], kind=kind, strata=stratum_sizes(strata))
 
 
@@ -467,6 +475,10 @@ class CountSample(ABC):
     def _draw_resampler(self) -> _core.Resampler:
         return resampler_of_sums("draws", self.counts_by_stratum, self.strata)
 
+    @lazy
+    def _permutation_resampler(self) -> _core.Resampler:
+        return resampler_of_sums("permutations", self.counts)
+
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`."""
         flipped = batch.sums(self._shuffle_resampler).reshape(batch.n, *self.totals.shape)
@@ -479,6 +491,10 @@ class CountSample(ABC):
     def draw_scores(self, batch: Batch) -> Scores:
         """See :meth:`Sample.draw_scores`."""
         return self.metric.score(batch.sums(self._draw_resampler).reshape(batch.n, *self.totals.shape)).T
+
+    def permutation_scores(self, batch: Batch) -> Scores:
+        """See :meth:`Sample.permutation_scores`."""
+        return self.metric.score(batch.sums(self._permutation_resampler).reshape(batch.n, *self.totals.shape)).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -494,7 +510,7 @@ class NativeSample(CountSample):
 
     def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
         """See :meth:`Sample.native`."""
-        if kind == "shuffles" or self.strata is None:
+        if kind != "draws" or self.strata is None:
             return self.core, self.core_counts
         return self.core, core_counts(self.counts_by_stratum)
 
@@ -708,4 +724,16 @@ class TextSample:
             segments = (units if self.documents is None else self.documents.segments(units)).tolist()
             for index, lines in enumerate(self.systems):
                 scores[index, column] = self._evaluate([lines[s] for s in segments], segments)
+        return scores
+
+    def permutation_scores(self, batch: Batch) -> Scores:
+        """See :meth:`Sample.permutation_scores`."""
+        segments, k = range(self._n_segments), len(self.systems)
+        unit_of = np.arange(self._n_segments) if self.documents is None else self.documents.index
+        scores = np.empty((k, batch.n))
+        for column, r in enumerate(batch.numbers):
+            labels = _core.permutations(batch.seed, r, k, self.n_units)[unit_of].T.tolist()
+            for position, systems in enumerate(labels):
+                lines = [self.systems[system][s] for s, system in enumerate(systems)]
+                scores[position, column] = self._evaluate(lines, segments)
         return scores

@@ -23,12 +23,13 @@ mod _core {
     };
     #[pymodule_export]
     use super::reduce::{
-        Draws, MaxT, MinP, Moments, Ranks, Reduction, Resampler, SequentialTally, Series, Spread, Sums, Tally,
-        draw_many, shuffle_many,
+        Draws, MaxT, MinP, Moments, PermutedTally, Ranks, Reduction, Resampler, SequentialTally, Series, Spread, Sums,
+        Tally, draw_many, shuffle_many,
     };
     #[pymodule_export]
     use super::resample::{
-        Sequential, StoppingRule, derive, draw_weights, stream_indices, stream_values, subset_sum_distribution,
+        Sequential, StoppingRule, derive, draw_weights, permutations, stream_indices, stream_values,
+        subset_sum_distribution,
     };
 
     #[pymodule_export]

@@ -119,6 +119,8 @@ reductions! {
     SequentialTally(stop),
     /// Root mean squares of statistics.
     Spread,
+    /// Counts of permutations that reach each threshold.
+    PermutedTally,
     /// Step-down maxT.
     MaxT,
     /// Step-down minP.
@@ -142,6 +144,7 @@ impl AnyReduction {
         match self {
             AnyReduction::Tally(reduction) => Some(reduction),
             AnyReduction::SequentialTally(reduction) => Some(reduction),
+            AnyReduction::PermutedTally(reduction) => Some(reduction),
             AnyReduction::Spread(reduction) => Some(reduction),
             AnyReduction::MaxT(reduction) => Some(reduction),
             AnyReduction::MinP(_) => None,
@@ -191,6 +194,26 @@ impl Tally {
     fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let tally = Self::result(this)?;
         copied(this.py(), tally.counts(), tally.shape())
+    }
+}
+
+#[pymethods]
+impl PermutedTally {
+    #[new]
+    fn new(pairs: Vec<Pair>, thresholds: Matrix<'_, f64>) -> PyResult<PyClassInitializer<Self>> {
+        Ok(Self::with(core::PermutedTally::new(pairs, owned(&thresholds)?)))
+    }
+
+    #[getter]
+    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let tally = Self::result(this)?;
+        copied(this.py(), tally.counts(), tally.shape())
+    }
+
+    #[getter]
+    fn range_counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let tally = Self::result(this)?;
+        copied(this.py(), tally.range_counts(), tally.shape())
     }
 }
 
@@ -439,13 +462,14 @@ impl Resampler {
         let (kind, stage) = match kind {
             "shuffles" if strata.is_empty() => (Kind::Shuffles, "shuffling"),
             "draws" => (Kind::Draws(&strata), "drawing"),
-            "shuffles" => {
-                let (option, expected) =
-                    ("strata".into(), "None for shuffles, which swap systems within a segment".into());
+            "permutations" if strata.is_empty() => (Kind::Permutations, "permuting"),
+            "shuffles" | "permutations" => {
+                let expected = format!("None for {kind}, which exchange systems within a segment");
+                let option = "strata".into();
                 return Err(raise(py, Error::InvalidOption { option, expected, got: format!("{strata:?}") }));
             }
             _ => {
-                let known = ["shuffles", "draws"].map(Into::into).into();
+                let known = ["shuffles", "draws", "permutations"].map(Into::into).into();
                 return Err(raise(py, Error::UnknownName { kind: "kind".into(), name: kind.into(), known }));
             }
         };
@@ -496,8 +520,7 @@ impl Resampler {
         };
         let range = resample::replicates(first, n).map_err(|e| raise(py, e))?;
         let mut made: Vec<AnyReduction> = reductions.iter().map(|reduction| reduction.0.clone()).collect();
-        let stage = if self.0.is_draws() { "drawing" } else { "shuffling" };
-        run_long(py, threads, progress, (stage, n), |run| {
+        run_long(py, threads, progress, (self.0.stage(), n), |run| {
             let mut as_single_pass: Vec<_> = made.iter_mut().filter_map(AnyReduction::as_single_pass).collect();
             if !as_single_pass.is_empty() {
                 self.0.run((plan, range.clone()), &mut as_single_pass, run)?;

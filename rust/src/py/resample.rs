@@ -118,7 +118,12 @@ pub(super) fn sizes(py: Python<'_>, strata: Option<Vec<usize>>) -> PyResult<Vec<
 }
 
 fn named(purpose: &str, seed: u64, replicate: u64, py: Python<'_>) -> PyResult<Stream> {
-    let known = [("shuffle", Purpose::Shuffle), ("draw", Purpose::Draw), ("code", Purpose::Code)];
+    let known = [
+        ("shuffle", Purpose::Shuffle),
+        ("draw", Purpose::Draw),
+        ("code", Purpose::Code),
+        ("permutation", Purpose::Permutation),
+    ];
     match known.iter().find(|(name, _)| *name == purpose) {
         Some(&(_, purpose)) => Ok(Stream::new(seed, purpose, replicate)),
         None => {
@@ -189,6 +194,18 @@ pub fn stream_indices<'py>(
         Ok(out)
     })?;
     shaped(py, indices, [n])
+}
+
+#[pyfunction]
+pub fn permutations(
+    py: Python<'_>,
+    seed: u64,
+    replicate: u64,
+    systems: usize,
+    segments: usize,
+) -> PyResult<Bound<'_, PyArray2<u16>>> {
+    let labels = run_serial(py, |stop| resample::permutations((seed, replicate), systems, segments, stop))?;
+    shaped(py, labels, [segments, systems])
 }
 
 #[pyfunction]

@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::metric::Formula;
 use crate::stats::SuffStats;
 
+pub use kernel::permute::permutations;
 pub use kernel::subgroup::random_codes;
 pub use kernel::weights::draw_weights;
 pub use reduce::{Alternative, Pair, Reduction};
@@ -87,7 +88,7 @@ mod zeroed {
         )*};
     }
 
-    zero!(u8, u32, u64, i8, i16, i32, i64, f64);
+    zero!(u8, u16, u32, u64, i8, i16, i32, i64, f64);
 
     // SAFETY: all bits 0 are an array of zeros.
     unsafe impl<T: Zero, const N: usize> Zero for [T; N] {}

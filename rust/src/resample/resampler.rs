@@ -8,6 +8,7 @@ use super::design::Design;
 use super::kernel::draw::{Digits, Draws};
 use super::kernel::few::{FEW_SHUFFLES, FewFlips};
 use super::kernel::flips::{Adder, Flips, masks_of};
+use super::kernel::permute::{Permutations, PermutedRows};
 use super::kernel::source::{Source, Supplied};
 use super::kernel::subgroup::Subgroup;
 use super::kernel::weights::Strata;
@@ -28,6 +29,8 @@ pub enum Kind<'a> {
     /// Draws: units are drawn with replacement, from each stratum as many as it has units. Strata are consecutive groups
     /// of units of these sizes; without sizes, all units are one stratum.
     Draws(&'a [usize]),
+    /// Permutations: in every unit the systems are permuted at random.
+    Permutations,
 }
 
 /// What determines the units that each replicate swaps or draws.
@@ -77,6 +80,42 @@ enum Sampler {
         strata: Strata,
         digits: Digits,
     },
+    Permutations(PermutedRows),
+}
+
+impl Sampler {
+    /// The reductions for these replicates, in words.
+    fn reductions(&self) -> &'static str {
+        match self {
+            Sampler::Shuffles(_) => "one for shuffles",
+            Sampler::Draws { .. } => "one for draws",
+            Sampler::Permutations(_) => "one for permutations",
+        }
+    }
+}
+
+impl Plan<'_> {
+    /// What it consists of, in words.
+    fn name(self) -> &'static str {
+        match self {
+            Plan::Seeded(_) => "a seed",
+            Plan::Flips(_) => "masks",
+            Plan::Codes(_) => "codes",
+            Plan::Indices(_) => "indices",
+        }
+    }
+}
+
+impl Input<'_> {
+    /// The replicates of reductions that read this, in words.
+    fn reductions(self) -> &'static str {
+        match self {
+            Input::Pairs(_) => "one for shuffles",
+            Input::Systems => "one for draws",
+            Input::Permuted => "one for permutations",
+            Input::Sums => "one for all replicates",
+        }
+    }
 }
 
 /// The buffers of a thread.
@@ -121,32 +160,38 @@ impl Resampler {
     /// # Errors
     /// [`Error::Empty`] without samples, [`Error::LengthMismatch`] if samples differ in their number of segments or
     /// strata do not add up to it, otherwise as [`draw_weights`](super::draw_weights) for invalid strata,
-    /// [`Error::Memory`], and whatever the pool returned.
+    /// for permutations if they differ in their number of systems, [`Error::InvalidOption`] if there are too many
+    /// segments to draw from or too many systems to permute, [`Error::Memory`], and whatever the pool returned.
     pub fn prepare(samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
         Self::prepare_on(Simd::best(), samples, kind, run)
     }
 
     /// As [`Resampler::prepare`], with a choice of the vector instructions.
     pub(super) fn prepare_on(simd: Simd, samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
-        let design = Design::new(samples, kind == Kind::Shuffles, run)?;
-        let formulas: Option<Vec<_>> = samples.iter().map(|sample| sample.formula.clone()).collect();
-        let higher = |sample: &Sample<'_>| sample.formula.as_ref().is_none_or(|formula| formula.higher_is_better());
-        let shape = Shape {
-            systems: samples.iter().map(|sample| sample.stats.systems()).collect(),
-            higher_is_better: samples.iter().map(higher).collect(),
-            cells: design.cells(),
-        };
-        let sampler = match kind {
-            Kind::Shuffles => Sampler::Shuffles(OnceLock::new()),
+        let (design, sampler) = match kind {
+            Kind::Shuffles => (Design::new(samples, true, run)?, Sampler::Shuffles(OnceLock::new())),
+            Kind::Permutations => {
+                let (design, rows) = run.serial(|stop, _| Design::of_permutations(samples, stop))?;
+                (design, Sampler::Permutations(rows))
+            }
             Kind::Draws(strata) => {
+                let design = Design::new(samples, false, run)?;
                 if u32::try_from(design.units).is_err() {
                     let (option, expected) = ("the number of segments to draw from", format!("at most {}", u32::MAX));
                     let got = design.units.to_string();
                     return Err(Error::InvalidOption { option: option.into(), expected, got });
                 }
                 let strata = Strata::new(design.units, strata, simd)?;
-                Sampler::Draws { strata, digits: run.serial(|stop, _| Digits::new(&design.packed, simd, stop))? }
+                let digits = run.serial(|stop, _| Digits::new(&design.packed, simd, stop))?;
+                (design, Sampler::Draws { strata, digits })
             }
+        };
+        let formulas: Option<Vec<_>> = samples.iter().map(|sample| sample.formula.clone()).collect();
+        let higher = |sample: &Sample<'_>| sample.formula.as_ref().is_none_or(|formula| formula.higher_is_better());
+        let shape = Shape {
+            systems: samples.iter().map(|sample| sample.stats.systems()).collect(),
+            higher_is_better: samples.iter().map(higher).collect(),
+            cells: design.cells(),
         };
         Ok(Resampler { design, formulas, shape, sampler, simd })
     }
@@ -161,9 +206,13 @@ impl Resampler {
         self.design.units
     }
 
-    /// Are replicates draws?
-    pub fn is_draws(&self) -> bool {
-        matches!(self.sampler, Sampler::Draws { .. })
+    /// What a run does, for reports of progress.
+    pub fn stage(&self) -> &'static str {
+        match self.sampler {
+            Sampler::Shuffles(_) => "shuffling",
+            Sampler::Draws { .. } => "drawing",
+            Sampler::Permutations(_) => "permuting",
+        }
     }
 
     /// The sums over all units: k × K for each sample.
@@ -290,9 +339,10 @@ impl Resampler {
                 let indices = Supplied::new("indices", indices, design.units, &range)?;
                 Box::new(Draws::new(design, (strata, digits), Source::Supplied(indices), stop)?)
             }
-            (Sampler::Shuffles(_), Plan::Indices(_)) => return Err(other_kind("the replicates", SHUFFLES, "indices")),
-            (Sampler::Draws { .. }, Plan::Flips(_)) => return Err(other_kind("the replicates", DRAWS, "masks")),
-            (Sampler::Draws { .. }, Plan::Codes(_)) => return Err(other_kind("the replicates", DRAWS, "codes")),
+            (Sampler::Permutations(rows), Plan::Seeded(seed)) => Box::new(Permutations::new(rows, seed, self.simd)),
+            (Sampler::Permutations(_), plan) => return Err(other_kind("the replicates", PERMUTATIONS, plan.name())),
+            (Sampler::Shuffles(_), plan) => return Err(other_kind("the replicates", SHUFFLES, plan.name())),
+            (Sampler::Draws { .. }, plan) => return Err(other_kind("the replicates", DRAWS, plan.name())),
         })
     }
 
@@ -354,6 +404,9 @@ const SHUFFLES: &str = "shuffles (a seed, masks or codes)";
 /// The plans of a resampler of draws, in words.
 const DRAWS: &str = "draws (a seed or indices)";
 
+/// The plans of a resampler of permutations, in words.
+const PERMUTATIONS: &str = "permutations (a seed)";
+
 /// The error for a plan or reduction of the wrong kind.
 fn other_kind(what: &str, expected: &str, got: &str) -> Error {
     Error::InvalidOption { option: what.into(), expected: expected.into(), got: got.into() }
@@ -374,12 +427,12 @@ impl Inputs {
     fn from_reductions(resampler: &Resampler, reductions: &[&mut dyn Reduction]) -> Result<Self> {
         let mut inputs: Vec<(OwnedInput, Vec<usize>)> = Vec::new();
         for (i, reduction) in reductions.iter().enumerate() {
-            let input = match (reduction.input(), resampler.is_draws()) {
-                (Input::Pairs(pairs), false) => OwnedInput::Pairs(pairs.to_vec()),
-                (Input::Systems, true) => OwnedInput::Systems,
+            let input = match (reduction.input(), &resampler.sampler) {
+                (Input::Pairs(pairs), Sampler::Shuffles(_)) => OwnedInput::Pairs(pairs.to_vec()),
+                (Input::Systems, Sampler::Draws { .. }) => OwnedInput::Systems,
+                (Input::Permuted, Sampler::Permutations(_)) => OwnedInput::Systems,
                 (Input::Sums, _) => OwnedInput::Sums,
-                (Input::Pairs(_), true) => return Err(other_kind("a reduction", "one for draws", "one for shuffles")),
-                (Input::Systems, false) => return Err(other_kind("a reduction", "one for shuffles", "one for draws")),
+                (other, sampler) => return Err(other_kind("a reduction", sampler.reductions(), other.reductions())),
             };
             if input != OwnedInput::Sums && resampler.formulas.is_none() {
                 let expected = "Sums, because a sample has no metric";

@@ -6,19 +6,22 @@
 
 mod find;
 pub(super) mod packed;
+pub(super) mod permuted;
 
+use super::kernel::permute::PermutedRows;
 use super::{Sample, reserved};
 use crate::error::{Error, Result};
-use crate::pool::Run;
+use crate::pool::{Run, Stop};
 use find::{Base, Found};
 use packed::{Column, Packed};
+use permuted::DifferingColumns;
 
 /// How the sums of a cell are computed from what is added up: a column, plus a constant, plus exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Rule {
     /// The packed column, or None for 0.
     pub dense: Option<usize>,
-    /// What every unit adds to the column.
+    /// What every unit adds to the column. For permutations it is added only once: the total of the first system.
     pub constant: i64,
     /// The index of its exceptions in [`Design::exceptions`], or None.
     pub exceptions: Option<usize>,
@@ -55,7 +58,9 @@ pub(super) struct Design {
     pub rules: Vec<Rule>,
     /// The sum of each cell over all units.
     pub totals: Vec<i64>,
-    /// The columns to add up.
+    /// The number of sums of columns that a kernel computes. The sums of exceptions follow them.
+    pub dense: usize,
+    /// The columns to add up; none for permutations, whose kernel has its own.
     pub packed: Packed,
     /// The column within its metric of each packed column, for errors.
     pub columns: Vec<usize>,
@@ -64,12 +69,55 @@ pub(super) struct Design {
 }
 
 impl Design {
-    /// Builds the design. If `relative`, rows are taken relative to the first system.
+    /// Builds the design of shuffles or draws. If `relative`, rows are taken relative to the first system.
     ///
     /// # Errors
     /// [`Error::Empty`] without samples, [`Error::LengthMismatch`] if one has more units than another,
     /// [`Error::Memory`], and whatever the pool returned.
     pub fn new(samples: &[Sample<'_>], relative: bool, run: &mut Run<'_>) -> Result<Self> {
+        let mut design = Design::without_cells(samples)?;
+        for sample in samples {
+            let first = design.rules.len();
+            for found in find::cells_of(&sample.stats, relative, run)? {
+                design.append(found, first);
+            }
+        }
+        Ok(design)
+    }
+
+    /// Builds the design of permutations, and packs the rows that they add up. Cells are those of positions instead of
+    /// systems.
+    ///
+    /// # Errors
+    /// As [`Design::new`], [`Error::LengthMismatch`] if samples differ in their number of systems, and
+    /// [`Error::InvalidOption`] if there are too many systems or units.
+    pub fn of_permutations(samples: &[Sample<'_>], stop: &Stop<'_>) -> Result<(Self, PermutedRows)> {
+        let mut design = Design::without_cells(samples)?;
+        let (differing, places) = DifferingColumns::find(samples, stop)?;
+        let systems = differing.systems();
+        design.dense = differing.len() * systems;
+        let mut places = places.as_slice();
+        for Sample { stats, .. } in samples {
+            let (own, others) = places.split_at(stats.columns());
+            let (first, _) = stats.totals().split_at(stats.columns());
+            for position in 0..systems {
+                let dense = |place: usize| place * systems + position;
+                let rules = own.iter().zip(first);
+                design.rules.extend(rules.map(|(place, &constant)| Rule {
+                    dense: place.map(dense),
+                    constant,
+                    exceptions: None,
+                }));
+            }
+            design.totals.extend_from_slice(stats.totals());
+            places = others;
+        }
+        let rows = PermutedRows::new(&differing, stop)?;
+        Ok((design, rows))
+    }
+
+    /// A design with the shape of the samples only.
+    fn without_cells(samples: &[Sample<'_>]) -> Result<Self> {
         let units = samples.first().ok_or_else(|| Error::Empty { what: "metrics".into() })?.stats.segments();
         if let Some(other) = samples.iter().find(|sample| sample.stats.segments() != units) {
             let got = other.stats.segments();
@@ -82,22 +130,16 @@ impl Design {
             places.push(Place { systems, columns, cell, system });
             (cell, system) = (cell + systems * columns, system + systems);
         }
-        let mut design = Design {
+        Ok(Design {
             units,
             places,
             rules: reserved(cell)?,
             totals: reserved(cell)?,
+            dense: 0,
             packed: Packed::new(units),
             columns: Vec::new(),
             exceptions: Vec::new(),
-        };
-        for sample in samples {
-            let first = design.rules.len();
-            for found in find::cells_of(&sample.stats, relative, run)? {
-                design.append(found, first);
-            }
-        }
-        Ok(design)
+        })
     }
 
     /// The number of cells.
@@ -107,7 +149,7 @@ impl Design {
 
     /// The number of sums that a kernel computes: for the packed columns, then for the exceptions.
     pub fn width(&self) -> usize {
-        self.packed.len() + self.exceptions.len()
+        self.dense + self.exceptions.len()
     }
 
     /// Appends the cells of a system whose sample begins at cell `first`.
@@ -122,7 +164,8 @@ impl Design {
                 Base::Stored => {
                     self.packed.push(values);
                     self.columns.push(column);
-                    Some(self.packed.len() - 1)
+                    self.dense += 1;
+                    Some(self.dense - 1)
                 }
             };
             let exceptions = (!cell.exceptions.is_empty()).then(|| {
@@ -138,7 +181,7 @@ impl Design {
     pub fn copy(&self, cell: usize, (columns, stride, from): (&[i64], usize, usize), rows: i64, out: &mut [i64]) {
         let Rule { dense, constant, exceptions } = self.rules[cell];
         let column = |column: usize| &columns[column * stride + from..][..out.len()];
-        let extra = exceptions.map(|exceptions| column(self.packed.len() + exceptions));
+        let extra = exceptions.map(|exceptions| column(self.dense + exceptions));
         match dense {
             Some(dense) => {
                 let dense = column(dense);

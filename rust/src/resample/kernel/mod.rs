@@ -5,6 +5,7 @@ pub(super) mod few;
 pub(super) mod flips;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
+pub(super) mod permute;
 mod product;
 pub(super) mod source;
 pub(super) mod subgroup;
@@ -26,7 +27,8 @@ pub(super) trait Kernel: Sync {
     /// The cost of a replicate, in additions of a row, roughly.
     fn cost(&self) -> u64;
 
-    /// The number of rows that each replicate adds up. 0 for shuffles, where it varies and no rule has a constant.
+    /// The number of rows that each replicate adds up, for the constants in rules. 0 for shuffles, where it varies and
+    /// no rule has a constant. 1 for permutations, whose constants are totals.
     fn rows(&self) -> i64 {
         0
     }

@@ -10,6 +10,7 @@
 mod draws;
 mod family;
 mod fold;
+mod permuted;
 mod series;
 mod stopping;
 mod sums;
@@ -17,6 +18,7 @@ mod tally;
 
 pub use draws::{Draws, Moments, Ranks};
 pub use family::{MaxT, MinP, Spread};
+pub use permuted::PermutedTally;
 pub use series::Series;
 pub use stopping::{Boundaries, Gandy, Limits, Outcome, Rule, Sequential, SequentialTally};
 pub use sums::Sums;
@@ -74,8 +76,10 @@ pub enum Input<'a> {
     /// The statistics of pairs under every metric. A *series* is one pair under one metric: metric by metric, pair by
     /// pair.
     Pairs(&'a [Pair]),
-    /// The scores of all systems. A *series* is one system under one metric: metric by metric, system by system.
+    /// The scores of all systems on draws. A *series* is one system under one metric: metric by metric, system by system.
     Systems,
+    /// As [`Input::Systems`], of permutations.
+    Permuted,
     /// The sums of counts.
     Sums,
 }

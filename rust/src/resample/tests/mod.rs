@@ -3,6 +3,7 @@
 mod columns;
 mod draws;
 mod many;
+mod permutations;
 mod shuffles;
 mod splits;
 

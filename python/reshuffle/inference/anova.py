@@ -1,0 +1,162 @@
+"""Pairwise t-tests with the error pooled over all systems, and Tukey's and Scheffé's adjustments of their p-values.
+
+Riezler & Maxwell 2005 (W05-0908), section 4.4, recommend these post-hoc tests for more than two systems.
+
+The analysis of variance has two factors without interaction: v_is is the value of system i on segment s, and segments
+are blocks. The residuals are r_is = v_is − v̄_i − v̄_s + v̄, and their mean square is MSE = Σ r_is²/((k − 1)(S − 1)).
+For means of segment scores, v_is is the score of a segment. For other scores it is a jackknife pseudo-value
+(Tukey 1958), whose mean over the segments is the score of the system.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..metrics.base import Metric, Scores
+from ..resampling import CountSample, Sample
+from ..resampling.units import Strata
+from .hypotheses import MISSING, Observed, Outcome
+from .multiplicity import Adjusted, Band, StepDown, Unadjusted
+from .studentized_range import studentized_range_isf, studentized_range_sf
+
+__all__ = ["SCHEFFE", "TUKEY", "PooledError", "has_segment_values", "pooled_error", "pooled_t_test"]
+
+
+class PooledError(NamedTuple):
+    """The error of a two-way analysis of variance.
+
+    ``of_difference`` is the standard error of a difference of two systems, √(2·MSE/S), with ``df`` degrees of freedom.
+    """
+
+    of_difference: float
+    df: int
+    n_systems: int
+
+
+def has_segment_values(sample: Sample) -> bool:
+    """Is the score the mean of one value for each unit? If not, the analysis is approximate."""
+    return isinstance(sample.metric, Metric) and sample.metric.is_mean and sample.unit == "segment"
+
+
+def pooled_error(sample: Sample) -> PooledError:
+    """The error over all systems of a sample, with residuals within strata if there are any.
+
+    With H strata there are (k − 1)(S − H) degrees of freedom. A stratum of one unit has none.
+    """
+    strata = Strata.or_single(sample.strata, sample.n_units)
+    residuals = _differences_from_first(sample)
+    for row in residuals:
+        # Rounding of the mean would give equal values tiny deviations.
+        row[:] = strata.deviations(row) if np.ptp(row) else 0.0
+    residuals -= residuals.mean(axis=0)
+    k, n = residuals.shape
+    df = (k - 1) * (n - strata.n_strata)
+    return PooledError(float(np.sqrt(2 * np.square(residuals, out=residuals).sum() / df / n)), df, k)
+
+
+def _differences_from_first(sample: Sample) -> Scores:
+    """The values of each system minus those of the first one: (k, S).
+
+    Residuals do not change if the same number is subtracted from all values of a segment. Differences of scores are
+    computed on integers, so that equal differences stay equal.
+    """
+    if has_segment_values(sample):
+        counts: CountSample = sample.with_counts()
+        first = counts.rows(0)[:, 0]
+        rows = [counts.rows(system).copy() for system in range(len(sample.scores))]
+        for row in rows:
+            row[:, 0] -= first
+        return np.stack([counts.metric.segment_scores(row) for row in rows])
+    # The pseudo-value is θ + (S − 1)·(mean θ₍ₛ₎ − θ₍ₛ₎), where θ₍ₛ₎ is the score without unit s. Deviations from the
+    # mean over the units do not depend on the constant.
+    without = sample.leave_one_out
+    return np.asarray((sample.n_units - 1) * (without[0] - without))
+
+
+def pooled_t_test(observed: Observed) -> Outcome:
+    """t = (v̄_i − v̄_j)/√(2·MSE/S) against Student's t with (k − 1)(S − 1) degrees of freedom.
+
+    Without adjustment this is Fisher's least significant difference (1935). k is the number of all systems, even if
+    each is only compared with a baseline. ``extra`` has the (H,) statistics t, their degrees of freedom and k.
+
+    If the MSE is 0, t is infinite and p is 0, except that p is 1 for systems with equal scores.
+    """
+    from scipy.special import stdtr
+
+    hypotheses = observed.hypotheses
+    errors = [pooled_error(sample) for sample in observed.replicates.samples]
+    error = np.array([e.of_difference for e in errors])[hypotheses.metric]
+    df = np.array([e.df for e in errors])[hypotheses.metric]
+    k = np.array([e.n_systems for e in errors])[hypotheses.metric]
+    equal = np.abs(observed.statistic) <= observed.tolerances
+    difference = np.where(equal, 0.0, np.abs(observed.statistic))
+    t = np.divide(difference, error, out=np.where(equal, 0.0, np.inf), where=error > 0)
+    missing = np.full(len(hypotheses), MISSING)
+    return Outcome(
+        observed.statistic,
+        np.minimum(2 * stdtr(df, -t), 1),
+        missing,
+        missing,
+        standard_error=error,
+        extra=[t, df, k],
+    )
+
+
+def _step_down(of_t: Callable[[Scores, int, int], Scores], critical: Callable[[float, int, int], float]) -> StepDown:
+    """Make an adjustment from one of the |t| of k > 2 systems with df degrees of freedom, and its critical value at α.
+
+    For two systems there is nothing to adjust.
+    """
+
+    def adjust(tests: Unadjusted) -> Adjusted:
+        (t, df, k), families = tests.outcome.extra, tests.observed.hypotheses.families()
+        adjusted, error = tests.outcome.pvalue.copy(), tests.outcome.standard_error
+        assert error is not None
+        sizes = [(int(k[family.start]), int(df[family.start])) for family in families]
+        for family, size in zip(families, sizes, strict=True):
+            if size[0] > 2:
+                adjusted[family] = of_t(t[family], *size)
+
+        def critical_values(alpha: float) -> Scores:
+            return np.array([(critical if size[0] > 2 else _student)(alpha, *size) for size in sizes])
+
+        return Adjusted(adjusted, (Band(critical_values, t, error, error),))
+
+    return StepDown(adjust, has_bands=True, per_metric=True)
+
+
+def _student(alpha: float, k: int, df: int) -> float:
+    """The critical value of |t| of two systems."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, 1 - alpha / 2))
+
+
+def _tukey(t: Scores, k: int, df: int) -> Scores:
+    """√2·|t| against the studentized range of k means: Tukey 1953."""
+    return studentized_range_sf(np.sqrt(2) * t, k, df)
+
+
+def _critical_by_tukey(alpha: float, k: int, df: int) -> float:
+    return studentized_range_isf(alpha, k, df) / math.sqrt(2)
+
+
+def _scheffe(t: Scores, k: int, df: int) -> Scores:
+    """t²/(k − 1) against F with k − 1 and df degrees of freedom: Scheffé 1953."""
+    from scipy.special import fdtrc
+
+    return np.where(np.isinf(t), 0.0, fdtrc(k - 1, df, t**2 / (k - 1)))
+
+
+def _critical_by_scheffe(alpha: float, k: int, df: int) -> float:
+    from scipy.special import fdtri
+
+    return math.sqrt((k - 1) * float(fdtri(k - 1, df, 1 - alpha)))
+
+
+TUKEY = _step_down(_tukey, _critical_by_tukey)
+SCHEFFE = _step_down(_scheffe, _critical_by_scheffe)

@@ -1,0 +1,434 @@
+//! The kernel of permutations: in every unit the k systems' rows are permuted at random.
+//!
+//! Position i of a replicate gets the row of system π_u(i) in unit u, where π_u is uniform and independent of those of
+//! other units. Rows are taken relative to the first system, so position i has the totals T_0 + Σ_u d_u,π(i). The sums
+//! of the differences d are exact: they are added up in narrow lanes, and widened before they can overflow.
+
+use std::ops::Range;
+
+use super::{Kernel, STRIDE, Scratch};
+use crate::error::{Error, Result};
+use crate::pool::{Stop, WorkMeter};
+use crate::resample::design::permuted::DifferingColumns;
+use crate::resample::{Zero, length, reserved, zeros};
+use crate::simd::{Simd, dispatch};
+use crate::stream::{Purpose, Stream};
+
+/// Units whose permutations are drawn together. Each step of the shuffle takes one 32-bit number for each of them.
+const GROUP: usize = 64;
+
+/// The number of 64-bit values in [`GROUP`] 32-bit numbers, and of blocks of the generator that make them.
+const VALUES: usize = GROUP / 2;
+const BLOCKS: usize = VALUES / 2;
+
+/// From this many systems on, units are permuted one after the other. Side by side the number of operations grows with
+/// the square of the number of systems.
+const SIDE_BY_SIDE: usize = 128;
+
+/// A label for every unit of a group: which system's row a position gets.
+type Labels = [u16; GROUP];
+
+/// The largest number of systems: labels have 16 bits.
+const MAX_SYSTEMS: usize = 1 << 16;
+
+/// The generator's blocks are numbered with 32 bits.
+const MAX_BLOCKS: u64 = 1 << 32;
+
+/// Checks that there are labels and random numbers for all systems and units.
+///
+/// # Errors
+/// [`Error::InvalidOption`] if there are not.
+fn check_size(systems: usize, units: usize) -> Result<()> {
+    let invalid = |option: &str, expected, got: usize| {
+        Err(Error::InvalidOption { option: option.into(), expected, got: got.to_string() })
+    };
+    if systems > MAX_SYSTEMS {
+        return invalid("the number of systems to permute", format!("at most {MAX_SYSTEMS}"), systems);
+    }
+    let per_group = (BLOCKS * systems.max(2) - BLOCKS) as u64;
+    let most = GROUP as u64 * (MAX_BLOCKS / per_group);
+    if units as u64 > most {
+        let expected = format!("at most {most} for {systems} systems");
+        return invalid("the number of segments to permute systems in", expected, units);
+    }
+    Ok(())
+}
+
+/// Draws the permutations of one group of units: `labels[i][lane]` is the label at position i in unit `lane`.
+///
+/// This is the "inside-out" version of the Fisher-Yates shuffle. Step j = 1 … k − 1 of unit u draws r uniformly from
+/// 0 … j, moves the label at position r to position j, and puts the label j at position r. With
+/// w = 64·((u div 64)·(k − 1) + j − 1) + u mod 64, it takes the 32-bit number w of the stream, or if that is rejected
+/// the number w of part 1 of the stream, then of part 2, and so on. (Lemire 2019, doi:10.1145/3230636.)
+fn permute_group(simd: Simd, stream: Stream, group: usize, labels: &mut [Labels]) {
+    labels[0] = [0; GROUP];
+    for j in 1..labels.len() {
+        let block = (BLOCKS * (group * (labels.len() - 1) + j - 1)) as u32;
+        let mut chosen = [0; GROUP];
+        if choose(simd, stream, block, j as u32, &mut chosen) {
+            choose_again(stream, block, j as u32, &mut chosen);
+        }
+        match labels.len() < SIDE_BY_SIDE {
+            true => step_side_by_side(simd, j, &chosen, labels),
+            false => step_one_by_one(j, &chosen, labels),
+        }
+    }
+}
+
+/// The values of a 32-bit number that have to be rejected for a uniform integer from 0 … j: those whose product with
+/// j + 1 has a low half below this.
+#[inline(always)]
+fn rejected_below(j: u32) -> u32 {
+    (j + 1).wrapping_neg() % (j + 1)
+}
+
+dispatch! {
+    /// Draws uniform integers from 0 … j. Returns whether one of them has to be drawn again.
+    fn choose(stream: Stream, block: u32, j: u32, chosen: &mut Labels) -> bool = choose_inline;
+}
+
+#[inline(always)]
+fn choose_inline(stream: Stream, block: u32, j: u32, chosen: &mut Labels) -> bool {
+    let mut values = [0_u64; VALUES];
+    stream.fill(block, &mut values);
+    let (bound, rejected_below) = (u64::from(j) + 1, rejected_below(j));
+    let mut rejected = 0;
+    for (chosen, value) in chosen.as_chunks_mut::<2>().0.iter_mut().zip(values) {
+        let (low, high) = ((value & 0xFFFF_FFFF) * bound, (value >> 32) * bound);
+        *chosen = [(low >> 32) as u16, (high >> 32) as u16];
+        rejected |= u32::from((low as u32) < rejected_below) | u32::from((high as u32) < rejected_below);
+    }
+    rejected != 0
+}
+
+/// As [`choose`], with numbers from the next parts of the stream for those that are rejected.
+#[cold]
+fn choose_again(stream: Stream, block: u32, j: u32, chosen: &mut Labels) {
+    let (bound, rejected_below) = (u64::from(j) + 1, rejected_below(j));
+    for (lane, chosen) in chosen.iter_mut().enumerate() {
+        let number = |part: u32| {
+            let value = stream.part(part).block(block.wrapping_add((lane / 4) as u32))[lane / 2 % 2];
+            value >> (32 * (lane % 2)) & 0xFFFF_FFFF
+        };
+        let products = (0..).map(|part| number(part) * bound);
+        let accepted = products.into_iter().find(|&product| product as u32 >= rejected_below);
+        *chosen = (accepted.unwrap_or(0) >> 32) as u16;
+    }
+}
+
+dispatch! {
+    /// One step of the shuffle of a group of units, for all units at once.
+    fn step_side_by_side(j: usize, chosen: &Labels, labels: &mut [Labels]) = step_side_by_side_inline;
+}
+
+#[inline(always)]
+fn step_side_by_side_inline(j: usize, chosen: &Labels, labels: &mut [Labels]) {
+    let (before, rest) = labels.split_at_mut(j);
+    let mut last = [j as u16; GROUP];
+    for (position, labels) in (0_u16..).zip(before) {
+        for ((label, last), &chosen) in labels.iter_mut().zip(&mut last).zip(chosen) {
+            // All bits or none, so that no branch is needed.
+            let here = u16::from(chosen == position).wrapping_neg();
+            *last = *last & !here | *label & here;
+            *label = *label & !here | j as u16 & here;
+        }
+    }
+    rest[0] = last;
+}
+
+/// The same, unit by unit.
+fn step_one_by_one(j: usize, chosen: &Labels, labels: &mut [Labels]) {
+    for (lane, &chosen) in chosen.iter().enumerate() {
+        labels[j][lane] = labels[usize::from(chosen)][lane];
+        labels[usize::from(chosen)][lane] = j as u16;
+    }
+}
+
+/// The permutations of one replicate: for each unit the k labels, position by position.
+///
+/// # Errors
+/// [`Error::Empty`] without systems or units, [`Error::InvalidOption`] if there are too many of them, [`Error::Memory`],
+/// and [`Error::Interrupted`] if the call is cancelled.
+pub fn permutations((seed, replicate): (u64, u64), systems: usize, units: usize, stop: &Stop<'_>) -> Result<Vec<u16>> {
+    crate::stats::check_shape([systems, units, 1])?;
+    check_size(systems, units)?;
+    let mut meter = WorkMeter::default();
+    let mut labels: Vec<Labels> = zeros(&[systems])?;
+    let mut out = zeros(&[units, systems])?;
+    let stream = Stream::new(seed, Purpose::Permutation, replicate);
+    for (group, out) in out.chunks_mut(GROUP * systems).enumerate() {
+        meter.charge(GROUP * systems.min(SIDE_BY_SIDE) * systems, stop)?;
+        permute_group(Simd::best(), stream, group, &mut labels);
+        for (lane, out) in out.chunks_exact_mut(systems).enumerate() {
+            out.iter_mut().zip(&labels).for_each(|(out, labels)| *out = labels[lane]);
+        }
+    }
+    Ok(out)
+}
+
+/// Sixteen bytes of columns side by side, as running sums of one width.
+trait Row: Copy + Send + Sync + Zero {
+    /// The number of columns.
+    const LANES: usize;
+    /// The largest sum that a lane holds.
+    const LARGEST: i64;
+    /// All sums are 0.
+    const ZERO: Self;
+
+    /// Sets a lane to a value that fits.
+    fn set(&mut self, lane: usize, value: i64);
+
+    /// The value of a lane.
+    fn get(&self, lane: usize) -> i64;
+
+    /// The sums lane by lane, which fit.
+    fn plus(self, other: Self) -> Self;
+}
+
+macro_rules! rows {
+    ($([$integer:ty; $lanes:literal]),*) => {$(
+        impl Row for [$integer; $lanes] {
+            const LANES: usize = $lanes;
+            const LARGEST: i64 = <$integer>::MAX as i64;
+            const ZERO: Self = [0; $lanes];
+
+            fn set(&mut self, lane: usize, value: i64) {
+                self[lane] = value as $integer;
+            }
+
+            fn get(&self, lane: usize) -> i64 {
+                self[lane].into()
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                // Differences of counts that add up to almost 2^62 may wrap around in 64 bits, but their sums with the
+                // totals of the first system do not.
+                let mut sum = self;
+                for (sum, other) in sum.iter_mut().zip(other) {
+                    *sum = sum.wrapping_add(other);
+                }
+                sum
+            }
+        }
+    )*};
+}
+
+rows!([i16; 8], [i32; 4], [i64; 2]);
+
+/// Columns that are added up side by side.
+struct Tile<R> {
+    /// The row of every system in every unit: unit by unit, system by system.
+    rows: Vec<R>,
+    /// For each group of units, an upper bound of the absolute value of its sums.
+    bounds: Vec<i64>,
+    /// The sum of each lane in a replicate begins at this column of the output for position 0.
+    columns: Vec<usize>,
+    systems: usize,
+}
+
+impl<R: Row> Tile<R> {
+    fn new(differing: &DifferingColumns<'_, '_>, tile: &[usize], meter: (&mut WorkMeter, &Stop<'_>)) -> Result<Self> {
+        let (meter, stop) = meter;
+        let (systems, units) = (differing.systems(), differing.units());
+        let mut rows: Vec<R> = zeros(&[units, systems])?;
+        let mut bounds: Vec<i64> = zeros(&[units.div_ceil(GROUP)])?;
+        for (unit, rows) in rows.chunks_exact_mut(systems).enumerate() {
+            meter.charge(4 * systems * tile.len(), stop)?;
+            let bound = &mut bounds[unit / GROUP];
+            let mut largest = 0;
+            for (system, row) in rows.iter_mut().enumerate() {
+                for (lane, &column) in tile.iter().enumerate() {
+                    let difference = differing.difference(column, system, unit);
+                    largest = difference.unsigned_abs().max(largest);
+                    row.set(lane, difference);
+                }
+            }
+            *bound = bound.saturating_add(largest.try_into().unwrap_or(i64::MAX));
+        }
+        let mut columns = reserved(tile.len())?;
+        columns.extend_from_slice(tile);
+        Ok(Tile { rows, bounds, columns, systems })
+    }
+}
+
+/// Adds up the permuted rows of one tile.
+trait Rows: Send + Sync {
+    /// Makes the running sums of a block of replicates.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    fn running<'a>(&'a self, replicates: usize) -> Result<Box<dyn Running + 'a>>;
+}
+
+/// The running sums of a block of replicates in one tile.
+trait Running {
+    /// Widens the sums into `out`, whose columns are `stride` apart, unless the sums of a group fit.
+    fn make_room(&mut self, group: usize, out: (&mut [i64], usize));
+
+    /// Adds the rows of a group of units, permuted by `labels`, to the sums of a replicate.
+    fn add(&mut self, simd: Simd, group: usize, replicate: usize, labels: &[Labels]);
+
+    /// Adds the sums to `out`.
+    fn flush(&mut self, out: (&mut [i64], usize));
+}
+
+impl<R: Row> Rows for Tile<R> {
+    fn running<'a>(&'a self, replicates: usize) -> Result<Box<dyn Running + 'a>> {
+        Ok(Box::new(Sums { tile: self, sums: zeros(&[replicates, self.systems])?, bound: 0 }))
+    }
+}
+
+struct Sums<'a, R> {
+    tile: &'a Tile<R>,
+    /// Replicate by replicate, position by position.
+    sums: Vec<R>,
+    bound: i64,
+}
+
+impl<R: Row> Running for Sums<'_, R> {
+    fn make_room(&mut self, group: usize, out: (&mut [i64], usize)) {
+        let more = self.tile.bounds[group];
+        if self.bound.saturating_add(more) > R::LARGEST {
+            self.flush(out);
+        }
+        self.bound = self.bound.saturating_add(more);
+    }
+
+    fn add(&mut self, simd: Simd, group: usize, replicate: usize, labels: &[Labels]) {
+        let systems = self.tile.systems;
+        let rows = &self.tile.rows[group * GROUP * systems..];
+        let rows = &rows[..rows.len().min(GROUP * systems)];
+        add_permuted(simd, rows, labels, &mut self.sums[replicate * systems..][..systems]);
+    }
+
+    fn flush(&mut self, (out, stride): (&mut [i64], usize)) {
+        let systems = self.tile.systems;
+        for (lane, column) in self.tile.columns.iter().enumerate() {
+            for (position, out) in out[column * systems * stride..].chunks_mut(stride).take(systems).enumerate() {
+                let sums = self.sums[position..].iter().step_by(systems);
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.wrapping_add(sum.get(lane)));
+            }
+        }
+        self.sums.fill(R::ZERO);
+        self.bound = 0;
+    }
+}
+
+dispatch! {
+    /// Adds the row with the label of each position, unit by unit.
+    fn add_permuted<R: Row>(rows: &[R], labels: &[Labels], sums: &mut [R]) = add_permuted_inline::<R>;
+}
+
+#[inline(always)]
+fn add_permuted_inline<R: Row>(rows: &[R], labels: &[Labels], sums: &mut [R]) {
+    let systems = labels.len();
+    for (sum, labels) in sums.iter_mut().zip(labels) {
+        let mut position_sum = *sum;
+        for (rows, &label) in rows.chunks_exact(systems).zip(labels) {
+            position_sum = position_sum.plus(rows[usize::from(label)]);
+        }
+        *sum = position_sum;
+    }
+}
+
+/// The rows of all systems, prepared for permutations.
+pub(in crate::resample) struct PermutedRows {
+    tiles: Vec<Box<dyn Rows>>,
+    systems: usize,
+    units: usize,
+}
+
+impl PermutedRows {
+    /// Packs the columns in which systems differ, each in the narrowest lanes in which the sums of a group of units fit.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] if there are too many systems or units, [`Error::Memory`], and [`Error::Interrupted`]
+    /// if the call is cancelled.
+    pub fn new(differing: &DifferingColumns<'_, '_>, stop: &Stop<'_>) -> Result<Self> {
+        let (systems, units) = (differing.systems(), differing.units());
+        check_size(systems, units)?;
+        let mut meter = WorkMeter::default();
+        let mut by_width: [Vec<usize>; 3] = Default::default();
+        for column in 0..differing.len() {
+            let largest = differing.largest(column, (&mut meter, stop))?.saturating_mul(GROUP as u64);
+            let width =
+                usize::from(largest > <[i16; 8]>::LARGEST as u64) + usize::from(largest > <[i32; 4]>::LARGEST as u64);
+            by_width[width].push(column);
+        }
+        let mut tiles: Vec<Box<dyn Rows>> = Vec::new();
+        let [narrow, middle, wide] = &by_width;
+        for columns in narrow.chunks(<[i16; 8]>::LANES) {
+            tiles.push(Box::new(Tile::<[i16; 8]>::new(differing, columns, (&mut meter, stop))?));
+        }
+        for columns in middle.chunks(<[i32; 4]>::LANES) {
+            tiles.push(Box::new(Tile::<[i32; 4]>::new(differing, columns, (&mut meter, stop))?));
+        }
+        for columns in wide.chunks(<[i64; 2]>::LANES) {
+            tiles.push(Box::new(Tile::<[i64; 2]>::new(differing, columns, (&mut meter, stop))?));
+        }
+        Ok(PermutedRows { tiles, systems, units })
+    }
+}
+
+/// The kernel for permutations.
+pub(in crate::resample) struct Permutations<'a> {
+    rows: &'a PermutedRows,
+    seed: u64,
+    simd: Simd,
+}
+
+impl<'a> Permutations<'a> {
+    /// The permutations of a seed.
+    pub fn new(rows: &'a PermutedRows, seed: u64, simd: Simd) -> Self {
+        Permutations { rows, seed, simd }
+    }
+
+    /// The cost of a group of units in a replicate, in additions, roughly.
+    fn cost_of_group(&self) -> usize {
+        let PermutedRows { systems, tiles, .. } = self.rows;
+        GROUP * systems * (systems.min(&SIDE_BY_SIDE) / 16 + 1 + tiles.len())
+    }
+}
+
+impl Kernel for Permutations<'_> {
+    fn block(&self) -> usize {
+        STRIDE
+    }
+
+    fn cost(&self) -> u64 {
+        (self.rows.units.div_ceil(GROUP) * self.cost_of_group()) as u64
+    }
+
+    /// 1, so that the constants of rules, which are the totals of the first system, are added once.
+    fn rows(&self) -> i64 {
+        1
+    }
+
+    fn sums(
+        &self,
+        range: Range<u64>,
+        _: &mut Scratch,
+        (out, stride): (&mut [i64], usize),
+        stop: &Stop<'_>,
+    ) -> Result<()> {
+        let PermutedRows { tiles, systems, units } = self.rows;
+        let mut meter = WorkMeter::default();
+        let mut labels: Vec<Labels> = zeros(&[*systems])?;
+        let mut running = reserved(tiles.len())?;
+        for tile in tiles {
+            running.push(tile.running(length(&range))?);
+        }
+        for group in 0..units.div_ceil(GROUP) {
+            running.iter_mut().for_each(|sums| sums.make_room(group, (&mut *out, stride)));
+            for (place, replicate) in range.clone().enumerate() {
+                meter.charge(self.cost_of_group(), stop)?;
+                let stream = Stream::new(self.seed, Purpose::Permutation, replicate);
+                permute_group(self.simd, stream, group, &mut labels);
+                running.iter_mut().for_each(|sums| sums.add(self.simd, group, place, &labels));
+            }
+        }
+        running.iter_mut().for_each(|sums| sums.flush((&mut *out, stride)));
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! Counts of permutations in which a pair of systems, or the two most distant systems, differ as much as observed.
+
+use std::ops::Range;
+
+use super::tally::{TestCounts, combine_counts};
+use super::{Accumulate, Alternative, BLOCK, Input, Pair, Partial, Reduction, Shape, Stages, cleared};
+use crate::error::Result;
+use crate::resample::zeros;
+
+/// For every metric and pair (x, y), the number of permutations in which |score(x) − score(y)| reaches a threshold, and
+/// in which the range of the scores of all systems, max − min, reaches it (Carterette 2012,
+/// doi:10.1145/2094072.2094076).
+#[derive(Debug, Clone)]
+pub struct PermutedTally {
+    /// The counts of pairs, then those of ranges.
+    counted: TestCounts,
+    systems: Vec<usize>,
+}
+
+impl PermutedTally {
+    /// A tally for these pairs, with a threshold for every metric and pair.
+    pub fn new(pairs: Vec<Pair>, thresholds: Vec<f64>) -> Self {
+        PermutedTally { counted: TestCounts::new(pairs, Alternative::TwoSided, thresholds), systems: Vec::new() }
+    }
+
+    /// The counts of pairs: metric by metric, pair by pair.
+    pub fn counts(&self) -> &[u64] {
+        self.counted.counts.split_at(self.counted.tests.count()).0
+    }
+
+    /// The counts of ranges: metric by metric, pair by pair.
+    pub fn range_counts(&self) -> &[u64] {
+        self.counted.counts.split_at(self.counted.tests.count()).1
+    }
+
+    /// The numbers of metrics and of pairs.
+    pub fn shape(&self) -> [usize; 2] {
+        self.counted.tests.shape()
+    }
+
+    /// The permutations that were counted.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::Error::InvalidOption) before a run.
+    pub fn replicates(&self) -> Result<Range<u64>> {
+        self.counted.span.get()
+    }
+
+    /// Adds the counts of the replicates that follow these.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](crate::Error::InvalidOption) if they do not follow, or were counted under another specification.
+    pub fn merge(&mut self, later: &Self) -> Result<()> {
+        self.counted.merge(&later.counted, self.systems == later.systems)
+    }
+}
+
+impl Reduction for PermutedTally {
+    fn input(&self) -> Input<'_> {
+        Input::Permuted
+    }
+
+    fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
+        self.counted.begin(shape, replicates)?;
+        self.counted.counts = zeros(&[2, self.counted.tests.count()])?;
+        self.systems.clone_from(&shape.systems);
+        Ok(())
+    }
+
+    fn stages(&mut self) -> Stages<'_> {
+        let TestCounts { tests, thresholds, counts, .. } = &mut self.counted;
+        let accumulate = Differences {
+            pairs: &tests.pairs,
+            thresholds,
+            // All metrics have the same number of systems.
+            systems: self.systems.first().copied().unwrap_or(0),
+        };
+        (Box::new(accumulate), combine_counts(counts))
+    }
+}
+
+struct Differences<'a> {
+    pairs: &'a [Pair],
+    thresholds: &'a [f64],
+    systems: usize,
+}
+
+impl Accumulate for Differences<'_> {
+    fn start(&self, partial: &mut Partial) -> Result<()> {
+        cleared(&mut partial.counts, 2 * self.thresholds.len())?;
+        // The scores of all systems under all metrics in a batch of replicates.
+        cleared(&mut partial.numbers, self.metrics() * self.systems * BLOCK)
+    }
+
+    fn add_values(&self, partial: &mut Partial, series: usize, _: usize, scores: &[f64]) {
+        partial.numbers[series * BLOCK..][..scores.len()].copy_from_slice(scores);
+    }
+
+    fn batch_done(&self, partial: &mut Partial, replicates: usize) {
+        let tests = self.thresholds.len();
+        for metric in 0..self.metrics() {
+            let series = |system: usize| metric * self.systems + system;
+            let scores = |system: usize| &partial.numbers[series(system) * BLOCK..][..replicates];
+            let (mut highest, mut range) = ([f64::NEG_INFINITY; BLOCK], [f64::INFINITY; BLOCK]);
+            for system in 0..self.systems {
+                for ((highest, lowest), &score) in highest.iter_mut().zip(&mut range).zip(scores(system)) {
+                    (*highest, *lowest) = (highest.max(score), lowest.min(score));
+                }
+            }
+            range.iter_mut().zip(highest).for_each(|(range, highest)| *range = highest - *range);
+            let first = metric * self.pairs.len();
+            let thresholds = &self.thresholds[first..][..self.pairs.len()];
+            for (test, (&(x, y), &threshold)) in (first..).zip(self.pairs.iter().zip(thresholds)) {
+                let differences = scores(x).iter().zip(scores(y)).map(|(x, y)| x - y);
+                let reached = differences.filter(|&t| Alternative::TwoSided.reached(t, threshold)).count();
+                let ranges = range[..replicates].iter().filter(|&&range| range >= threshold).count();
+                partial.counts[test] += reached as u64;
+                partial.counts[tests + test] += ranges as u64;
+            }
+        }
+    }
+}
+
+impl Differences<'_> {
+    fn metrics(&self) -> usize {
+        self.thresholds.len() / self.pairs.len().max(1)
+    }
+}

@@ -1,0 +1,273 @@
+"""The test ``anova`` and its adjustments: against loops, SciPy, numerical integration and the paired t-test."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reshuffle import Comparison, CorpusFunction, FromCounts, InputError, SegmentScores, compare, score
+from reshuffle.inference.studentized_range import studentized_range_sf
+
+Values = NDArray[np.float64]
+
+
+def ratings(seed: int, systems: int, segments: int) -> dict[str, Values]:
+    rng = np.random.default_rng(seed)
+    difficulty = rng.normal(0, 2, segments)
+    # Multiples of 1/64, so that no rounding to the fixed-point resolution changes them.
+    return {f"s{i}": np.round(64 * (difficulty + rng.normal(i / 10, 1, segments))) / 64 for i in range(systems)}
+
+
+def t_in_loops(values: Values, means: Values, strata: list[int] | None = None) -> tuple[Values, int]:
+    """|t| of all pairs and the degrees of freedom, from (k, S) values: the definition, number by number."""
+    k, n = values.shape
+    strata = [0] * n if strata is None else strata
+    squares = 0.0
+    for s in range(n):
+        block = [u for u in range(n) if strata[u] == strata[s]]
+        for i in range(k):
+            mean_of_system = sum(values[i, u] for u in block) / len(block)
+            mean_of_segment = sum(values[j, s] for j in range(k)) / k
+            mean = sum(values[j, u] for j in range(k) for u in block) / (k * len(block))
+            squares += (values[i, s] - mean_of_system - mean_of_segment + mean) ** 2
+    df = (k - 1) * (n - len(set(strata)))
+    error = math.sqrt(2 * squares / df / n)
+    return np.array([abs(means[y] - means[x]) / error for x, y in combinations(range(k), 2)]), df
+
+
+def pvalues(comparison: Comparison) -> Values:
+    return np.array([pair.test.pvalue for pair in comparison.comparisons])
+
+
+def adjusted(comparison: Comparison) -> Values:
+    return np.array([pair.test.adjusted_pvalue for pair in comparison.comparisons])
+
+
+def check(comparison: Comparison, scheffe: Comparison, t: Values, df: int, k: int) -> None:
+    assert np.allclose(pvalues(comparison), 2 * scipy.stats.t.sf(t, df), rtol=1e-8, atol=0)
+    expected = scipy.stats.studentized_range.sf(math.sqrt(2) * t, k, df)
+    assert np.allclose(adjusted(comparison), expected, rtol=1e-7, atol=1e-10)
+    assert np.allclose(adjusted(scheffe), scipy.stats.f.sf(t**2 / (k - 1), k - 1, df), rtol=1e-8, atol=0)
+    assert (pvalues(comparison) <= adjusted(comparison)).all()
+    assert (adjusted(comparison) <= adjusted(scheffe) + 1e-12).all()
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 999), systems=st.integers(3, 4), segments=st.integers(2, 12))
+def test_means_are_compared_by_the_definition(seed: int, systems: int, segments: int) -> None:
+    own = ratings(seed, systems, segments)
+    values = np.stack(list(own.values()))
+    t, df = t_in_loops(values, values.mean(axis=1))
+    metric = SegmentScores("rating", own)
+    tukey, scheffe = (
+        compare(metrics=metric, test="anova", adjust=adjust, interval="t", all_pairs=True)
+        for adjust in ("tukey", "scheffe")
+    )
+    check(tukey, scheffe, t, df, systems)
+    errors = [pair.test.standard_error for pair in tukey.comparisons]
+    assert np.allclose(np.abs([pair.test.statistic for pair in tukey.comparisons]), t * errors, atol=1e-9)
+    assert "approximate" not in str(tukey)
+
+
+def texts(segments: int = 24) -> tuple[list[str], dict[str, list[str]]]:
+    rng = np.random.default_rng(5)
+    references = [" ".join(rng.choice(list("abcdefgh"), 9)) for _ in range(segments)]
+    systems = {
+        f"s{i}": [" ".join(w if rng.random() > 0.2 + 0.05 * i else "z" for w in line.split()) for line in references]
+        for i in range(3)
+    }
+    return references, systems
+
+
+def share(hypotheses: list[str], references: list[list[str | None]]) -> float:
+    """The share of words that are right, which is not a mean of segment scores."""
+    words, right = " ".join(hypotheses).split(), " ".join(filter(None, references[0])).split()
+    return 100 * sum(map(str.__eq__, words, right)) / len(right)
+
+
+@pytest.mark.parametrize("units", ["segments", "documents", "strata", "strata of documents"])
+@pytest.mark.parametrize("name", ["bleu", "share"])
+def test_other_scores_are_compared_by_jackknife_pseudo_values(name: str, units: str) -> None:
+    references, systems = texts()
+    documents = [i // 2 for i in range(24)] if "documents" in units else None
+    strata = [i // 10 for i in range(24)] if "strata" in units else None
+    metric = "bleu" if name == "bleu" else CorpusFunction("share", share)
+    tukey, scheffe = (
+        compare(
+            references,
+            systems,
+            metric,
+            test="anova",
+            adjust=adjust,
+            interval="jackknife",
+            documents=documents,
+            strata=strata,
+            all_pairs=True,
+        )
+        for adjust in ("tukey", "scheffe")
+    )
+
+    unit = np.arange(24) if documents is None else np.array(documents)
+    n = unit.max() + 1
+
+    def score_without(system: str, left_out: int | None) -> float:
+        kept = [i for i in range(24) if unit[i] != left_out]
+        return score([references[i] for i in kept], {"a": [systems[system][i] for i in kept]}, metric).scores[0].score
+
+    scores = np.array([score_without(system, None) for system in systems])
+    without = np.array([[score_without(system, u) for u in range(n)] for system in systems])
+    pseudo = scores[:, None] + (n - 1) * (without.mean(axis=1, keepdims=True) - without)
+    assert np.allclose(pseudo.mean(axis=1), scores)
+    of_units = None if strata is None else [strata[int(np.flatnonzero(unit == u)[0])] for u in range(n)]
+    t, df = t_in_loops(pseudo, scores, of_units)
+    check(tukey, scheffe, t, df, 3)
+    thing = "document" if documents else "segment"
+    for comparison in (tukey, scheffe):
+        assert [c.kind for c in comparison.caveats if c.kind == "approximate"] == ["approximate"]
+        assert all("approximate" in pair.caveats for pair in comparison.comparisons)
+        printed = " ".join(str(comparison).split())
+        assert f"approximate: anova is computed on jackknife influence values of {thing}s" in printed
+        assert (f"unit:document[{n}]" in comparison.comparisons[0].test.signature) == (thing == "document")
+
+
+def test_one_way_errors_give_the_p_values_of_scipys_tukey_hsd() -> None:
+    rng = np.random.default_rng(2)
+    groups = [rng.normal(mean, 1, 15) for mean in (0, 0.3, 0.9, 1.1)]
+    df = 4 * 14
+    error = math.sqrt(2 * sum(group.var(ddof=1) for group in groups) / 4 / 15)
+    theirs = scipy.stats.tukey_hsd(*groups).pvalue
+    for x, y in combinations(range(4), 2):
+        t = abs(groups[x].mean() - groups[y].mean()) / error
+        assert studentized_range_sf(np.array([math.sqrt(2) * t]), 4, df)[0] == pytest.approx(theirs[x, y], rel=1e-8)
+
+
+def normal_sf(z: float) -> float:
+    return math.erfc(z / math.sqrt(2)) / 2
+
+
+def integrated(q: float, k: int, df: int) -> float:
+    """P(Q ≥ q) by adaptive integration of a positive integrand, so that small probabilities are accurate."""
+
+    def of_range(w: float) -> float:
+        def below(z: float) -> float:
+            above = normal_sf(z)
+            inside = math.log1p(-min(normal_sf(z + w) / above, 1 - 2**-53))
+            density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+            return k * density * above ** (k - 1) * -math.expm1((k - 1) * inside)
+
+        return float(scipy.integrate.quad(below, -w / 2 - 8, 8, epsabs=0, epsrel=1e-10, limit=200)[0])
+
+    def of_error(s: float) -> float:
+        log_density = math.log(2 * s) - math.lgamma(df / 2) + df / 2 * math.log(df / 2)
+        return math.exp(log_density + (df - 2) * math.log(s) - df * s * s / 2) * of_range(q * s)
+
+    peak = 1 / math.sqrt(1 + q * q / (2 * df))
+    low, high = max(0.01, peak - 15 / math.sqrt(2 * df)), 1 + 10 / math.sqrt(2 * df)
+    return float(scipy.integrate.quad(of_error, low, high, points=[peak], epsabs=0, epsrel=1e-9, limit=200)[0])
+
+
+@pytest.mark.parametrize(("q", "k", "df"), [(3.5, 3, 40), (25.0, 5, 60), (40.0, 3, 400)])
+def test_small_probabilities_of_the_studentized_range_are_accurate(q: float, k: int, df: int) -> None:
+    expected = integrated(q, k, df)
+    assert studentized_range_sf(np.array([q]), k, df)[0] == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("df", [1, 2, 7, 300, 10**6])
+def test_the_range_of_two_variables_is_a_difference(df: int) -> None:
+    q = np.array([0, 1e-6, 0.2, 1, 3, 9, 30, np.inf])
+    expected = 2 * scipy.stats.t.sf(q / math.sqrt(2), df)
+    assert np.allclose(studentized_range_sf(q, 2, df), expected, rtol=1e-9, atol=0)
+
+
+def test_probabilities_do_not_depend_on_the_other_values() -> None:
+    q = np.random.default_rng(0).gamma(3, 2, 3000)
+    together = studentized_range_sf(q, 100, 99 * 500)
+    assert (np.diff(together[np.argsort(q)]) <= 0).all()
+    for i in (0, 1500, 2999):
+        assert together[i] == pytest.approx(studentized_range_sf(q[i : i + 1], 100, 99 * 500)[0], rel=1e-9)
+    assert studentized_range_sf(np.array([]), 3, 5).size == 0
+
+
+@pytest.mark.parametrize("adjust", ["tukey", "scheffe"])
+def test_two_systems_have_the_p_of_the_paired_t_test(adjust: str) -> None:
+    metric = SegmentScores("rating", ratings(1, 2, 50))
+    (ours,) = compare(metrics=metric, test="anova", adjust=adjust, interval="t").comparisons
+    (theirs,) = compare(metrics=metric, test="t-test", interval="t").comparisons
+    assert ours.test.pvalue == pytest.approx(theirs.test.pvalue, rel=1e-12)
+    assert ours.test.adjusted_pvalue == ours.test.pvalue
+
+
+def test_all_systems_count_even_if_each_is_only_compared_with_the_baseline() -> None:
+    metric = SegmentScores("rating", ratings(3, 4, 40))
+    (few, all_pairs) = (
+        compare(metrics=metric, test="anova", adjust="tukey", interval="t", all_pairs=all_pairs)
+        for all_pairs in (False, True)
+    )
+    for pair in few.comparisons:
+        same = all_pairs.pair(pair.system, pair.baseline)
+        assert (pair.test.pvalue, pair.test.adjusted_pvalue) == (same.test.pvalue, same.test.adjusted_pvalue)
+
+
+def test_identical_systems_and_errors_of_0() -> None:
+    own = ratings(1, 2, 9)
+    own["copy"] = own["s0"]
+    comparison = compare(metrics=SegmentScores("x", own), test="anova", adjust="tukey", interval="t", all_pairs=True)
+    same = comparison.pair("copy", "s0").test
+    assert (same.pvalue, same.adjusted_pvalue) == (1, 1)
+
+    first = own["s0"]
+    # 0.1 is not a binary fraction, so the differences of floats are not all equal.
+    shifted = {"a": first, "b": first + 0.1, "c": first, "d": first + 5}
+    for adjust in ("tukey", "scheffe"):
+        comparison = compare(
+            metrics=SegmentScores("x", shifted), test="anova", adjust=adjust, interval="t", all_pairs=True
+        )
+        for pair in comparison.comparisons:
+            expected = float({pair.system, pair.baseline} == {"a", "c"})
+            assert (pair.test.pvalue, pair.test.adjusted_pvalue) == (expected, expected)
+
+
+def test_several_metrics_have_errors_of_their_own() -> None:
+    references, systems = texts()
+    both = compare(references, systems, ["bleu", "chrf"], test="anova", adjust="tukey", interval="jackknife")
+    for name in ("bleu", "chrf"):
+        alone = compare(references, systems, name, test="anova", adjust="tukey", interval="jackknife")
+        mine = [pair.test for pair in both.comparisons if pair.metric.casefold() == alone.metrics[0].name.casefold()]
+        assert [(t.pvalue, t.adjusted_pvalue) for t in mine] == [
+            (pair.test.pvalue, pair.test.adjusted_pvalue) for pair in alone.comparisons
+        ]
+
+
+def test_counts_with_a_formula_in_python_have_the_same_p() -> None:
+    counts = np.random.default_rng(0).integers(0, 20, (3, 30, 2))
+    counts[..., 1] = 20
+    own = {f"s{i}": rows for i, rows in enumerate(counts)}
+    ratio = FromCounts("ratio", own, lambda totals: totals[..., 0] / totals[..., 1])
+    comparison = compare(metrics=ratio, test="anova", adjust="tukey", interval="jackknife", all_pairs=True)
+    # With a constant denominator, the ratio is the mean of the segments' ratios.
+    means = SegmentScores("mean", {name: rows[:, 0] / 20 for name, rows in own.items()})
+    exact = compare(metrics=means, test="anova", adjust="tukey", interval="t", all_pairs=True)
+    assert np.allclose(pvalues(comparison), pvalues(exact), rtol=1e-6)
+    assert np.allclose(adjusted(comparison), adjusted(exact), rtol=1e-6)
+
+
+def test_unsupported_options_are_refused() -> None:
+    metric = SegmentScores("x", ratings(0, 3, 5))
+    with pytest.raises(InputError, match="'two-sided', got 'less'"):
+        compare(metrics=metric, test="anova", alternative="less")
+    with pytest.raises(InputError, match="adjustment 'maxt' does not support the test 'anova'"):
+        compare(metrics=metric, test="anova", adjust="maxt")
+    with pytest.raises(InputError, match="adjustment 'scheffe' does not support the test 'ar': use test='anova', or"):
+        compare(metrics=metric, test="ar", adjust="scheffe")
+    with pytest.raises(InputError, match="the scheme 'exact' is for tests with shuffles, not for the test 'anova'"):
+        compare(metrics=metric, test="anova", scheme="exact")
+    with pytest.raises(InputError, match="only one segment"):
+        compare(metrics=SegmentScores("x", {"a": [1.0], "b": [2.0]}), test="anova")

@@ -1,0 +1,395 @@
+"""The test ``permutation``: rebuilt from its random numbers, against enumeration, and the same on every path."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reshuffle import Comparison, CorpusFunction, Formula, FromCounts, InputError, SegmentScores, _core, compare, metric
+from reshuffle.metrics.base import Counts, Scores
+from reshuffle.resampling import CountSample, PermutedTally, Replicates
+
+BLEU = metric("bleu")
+Labels = NDArray[np.int64]
+
+
+def philox(counter: tuple[int, ...], key: tuple[int, int]) -> tuple[int, ...]:
+    """Philox4x32-10, as in docs/design.md."""
+    for _ in range(10):
+        high_0, low_0 = divmod(0xD2511F53 * counter[0], 2**32)
+        high_1, low_1 = divmod(0xCD9E8D57 * counter[2], 2**32)
+        counter = (high_1 ^ counter[1] ^ key[0], low_1, high_0 ^ counter[3] ^ key[1], low_0)
+        key = ((key[0] + 0x9E3779B9) % 2**32, (key[1] + 0xBB67AE85) % 2**32)
+    return counter
+
+
+def word(seed: int, r: int, part: int, w: int) -> int:
+    """The 32-bit number w of a part of the stream of permutations."""
+    counter = (w // 4, 6 + 256 * part, r % 2**32, r >> 32)
+    return philox(counter, (seed % 2**32, seed >> 32))[w % 4]
+
+
+def rebuilt(seed: int, r: int, k: int, units: int) -> Labels:
+    """The permutation of k labels in each unit of replicate r: (units, k)."""
+    out = np.zeros((units, k), np.int64)
+    for u in range(units):
+        for j in range(1, k):
+            w = 64 * (u // 64 * (k - 1) + j - 1) + u % 64
+            numbers = (word(seed, r, part, w) * (j + 1) for part in range(2**24))
+            accepted = next(n for n in numbers if n % 2**32 >= 2**32 % (j + 1))
+            position = accepted >> 32
+            out[u, j] = out[u, position]
+            out[u, position] = j
+    return out
+
+
+def permuted_totals(counts: Counts, labels: Labels) -> Counts:
+    """The sums of the rows at each position: (k, K)."""
+    k, units, _ = counts.shape
+    return np.array([sum(counts[labels[u, i], u] for u in range(units)) for i in range(k)])
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 2**64 - 1),
+    r=st.integers(0, 2**64 - 1),
+    k=st.sampled_from([1, 2, 3, 5, 16, 130]),
+    units=st.sampled_from([1, 2, 63, 64, 65, 130]),
+)
+def test_permutations_are_those_of_the_documented_stream(seed: int, r: int, k: int, units: int) -> None:
+    units = min(units, 1 + 400 // k)
+    np.testing.assert_array_equal(rebuilt(seed, r, k, units), _core.permutations(seed, r, k, units))
+
+
+def test_rejected_numbers_are_replaced_by_those_of_the_next_part() -> None:
+    # A rejection is rare: one number in 2³²/(2³² mod 65,536-ish) at the most, so the search needs large j.
+    k = 40_000
+    labels = _core.permutations(1, 0, k, 64)
+    w = np.arange(64 * (k - 1))
+    assert np.array_equal(np.sort(labels, axis=1), np.broadcast_to(np.arange(k), (64, k)))
+    values = _core.stream_values(1, "permutation", 0, len(w) // 2)
+    numbers = values.view(np.uint32).astype(np.uint64)
+    j = np.repeat(np.arange(1, k), 64).astype(np.uint64)
+    rejected = np.flatnonzero((numbers * (j + 1)).astype(np.uint32) < 2**32 % (j + 1))
+    assert rejected.size > 0
+    last = rejected[-1]
+    # From the end of the shuffle back, each step can be undone, so that the label shows which number was used.
+    steps, lane = int(j[last]), int(last % 64)
+    mine = labels[lane].astype(np.int64)
+    for step in range(k - 1, steps, -1):
+        position = int(np.flatnonzero(mine == step)[0])
+        mine[position] = mine[step]
+    position = int(np.flatnonzero(mine[: steps + 1] == steps)[0])
+    part = 1
+    while word(1, 0, part, int(last)) * (steps + 1) % 2**32 < 2**32 % (steps + 1):
+        part += 1
+    assert position == word(1, 0, part, int(last)) * (steps + 1) >> 32
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_all_permutations_are_equally_likely_and_units_are_independent(k: int) -> None:
+    n = 1500
+    labels = np.array([_core.permutations(3, r, k, 70) for r in range(n)])
+    orders: list[tuple[int, ...]] = list(permutations(range(k)))
+    for unit in (0, 63, 69):
+        counts = Counter(map(tuple, labels[:, unit].tolist()))
+        assert scipy.stats.chisquare([counts[order] for order in orders]).pvalue > 1e-3
+    both: Counter[tuple[tuple[int, ...], ...]] = Counter(
+        (tuple(a), tuple(b)) for a, b in zip(labels[:, 0].tolist(), labels[:, 64].tolist(), strict=True)
+    )
+    if k < 4:  # so that each of the (k!)² cells is expected often enough
+        assert scipy.stats.chisquare([both[pair] for pair in product(orders, repeat=2)]).pvalue > 1e-3
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    k=st.integers(1, 6),
+    segments=st.sampled_from([1, 2, 64, 65, 200]),
+    sizes=st.lists(st.sampled_from([0, 1, 500, 520, 2**24, 2**26, 2**50]), min_size=1, max_size=9),
+    threads=st.integers(1, 3),
+)
+def test_sums_are_those_of_adding_rows_one_by_one(
+    seed: int, k: int, segments: int, sizes: list[int], threads: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    counts = np.stack([rng.integers(-size, size + 1, (k, segments)) for size in sizes], axis=-1)
+    counts = np.concatenate(
+        [counts, counts[..., :1] + 3, np.broadcast_to(counts[:1, :, :1], (k, segments, 1))], axis=-1
+    )
+    resampler = _core.Resampler([(None, _core.Counts([counts]))], kind="permutations", threads=threads)
+    (sums,) = resampler.run([_core.Sums()], n=70, first=2, seed=seed, threads=threads)
+    for r in (0, 1, 69):
+        labels = _core.permutations(seed, 2 + r, k, segments).astype(np.int64)
+        np.testing.assert_array_equal(permuted_totals(counts, labels).ravel(), sums.sums[r])
+
+
+def test_sums_near_the_largest_are_exact() -> None:
+    largest = _core.LARGEST_SUM // 2
+    counts = np.array([[[largest], [-largest]], [[-largest], [largest]], [[largest], [largest]]])
+    resampler = _core.Resampler([(None, _core.Counts([counts]))], kind="permutations")
+    (sums,) = resampler.run([_core.Sums()], n=20, seed=5)
+    for r in range(20):
+        labels = _core.permutations(5, r, 3, 2)
+        expected = [sum(int(counts[labels[u, i], u, 0]) for u in range(2)) for i in range(3)]
+        assert sums.sums[r].tolist() == expected
+
+
+def counts_of(seed: int, systems: int, segments: int) -> Counts:
+    """Counts of synthetic BLEU systems, each better than the one before."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(5, 40, size=segments)
+    rows = []
+    for system in range(systems):
+        totals = [np.maximum(length - n, 0) for n in range(4)]
+        matches = [rng.binomial(t, (0.5 + 0.02 * system) / 1.3**n) for n, t in enumerate(totals)]
+        rows.append(np.stack([length, length, *matches, *totals], axis=-1))
+    return np.stack(rows).astype(np.int64)
+
+
+def bleu_in_numpy(totals: Counts) -> Scores:
+    return BLEU.score(totals)
+
+
+def named(counts: Counts) -> dict[str, Counts]:
+    return {f"s{i}": rows for i, rows in enumerate(counts)}
+
+
+def compared(metrics: Any, **options: Any) -> Comparison:
+    defaults = {"test": "permutation", "adjust": "tukey", "n_resamples": 300, "interval": None, "all_pairs": True}
+    return compare(metrics=metrics, **{**defaults, **options})
+
+
+def numbers(comparison: Comparison) -> list[tuple[float, float | None, int]]:
+    return [(p.test.pvalue, p.test.adjusted_pvalue, p.test.exceedances) for p in comparison.comparisons]
+
+
+def by_definition(
+    counts: Counts, n: int, seed: int, unit_of: list[int] | None = None
+) -> list[tuple[float, float, int]]:
+    """p, adjusted p and exceedances of all pairs, permutation by permutation."""
+    k, segments, _ = counts.shape
+    unit = np.arange(segments) if unit_of is None else np.array(unit_of)
+    observed = BLEU.score(counts.sum(axis=1))
+    scores = []
+    for r in range(n):
+        labels = _core.permutations(seed, r, k, int(unit.max()) + 1)[unit].astype(np.int64)
+        scores.append(BLEU.score(permuted_totals(counts, labels)))
+    drawn = np.array(scores)
+    ranges = drawn.max(axis=1) - drawn.min(axis=1)
+    out = []
+    for x, y in combinations(range(k), 2):
+        t = abs(observed[y] - observed[x]) - 1e-11
+        c, of_range = int((abs(drawn[:, y] - drawn[:, x]) >= t).sum()), int((ranges >= t).sum())
+        out.append(((c + 1) / (n + 1), (of_range + 1) / (n + 1), c))
+    return out
+
+
+@pytest.mark.parametrize("documents", [None, [i // 3 for i in range(60)]])
+@pytest.mark.parametrize("k", [2, 4])
+def test_p_values_are_those_of_the_definition_for_native_and_python_formulas(
+    k: int, documents: list[int] | None
+) -> None:
+    counts = counts_of(1, k, 60)
+    expected = by_definition(counts, 300, 12345, documents)
+    native = compared(FromCounts("m", named(counts), "bleu"), documents=documents)
+    in_python = compared(FromCounts("m", named(counts), bleu_in_numpy), documents=documents)
+    assert expected == numbers(native) == numbers(in_python)
+    assert all(p.test.n_resamples == 300 and p.test.scheme is None for p in native.comparisons)
+    assert "300 permutations" in " ".join(str(native).split())
+    assert "300 permutations, " in str(native.comparisons[0].test)
+    if k == 2:
+        assert [p for p, _, _ in expected] == [adjusted for _, adjusted, _ in expected]
+
+
+def test_functions_of_texts_are_permuted_in_the_same_way() -> None:
+    rng = np.random.default_rng(1)
+    references = [" ".join(rng.choice(list("abcde"), 6)) for _ in range(20)]
+    systems = {
+        f"s{i}": [" ".join(w if rng.random() > 0.1 + 0.1 * i else "z" for w in line.split()) for line in references]
+        for i in range(3)
+    }
+    right = np.array(
+        [
+            [[sum(map(str.__eq__, h.split(), r.split())), 6] for h, r in zip(lines, references, strict=True)]
+            for lines in systems.values()
+        ]
+    )
+
+    def share(hypotheses: list[str], columns: list[list[str | None]]) -> float:
+        words, correct = " ".join(hypotheses).split(), " ".join(filter(None, columns[0])).split()
+        return sum(map(str.__eq__, words, correct)) / len(correct)
+
+    formula = FromCounts("share", dict(zip(systems, right, strict=True)), lambda t: t[..., 0] / t[..., 1])
+    options: dict[str, Any] = {"test": "permutation", "adjust": "tukey", "all_pairs": True, "interval": None}
+    for documents in (None, [i // 2 for i in range(20)]):
+        of_texts = compare(
+            references, systems, CorpusFunction("share", share), n_resamples=60, documents=documents, **options
+        )
+        assert numbers(of_texts) == numbers(compared(formula, n_resamples=60, documents=documents))
+
+
+def enumerated(values: Scores) -> list[tuple[float, float]]:
+    """The shares of all (k!)^S arrangements in which a pair, and in which the range, differs as observed."""
+    k, segments = values.shape
+    observed = values.sum(axis=1)
+    means = np.array(
+        [
+            sum(values[list(order), s] for s, order in enumerate(orders))
+            for orders in product(permutations(range(k)), repeat=segments)
+        ]
+    )
+    ranges = np.ptp(means, axis=1)
+    pairs = list(combinations(range(k), 2))
+    return [
+        (
+            float((np.abs(means[:, y] - means[:, x]) >= abs(observed[y] - observed[x])).mean()),
+            float((ranges >= abs(observed[y] - observed[x])).mean()),
+        )
+        for x, y in pairs
+    ]
+
+
+@pytest.mark.parametrize(("k", "segments"), [(2, 5), (3, 4)])
+def test_p_is_near_that_of_all_arrangements(k: int, segments: int) -> None:
+    values = np.random.default_rng(2).integers(0, 9, (k, segments)).astype(float)
+    comparison = compared(SegmentScores("x", {f"s{i}": row for i, row in enumerate(values)}), n_resamples=20_000)
+    for pair, (p, adjusted) in zip(comparison.comparisons, enumerated(values), strict=True):
+        assert pair.test.adjusted_pvalue is not None
+        assert abs(pair.test.pvalue - p) < 4 * (p * (1 - p) / 20_000) ** 0.5 + 1e-4
+        assert abs(pair.test.adjusted_pvalue - adjusted) < 4 * (adjusted * (1 - adjusted) / 20_000) ** 0.5 + 1e-4
+
+
+def test_results_are_the_same_bytes_on_any_number_of_threads_and_in_any_parts() -> None:
+    samples = [CountSample.from_counts(BLEU, counts_of(seed, 5, 150)) for seed in (1, 2)]
+    pairs = list(combinations(range(5), 2))
+    thresholds = np.full((2, len(pairs)), 2.0)
+    core = [(BLEU.core, sample.core_counts) for sample in samples]
+
+    def whole(threads: int) -> tuple[bytes, bytes]:
+        replicates = Replicates(samples, n_resamples=1000, seed=4, threads=threads)
+        (counts,) = replicates.run([PermutedTally(pairs, thresholds)])
+        return counts.pairs.tobytes(), counts.ranges.tobytes()
+
+    assert len({whole(threads) for threads in (1, 2, 3, 7)}) == 1
+
+    def part(first: int, n: int) -> Any:
+        resampler = _core.Resampler(core, kind="permutations", threads=2)
+        (tally,) = resampler.run([_core.PermutedTally(pairs, thresholds)], n=n, first=first, seed=4)
+        return tally
+
+    merged = part(0, 64).merge(part(64, 100)).merge(part(164, 836))
+    assert whole(1) == (merged.counts.astype(np.int64).tobytes(), merged.range_counts.astype(np.int64).tobytes())
+    assert merged.replicates == (0, 1000)
+    with pytest.raises(InputError, match="same pairs, thresholds"):
+        part(0, 64).merge(_core_other(core, pairs, thresholds + 1))
+
+
+def _core_other(core: Any, pairs: list[tuple[int, int]], thresholds: Scores) -> Any:
+    resampler = _core.Resampler(core, kind="permutations")
+    (tally,) = resampler.run([_core.PermutedTally(pairs, thresholds)], n=64, first=64, seed=4)
+    return tally
+
+
+def test_several_metrics_get_the_same_permutations() -> None:
+    counts = counts_of(3, 3, 50)
+    first = FromCounts("first", named(counts), "bleu")
+    second = FromCounts("second", named(counts), bleu_in_numpy)
+    both = numbers(compared([first, second]))
+    assert both[:3] == both[3:] == numbers(compared(first))
+
+
+def test_a_baseline_is_compared_with_the_range_of_all_systems() -> None:
+    own = FromCounts("m", named(counts_of(3, 4, 80)), "bleu")
+    few, every = compared(own, all_pairs=False), compared(own)
+    assert len(few.comparisons) == 3
+    for pair in few.comparisons:
+        same = every.pair(pair.system, pair.baseline).test
+        assert (pair.test.pvalue, pair.test.adjusted_pvalue) == (same.pvalue, same.adjusted_pvalue)
+
+
+def test_identical_systems_have_p_1() -> None:
+    counts = counts_of(1, 3, 40)
+    counts[2] = counts[0]
+    pair = compared(FromCounts("m", named(counts), "bleu")).pair("s2", "s0").test
+    assert (pair.pvalue, pair.adjusted_pvalue, pair.exceedances) == (1, 1, 300)
+    same = np.repeat(counts[:1], 3, axis=0)
+    assert {p for p, _, _ in numbers(compared(FromCounts("m", named(same), "bleu")))} == {1}
+
+
+def test_the_warning_is_shown_for_more_than_two_systems() -> None:
+    for k in (2, 3):
+        for adjust in (None, "tukey", "holm"):
+            comparison = compared(FromCounts("m", named(counts_of(1, k, 40)), "bleu"), adjust=adjust)
+            found = "all-exchangeable" in [caveat.kind for caveat in comparison.caveats]
+            assert found == (k > 2)
+            # For two systems, exchangeability is checked.
+            assert (comparison.comparisons[0].exchangeability is None) == (k > 2)
+
+
+def test_too_few_units_are_reported() -> None:
+    scores = SegmentScores("x", {"a": [1.0, 2], "b": [4.0, 6], "c": [9.0, 12]})
+    caveat = next(c for c in compared(scores, adjust=None).caveats if c.kind == "few-units")
+    assert caveat.values["smallest"] == pytest.approx(2 / 6**2)
+    assert "can be permuted between 3 systems in only 36 ways" in " ".join(str(compared(scores, adjust=None)).split())
+
+
+def test_invalid_options_are_refused() -> None:
+    own = FromCounts("m", named(counts_of(1, 3, 20)), "bleu")
+    with pytest.raises(
+        InputError, match="the scheme 'exact' is for tests with shuffles, not for the test 'permutation'"
+    ):
+        compared(own, scheme="exact")
+    with pytest.raises(InputError, match="the stopping rule 'gandy' is for tests with shuffles, not for the test"):
+        compared(own, stopping="gandy")
+    with pytest.raises(InputError, match="'two-sided', got 'greater'"):
+        compared(own, alternative="greater")
+    with pytest.raises(InputError, match="adjustment 'maxt' does not support the test 'permutation': use test='ar'"):
+        compared(own, adjust="maxt")
+
+
+def core_counts(k: int, segments: int = 3) -> _core.Counts:
+    return _core.Counts([np.arange(k * segments).reshape(k, segments, 1)])
+
+
+def test_the_core_refuses_what_does_not_fit() -> None:
+    resampler = _core.Resampler([(None, core_counts(3))], kind="permutations")
+    with pytest.raises(InputError, match=r"the replicates must be permutations \(a seed\), got masks"):
+        resampler.run([_core.Sums()], n=1, masks=np.zeros((1, 3), np.bool_))
+    with pytest.raises(InputError, match="a reduction must be one for permutations, got one for shuffles"):
+        resampler.run([_core.Spread([(0, 1)])], n=1)
+    with pytest.raises(InputError, match="a reduction must be one for permutations, got one for draws"):
+        resampler.run([_core.Draws()], n=1)
+    with pytest.raises(InputError, match="a reduction must be one for shuffles, got one for permutations"):
+        _core.Resampler([(None, core_counts(3))]).run([_core.PermutedTally([(0, 1)], np.zeros((1, 1)))], n=1)
+    with pytest.raises(InputError, match="Sums, because a sample has no metric"):
+        resampler.run([_core.PermutedTally([(0, 1)], np.zeros((1, 1)))], n=1)
+    with pytest.raises(InputError, match="systems: expected 3, got 2"):
+        _core.Resampler([(None, core_counts(3)), (None, core_counts(2))], kind="permutations")
+    with pytest.raises(InputError, match="segments: expected 3, got 4"):
+        _core.Resampler([(None, core_counts(3)), (None, core_counts(3, 4))], kind="permutations")
+    with pytest.raises(InputError, match="the number of systems to permute must be at most 65536, got 65537"):
+        _core.Resampler([(None, core_counts(65_537, 1))], kind="permutations")
+    with pytest.raises(InputError, match="None for permutations"):
+        _core.Resampler([(None, core_counts(3))], kind="permutations", strata=[1, 2])
+    with pytest.raises(InputError, match="the number of segments to permute systems in must be at most"):
+        _core.permutations(1, 0, 65_536, 10**9)
+    ready = _core.Resampler([(BLEU.core, _core.Counts([counts_of(1, 3, 9)]))], kind="permutations")
+    with pytest.raises(InputError, match="system 3 is out of range"):
+        ready.run([_core.PermutedTally([(0, 3)], np.zeros((1, 1)))], n=1)
+    with pytest.raises(InputError, match="thresholds must be numbers, got NaN"):
+        ready.run([_core.PermutedTally([(0, 1)], np.full((1, 1), np.nan))], n=1)
+
+
+def test_a_formula_in_python_that_fails_says_so() -> None:
+    broken = FromCounts("m", named(counts_of(1, 3, 20)), Formula("broken", lambda totals: totals[..., 0] * np.nan))
+    with pytest.raises(InputError, match="m: the function did not return a finite number"):
+        compared(broken)
