@@ -36,7 +36,7 @@ from size_power import table
 PART = "family"
 ALPHA = 0.05
 SEGMENTS = (100, 500, 2000)
-DEFAULT_TESTS = ("bootstrap-both", "bootstrap", "bootstrap-percentile", "ar", "ar-studentized")
+DEFAULT_TESTS = ("bootstrap-both", "bootstrap", "bootstrap-percentile", "ar", "ar-studentized", "anova", "permutation")
 LARGE = 500
 NONE = "none"
 METRIC, ALL = "metric", "all"
