@@ -86,8 +86,10 @@ impl Scoring {
                         accumulate.add_values(partial, series, at, &statistics[..batch]);
                     }
                 }
+                for (accumulate, partial) in &mut *accumulators {
+                    accumulate.metric_done(partial, metric, at, batch);
+                }
             }
-            accumulators.iter_mut().for_each(|(accumulate, partial)| accumulate.batch_done(partial, batch));
         }
         Ok(())
     }
@@ -108,7 +110,7 @@ impl Scoring {
         let places = &block.design.places;
         resize(&mut self.sums, places.iter().map(|place| place.columns).max().unwrap_or(0) * BLOCK)?;
         for (at, batch) in batches(block) {
-            for (formula, place) in formulas.iter().zip(places) {
+            for (metric, (formula, place)) in formulas.iter().zip(places).enumerate() {
                 let &Place { systems, columns, cell: first_cell, system: first_system } = place;
                 for system in 0..systems {
                     meter.charge(8 * columns * batch, stop)?;
@@ -121,8 +123,10 @@ impl Scoring {
                         accumulate.add_values(partial, first_system + system, at, &scores[..batch]);
                     }
                 }
+                for (accumulate, partial) in &mut *accumulators {
+                    accumulate.metric_done(partial, metric, at, batch);
+                }
             }
-            accumulators.iter_mut().for_each(|(accumulate, partial)| accumulate.batch_done(partial, batch));
         }
         Ok(())
     }

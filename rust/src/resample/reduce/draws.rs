@@ -259,19 +259,18 @@ impl Accumulate for Ranked {
         partial.numbers[system * BLOCK..][..scores.len()].copy_from_slice(scores);
     }
 
-    fn batch_done(&self, partial: &mut Partial, replicates: usize) {
-        for &Metric { systems, higher_is_better, first_system, first_count } in &self.metrics {
-            let sign = if higher_is_better { 1.0 } else { -1.0 };
-            let counts = &mut partial.counts[first_count..][..systems * systems];
-            let (scores, sorted) = partial.numbers.split_at_mut(self.systems * BLOCK);
-            let (scores, sorted) = (&scores[first_system * BLOCK..][..systems * BLOCK], &mut sorted[..systems]);
-            for replicate in 0..replicates {
-                let score = |system: usize| sign * scores[system * BLOCK + replicate];
-                (0..systems).zip(&mut *sorted).for_each(|(system, sorted)| *sorted = score(system));
-                sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-                for (system, counts) in counts.chunks_exact_mut(systems).enumerate() {
-                    counts[sorted.partition_point(|&other| other > score(system))] += 1;
-                }
+    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
+        let &Metric { systems, higher_is_better, first_system, first_count } = &self.metrics[metric];
+        let sign = if higher_is_better { 1.0 } else { -1.0 };
+        let counts = &mut partial.counts[first_count..][..systems * systems];
+        let (scores, sorted) = partial.numbers.split_at_mut(self.systems * BLOCK);
+        let (scores, sorted) = (&scores[first_system * BLOCK..][..systems * BLOCK], &mut sorted[..systems]);
+        for replicate in 0..replicates {
+            let score = |system: usize| sign * scores[system * BLOCK + replicate];
+            (0..systems).zip(&mut *sorted).for_each(|(system, sorted)| *sorted = score(system));
+            sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+            for (system, counts) in counts.chunks_exact_mut(systems).enumerate() {
+                counts[sorted.partition_point(|&other| other > score(system))] += 1;
             }
         }
     }

@@ -4,7 +4,6 @@
 //! A family is one or several metrics, with all pairs. Each shuffle gives every test a statistic at once, so the null
 //! distribution of the family's most extreme statistic can be counted, however the tests depend on each other.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::fold::Fold;
@@ -105,26 +104,38 @@ impl Accumulate for Squares {
     }
 }
 
-/// The family of each metric: metrics with equal numbers are corrected together.
+/// The family of each metric: metrics with equal numbers, which are adjacent, are corrected together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Families(Vec<usize>);
 
 impl Families {
-    /// Checks that every metric has a family.
+    /// Checks that every metric has a family, and that those of a family are adjacent.
     fn check(&self, tests: &Tests) -> Result<()> {
-        match (tests.metrics, self.0.len()) {
-            (expected, got) if expected != got => Err(Error::LengthMismatch { what: "families".into(), expected, got }),
-            _ => Ok(()),
+        let (expected, got) = (tests.metrics, self.0.len());
+        if expected != got {
+            return Err(Error::LengthMismatch { what: "families".into(), expected, got });
+        }
+        let mut firsts: Vec<usize> = self.0.chunk_by(usize::eq).map(|family| family[0]).collect();
+        firsts.sort_unstable();
+        match firsts.windows(2).find(|pair| pair[0] == pair[1]) {
+            None => Ok(()),
+            Some(pair) => Err(Error::InvalidOption {
+                option: "families".into(),
+                expected: "families whose metrics are adjacent".into(),
+                got: format!("family {} in several places", pair[0]),
+            }),
         }
     }
 
     /// The tests of each family.
-    fn tests(&self, pairs: usize) -> Vec<Vec<usize>> {
-        let mut families: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (metric, &family) in self.0.iter().enumerate() {
-            families.entry(family).or_default().extend(metric * pairs..(metric + 1) * pairs);
-        }
-        families.into_values().collect()
+    fn tests(&self, pairs: usize) -> Vec<Range<usize>> {
+        let mut end = 0;
+        let families = self.0.chunk_by(usize::eq).map(|family| {
+            let first = end;
+            end += family.len() * pairs;
+            first..end
+        });
+        families.collect()
     }
 }
 
@@ -174,11 +185,16 @@ impl Reduction for MaxT {
 
     fn stages(&mut self) -> Stages<'_> {
         let TestCounts { tests, alternative, thresholds, counts, .. } = &mut self.counted;
-        let mut families = self.families.tests(tests.pairs.len());
         // The least extreme first, of equally extreme ones the last first.
         let least_first = |&a: &usize, &b: &usize| thresholds[a].total_cmp(&thresholds[b]).then(b.cmp(&a));
-        families.iter_mut().for_each(|family| family.sort_by(least_first));
-        let accumulate = Largest { alternative: *alternative, scales: &self.scales, thresholds, families };
+        let pairs = tests.pairs.len();
+        let families = self.families.tests(pairs).into_iter().map(|range| {
+            let mut order: Vec<usize> = range.clone().collect();
+            order.sort_by(least_first);
+            Family { range, order }
+        });
+        let families = families.collect();
+        let accumulate = Largest { alternative: *alternative, scales: &self.scales, thresholds, pairs, families };
         (Box::new(accumulate), combine_counts(counts))
     }
 }
@@ -187,33 +203,49 @@ struct Largest<'a> {
     alternative: Alternative,
     scales: &'a [f64],
     thresholds: &'a [f64],
-    /// The tests of each family, the least extreme first.
-    families: Vec<Vec<usize>>,
+    pairs: usize,
+    families: Vec<Family>,
+}
+
+/// The tests of a family, and the order of the steps: the least extreme first.
+struct Family {
+    range: Range<usize>,
+    order: Vec<usize>,
+}
+
+impl Largest<'_> {
+    fn family(&self, series: usize) -> &Family {
+        &self.families[self.families.partition_point(|family| family.range.end <= series)]
+    }
 }
 
 impl Accumulate for Largest<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         cleared(&mut partial.counts, self.thresholds.len())?;
-        // How extreme the statistics of a batch of replicates are.
-        cleared(&mut partial.numbers, self.thresholds.len() * BLOCK)
+        // How extreme the statistics of one family are in a batch of replicates.
+        let largest = self.families.iter().map(|family| family.range.len()).max();
+        cleared(&mut partial.numbers, largest.unwrap_or(0) * BLOCK)
     }
 
     fn add_values(&self, partial: &mut Partial, series: usize, _: usize, statistics: &[f64]) {
         let (alternative, scale) = (self.alternative, self.scales[series]);
-        let out = &mut partial.numbers[series * BLOCK..];
+        let place = series - self.family(series).range.start;
+        let out = &mut partial.numbers[place * BLOCK..];
         out.iter_mut().zip(statistics).for_each(|(out, &t)| *out = alternative.extremeness(t) * scale);
     }
 
-    fn batch_done(&self, partial: &mut Partial, replicates: usize) {
-        for family in &self.families {
-            let mut largest = [f64::NEG_INFINITY; BLOCK];
-            let largest = &mut largest[..replicates];
-            for &series in family {
-                let extreme = &partial.numbers[series * BLOCK..][..replicates];
-                largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
-                let threshold = self.thresholds[series];
-                partial.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
-            }
+    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
+        let Family { range, order } = self.family(metric * self.pairs);
+        if range.end != (metric + 1) * self.pairs {
+            return; // more metrics of the family follow
+        }
+        let mut largest = [f64::NEG_INFINITY; BLOCK];
+        let largest = &mut largest[..replicates];
+        for &series in order {
+            let extreme = &partial.numbers[(series - range.start) * BLOCK..][..replicates];
+            largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
+            let threshold = self.thresholds[series];
+            partial.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
         }
     }
 }
@@ -287,7 +319,8 @@ impl MinP {
         let n = length(&range);
         // Family by family, the least significant first.
         let mut order = Vec::new();
-        for mut family in self.families.tests(tests.pairs.len()) {
+        for family in self.families.tests(tests.pairs.len()) {
+            let mut family: Vec<usize> = family.collect();
             family.sort_by_key(|&test| (std::cmp::Reverse(self.ranks[test]), std::cmp::Reverse(test)));
             order.extend(family.into_iter().enumerate().map(|(place, test)| (test, place == 0)));
         }

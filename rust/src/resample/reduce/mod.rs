@@ -159,8 +159,9 @@ pub trait Accumulate: Sync {
     /// Adds the statistics or scores of one series in at most [`BLOCK`] replicates, from the `at`-th of the block on.
     fn add_values(&self, _partial: &mut Partial, _series: usize, _at: usize, _values: &[f64]) {}
 
-    /// Called when the values of all series have been added for a batch of replicates, before those of the next batch.
-    fn batch_done(&self, _partial: &mut Partial, _replicates: usize) {}
+    /// Called when the values of all series of a metric have been added for a batch: so many replicates, from the `at`-th
+    /// of the block on. Then come those of the next metric, and of the next batch after the last metric.
+    fn metric_done(&self, _partial: &mut Partial, _metric: usize, _at: usize, _replicates: usize) {}
 
     /// Adds the sums of a block.
     ///

@@ -88,41 +88,31 @@ struct Differences<'a> {
 impl Accumulate for Differences<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         cleared(&mut partial.counts, 2 * self.thresholds.len())?;
-        // The scores of all systems under all metrics in a batch of replicates.
-        cleared(&mut partial.numbers, self.metrics() * self.systems * BLOCK)
+        // The scores of all systems under one metric in a batch of replicates.
+        cleared(&mut partial.numbers, self.systems * BLOCK)
     }
 
     fn add_values(&self, partial: &mut Partial, series: usize, _: usize, scores: &[f64]) {
-        partial.numbers[series * BLOCK..][..scores.len()].copy_from_slice(scores);
+        partial.numbers[series % self.systems * BLOCK..][..scores.len()].copy_from_slice(scores);
     }
 
-    fn batch_done(&self, partial: &mut Partial, replicates: usize) {
-        let tests = self.thresholds.len();
-        for metric in 0..self.metrics() {
-            let series = |system: usize| metric * self.systems + system;
-            let scores = |system: usize| &partial.numbers[series(system) * BLOCK..][..replicates];
-            let (mut highest, mut range) = ([f64::NEG_INFINITY; BLOCK], [f64::INFINITY; BLOCK]);
-            for system in 0..self.systems {
-                for ((highest, lowest), &score) in highest.iter_mut().zip(&mut range).zip(scores(system)) {
-                    (*highest, *lowest) = (highest.max(score), lowest.min(score));
-                }
-            }
-            range.iter_mut().zip(highest).for_each(|(range, highest)| *range = highest - *range);
-            let first = metric * self.pairs.len();
-            let thresholds = &self.thresholds[first..][..self.pairs.len()];
-            for (test, (&(x, y), &threshold)) in (first..).zip(self.pairs.iter().zip(thresholds)) {
-                let differences = scores(x).iter().zip(scores(y)).map(|(x, y)| x - y);
-                let reached = differences.filter(|&t| Alternative::TwoSided.reached(t, threshold)).count();
-                let ranges = range[..replicates].iter().filter(|&&range| range >= threshold).count();
-                partial.counts[test] += reached as u64;
-                partial.counts[tests + test] += ranges as u64;
+    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
+        let scores = |system: usize| &partial.numbers[system * BLOCK..][..replicates];
+        let (mut highest, mut range) = ([f64::NEG_INFINITY; BLOCK], [f64::INFINITY; BLOCK]);
+        for system in 0..self.systems {
+            for ((highest, lowest), &score) in highest.iter_mut().zip(&mut range).zip(scores(system)) {
+                (*highest, *lowest) = (highest.max(score), lowest.min(score));
             }
         }
-    }
-}
-
-impl Differences<'_> {
-    fn metrics(&self) -> usize {
-        self.thresholds.len() / self.pairs.len().max(1)
+        range.iter_mut().zip(highest).for_each(|(range, highest)| *range = highest - *range);
+        let tests = self.thresholds.len();
+        let thresholds = &self.thresholds[metric * self.pairs.len()..][..self.pairs.len()];
+        for (test, (&(x, y), &threshold)) in (metric * self.pairs.len()..).zip(self.pairs.iter().zip(thresholds)) {
+            let differences = scores(x).iter().zip(scores(y)).map(|(x, y)| x - y);
+            let reached = differences.filter(|&t| Alternative::TwoSided.reached(t, threshold)).count();
+            let ranges = range[..replicates].iter().filter(|&&range| range >= threshold).count();
+            partial.counts[test] += reached as u64;
+            partial.counts[tests + test] += ranges as u64;
+        }
     }
 }
