@@ -282,6 +282,23 @@ def test_families_may_span_complete_and_incomplete_metrics(test: str) -> None:
         assert (adjusted >= outcome.pvalue).all()
 
 
+@pytest.mark.parametrize("family", ["metric", "all"])
+@pytest.mark.parametrize("test", ["ar-studentized", "bootstrap", "bootstrap-both"])
+def test_simultaneous_intervals_that_exclude_0_have_a_star(test: str, family: str) -> None:
+    metrics = [ratings(random_table(60, 0, seed=5), "error", "x"), ratings(random_table(60))]
+    options: Any = {"interval": "ar-studentized"} if test == "ar-studentized" else {}
+    result = compare(
+        metrics=metrics, test=test, family=family, all_pairs=True, simultaneous=True, n_resamples=199, **options
+    )
+    for pair in result.comparisons:
+        interval = pair.confidence_interval
+        assert interval is not None
+        assert interval.low <= pair.difference <= interval.high
+        assert interval.low <= 0 <= interval.high or pair.is_significant(0.05)
+        segments = common(random_table(60), pair.system, pair.baseline)
+        assert pair.n_segments == (60 if pair.metric == "x" else len(segments))
+
+
 def series_of(replicates: Replicates, pairs: Any) -> Any:
     """The statistics of all shuffles of one sample: (1, pairs, R)."""
     return lambda sample: replicates.with_samples([sample]).run([Series()], pairs)[0]

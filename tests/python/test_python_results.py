@@ -76,6 +76,8 @@ RESULTS: dict[str, Comparison] = {
     "auto": compare(metrics=ratings(2), test="ar", scheme="iid", n_resamples="auto", alpha=1e-5, interval=None),
     "lengths": compare(metrics=lengths(), test="ar", n_resamples=999),
     "function of texts": compare(REFERENCES, SYSTEMS, FUNCTION, test="ar-studentized", n_resamples=9, interval=None),
+    "post-hoc": compare(REFERENCES, SYSTEMS, "bleu", test="anova", adjust="tukey", interval=None),
+    "permutations": compare(REFERENCES, SYSTEMS, "bleu", test="permutation", n_resamples=99, interval=None),
     "one-sided": compare(metrics=ratings(9), all_pairs=True, alternative="less", alpha=0.2, n_resamples=999),
 }
 TABLE = segment_scores(REFERENCES, SYSTEMS, ["bleu", "ter"])

@@ -96,6 +96,17 @@ LONG_STEPS = {
         "resampler = _core.Resampler([(m, _core.Counts([c]))])\n"
         "    resampler.run([_core.Tally(p, 'less', t)], n=10**6, seed=1, progress=progress)",
     ),
+    "permutations": (
+        "m, p = metric('chrf').core, [(i, j) for i in range(50) for j in range(i)]\n"
+        "c, t = rng.integers(1, 30, size=(50, 2000, 18)), np.zeros((1, len(p)))",
+        "resampler = _core.Resampler([(m, _core.Counts([c]))], kind='permutations')\n"
+        "    resampler.run([_core.PermutedTally(p, t)], n=10**6, seed=1, progress=progress)",
+    ),
+    "rows of permutations": (
+        "c = rng.integers(1, 30, size=(50, 20_000, 18))",
+        "counts = _core.Counts([c])\n    while True: _core.Resampler([(None, counts)], kind='permutations')",
+    ),
+    "labels of permutations": ("", "_core.permutations(1, 0, 3, 10**8)"),
     "differing units": (
         "c = np.zeros((2, 10**6, 10), np.int64)",
         "_core.Counts([c]).differing([(0, 1)] * 10**4, most=1)",

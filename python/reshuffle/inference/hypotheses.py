@@ -151,10 +151,12 @@ class Observed:
     @lazy
     def _scores(self) -> Scores:
         """The scores of a and b: (2, H)."""
-        of_pairs = np.empty(self.hypotheses.systems.shape)
-        for m, sample in enumerate(self.replicates.samples):
-            under = self.hypotheses.metric == m
-            of_pairs[:, under] = sample.scores[self.hypotheses.systems[:, under]]
+        scores = [sample.scores for sample in self.replicates.samples]
+        # With missing scores, samples have different numbers of rows.
+        table = np.full((len(scores), max(map(len, scores))), np.nan)
+        for row, own in zip(table, scores, strict=True):
+            row[: len(own)] = own
+        of_pairs: Scores = table[self.hypotheses.metric, self.hypotheses.systems]
         return of_pairs
 
     @lazy

@@ -129,7 +129,7 @@ class Replicates:
         """
         (kind,) = {reduction.kind for reduction in reductions}
         for_core = [sample.native(kind) for sample in self.samples]  # None for a sample that Python scores
-        rows: list[dict[int, Any]] = [{} for _ in reductions]  # of each reduction, by sample
+        rows: list[list[Any]] = [[None] * len(self.samples) for _ in reductions]  # of each reduction, by sample
         own_pairs = [pairs if kind == "draws" else sample.rows_of(pairs) for sample in self.samples]
         for metrics in self._groups(own_pairs, for_core):
             together = [counts for m in metrics if (counts := for_core[m]) is not None]
@@ -143,7 +143,8 @@ class Replicates:
             )
             n_systems = [len(counts) for _, counts in together]
             for by_metric, reduction, core in zip(rows, reductions, finished, strict=True):
-                by_metric.update(zip(metrics, reduction.rows_from_core(core, n_systems), strict=True))
+                for m, row in zip(metrics, reduction.rows_from_core(core, n_systems), strict=True):
+                    by_metric[m] = row
         for m, sample in enumerate(self.samples):
             if for_core[m] is None:
                 width = len(pairs) if kind == "shuffles" else len(sample.scores)
@@ -151,10 +152,7 @@ class Replicates:
                 self._accumulate(sample, kind, own_pairs[m], accumulators)
                 for by_metric, accumulator in zip(rows, accumulators, strict=True):
                     by_metric[m] = accumulator.row
-        return [
-            reduction.combine([by_metric[m] for m in range(len(self.samples))])
-            for reduction, by_metric in zip(reductions, rows, strict=True)
-        ]
+        return [reduction.combine(by_metric) for reduction, by_metric in zip(reductions, rows, strict=True)]
 
     def in_one_pass(self, pairs: Pairs) -> bool:
         """Does the core shuffle these pairs under all metrics in one pass?"""
