@@ -58,7 +58,7 @@ CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
         {
             "test": "permutation",
             "systems": 3,
-            "rate": 0.137,
+            "rate": 0.15,
             "level": 0.05,
             "instead": ("ar-studentized", "bootstrap-both"),
         },

@@ -64,8 +64,8 @@ INPUT = (
         default="error",
         show_default=True,
         metavar="NAME",
-        help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare each pair of systems "
-        "on the segments for which both have a score.",
+        help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise (compare two systems "
+        "on the segments that both have).",
     ),
     option(
         "Input",
@@ -154,9 +154,8 @@ TEST = (
         default="auto",
         show_default=True,
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons: {_any_of(types.Adjustment)} (minp only with --test ar or "
-        "ar-studentized). auto is maxt; holm for tests and schemes without maxt and with besag-clifford; none for a "
-        "single comparison and with gandy.",
+        help=f"Adjust p for multiple comparisons: {_any_of(types.Adjustment)}; 'reshuffle metrics' "
+        "describes them, and what auto is for each test.",
     ),
     option(
         "Test",
@@ -214,8 +213,7 @@ SIMULTANEOUS = (
         "Intervals",
         "--simultaneous",
         is_flag=True,
-        help="Make the intervals of the differences simultaneous: with the confidence level, all of a family hold at "
-        "once. Every difference whose interval excludes 0 has a star.",
+        help="Intervals of differences that hold for a whole family at once, so that each that excludes 0 has a star.",
     ),
 )
 

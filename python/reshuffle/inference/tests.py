@@ -177,7 +177,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             replicates="permutations",
             step_down={"tukey": permutation.TUKEY},
             needs_exchangeable=True,
-            liberal_family=0.137,
+            liberal_family=0.15,
             needs_all_systems=True,
         ),
         SignificanceTest(
