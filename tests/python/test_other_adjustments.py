@@ -262,8 +262,6 @@ def test_max_t_on_all_swaps_follows_its_definition(test: str, statistic: str) ->
 
 # Analysis of variance.
 
-needs_anova = pytest.mark.skipif("anova" not in TESTS, reason="the test 'anova' is not in this version")
-
 OF_ANOVA = """
 scores <- matrix(x[[1]], nrow = x[[2]][1], byrow = TRUE)
 k <- nrow(scores); n <- ncol(scores)
@@ -291,7 +289,6 @@ def by_anova(scores: Values, adjust: str) -> tuple[Values, Values]:
     return np.array([test.pvalue for test in ordered]), np.array([test.adjusted_pvalue for test in ordered])
 
 
-@needs_anova
 @pytest.mark.slow
 def test_tukey_is_tukey_hsd_of_r() -> None:
     """``TukeyHSD(aov(score ~ system + segment), "system")``."""
@@ -303,7 +300,6 @@ def test_tukey_is_tukey_hsd_of_r() -> None:
         np.testing.assert_allclose(by_anova(scores, "tukey")[1], expected, rtol=1e-6, atol=1e-9)
 
 
-@needs_anova
 @pytest.mark.slow
 def test_tukey_is_the_single_step_method_of_multcomp() -> None:
     """``summary(glht(aov(score ~ system + segment), mcp(system = "Tukey")), adjusted("single-step"))``.
@@ -328,7 +324,6 @@ out(summary(tukey, adjusted("single-step", abseps = 1e-5, maxpts = 1e6))$test$pv
         np.testing.assert_allclose(adjusted_p, expected, atol=2e-4)
 
 
-@needs_anova
 @pytest.mark.slow
 def test_scheffe_follows_its_formula_in_r() -> None:
     """``pf(t^2/(k - 1), k - 1, df, lower.tail = FALSE)`` with t and df of ``aov``."""

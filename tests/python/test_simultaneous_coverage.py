@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -16,12 +13,7 @@ from reshuffle.metrics.base import Metric
 from reshuffle.results import Comparison, clopper_pearson
 from simulations import texts
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        "simultaneous" not in inspect.signature(compare).parameters, reason="no simultaneous intervals in this version"
-    ),
-]
+pytestmark = pytest.mark.slow
 
 SIMULATIONS = 500
 LEVEL = 0.95
@@ -56,7 +48,6 @@ def compared(metric: Metric, counts: Array, test: str, seed: int) -> Comparison:
         )
     else:
         scored = FromCounts(metric.name, rows, metric)
-    options: dict[str, Any] = {"simultaneous": True}
     return compare(
         metrics=scored,
         test=test,
@@ -66,7 +57,7 @@ def compared(metric: Metric, counts: Array, test: str, seed: int) -> Comparison:
         seed=seed,
         threads=1,
         confidence_level=LEVEL,
-        **options,
+        simultaneous=True,
     )
 
 
