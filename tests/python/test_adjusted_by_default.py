@@ -131,7 +131,7 @@ def test_exact_p_values_of_one_pair_stay_exact_under_several_metrics() -> None:
     assert {pair.test.scheme for pair in compared(3, n=8).comparisons} == {"iid"}
 
 
-def test_without_an_adjustment_stars_go_by_p() -> None:
+def test_without_an_adjustment_stars_depend_on_p() -> None:
     options: dict[str, Any] = {"k": 6, "metrics": ("noisy",), "scheme": "iid"}
     plain = compared(**options, adjust="none")
     assert plain == compared(**options, adjust=None)
@@ -356,7 +356,7 @@ def test_csv_and_json_name_the_adjustment_and_the_family() -> None:
     assert {(row["adjustment"], row["family"]) for row in rows if not row["pvalue"]} == {("", "")}
 
 
-def test_the_note_on_intervals_says_that_they_hold_one_by_one_if_there_are_several() -> None:
+def test_the_note_on_intervals_says_that_they_hold_individually_if_there_are_several() -> None:
     note = "; 95% holds for each interval, not for all at once."
     assert note in words(compared(3, interval="delta"))
     assert "; 90% holds for each interval" in words(compared(3, interval="delta", confidence_level=0.9))

@@ -85,7 +85,7 @@ def test_influence_is_the_change_when_a_segment_is_left_out(metric: str, thresho
     assert (score(references, systems, metric).scores[1].score) == found.system_score
 
 
-def test_documents_take_the_place_of_segments() -> None:
+def test_documents_are_compared_instead_of_segments() -> None:
     ids = [f"talk {s // 40}" for s in range(400)]
     found = flips(CORPUS.references, CORPUS.systems, "bleu", threshold=72, documents=ids, **PAIR)
     expected = segment_scores(CORPUS.references, CORPUS.systems, "bleu", documents=ids)

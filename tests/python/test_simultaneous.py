@@ -99,7 +99,7 @@ def test_ends_from_draws_follow_their_definition(test: str) -> None:
     expected = np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
     got: list[Any] = [pair.confidence_interval for pair in comparison.comparisons]
     np.testing.assert_allclose([[each.low for each in got], [each.high for each in got]], expected)
-    # Wider than one by one, but by less than Bonferroni's quantile of a normal distribution, 2.64 for six pairs.
+    # Wider than single intervals, but by less than Bonferroni's quantile of a normal distribution, 2.64 for six pairs.
     for each, alone in zip(got, compared(data, test=test, simultaneous=False).comparisons, strict=True):
         own = alone.confidence_interval
         assert own is not None
@@ -203,6 +203,6 @@ def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
         ({"n_resamples": 18, "test": "ar-studentized"}, r"need at least 19 replicates"),
     ],
 )
-def test_other_combinations_are_refused_with_words(options: dict[str, Any], message: str) -> None:
+def test_other_combinations_are_refused_with_a_reason(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         compared(ratings(1), **options)

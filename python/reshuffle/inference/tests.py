@@ -103,8 +103,8 @@ class SignificanceTest:
     liberal : float or None
         The share of true null hypotheses that it rejects at .05, if that is far more than .05.
     liberal_family : float or None
-        For a test that needs all systems of a family to be exchangeable, the family-wise error rate at .05 if their
-        variances differ.
+        For a test that needs all systems of a family to be exchangeable, a family-wise error rate at .05 measured where
+        their variances differ.
     needs_all_systems : bool
         Whether it needs the scores of all systems on each segment, even to compare two.
     approximate_unless_mean : bool

@@ -155,7 +155,7 @@ def _simultaneous(comparison: Comparison, level: float) -> str:
     """What simultaneous intervals are and promise."""
     tests, metrics = len(comparison.comparisons), len(comparison.metrics)
     if tests == 1:
-        of = "the only one"
+        of = "the only difference"
     elif comparison.family_size == 1:
         of = "each of them, because each metric is a family of one"
     elif comparison.family_size == tests:
