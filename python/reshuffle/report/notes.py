@@ -257,8 +257,8 @@ def _liberal(values: Values) -> str:
 def _all_exchangeable(values: Values) -> str:
     return (
         f"{values['test']}: valid only if the outputs of all {values['systems']:,} systems are exchangeable; if their "
-        f"variances differ, the family-wise error rate at {values['level']} can be {values['rate']} or more: use the "
-        f"adjustment maxt with {' or '.join(values['instead'])}."
+        f"variances differ, the family-wise error rate at {values['level']} can exceed {values['rate']}: use maxt with "
+        f"{' or '.join(values['instead'])}."
     )
 
 
