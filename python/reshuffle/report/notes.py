@@ -256,7 +256,7 @@ def _liberal(values: Values) -> str:
 
 def _all_exchangeable(values: Values) -> str:
     return (
-        f"{values['test']}: valid only if the outputs of all {values['systems']:,} systems are exchangeable; if their "
+        f"{values['test']} is valid only if all {values['systems']:,} systems are exchangeable; if their "
         f"variances differ, the family-wise error rate at {values['level']} can exceed {values['rate']}: use maxt with "
         f"{' or '.join(values['instead'])}."
     )
