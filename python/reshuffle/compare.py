@@ -99,7 +99,7 @@ def compare(
     n_resamples : int or 'auto'
         R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` stands for
         the number that is needed, at least 10,000 and at most a million: 20/``alpha`` − 1 for the test, or
-        20·m/``alpha`` − 1 for families of m tests with any adjustment but ``maxt``; twice as many for
+        20·m/``alpha`` − 1 for families of m tests with any adjustment but ``maxt`` and ``tukey``; twice as many for
         ``bootstrap-both`` and ``bootstrap-percentile``; and 40/(1 − ``confidence_level``) − 1 for intervals whose ends
         are draws. The result and its signature have the number used.
     baseline : str, optional
@@ -110,9 +110,10 @@ def compare(
         ``greater``: the alternative hypothesis is that the system scores higher than the baseline.
     adjust : str or None
         How p-values are adjusted for multiple tests: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`, or
-        ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt`` if several
-        tests of a family share their replicates; ``holm`` with the schemes ``exact`` and ``subgroup``, with
-        ``besag-clifford``, and for tests without ``maxt``; and no adjustment for a single test, and with ``gandy``.
+        ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or ``tukey``
+        for ``anova`` and ``permutation`` (with family ``metric``). It is ``holm`` for other tests without ``maxt``,
+        with the schemes ``exact`` and ``subgroup``, with ``besag-clifford``, and if every family has only one test. A
+        single test, and tests stopped by ``gandy``, are not adjusted.
     family : {'metric', 'all'}
         Which tests are adjusted together: the pairs under each metric, or all pairs under all metrics.
     interval : str or None
@@ -120,11 +121,11 @@ def compare(
     confidence_level : float
         Confidence level of the intervals.
     simultaneous : bool
-        Make the intervals of the differences simultaneous: with probability ``confidence_level``, all differences of a
-        family are in their intervals at once. They are computed from the statistic and the replicates that decide about
-        stars, so every difference whose interval excludes 0 has a star. For the two-sided tests ``bootstrap-both``,
-        ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for ``anova``. ``interval``
-        is then that of the scores.
+        Make the intervals of the differences simultaneous: with probability ``confidence_level``, all intervals of a
+        family contain their true differences. They use the statistic and the replicates that decide about stars, so
+        every difference whose interval excludes 0 has a star. For the two-sided tests ``bootstrap-both``,
+        ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for ``anova`` with ``tukey``
+        or ``scheffe``. ``interval`` is then the interval of the scores, ``percentile``.
     alpha : float, optional
         Significance level of the tests. 1 − ``confidence_level`` by default.
     seed : int
@@ -146,9 +147,9 @@ def compare(
 
     Notes
     -----
-    ``pvalue`` is never adjusted for multiple tests; ``adjusted_pvalue`` is, and it decides about stars and
-    :meth:`PairedDifference.is_significant`. Memory: 8·k·S·K bytes for
-    the counts and 8·k·R bytes for the draws of each metric (k systems, S segments, K counts, R resamples).
+    ``pvalue`` is never adjusted for multiple tests. ``adjusted_pvalue`` is, and unless it is None it decides about
+    stars and :meth:`PairedDifference.is_significant`. Memory: 8·k·S·K bytes for the counts and 8·k·R bytes for the
+    draws of each metric (k systems, S segments, K counts, R resamples).
 
     Examples
     --------

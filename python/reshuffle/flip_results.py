@@ -55,12 +55,12 @@ class Flips:
     segments : tuple of FlippedSegment
         The segments that are compared, in their order.
     n_missing : int
-        The number of segments that are left out, because one of their scores is missing.
+        The number of segments that are left out because a score is missing.
     top : int
         How many segments :attr:`influential` has at most.
     pvalue : float
-        McNemar's exact test of whether gains and losses are equally likely (two-sided): the sign test on the flips.
-        1 without flips. McNemar 1947, doi:10.1007/BF02295996.
+        The two-sided p of McNemar's exact test of whether gains and losses are equally likely: the sign test on the
+        segments gained or lost. 1 if there are none. McNemar 1947, doi:10.1007/BF02295996.
     signature : str
         One line with everything needed to repeat the result on the same texts.
     version : str

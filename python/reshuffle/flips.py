@@ -54,8 +54,8 @@ def flips(
     top : int
         How many segments to list by their influence.
     documents : sequence of S str or int, optional
-        The document id of each segment. Documents then take the place of segments: a document has the corpus score of
-        its segments.
+        The document id of each segment. Documents are then compared instead of segments; the score of a document is
+        the corpus score of its segments.
     threads, progress
         As for :func:`reshuffle.compare`.
 

@@ -523,8 +523,8 @@ class Caveat:
     ----------
     kind : str
         - ``liberal``: the test rejects true null hypotheses far more often than its level says;
-        - ``all-exchangeable``: the test assumes that the outputs of all systems are exchangeable; its family-wise error
-          rate if their variances differ, and tests to use instead, with the adjustment ``maxt``;
+        - ``all-exchangeable``: the test assumes that the outputs of all systems are exchangeable; a family-wise error
+          rate measured where their variances differ, and tests to use instead with the adjustment ``maxt``;
         - ``approximate``: under a metric whose score is not a mean of segment scores, the test is computed on jackknife
           pseudo-values and is approximate;
         - ``undecided``: tests with a stopping rule used all their shuffles without a decision;

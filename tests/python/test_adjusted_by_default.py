@@ -131,7 +131,7 @@ def test_exact_p_values_of_one_pair_stay_exact_under_several_metrics() -> None:
     assert {pair.test.scheme for pair in compared(3, n=8).comparisons} == {"iid"}
 
 
-def test_without_an_adjustment_stars_go_by_p() -> None:
+def test_without_an_adjustment_stars_depend_on_p() -> None:
     options: dict[str, Any] = {"k": 6, "metrics": ("noisy",), "scheme": "iid"}
     plain = compared(**options, adjust="none")
     assert plain == compared(**options, adjust=None)
@@ -151,7 +151,7 @@ def test_without_an_adjustment_stars_go_by_p() -> None:
 def test_gandys_rule_is_not_adjusted_and_a_note_says_so() -> None:
     several = compared(stopping="gandy", n_resamples=20_000)
     assert kinds(several)[:2] == ["not-adjusted", "many-tests"]
-    assert "so stars are not adjusted for 3 tests: use besag-clifford for adjusted p." in words(several)
+    assert "and cannot be adjusted for 3 tests: use the rule besag-clifford for adjusted p." in words(several)
     assert "not-adjusted" not in kinds(compared(stopping="gandy", adjust="none"))
     assert kinds(compared(2, stopping="gandy", n_resamples=20_000)) == []
     # Every family has one test: there is nothing to adjust.
@@ -238,7 +238,7 @@ def test_stars_and_intervals_are_compared_within_the_family() -> None:
         ({"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'. Known: metric, all"),
         ({"adjust": "holms"}, "unknown adjustment 'holms': did you mean 'holm'. Known: auto, none, bonferroni, holm,"),
         ({"adjust": ""}, "unknown adjustment ''; known: auto, none, "),
-        ({"adjust": "none", "family": "all"}, "family 'all' is for adjusted p-values, but the adjustment is 'none'"),
+        ({"adjust": "none", "family": "all"}, "family 'all' needs adjusted p-values, but the adjustment is 'none'"),
         ({"adjust": "maxt", "scheme": "exact"}, "adjustment 'maxt' needs the scheme 'iid', got 'exact'"),
         ({"adjust": "maxt", "stopping": "gandy"}, "adjustment 'maxt' needs all shuffles of every pair"),
         ({"adjust": "maxt", "test": "t-test"}, "adjustment 'maxt' does not support the test 't-test': use test='ar', "),
@@ -337,11 +337,11 @@ def test_the_per_comparison_level_is_in_results_and_in_the_note() -> None:
     level = 1 - 0.95 ** (1 / 12)
     assert comparison.per_comparison_level == pytest.approx(level)
     assert json.loads(comparison.render("json"))["per_comparison_level"] == comparison.per_comparison_level
-    assert "; a level of 0.00426 for each test would keep it at 0.05." in words(comparison)
+    assert "; a level of 0.00426 for each test would make that probability 0.05." in words(comparison)
     assert 0.00426 <= level < 0.00427
     assert compared(2).per_comparison_level == pytest.approx(0.05)
     # A level too small for floats is 0.
-    assert "; a level of 0 for each test would keep it at" in words(compared(adjust="none", alpha=5e-324))
+    assert "; a level of 0 for each test would make that probability" in words(compared(adjust="none", alpha=5e-324))
     assert score(metrics=scores("easy", 2)).per_comparison_level is None
 
 
@@ -356,7 +356,7 @@ def test_csv_and_json_name_the_adjustment_and_the_family() -> None:
     assert {(row["adjustment"], row["family"]) for row in rows if not row["pvalue"]} == {("", "")}
 
 
-def test_the_note_on_intervals_says_that_they_hold_one_by_one_if_there_are_several() -> None:
+def test_the_note_on_intervals_says_that_they_hold_individually_if_there_are_several() -> None:
     note = "; 95% holds for each interval, not for all at once."
     assert note in words(compared(3, interval="delta"))
     assert "; 90% holds for each interval" in words(compared(3, interval="delta", confidence_level=0.9))

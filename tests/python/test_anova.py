@@ -134,7 +134,8 @@ def test_other_scores_are_compared_by_jackknife_pseudo_values(name: str, units: 
         assert [c.kind for c in comparison.caveats if c.kind == "approximate"] == ["approximate"]
         assert all("approximate" in pair.caveats for pair in comparison.comparisons)
         printed = " ".join(str(comparison).split())
-        assert f"approximate: anova is computed on jackknife influence values of {thing}s" in printed
+        assert "anova is approximate, because it uses jackknife pseudo-values" in printed
+        assert f"the score is not a mean of {thing} scores" in printed
         assert (f"unit:document[{n}]" in comparison.comparisons[0].test.signature) == (thing == "document")
 
 

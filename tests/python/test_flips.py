@@ -85,7 +85,7 @@ def test_influence_is_the_change_when_a_segment_is_left_out(metric: str, thresho
     assert (score(references, systems, metric).scores[1].score) == found.system_score
 
 
-def test_documents_take_the_place_of_segments() -> None:
+def test_documents_are_compared_instead_of_segments() -> None:
     ids = [f"talk {s // 40}" for s in range(400)]
     found = flips(CORPUS.references, CORPUS.systems, "bleu", threshold=72, documents=ids, **PAIR)
     expected = segment_scores(CORPUS.references, CORPUS.systems, "bleu", documents=ids)
@@ -182,7 +182,7 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
         ([ref, base, tuned, larger, "--threshold", "5"], "there are 3 systems: choose one with --system"),
         (
             [ref, base, tuned, "-m", "bleu", "ter", "--threshold", "5"],
-            "under one metric, got 2 (bleu, ter)",
+            "for one metric, got 2 (bleu, ter)",
         ),
         ([ref, base, tuned, "--threshold", "5", "--strata", ref], "--strata does not apply to flips"),
         ([ref, base, tuned, "--threshold", "5", "--missing", "pairwise"], "--missing pairwise needs --scores"),

@@ -423,7 +423,7 @@ def test_reports_have_the_numbers_of_segments() -> None:
     assert [row["n_segments"] for row in result.to_dicts()] == [4, 4]
     text = str(result)
     assert "rating  n         Δ  n" in text
-    assert "it may differ from that of the two scores" in " ".join(text.split())
+    assert "it may differ from the difference of the scores shown" in " ".join(text.split())
     same = compare(metrics=ratings({"a": [1, 2, nan], "b": [2, 2, nan]}), test="ar", interval=None)
     assert "may differ" not in str(same)
     assert "n is the number of segments" in str(same)

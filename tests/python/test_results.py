@@ -136,8 +136,8 @@ def many(systems: int, **options: object) -> Comparison:
 def test_a_probability_close_to_1_is_not_rounded_to_1() -> None:
     # 1 − .95^105 = .9954 (W05-0908, section 4.4); 1 − .95^190 = .99994.
     fifteen, twenty = (" ".join(render(many(systems, adjust="none")).split()) for systems in (15, 20))
-    assert "with probability 0.995; a level of 0.000488 for each test would keep it at 0.05." in fifteen
-    assert "with probability above 0.999; a level of 0.000269 for each test would keep it at 0.05." in twenty
+    assert "with probability 0.995; a level of 0.000488 for each test would make that probability 0.05." in fifteen
+    assert "with probability above 0.999; a level of 0.000269 for each test would make that probability 0.05." in twenty
 
 
 def test_large_numbers_have_commas_and_levels_all_their_digits() -> None:

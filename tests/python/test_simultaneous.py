@@ -99,7 +99,7 @@ def test_ends_from_draws_follow_their_definition(test: str) -> None:
     expected = np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
     got: list[Any] = [pair.confidence_interval for pair in comparison.comparisons]
     np.testing.assert_allclose([[each.low for each in got], [each.high for each in got]], expected)
-    # Wider than one by one, but by less than Bonferroni's quantile of a normal distribution, 2.64 for six pairs.
+    # Wider than single intervals, but by less than Bonferroni's quantile of a normal distribution, 2.64 for six pairs.
     for each, alone in zip(got, compared(data, test=test, simultaneous=False).comparisons, strict=True):
         own = alone.confidence_interval
         assert own is not None
@@ -169,7 +169,9 @@ def test_a_star_beside_an_interval_with_0_is_explained() -> None:
         if found:
             assert found[0].values["reasons"] == ("step-down",)
             assert found[0].values["starred"] == found[0].values["pairs"]
-            assert "the adjustment steps down" in " ".join(str(comparison).split())
+            assert "stars are from step-down maxT, simultaneous intervals from single-step maxT" in " ".join(
+                str(comparison).split()
+            )
             return
     raise AssertionError("no seed has such a star")
 
@@ -186,18 +188,21 @@ def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
         ({"adjust": "holm"}, r"belong to the adjustment 'maxt', but the adjustment is 'holm'"),
         ({"adjust": None}, r"but the adjustment is 'none'"),
         ({"adjust": "minp", "test": "ar-studentized"}, r"but the adjustment is 'minp'"),
-        ({"scheme": "exact", "test": "ar-studentized"}, r"the scheme 'exact' does not make: leave one"),
-        ({"stopping": "gandy", "test": "ar-studentized"}, r"the stopping rule 'gandy' does not make"),
+        ({"scheme": "exact", "test": "ar-studentized"}, r"the scheme 'exact' does not provide: leave one"),
+        ({"stopping": "gandy", "test": "ar-studentized"}, r"the stopping rule 'gandy' does not provide"),
         ({"alternative": "greater"}, r"are two-sided, but the alternative is 'greater'"),
-        ({"interval": "bca"}, r"go with interval 'percentile' of scores, got 'bca'"),
-        ({"interval": None}, r"go with interval 'percentile' of scores, got None"),
-        ({"interval": "t", "test": "ar-studentized"}, r"interval 'percentile' or 'ar-studentized' of scores, got 't'"),
+        ({"interval": "bca"}, r"the interval of scores must be 'percentile', got 'bca'"),
+        ({"interval": None}, r"the interval of scores must be 'percentile', got None"),
+        (
+            {"interval": "t", "test": "ar-studentized"},
+            r"the interval of scores must be 'percentile' or 'ar-studentized', got 't'",
+        ),
         ({"alpha": 0.01}, r"alpha must be 1 - confidence, 0.05, got 0.01"),
         ({"n_resamples": 38}, r"need at least 39 replicates at confidence level 0.95, got 38: increase n_resamples"),
         ({"n_resamples": 18, "test": "bootstrap"}, r"need at least 19 replicates at confidence level 0.95, got 18"),
         ({"n_resamples": 18, "test": "ar-studentized"}, r"need at least 19 replicates"),
     ],
 )
-def test_other_combinations_are_refused_with_words(options: dict[str, Any], message: str) -> None:
+def test_other_combinations_are_refused_with_a_reason(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         compared(ratings(1), **options)

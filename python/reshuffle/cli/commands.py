@@ -236,7 +236,7 @@ def flips_command(
         raise InputError("--strata does not apply to flips: leave it out")
     if len(job.metrics) + len(job.scores) != 1:
         names = [*(metric.key for metric in job.metrics), *job.scores]
-        raise InputError(f"flips are those under one metric, got {len(names)} ({', '.join(names)}): choose one")
+        raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
     with destination(output, job.files) as write:
         given, units = job.read()
         with progress_bar() as progress:

@@ -31,79 +31,86 @@ def _any_of(names: object) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-INPUT = (
-    option(
-        "Input",
-        "--ref",
-        "--refs",
-        "refs",
-        multiple=True,
-        metavar="FILE...",
-        help="More references. --ref FILE adds one; --refs takes all files up to the next option.",
-    ),
-    option(
-        "Input",
-        "--scores",
-        multiple=True,
-        metavar="NAME FILE...",
-        help="Segment scores of another metric (COMET, "
-        "human ratings): one FILE per SYS with a number per segment, or one FILE#NAME for all SYS in the form that "
-        "'score --segments' writes. Without REF and SYS, each FILE is a system.",
-    ),
-    option(
-        "Input",
-        "--lower-is-better",
-        multiple=True,
-        metavar="NAME",
-        help="For the --scores called NAME, lower is better.",
-    ),
-    option(
-        "Input",
-        "--missing",
-        type=Name("value of --missing", get_args(types.Missing)),
-        default="error",
-        show_default=True,
-        metavar="NAME",
-        help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise (compare two systems "
-        "on the segments that both have).",
-    ),
-    option(
-        "Input",
-        "--parses",
-        multiple=True,
-        metavar="FILE...",
-        help="CoNLL-U parses of REF, other references and every SYS, in this order, for depf beside metrics on texts.",
-    ),
-    option(
-        "Input",
-        "--docs",
-        "documents",
-        metavar="FILE",
-        help="Document ids, one per segment (text, FILE#NAME or mteval): resample whole documents.",
-    ),
-    option(
-        "Input",
-        "--strata",
-        metavar="FILE",
-        help="Stratum ids, one per segment: draw within strata in the bootstrap.",
-    ),
-    option(
-        "Input",
-        "--input-format",
-        type=Name("input format", get_args(types.InputFormat)),
-        metavar="FORMAT",
-        help=f"{_any_of(types.InputFormat)}.  [default: by file extension]",
-    ),
-    option(
-        "Input",
-        "--max-input",
-        type=Size(),
-        default="4GiB",
-        show_default=True,
-        metavar="SIZE",
-        help="Largest size allowed for a compressed file after decompression.",
-    ),
-)
+def _input(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, ...]:
+    """``use_of_documents`` says what a command does with documents."""
+    return (
+        option(
+            "Input",
+            "--ref",
+            "--refs",
+            "refs",
+            multiple=True,
+            metavar="FILE...",
+            help="More references. --ref FILE adds one; --refs takes all files up to the next option.",
+        ),
+        option(
+            "Input",
+            "--scores",
+            multiple=True,
+            metavar="NAME FILE...",
+            help="Segment scores of another metric (COMET, "
+            "human ratings): one FILE per SYS with a number per segment, or one FILE#NAME for all SYS in the form that "
+            "'score --segments' writes. Without REF and SYS, each FILE is a system.",
+        ),
+        option(
+            "Input",
+            "--lower-is-better",
+            multiple=True,
+            metavar="NAME",
+            help="For the --scores called NAME, lower is better.",
+        ),
+        option(
+            "Input",
+            "--missing",
+            type=Name("value of --missing", get_args(types.Missing)),
+            default="error",
+            show_default=True,
+            metavar="NAME",
+            help="For missing --scores (empty, NaN, NA, None or null): error, or pairwise to compare each pair of "
+            "systems on the segments for which both have a score.",
+        ),
+        option(
+            "Input",
+            "--parses",
+            multiple=True,
+            metavar="FILE...",
+            help="CoNLL-U parses of REF, other references and every SYS, in this order, for depf beside metrics on "
+            "texts.",
+        ),
+        option(
+            "Input",
+            "--docs",
+            "documents",
+            metavar="FILE",
+            help=f"Document ids, one per segment (text, FILE#NAME or mteval): {use_of_documents}.",
+        ),
+        option(
+            "Input",
+            "--strata",
+            metavar="FILE",
+            hidden=not has_strata,
+            help="Stratum ids, one per segment: draw within strata in the bootstrap.",
+        ),
+        option(
+            "Input",
+            "--input-format",
+            type=Name("input format", get_args(types.InputFormat)),
+            metavar="FORMAT",
+            help=f"{_any_of(types.InputFormat)}.  [default: by file extension]",
+        ),
+        option(
+            "Input",
+            "--max-input",
+            type=Size(),
+            default="4GiB",
+            show_default=True,
+            metavar="SIZE",
+            help="Largest size allowed for a compressed file after decompression.",
+        ),
+    )
+
+
+INPUT = _input("resample whole documents")
 
 METRICS = (
     option(
@@ -154,8 +161,7 @@ TEST = (
         default="auto",
         show_default=True,
         metavar="NAME",
-        help=f"Adjust p for multiple comparisons: {_any_of(types.Adjustment)}; 'reshuffle metrics' "
-        "describes them, and what auto is for each test.",
+        help=f"Adjust p for multiple comparisons: {_any_of(types.Adjustment)}; 'reshuffle metrics' describes them.",
     ),
     option(
         "Test",
@@ -213,7 +219,8 @@ SIMULTANEOUS = (
         "Intervals",
         "--simultaneous",
         is_flag=True,
-        help="Intervals of differences that hold for a whole family at once, so that each that excludes 0 has a star.",
+        help="Intervals of the differences in a family that hold at once with the confidence level. A difference whose "
+        "interval excludes 0 has a star.",
     ),
 )
 
@@ -311,5 +318,6 @@ def flip_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of ``reshuffle flips``."""
     systems = click.argument("systems", metavar="BASELINE SYS", nargs=-1)
     reference = click.argument("reference", metavar="REF", required=False)
-    options = _all(INPUT, METRICS, FLIPS, (THREADS,), _output(get_args(types.FlipFormat), "text"))
+    inputs = _input("compare documents instead of segments", has_strata=False)
+    options = _all(inputs, METRICS, FLIPS, (THREADS,), _output(get_args(types.FlipFormat), "text"))
     return reference(systems(options(command)))

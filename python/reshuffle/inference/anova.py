@@ -107,9 +107,9 @@ def pooled_t_test(observed: Observed) -> Outcome:
 
 
 def _step_down(of_t: Callable[[Scores, int, int], Scores], critical: Callable[[float, int, int], float]) -> StepDown:
-    """Make an adjustment from one of the |t| of k > 2 systems with df degrees of freedom, and its critical value at α.
+    """An adjustment from its p-values for the (n,) |t| of k > 2 systems, and from its critical value of |t| at α.
 
-    For two systems there is nothing to adjust.
+    Both functions also take k and the degrees of freedom. For two systems there is nothing to adjust.
     """
 
     def adjust(tests: Unadjusted) -> Adjusted:

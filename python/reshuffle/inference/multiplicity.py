@@ -92,7 +92,7 @@ class Unadjusted:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """What simultaneous intervals need of an adjustment: |d| divided by its scale is compared with a critical value.
+    """What simultaneous intervals need from an adjustment that compares |d| divided by its scale with a critical value.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Band:
     to_reach : (H,) ndarray of float
         |d| divided by its scale. The single-step adjusted p is at most α exactly if the critical value is smaller.
     below, above : (H,) ndarray of float
-        The scale of a difference for deviations below and above it.
+        The scales of the deviations below and above each difference.
     """
 
     critical: Callable[[float], Scores]
@@ -112,9 +112,9 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class Adjusted:
-    """Adjusted p-values, (H,). ``bands`` is what simultaneous intervals need, empty where there are none.
+    """Adjusted p-values, (H,), and the bands of simultaneous intervals, if there are any.
 
-    With several bands, all of them have to exclude 0 for a small adjusted p.
+    With several bands, an adjusted p is at most α only if all of them exclude 0.
     """
 
     pvalues: Scores
@@ -302,8 +302,8 @@ def max_t_of_centred_draws(tests: Unadjusted) -> Adjusted:
     d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
     Young 1993, algorithm 4.1, on deviations as in Hall & Wilson 1991 (doi:10.2307/2532163).
 
-    A family of one hypothesis keeps its p, which a test may count in another way. Memory: a few arrays of R numbers,
-    for any number of pairs.
+    A family of one hypothesis keeps its p, because a test may count draws differently. Memory: a few arrays of R
+    numbers, for any number of pairs.
     """
     return _max_t_of_draws(tests, _CentredDraws(tests.observed))
 
@@ -311,18 +311,18 @@ def max_t_of_centred_draws(tests: Unadjusted) -> Adjusted:
 def max_t_of_percentiles(tests: Unadjusted) -> Adjusted:
     """Step-down maxT of bootstrap draws for ``bootstrap-percentile``, which counts draws on the other side of 0.
 
-    The statistic of draw b is (d − d_b)/s, and that of the data, whose place 0 takes, is d/s. Deviations below and
-    above d have scales s of their own, their root mean squares, because percentiles follow the skewness of the draws.
-    Scales need far fewer draws than ranks, by which Beran 1988 (Journal of the American Statistical Association 83)
-    makes statistics comparable.
+    The statistic of draw b is (d − d_b)/s, and the observed one is its value at d_b = 0, d/s. The scale s is the root
+    mean square of the deviations on the same side of d as d_b (or 0), because percentiles follow the skewness of the
+    draws. Beran 1988 (Journal of the American Statistical Association 83) makes statistics comparable by their ranks,
+    which need far more draws than scales.
     """
     return _max_t_of_draws(tests, _DrawsBySide(tests.observed))
 
 
 def max_t_of_both(tests: Unadjusted) -> Adjusted:
-    """The larger adjusted p of the centred and of the percentile deviations.
+    """The larger of the adjusted p-values of :func:`max_t_of_centred_draws` and :func:`max_t_of_percentiles`.
 
-    Near a kink of the metric either of them alone rejects too often (:func:`reshuffle.inference.bootstrap.both`).
+    Near a kink of the metric, either of them alone rejects too often (:func:`reshuffle.inference.bootstrap.both`).
     """
     centred, percentiles = max_t_of_centred_draws(tests), max_t_of_percentiles(tests)
     return Adjusted(np.maximum(centred.pvalues, percentiles.pvalues), (*centred.bands, *percentiles.bands))
@@ -507,8 +507,8 @@ class StepDown:
     has_bands : bool
         Whether there are simultaneous intervals (:attr:`Adjusted.bands`).
     dual : str or None
-        The interval of single differences that excludes 0 if, and only if, the test's own p is at most α, where that
-        does not follow from the bands.
+        The name of the interval of a single difference that excludes 0 if, and only if, the test's own p is at most α;
+        None if the bands alone ensure that this p is at most α where they exclude 0.
     per_metric : bool
         Whether it compares scores under the same metric only, so that a family cannot have several metrics.
     """
@@ -690,7 +690,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "hommel",
             "Hommel",
-            "Simes' tests of all sets of tests; never larger than Hochberg's p, and for the same tests",
+            "Simes' tests of all sets of hypotheses; p never larger than Hochberg's, under the same conditions",
             "doi:10.1093/biomet/75.2.383",
             _by_ends(hommel),
             of_pvalues=hommel,
@@ -716,7 +716,8 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "maxt",
             "step-down maxT",
-            "compares with the largest standardized difference of each replicate; accounts for their dependence",
+            "compares with the largest standardized difference of each replicate; accounts for dependence between "
+            "tests; for ar, ar-studentized, bootstrap, bootstrap-percentile and bootstrap-both",
             "Westfall & Young 1993",
             _undecided_by_max_t,
             multiplies=False,
@@ -724,14 +725,15 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "minp",
             "step-down minP",
-            "compares with the smallest p of each shuffle; needs many shuffles",
+            "compares with the smallest p of each shuffle; for ar and ar-studentized; needs many shuffles",
             "Westfall & Young 1993; doi:10.1007/BF02595811",
             _undecided_by_min_p,
         ),
         Adjustment(
             "tukey",
             "Tukey's HSD",
-            "compares with the range of the scores of all systems; assumes that all of them vary alike",
+            "compares with the range of the scores of all systems; for anova and permutation; assumes that all systems "
+            "have the same variance",
             "Tukey 1953; doi:10.1145/2094072.2094076",
             _undecided_by_max_t,
             multiplies=False,
@@ -739,7 +741,8 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         Adjustment(
             "scheffe",
             "Scheffé",
-            "compares with the most extreme of all contrasts between systems; never smaller than Tukey's p",
+            "compares with the most extreme of all contrasts between systems; for anova; for pairs, p is never "
+            "smaller than Tukey's",
             "doi:10.1093/biomet/40.1-2.87",
             _undecided_by_max_t,
             multiplies=False,

@@ -1,4 +1,4 @@
-"""The permutation test of more than two systems, and the randomised version of Tukey's adjustment.
+"""The permutation test of more than two systems, and the randomized version of Tukey's adjustment.
 
 In each segment the outputs of all k systems are permuted. Under the null hypothesis that all of them are exchangeable,
 the test is exact for any metric.
@@ -31,7 +31,7 @@ def permutation_test(observed: Observed) -> Outcome:
 
 
 def _tukey(tests: Unadjusted) -> Adjusted:
-    """(1 + #{range of the k scores ≥ |t|})/(R + 1): randomised Tukey HSD, Carterette 2012.
+    """(1 + #{range of the k scores ≥ |t|})/(R + 1): randomized Tukey HSD, Carterette 2012.
 
     No pair differs by more than the range, so no adjusted p is below the unadjusted one.
     """

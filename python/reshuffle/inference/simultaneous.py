@@ -1,11 +1,12 @@
-"""Simultaneous confidence intervals: with the confidence level, all differences of a family are in theirs at once.
+"""Simultaneous confidence intervals: the confidence level is the probability that all intervals of a family are right.
 
-The interval of a difference d is d − c·s₋ to d + c·s₊. c is the critical value of the largest standardized difference
-of the family, and s₋ and s₊ are the scales of the difference. Such intervals belong to the single-step form of the
-adjustment that decides about stars (Westfall & Young 1993, 2.3). Its step-down form rejects whatever the single-step
-form rejects. So a difference whose interval excludes 0 has a star, but not every star has such an interval.
+The interval of a difference d is d − c·s₋ to d + c·s₊. c is the critical value of the largest standardized deviation
+in the family, and s₋ and s₊ are the scales of the deviations below and above d. Such intervals correspond to the
+single-step form of the adjustment that decides about stars (Westfall & Young 1993, 2.3). Its step-down form rejects
+whatever the single-step form rejects. So a difference whose interval excludes 0 has a star, but a difference with a
+star may have an interval that contains 0.
 
-Where an adjusted p is the largest of several, the interval contains those of all of them.
+If an adjusted p is the largest of several p-values, the interval contains those that correspond to each of them.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ __all__ = ["simultaneous_ends"]
 
 
 def simultaneous_ends(observed: Observed, adjusted: Adjusted, step_down: StepDown, level: float) -> Scores:
-    """The lower and the upper end of the interval of each difference, which belong to it: (2, H).
+    """The lower and the upper ends of the intervals of all differences: (2, H).
 
-    ``level`` is the confidence level for a family. :class:`InputError` if there are too few replicates for it, or if an
-    interval would be infinite.
+    An end is itself part of the interval. ``level`` is the confidence level for a family. :class:`InputError` if there
+    are too few replicates for it, or if an interval would be infinite.
     """
     alpha = default_alpha(level)
     if step_down.dual is not None:

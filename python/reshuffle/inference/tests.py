@@ -65,8 +65,8 @@ IID = Shuffling()
 
 # Adjustments that users choose: those of the registry, and two that are resolved to one of them or to none.
 ADJUSTMENT_CHOICES: Mapping[str, str] = {
-    "auto": "the default: maxt; holm with the schemes exact and subgroup, with besag-clifford, for tests without maxt "
-    "and for families of one test; none for a single comparison and with gandy",
+    "auto": "the default: maxt, or tukey for anova and permutation; holm for other tests without maxt, with the "
+    "schemes exact and subgroup, and with besag-clifford; none for a single comparison and with gandy",
     "none": "p is not adjusted; the report has the chance of any false star, and a level for each test that limits it",
     **{adjustment.name: f"{adjustment.title}: {adjustment.about}" for adjustment in ADJUSTMENTS.values()},
 }
@@ -92,7 +92,7 @@ class SignificanceTest:
         2 if its two-sided p is, or may be, twice the share of the smaller tail. Its smallest two-sided p is
         ``tails``/(R + 1).
     step_down : mapping of str to StepDown
-        The adjustments from replicates that it supports, by name, its default first. All tests support adjustments of
+        The adjustments that only some tests support, by name, its default first. All tests support adjustments of
         p-values.
     for_texts : str or None
         The test that functions of texts get instead, if it needs counts.
@@ -103,8 +103,8 @@ class SignificanceTest:
     liberal : float or None
         The share of true null hypotheses that it rejects at .05, if that is far more than .05.
     liberal_family : float or None
-        For a test that needs all systems of a family to be exchangeable, the family-wise error rate at .05 if their
-        variances differ.
+        For a test that needs all systems of a family to be exchangeable, a family-wise error rate at .05 measured where
+        their variances differ.
     needs_all_systems : bool
         Whether it needs the scores of all systems on each segment, even to compare two.
     approximate_unless_mean : bool
@@ -240,8 +240,8 @@ TESTS: Mapping[str, SignificanceTest] = {
         SignificanceTest(
             "anova",
             "pairwise t-tests with the error pooled over all systems",
-            "the error of a two-way analysis of variance, systems and segments; approximate unless the score is a mean "
-            "of segment scores",
+            "the error is that of a two-way analysis of variance, systems by segments; approximate unless the score is "
+            "a mean of segment scores",
             "W05-0908, 4.4",
             anova.pooled_t_test,
             alternatives=("two-sided",),
@@ -363,7 +363,7 @@ def _check_simultaneous(settings: ComparisonSettings, test: SignificanceTest) ->
     if rule is not None or settings.scheme not in ("auto", "iid"):
         what = f"the scheme {settings.scheme!r}" if rule is None else f"the stopping rule {rule.name!r}"
         raise InputError(
-            f"simultaneous intervals need the same shuffles of every pair, which {what} does not make: leave one of "
+            f"simultaneous intervals need the same shuffles for all pairs, which {what} does not provide: leave one of "
             "them out"
         )
     if settings.alternative != "two-sided":
@@ -464,7 +464,7 @@ class Plan:
         check_name("family", family, list(FAMILIES))
         if (chosen, family) == ("none", "all"):
             raise InputError(
-                "family 'all' is for adjusted p-values, but the adjustment is 'none': leave one of them out"
+                "family 'all' needs adjusted p-values, but the adjustment is 'none': leave one of them out"
             )
         automatic = _automatic_adjustment(settings, test, n_pairs, n_metrics)
         name = {"none": None, "auto": automatic}.get(chosen, chosen)
@@ -496,8 +496,8 @@ class Plan:
         if interval is None or interval.name not in own:
             chosen = None if interval is None else interval.name
             raise InputError(
-                f"simultaneous intervals of differences go with interval {either(map(repr, own))} of scores, got "
-                f"{chosen!r}: leave out the interval"
+                f"with simultaneous intervals of differences, the interval of scores must be {either(map(repr, own))}, "
+                f"got {chosen!r}: leave it out"
             )
         if levels.alpha != default_alpha(levels.confidence_level):
             raise InputError(

@@ -65,11 +65,11 @@ def _sentences(flips: Flips) -> Iterator[str]:
         if segments:
             yield f"{what}: {_listed(segments)}."
     if gained or lost:
-        yield f"p = {flips.pvalue:.4g} that gains and losses are equally likely (McNemar's exact test, two-sided)."
+        yield f"McNemar's exact test of whether gains and losses are equally likely, two-sided: p = {flips.pvalue:.4g}."
     if flips.influential:
         yield f"Influence: Δ minus Δ without the {flips.unit}."
     if flips.n_missing:
-        yield f"{counted(flips.n_missing, flips.unit)} left out, because a score is missing."
+        yield f"{counted(flips.n_missing, flips.unit)} left out because a score is missing."
 
 
 def _listed(segments: Sequence[int | str]) -> str:

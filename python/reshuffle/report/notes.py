@@ -88,13 +88,13 @@ def _missing(comparison: Comparison, metric: str) -> str:
         not math.isclose(scores[p.system] - scores[p.baseline], p.difference, rel_tol=1e-9, abs_tol=1e-12)
         for p in pairs
     )
-    sentence = f"{metric}: scores are missing; n is the number of segments that a system"
+    sentence = f"{metric}: some scores are missing; n is the number of segments for which a system"
     if not pairs:
-        return f"{sentence} has scores for."
-    sentence += ", or both systems of a pair, have scores for."
+        return f"{sentence} has a score."
+    sentence += ", or both systems of a pair, have a score."
     if not apart:
         return sentence
-    return f"{sentence} Δ is the difference on these segments, so it may differ from that of the two scores."
+    return f"{sentence} Δ is the difference on the latter, so it may differ from the difference of the scores shown."
 
 
 def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
@@ -154,8 +154,10 @@ def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> s
 def _simultaneous(comparison: Comparison, level: float) -> str:
     """What simultaneous intervals are and promise."""
     tests, metrics = len(comparison.comparisons), len(comparison.metrics)
-    if comparison.family_size == 1:
-        of = "its own interval under each metric"
+    if tests == 1:
+        of = "the only difference"
+    elif comparison.family_size == 1:
+        of = "each of them, because each metric is a family of one"
     elif comparison.family_size == tests:
         of = f"all {tests:,} intervals at once" + ("" if metrics == 1 else ", under all metrics")
     else:
@@ -241,6 +243,10 @@ def _of_pairs(values: Values) -> str:
     return f"{values['pairs']:,} of {counted(values['tests'], 'pair')}"
 
 
+def _have(values: Values) -> str:
+    return "has" if values["pairs"] == 1 else "have"
+
+
 def _liberal(values: Values) -> str:
     return (
         f"{values['test']} rejects about {100 * values['rate']:.0f}% of true null hypotheses at {values['level']}: use "
@@ -250,16 +256,16 @@ def _liberal(values: Values) -> str:
 
 def _all_exchangeable(values: Values) -> str:
     return (
-        f"{values['test']}: valid only if the outputs of all {values['systems']:,} systems are exchangeable; if their "
-        f"variances differ, the family-wise error rate at {values['level']} may be {values['rate']}: use maxt with "
+        f"{values['test']} is valid only if all {values['systems']:,} systems are exchangeable; if their "
+        f"variances differ, the family-wise error rate at {values['level']} can exceed {values['rate']}: use maxt with "
         f"{' or '.join(values['instead'])}."
     )
 
 
 def _approximate(values: Values) -> str:
     return (
-        f"{values['metric']}: approximate: {values['test']} is computed on jackknife influence values of "
-        f"{values['unit']}s, because the score is not a mean of {values['unit']} scores."
+        f"{values['metric']}: {values['test']} is approximate, because it uses jackknife pseudo-values: the score is "
+        f"not a mean of {values['unit']} scores."
     )
 
 
@@ -298,8 +304,8 @@ def _not_exchangeable(values: Values) -> str:
 
 def _not_adjusted(values: Values) -> str:
     return (
-        f"With the stopping rule {values['rule']} p is only an estimate, so stars are not adjusted for "
-        f"{values['tests']:,} tests: use {values['instead']} for adjusted p."
+        f"With the stopping rule {values['rule']}, p is only an estimate and cannot be adjusted for "
+        f"{values['tests']:,} tests: use the rule {values['instead']} for adjusted p."
     )
 
 
@@ -310,7 +316,7 @@ def _many_tests(values: Values) -> str:
     return (
         f"{values['tests']:,} tests, p not adjusted: if no systems differed, independent tests would give at least "
         f"one p ≤ {alpha} with probability {chance}; a level of {_rounded_down(values['per_comparison_level'])} for "
-        f"each test would keep it at {alpha}."
+        f"each test would make that probability {alpha}."
     )
 
 
@@ -331,7 +337,7 @@ def _few_units(values: Values) -> str:
     by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
     units, systems = f"{values['units']} {values['unit']}s", values.get("systems")
     if "pairs" in values:
-        units = f"{_of_pairs(values)} have at most {units}, which"
+        units = f"{_of_pairs(values)} {_have(values)} at most {units}, which"
     exchanged = "swapped" if systems is None else f"permuted between {systems} systems"
     ways = (2 if systems is None else math.factorial(systems)) ** values["units"]
     return (
@@ -363,7 +369,7 @@ def _small_sample(values: Values) -> str:
         *(["bootstrap tests reject too often (use ar)"] if values["test"] else []),
         *(["intervals from draws are too narrow"] if values["interval"] else []),
     ]
-    where = f"{_of_pairs(values)} have as few as " if "pairs" in values else ""
+    where = f"{_of_pairs(values)} {_have(values)} as few as " if "pairs" in values else ""
     return (
         f"{where}{counted(values['units'], values['unit'])}: with fewer than {values['enough']}, {' and '.join(wrong)}."
     )
@@ -381,7 +387,7 @@ REASONS = {
     "adjustment": "p is adjusted, the interval is not",
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
-    "step-down": "the adjustment steps down, simultaneous intervals cannot",
+    "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
     "half": "for a star, the test 'bootstrap' must reject as well",
     "method": "they are computed by different methods",
 }

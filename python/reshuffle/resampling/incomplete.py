@@ -32,9 +32,10 @@ FEW_UNITS = 100
 class IncompleteSample(NativeSample):
     """Segment scores of k systems, some of which are missing.
 
-    The first k rows are the systems with all their scores. The other rows are systems without the scores that another
-    system lacks. ``places`` has the two rows in which each pair of systems is compared. Pairs share a row if they have
-    the same segments, so there are no more than k rows if all systems lack the same scores.
+    The first k rows are the systems with all their scores. Each of the other rows is a system without the scores of the
+    segments that another system lacks. ``places`` has the two rows with which each pair of systems is compared. Pairs
+    that compare a system on the same segments share its row, so there are only k rows if all systems lack the same
+    scores.
     """
 
     names: tuple[str, ...] = field(kw_only=True)

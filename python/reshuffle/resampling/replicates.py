@@ -212,7 +212,7 @@ class Replicates:
 
     @lazy
     def replaced_draws(self) -> Mapping[tuple[int, int], NDArray[np.intp]]:
-        """By (sample, row), where some draws have no scores: the number of the draw that is used for each, (R,).
+        """For each (sample, row) of which some draws contain no scores: which draw is used for each draw, (R,).
 
         A draw without scores has no mean. It is replaced by the next draw that has scores.
         """
@@ -249,7 +249,7 @@ def _active_pairs(accumulators: Sequence[Accumulator[Any]], n_pairs: int) -> Seq
 
 
 def _next_true(flags: NDArray[np.bool_], metric: str) -> NDArray[np.intp]:
-    """For each flag, the index of the first true one from there on, or else from the beginning: (R,)."""
+    """For each flag, the index of the first true one at or after it, or if there is none, of the first one: (R,)."""
     (true,) = np.nonzero(flags)
     if not true.size:
         raise InputError(

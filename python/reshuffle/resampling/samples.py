@@ -190,7 +190,7 @@ class Sample(Protocol):
         """
 
     def rows_of(self, pairs: Pairs) -> Pairs:
-        """The indices in ``scores`` and so on with which each pair is compared.
+        """The rows with which each pair is compared: indices into ``scores`` and the other arrays.
 
         These are the systems themselves (and ``pairs`` itself), unless scores are missing: then a pair is compared on
         the segments that both have. All other methods take these indices.

@@ -16,8 +16,8 @@ pub(in crate::resample) struct DifferingColumns<'s, 'a> {
 }
 
 impl<'s, 'a> DifferingColumns<'s, 'a> {
-    /// Finds them, and for each column of each sample, in order, the one that has its differences; None if systems do not
-    /// differ.
+    /// Finds them. Also returns, for each column of each sample, in order, which of them has its differences; None if
+    /// the systems do not differ in it.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if samples differ in their number of systems, [`Error::Memory`], and
