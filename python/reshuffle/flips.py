@@ -141,7 +141,7 @@ def flips_of(
         n_missing=sample.n_units - len(units),
         top=top,
         pvalue=_mcnemar(int((kinds == "gained").sum()), int((kinds == "lost").sum())),
-        signature=signature.joined([of_metric, f"flips:{threshold:.10g}", signature.version()]),
+        signature=signature.for_flips(of_metric, threshold, sample.unit, sample.n_units),
         version=_core.VERSION,
     )
 

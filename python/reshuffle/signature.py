@@ -16,6 +16,7 @@ from .seeds import format_seed
 __all__ = [
     "Run",
     "for_batch",
+    "for_flips",
     "for_interval",
     "for_metric",
     "for_precomputed_counts",
@@ -107,6 +108,21 @@ def for_batch(n: int) -> str:
     return f"batch:{n}"
 
 
+def _for_unit(unit: str | None, units: int | None) -> list[str]:
+    """The resampling unit and the number of units, unless these are the segments."""
+    return [] if unit in (None, "segment") else [f"unit:{unit}[{units}]"]
+
+
+def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
+    """Signature of flips under a metric: the threshold with all its digits, and the documents if these are counted.
+
+    >>> for_flips("TER", 50.0, "document", 7).partition("|version")[0]
+    'TER|flips:50|unit:document[7]'
+    """
+    digits = repr(threshold).removesuffix(".0")
+    return joined([metric, f"flips:{digits}", *_for_unit(unit, units), version()])
+
+
 # The first fields of Run, which are shown unless they are None.
 LEADING_PARTS = ("interval", "test", "alternative", "adjust", "family", "scheme", "stopping", "strata")
 
@@ -140,8 +156,7 @@ class Run(NamedTuple):
     def line(self) -> str:
         """The run's part of a signature."""
         used = [f"{part}:{value}" for part, value in zip(LEADING_PARTS, self, strict=False) if value is not None]
-        if self.unit is not None and self.unit != "segment":
-            used.append(f"unit:{self.unit}[{self.units}]")
+        used += _for_unit(self.unit, self.units)
         if self.seed is not None:
             seed = self.seed if isinstance(self.seed, str) else format_seed(self.seed)
             used += [f"n:{self.n}", f"seed:{seed}", f"rng:{_core.GENERATOR}"]

@@ -94,6 +94,7 @@ def test_documents_are_compared_instead_of_segments() -> None:
     assert found.unit == "document"
     assert list(found.to_dicts()[0]) == ["document", "baseline_score", "system_score", "flip", "influence"]
     assert "10 documents of 2 systems" in str(found)
+    assert "|flips:72|unit:document[10]|version:" in found.signature
     table = {"a": [1.0, nan, 3, 4, nan, 2], "b": [2.0, 5, nan, 1, 3, nan]}
     ratings = SegmentScores("rating", table, missing="pairwise")
     found = flips(metric=ratings, system="b", baseline="a", threshold=2, documents=[1, 1, 1, 2, 2, 3])
@@ -103,6 +104,14 @@ def test_documents_are_compared_instead_of_segments() -> None:
         ("2", 4.0, 1.0),
     ]
     assert (found.gained, found.lost, found.n_missing) == (["1"], ["2"], 1)
+
+
+def test_the_signature_has_every_digit_of_the_threshold() -> None:
+    for threshold in (50.12345678901234, 0.1, 5e-324, -1.0):
+        found = flips(CORPUS.references, CORPUS.systems, "bleu", threshold=threshold, **PAIR)
+        (part,) = [part for part in found.signature.split("|") if part.startswith("flips:")]
+        assert float(part.removeprefix("flips:")) == threshold
+        assert "unit:" not in found.signature
 
 
 def test_functions_of_texts_have_flips_too() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from itertools import combinations, permutations, product
 from typing import Any
@@ -393,3 +394,18 @@ def test_a_formula_in_python_that_fails_says_so() -> None:
     broken = FromCounts("m", named(counts_of(1, 3, 20)), Formula("broken", lambda totals: totals[..., 0] * np.nan))
     with pytest.raises(InputError, match="m: the function did not return a finite number"):
         compared(broken)
+
+
+def test_scores_of_all_pairs_need_little_memory() -> None:
+    rng, k = np.random.default_rng(1), 60
+    pairs, scores = list(combinations(range(k), 2)), rng.integers(0, 9, (k, 5_000)).astype(float)
+    tally = PermutedTally(pairs, np.full((1, len(pairs)), 4.0)).accumulator(len(pairs), 0, 5_000)
+    tracemalloc.start()
+    try:
+        tally.update(scores)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 16e6  # the differences of all pairs would be 71 MB
+    assert tally.row.pairs.tolist() == [int((abs(scores[x] - scores[y]) >= 4).sum()) for x, y in pairs]
+    assert set(tally.row.ranges.tolist()) == {int((np.ptp(scores, axis=0) >= 4).sum())}

@@ -145,6 +145,17 @@ def test_identical_systems_have_an_interval_of_width_0(test: str) -> None:
     assert pair.test.adjusted_pvalue == 1
 
 
+@pytest.mark.parametrize("test", [*TESTS_WITH_DRAWS, "anova"])
+@pytest.mark.parametrize("others", [{}, {"c": [2.0, 3.0, 4.0]}, {"c": [7.0, 8.0, 9.0]}])
+def test_constant_differences_have_an_interval_of_width_0_and_a_star(test: str, others: dict[str, Any]) -> None:
+    table = {"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0], **others}
+    for pair in compared(SegmentScores("rating", table), test=test).comparisons:
+        interval = pair.confidence_interval
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx((pair.difference, pair.difference), abs=1e-12)
+        assert pair.is_significant(0.05) == excludes_0(interval) == (pair.difference != 0)
+
+
 def test_scores_keep_their_intervals_and_reports_say_what_holds() -> None:
     metrics = [ratings(2), bleu(2)]
     plain, wide = (compared(metrics, simultaneous=simultaneous) for simultaneous in (False, True))

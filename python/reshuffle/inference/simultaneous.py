@@ -45,9 +45,10 @@ def simultaneous_ends(observed: Observed, adjusted: Adjusted, step_down: StepDow
 
 def _ends_of_band(observed: Observed, band: Band, alpha: float) -> Scores:
     """The ends by one statistic: (2, H)."""
+    # The maximum over a family whose differences are all constant is −∞. Their intervals have a width of 0.
     critical = np.empty(len(observed.hypotheses))
     for family, value in zip(observed.hypotheses.families(), band.critical(alpha).tolist(), strict=True):
-        critical[family] = value
+        critical[family] = max(value, 0)
     if np.isinf(critical).any():
         raise InputError(
             "simultaneous intervals would be infinite, because too many replicates have a standard error of 0: use "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..results import Comparison, ConfidenceInterval, PairedDifference, SignificanceResult, SystemScore, UsedMetric
@@ -80,13 +80,13 @@ def _scores(
     if pairs:
         header += test_header
     table = Table(_title(comparison, metric), header)
-    decimals = _decimals_of(scores)
+    decimals, some_exact = _decimals_of(scores), _some_exact(pairs.values())
     for score in scores:
         cells = [score.system, f"{score.score:.{decimals}f}", *_interval(score.confidence_interval, decimals)]
         cells += [f"{score.n_segments:,}"] * len(number)
         pair = pairs.get(score.system)
         if pair is not None:
-            cells += _difference(comparison, pair, decimals, bool(number))
+            cells += _difference(comparison, pair, decimals, bool(number), some_exact)
         elif pairs:
             cells += ["baseline", *[""] * (len(test_header) - 1)]
         table.add(cells, pair is not None and _is_significant(comparison, pair))
@@ -98,8 +98,9 @@ def _pairs(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDif
     number = ["n"] if comparison.lacks_scores(metric.name) else []
     header = ["System", "Baseline", "Δ", *_interval_header(comparison), *number, *_pvalue_headers(comparison)]
     table = Table(f"{metric.name}: {counted(len(pairs), 'pair')}", header, n_names=2)
+    some_exact = _some_exact(pairs)
     for pair in pairs:
-        cells = [pair.system, pair.baseline, *_difference(comparison, pair, decimals, bool(number))]
+        cells = [pair.system, pair.baseline, *_difference(comparison, pair, decimals, bool(number), some_exact)]
         table.add(cells, _is_significant(comparison, pair))
     return table
 
@@ -152,17 +153,24 @@ def _interval(interval: ConfidenceInterval | None, decimals: int, sign: str = ""
     return [] if interval is None else [f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"]
 
 
-def _difference(comparison: Comparison, pair: PairedDifference, decimals: int, numbered: bool) -> list[str]:
+def _some_exact(pairs: Iterable[PairedDifference]) -> bool:
+    """Whether any test of a table is exact, so that its p-values have a column for that mark."""
+    return any(pair.test.scheme == "exact" for pair in pairs)
+
+
+def _difference(
+    comparison: Comparison, pair: PairedDifference, decimals: int, numbered: bool, some_exact: bool
+) -> list[str]:
     """The cells of a difference: its value, its interval and its p-values, with a star if it is significant.
 
-    ``numbered``: also its number of segments.
+    ``numbered``: also its number of segments. ``some_exact``: whether any test of the table is exact.
     """
     # The spaces keep p-values without a mark in line with those that have one.
     star = "*" if _is_significant(comparison, pair) else " "
     difference = f"{pair.difference:+.{decimals}f}"
     of_columns = [pair.test.pvalue, pair.test.adjusted_pvalue][: len(_pvalue_headers(comparison))]
     pvalues = [pvalue_cell(pair.test, p) for p in of_columns if p is not None]
-    if any(p.test.scheme == "exact" for p in comparison.comparisons if p.metric == pair.metric):
+    if some_exact:
         pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
     n = [f"{pair.n_segments:,}"] if numbered else []
     return [difference, *_interval(pair.confidence_interval, decimals, "+"), *n, *pvalues[:-1], pvalues[-1] + star]

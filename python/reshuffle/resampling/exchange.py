@@ -39,6 +39,9 @@ COLUMNS = 1 << 10
 PRODUCTS, CELLS = 1 << 27, 1 << 20
 # Variances below this share of the terms from which they are computed are dominated by rounding errors.
 SMALLEST = 2.0**-30
+# As SMALLEST, for the share of the products that are summed up to a variance, if documents with constant scores have
+# different sizes.
+SMALLEST_OF_PRODUCTS = 2.0**-40
 
 
 def exchangeability(
@@ -153,8 +156,10 @@ def _compare(
     terms = _form(slopes_a, aa, slopes_a) + _form(slopes_b, bb, slopes_b)
     exchanged, sampled = _form(slopes, difference, slopes), terms - 2 * _form(slopes_a, ab, slopes_b)
     kinks = _near_kink(metric, counts, (totals_a, slopes_a, aa), (totals_b, slopes_b, bb))
-    varies = sampled > SMALLEST * terms
-    for is_valid, ratio, near_kink in zip(varies, np.sqrt(np.maximum(exchanged, 0) / sampled), kinks, strict=True):
+    products = _form(abs(slopes_a), abs(aa), abs(slopes_a)) + _form(abs(slopes_b), abs(bb), abs(slopes_b))
+    varies = (sampled > SMALLEST * terms) & (sampled > SMALLEST_OF_PRODUCTS * products)
+    ratios = np.sqrt(np.maximum(exchanged, 0) / sampled)
+    for is_valid, ratio, near_kink in zip(varies & np.isfinite(ratios), ratios, kinks, strict=True):
         # Later digits depend on the library that multiplies matrices.
         yield Exchangeability(float(f"{ratio:.4g}"), bool(near_kink)) if is_valid else None
 

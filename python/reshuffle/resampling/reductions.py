@@ -449,6 +449,10 @@ class PermutedTally(Reduction[PermutedCounts, PermutedCounts]):
         return PermutedCounts(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
 
 
+# The most differences that are in memory at a time: a few milliseconds of work, between two checks for Ctrl-C.
+DIFFERENCES_AT_ONCE = 1 << 18
+
+
 class _PermutedAccumulator(Accumulator[PermutedCounts]):
     def __init__(self, pairs: Pairs, thresholds: Scores) -> None:
         self.x, self.y = np.array(pairs).T
@@ -456,9 +460,14 @@ class _PermutedAccumulator(Accumulator[PermutedCounts]):
         self.pairs, self.ranges = np.zeros((2, len(thresholds)), np.int64)
 
     def update(self, statistics: Scores) -> None:
-        differences = np.abs(statistics[self.x] - statistics[self.y])
-        self.pairs += (differences >= self.thresholds).sum(axis=1)
-        self.ranges += (np.ptp(statistics, axis=0) >= self.thresholds).sum(axis=1)
+        ranges = np.ptp(statistics, axis=0)
+        # k systems have k(k - 1)/2 pairs, so the differences of all pairs would need far more memory than the scores.
+        size = max(1, DIFFERENCES_AT_ONCE // len(ranges))
+        for first in range(0, len(self.pairs), size):
+            some = slice(first, first + size)
+            differences = np.abs(statistics[self.x[some]] - statistics[self.y[some]])
+            self.pairs[some] += (differences >= self.thresholds[some]).sum(axis=1)
+            self.ranges[some] += (ranges >= self.thresholds[some]).sum(axis=1)
 
     @property
     def row(self) -> PermutedCounts:
