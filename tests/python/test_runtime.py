@@ -700,6 +700,7 @@ main(sys.argv[1:-2])
         dimensions=(60, 200),
         timeout=60,
         encoding="utf-8",
+        env=dict(os.environ),  # readline, which pytest imports, puts COLUMNS into the environment that C sees
     )
     child.logfile_read = io.StringIO()
     child.expect("slowly")
