@@ -217,3 +217,8 @@ def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
 def test_other_combinations_are_refused_with_a_reason(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         compared(ratings(1), **options)
+
+
+def test_families_over_metrics_are_refused_for_adjustments_under_one_metric() -> None:
+    with pytest.raises(InputError, match=r"'tukey' compares scores under one metric, .* leave out the family"):
+        compared([ratings(1), bleu(1)], test="anova", family="all")

@@ -335,8 +335,7 @@ def _check_adjustment(name: str, test: SignificanceTest, family: str) -> Adjustm
         )
     if family == "all" and name in test.step_down and test.step_down[name].per_metric:
         raise InputError(
-            f"adjustment {name!r} compares scores under one metric, so there is no family 'all': use 'holm', or leave "
-            "out the family"
+            f"adjustment {name!r} compares scores under one metric, so there is no family 'all': leave out the family"
         )
     return adjustment
 
