@@ -63,7 +63,7 @@ def studentized_range_sf(q: Scores, k: int, df: int) -> Scores:
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Ignore warnings of integrals, which are as accurate as the others: for few or for very many degrees of freedom."""
+    """Ignore warnings of integrals that are as accurate as the others, for few or for very many degrees of freedom."""
     from scipy.integrate import IntegrationWarning
 
     with warnings.catch_warnings():
