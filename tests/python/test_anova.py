@@ -178,6 +178,12 @@ def test_critical_values_have_their_probability(k: int, df: int) -> None:
         assert studentized_range_sf(np.array([critical]), k, df)[0] == pytest.approx(alpha, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("error")
+def test_critical_values_at_other_levels_come_without_warnings() -> None:
+    critical = studentized_range_isf(0.99, 20, 29_997)
+    assert studentized_range_sf(np.array([critical]), 20, 29_997)[0] == pytest.approx(0.99, rel=1e-6)
+
+
 @pytest.mark.parametrize("adjust", ["tukey", "scheffe"])
 def test_two_systems_have_the_p_of_the_paired_t_test(adjust: str) -> None:
     metric = SegmentScores("rating", ratings(1, 2, 50))

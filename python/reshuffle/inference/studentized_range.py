@@ -6,6 +6,8 @@ A call of SciPy integrates twice, which takes milliseconds. 100 systems have 4,9
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 import numpy as np
@@ -59,12 +61,20 @@ def studentized_range_sf(q: Scores, k: int, df: int) -> Scores:
     return np.asarray(p[inverse.reshape(-1)])
 
 
-def _by_scipy(q: Scores, k: int, df: int) -> Scores:
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Ignore warnings of integrals that are as accurate as the others, for few or for very many degrees of freedom."""
     from scipy.integrate import IntegrationWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IntegrationWarning)
+        yield
+
+
+def _by_scipy(q: Scores, k: int, df: int) -> Scores:
     from scipy.stats import studentized_range
 
-    with warnings.catch_warnings():  # of an integral that is as accurate as the others, for a few degrees of freedom
-        warnings.simplefilter("ignore", IntegrationWarning)
+    with _without_warnings():
         return np.asarray(studentized_range.sf(q, k, df))
 
 
@@ -77,4 +87,5 @@ def studentized_range_isf(p: float, k: int, df: int) -> float:
     """
     from scipy.stats import studentized_range
 
-    return float(studentized_range.isf(p, k, df))
+    with _without_warnings():
+        return float(studentized_range.isf(p, k, df))
