@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .data.corpus import Corpus, read_corpus
     from .data.files import read_lines
     from .errors import InputError, InputWarning
-    from .flip_results import FlippedSegment, Flips
     from .flips import flips
     from .inference.intervals import bootstrap_interval, standard_error
     from .inference.multiplicity import experimentwise_error
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
         Comparison,
         ConfidenceInterval,
         Exchangeability,
+        FlippedSegment,
+        Flips,
         PairedDifference,
         SegmentTable,
         SignificanceResult,
@@ -111,7 +112,6 @@ _NAMES = {
     "data.corpus": ("Corpus", "read_corpus"),
     "data.files": ("read_lines",),
     "errors": ("InputError", "InputWarning"),
-    "flip_results": ("FlippedSegment", "Flips"),
     "flips": ("flips",),
     "inference.intervals": ("bootstrap_interval", "standard_error"),
     "inference.multiplicity": ("experimentwise_error",),
@@ -127,6 +127,8 @@ _NAMES = {
         "Comparison",
         "ConfidenceInterval",
         "Exchangeability",
+        "FlippedSegment",
+        "Flips",
         "PairedDifference",
         "SegmentTable",
         "SignificanceResult",

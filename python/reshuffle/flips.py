@@ -9,12 +9,11 @@ import numpy as np
 from . import _core, signature
 from ._core import Progress
 from .errors import InputError, quoted
-from .flip_results import FlippedSegment, Flips
 from .metrics.base import Scores
 from .resampling.counting import AnyMetric, Data, References, Systems
 from .resampling.samples import Pairs, Sample
 from .resampling.units import Documents, paired_influence
-from .results import UsedMetric
+from .results import FlippedSegment, Flips, UsedMetric
 from .settings import DocumentIds, Resampling
 from .types import MetricName
 from .validate import check_integer, check_name

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 import calls
 from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, SegmentScores, compare, metric
-from reshuffle.inference import multiplicity
+from reshuffle.inference import step_down
 from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
-from reshuffle.inference.multiplicity import ADJUSTMENTS, Unadjusted, bonferroni, holm
+from reshuffle.inference.multiplicity import ADJUSTMENTS, bonferroni, holm
+from reshuffle.inference.step_down import Unadjusted
 from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import (
@@ -443,7 +444,7 @@ def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batche
             monkeypatch.undo()
             expected = [values.tobytes() for values in adjusted_by("ar", adjust, samples_of(5, kinds), "all")]
             for threads, at_once in ((1, 1), (2, 500), (3, 1 << 24)):
-                monkeypatch.setattr(multiplicity, "STATISTICS_AT_ONCE", at_once)
+                monkeypatch.setattr(step_down, "STATISTICS_AT_ONCE", at_once)
                 found = adjusted_by("ar", adjust, samples_of(5, kinds), "all", threads=threads)
                 assert expected == [values.tobytes() for values in found]
 

@@ -16,10 +16,9 @@ from .._core import Progress
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
 from ..errors import InputError
-from ..flip_results import Flips
 from ..report import Terminal, pieces
 from ..report.terminal import stdout_width
-from ..results import Comparison, SegmentTable
+from ..results import Comparison, Flips, SegmentTable
 from .process import cleanup, stdout_problem
 
 __all__ = ["Result", "Writer", "destination", "progress_bar", "terminal"]

@@ -20,7 +20,7 @@ from ..metrics.base import Metric, Scores
 from ..resampling import CountSample, Sample
 from ..resampling.units import Strata
 from .hypotheses import MISSING, Observed, Outcome
-from .multiplicity import Adjusted, Band, StepDown, Unadjusted
+from .step_down import Adjusted, Band, StepDown, Unadjusted
 from .studentized_range import studentized_range_isf, studentized_range_sf
 
 __all__ = ["SCHEFFE", "TUKEY", "PooledError", "has_segment_values", "pooled_error", "pooled_t_test"]

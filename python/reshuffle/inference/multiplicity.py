@@ -5,56 +5,27 @@ are rejected, the probability of any false rejection in the family (or the expec
 rejections) is at most α, whichever null hypotheses are true.
 
 A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`. An adjustment of p-values is for all tests. One
-from replicates depends on the test: :attr:`reshuffle.inference.tests.SignificanceTest.step_down` has a
-:class:`StepDown` for each that the test supports.
+from replicates depends on the test: see :mod:`reshuffle.inference.step_down`.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Progress
-from ..errors import InputError
 from ..metrics.base import Scores
-from ..resampling import MaxT, MinP, Reduction, Series, Spread, extremeness, ranks_among_all
 from ..results import SignificanceResult, may_lie_across
-from .hypotheses import Observed, Outcome
-from .pvalues import largest_rank, pvalue
+from .step_down import Adjusted, StepDown, Unadjusted, running_maximum
 
-__all__ = [
-    "ADJUSTMENTS",
-    "MAX_T_OF_BOTH",
-    "MAX_T_OF_CENTRED_DRAWS",
-    "MAX_T_OF_PERCENTILES",
-    "MAX_T_OF_SHUFFLES",
-    "MIN_P_OF_SHUFFLES",
-    "Adjusted",
-    "Adjustment",
-    "Band",
-    "StepDown",
-    "Unadjusted",
-    "critical_values",
-    "experimentwise_error",
-    "extremeness_to_reach",
-    "per_comparison_level",
-    "rank_for_intervals",
-    "step_down_max",
-    "step_down_min",
-]
+__all__ = ["ADJUSTMENTS", "Adjustment", "experimentwise_error", "per_comparison_level"]
 
 # The error rates that adjustments control.
 FAMILY_WISE, FALSE_DISCOVERY = "family-wise error rate", "false discovery rate"
-
-# Iterates over the extremeness of hypotheses, (R,), in the order of the indices that it gets.
-SeriesInOrder: TypeAlias = Callable[[Sequence[int]], Iterator[Scores]]
 
 
 def experimentwise_error(level: float, n_tests: int) -> float:
@@ -82,52 +53,6 @@ def per_comparison_level(error: float, n_tests: int) -> float:
     return -math.expm1(math.log1p(-error) / n_tests)
 
 
-@dataclass(frozen=True, eq=False)
-class Unadjusted:
-    """The tests of the hypotheses about one test set, before adjustment."""
-
-    observed: Observed
-    outcome: Outcome
-
-
-@dataclass(frozen=True, eq=False)
-class Band:
-    """What simultaneous intervals need from an adjustment that compares |d| divided by its scale with a critical value.
-
-    Attributes
-    ----------
-    critical : callable
-        From α to the critical value of each family: (families,).
-    to_reach : (H,) ndarray of float
-        |d| divided by its scale. The single-step adjusted p is at most α exactly if the critical value is smaller.
-    below, above : (H,) ndarray of float
-        The scales of the deviations below and above each difference.
-    """
-
-    critical: Callable[[float], Scores]
-    to_reach: Scores
-    below: Scores
-    above: Scores
-
-
-@dataclass(frozen=True, eq=False)
-class Adjusted:
-    """Adjusted p-values, (H,), and the bands of simultaneous intervals, if there are any.
-
-    With several bands, an adjusted p is at most α only if all of them exclude 0.
-    """
-
-    pvalues: Scores
-    bands: tuple[Band, ...] = ()
-
-
-def _monotone(order: NDArray[np.intp], pvalues: Scores) -> Scores:
-    """The running maximum of the p-values in this order, at most 1: (m,)."""
-    adjusted = np.empty_like(pvalues)
-    adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order]), 1)
-    return adjusted
-
-
 def bonferroni(pvalues: Scores) -> Scores:
     """m·p for m p-values: (m,) in and out. Dunn 1961, doi:10.1080/01621459.1961.10482090.
 
@@ -146,7 +71,7 @@ def holm(pvalues: Scores) -> Scores:
     order = np.argsort(pvalues, kind="stable")
     factors = np.empty(len(pvalues))
     factors[order] = np.arange(len(pvalues), 0, -1)
-    return _monotone(order, factors * pvalues)
+    return running_maximum(order, factors * pvalues)
 
 
 def sidak(pvalues: Scores) -> Scores:
@@ -219,316 +144,6 @@ def _step_up(pvalues: Scores, factors: NDArray[Any]) -> Scores:
     adjusted = np.empty_like(pvalues)
     adjusted[order] = np.minimum.accumulate((factors * pvalues[order])[::-1])[::-1]
     return np.minimum(adjusted, 1)
-
-
-def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
-    """Step-down maxT of shuffles, with each difference divided by its standard deviation over the shuffles.
-
-    p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
-    maximum. Westfall & Young 1993, algorithm 4.1. It takes the dependence between the tests into account, so it usually
-    has more power than Bonferroni and Holm.
-    """
-    observed, (spreads,) = tests.observed, tests.outcome.extra
-    hypotheses, alternative = observed.hypotheses, observed.alternative
-    # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
-    scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
-    thresholds = hypotheses.table(extremeness_to_reach(observed.thresholds, alternative)) * scales
-    if not _reductions_suffice(observed):
-        factors = scales.ravel()
-
-        def series(order: Sequence[int]) -> Iterator[Scores]:
-            for h, statistics in zip(order, _statistics(observed, order), strict=True):
-                yield extremeness(statistics, alternative) * factors[h]
-
-        pvalues, _ = step_down_max(observed, thresholds.ravel(), series)
-        return Adjusted(pvalues)
-    reduction = MaxT(alternative, scales, thresholds, hypotheses.family_of_metric)
-    (counts,) = observed.replicates.run([reduction], hypotheses.pairs)
-    return Adjusted(_step_down(observed, counts.ravel(), -thresholds.ravel()))
-
-
-def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
-    """Step-down minP: as maxT, but each shuffle's statistic is replaced by its p among all shuffles.
-
-    Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. All tests have the
-    same weight, whatever their null distributions. Because p is a multiple of 1/(R + 1), many tests need many shuffles.
-    """
-    observed, table = tests.observed, tests.observed.hypotheses.table
-    alternative = observed.alternative
-    to_reach = extremeness_to_reach(observed.thresholds, alternative)
-    ranks = tests.outcome.exceedances + 1
-    if not _reductions_suffice(observed):
-
-        def series(order: Sequence[int]) -> Iterator[Scores]:
-            return (extremeness(statistics, alternative) for statistics in _statistics(observed, order))
-
-        return Adjusted(step_down_min(observed, (to_reach, observed.tolerances), ranks, series))
-    families = observed.hypotheses.family_of_metric
-    reduction = MinP(alternative, table(to_reach), table(observed.tolerances), table(ranks), families)
-    (counts,) = observed.replicates.run([reduction], observed.hypotheses.pairs)
-    return Adjusted(_step_down(observed, counts.ravel(), ranks))
-
-
-def _reductions_suffice(observed: Observed) -> bool:
-    """Can reductions compare the hypotheses of each family? With several metrics, only if one pass has all of them."""
-    families = observed.hypotheses.family_of_metric
-    return len(np.unique(families)) == len(families) or observed.replicates.in_one_pass(observed.hypotheses.pairs)
-
-
-# The most statistics of shuffles to hold in memory: 128 MB.
-STATISTICS_AT_ONCE = 1 << 24
-
-
-def _statistics(observed: Observed, order: Sequence[int]) -> Iterator[Scores]:
-    """The statistics of the hypotheses with these indices on every shuffle, (R,) each, in this order."""
-    hypotheses, replicates = observed.hypotheses, observed.replicates
-    by_metric = [replicates.with_samples([sample]) for sample in replicates.samples]
-    at_once = max(1, STATISTICS_AT_ONCE // replicates.n_resamples)
-    metrics, pairs = hypotheses.metric.tolist(), hypotheses.pairs
-    for first in range(0, len(order), at_once):
-        chunk = order[first : first + at_once]
-        found: dict[int, Scores] = {}
-        for m in sorted({metrics[h] for h in chunk}):
-            of_metric = [h for h in chunk if metrics[h] == m]
-            (statistics,) = by_metric[m].run([Series()], [pairs[h % len(pairs)] for h in of_metric])
-            found.update(zip(of_metric, statistics[0], strict=True))
-        for h in chunk:
-            yield found.pop(h)
-
-
-def max_t_of_centred_draws(tests: Unadjusted) -> Adjusted:
-    """Step-down maxT of bootstrap draws: as that of shuffles, with (d_b − d)/se as the statistic of draw b.
-
-    d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
-    Young 1993, algorithm 4.1, on deviations as in Hall & Wilson 1991 (doi:10.2307/2532163).
-
-    A family of one hypothesis keeps its p, because a test may count draws differently. Memory: a few arrays of R
-    numbers, for any number of pairs.
-    """
-    return _max_t_of_draws(tests, _CentredDraws(tests.observed))
-
-
-def max_t_of_percentiles(tests: Unadjusted) -> Adjusted:
-    """Step-down maxT of bootstrap draws for ``bootstrap-percentile``, which counts draws on the other side of 0.
-
-    The statistic of draw b is (d − d_b)/s, and the observed one is its value at d_b = 0, d/s. The scale s is the root
-    mean square of the deviations on the same side of d as d_b (or 0), because percentiles follow the skewness of the
-    draws. Beran 1988 (Journal of the American Statistical Association 83) makes statistics comparable by their ranks,
-    which need far more draws than scales.
-    """
-    return _max_t_of_draws(tests, _DrawsBySide(tests.observed))
-
-
-def max_t_of_both(tests: Unadjusted) -> Adjusted:
-    """The larger of the adjusted p-values of :func:`max_t_of_centred_draws` and :func:`max_t_of_percentiles`.
-
-    Near a kink of the metric, either of them alone rejects too often (:func:`reshuffle.inference.bootstrap.both`).
-    """
-    centred, percentiles = max_t_of_centred_draws(tests), max_t_of_percentiles(tests)
-    return Adjusted(np.maximum(centred.pvalues, percentiles.pvalues), (*centred.bands, *percentiles.bands))
-
-
-def _max_t_of_draws(tests: Unadjusted, draws: _StandardizedDraws) -> Adjusted:
-    observed = tests.observed
-    pvalues, largest = step_down_max(observed, draws.to_reach, draws.extremeness)
-    for family in observed.hypotheses.families():
-        if family.stop - family.start == 1:
-            pvalues[family] = tests.outcome.pvalue[family]
-    return Adjusted(pvalues, (Band(partial(critical_values, largest), draws.to_reach, draws.below, draws.above),))
-
-
-def critical_values(largest: Sequence[Scores], alpha: float) -> Scores:
-    """The k-th largest of the (R,) maxima of each family, k = ⌊α(R + 1)⌋: (families,)."""
-    rank = rank_for_intervals(len(largest[0]), alpha)
-    return np.array([np.partition(maxima, -rank)[-rank] for maxima in largest])
-
-
-def rank_for_intervals(n_resamples: int, alpha: float, tails: int = 1) -> int:
-    """The largest k with ``tails``·k/(R + 1) ≤ α; :class:`InputError` if it is 0."""
-    rank = largest_rank(n_resamples + 1, alpha, tails)
-    if rank == 0:
-        needed = math.ceil(tails / alpha - 1e-9) - 1
-        raise InputError(
-            f"simultaneous intervals need at least {needed:,} replicates at confidence level {1 - alpha:.10g}, got "
-            f"{n_resamples:,}: increase n_resamples (-n)"
-        )
-    return rank
-
-
-class _StandardizedDraws(ABC):
-    """The deviations of each pair's draws from the observed difference, divided by their scales, as extremeness.
-
-    ``below`` and ``above``, (H,), are the scales of deviations on either side, 0 if the draws differ by no more than
-    rounding errors. ``to_reach``, (H,), is the extremeness of the observed differences. It is infinite where all draws
-    equal a difference other than 0; such a pair adds nothing to a maximum.
-    """
-
-    def __init__(self, observed: Observed) -> None:
-        n = len(observed.hypotheses)
-        self.observed = observed
-        self.progress, self.done = observed.replicates.progress or Progress(), 0
-        self.progress.begin("adjusting", 2 * n)
-        self.below, self.above = np.array([self._checked_scales(h) for h in range(n)]).T
-        towards_0 = np.where(observed.statistic > 0, self.below, self.above)
-        to_reach = extremeness_to_reach(observed.thresholds, observed.alternative)
-        self.to_reach = np.divide(to_reach, towards_0, out=np.zeros(n), where=towards_0 > 0)
-        constant = (towards_0 == 0) & (np.abs(observed.statistic) > observed.tolerances)
-        self.to_reach[constant] = np.inf * extremeness(observed.statistic[constant], observed.alternative)
-
-    def _step(self) -> None:
-        self.done += 1
-        self.progress.update(self.done)
-
-    def _deviations(self, h: int) -> Scores:
-        self._step()
-        return np.asarray(self.observed.drawn_differences(h) - self.observed.statistic[h])
-
-    def _checked_scales(self, h: int) -> tuple[float, float]:
-        deviations = self._deviations(h)
-        return self.scales(deviations) if np.ptp(deviations) > self.observed.tolerances[h] else (0.0, 0.0)
-
-    @abstractmethod
-    def scales(self, deviations: Scores) -> tuple[float, float]:
-        """The scale of deviations below 0, and of those above."""
-
-    @abstractmethod
-    def standardized(self, h: int, deviations: Scores) -> Scores:
-        """The deviations of a pair divided by their scale, with the sign that the test gives them."""
-
-    def extremeness(self, order: Sequence[int]) -> Iterator[Scores]:
-        """The extremeness of the pairs with these indices on every draw: (R,) each."""
-        for h in order:
-            deviations = self._deviations(h)
-            if np.isfinite(self.to_reach[h]):
-                yield extremeness(self.standardized(h, deviations), self.observed.alternative)
-            else:
-                yield np.full_like(deviations, -np.inf)
-
-
-class _CentredDraws(_StandardizedDraws):
-    """d_b − d, divided by its standard deviation."""
-
-    def scales(self, deviations: Scores) -> tuple[float, float]:
-        """See :class:`_StandardizedDraws`."""
-        return (float(deviations.std()),) * 2
-
-    def standardized(self, h: int, deviations: Scores) -> Scores:
-        """See :class:`_StandardizedDraws`. 0 for identical systems, so that all draws count."""
-        return deviations / self.below[h] if self.below[h] > 0 else np.zeros_like(deviations)
-
-
-class _DrawsBySide(_StandardizedDraws):
-    """d − d_b, divided by the root mean square of the deviations on the same side of d."""
-
-    def scales(self, deviations: Scores) -> tuple[float, float]:
-        """See :class:`_StandardizedDraws`. A side without draws has the standard deviation."""
-        below, above = (math.sqrt(2 * float((side(deviations, 0) ** 2).mean())) for side in (np.minimum, np.maximum))
-        spread = float(deviations.std())
-        return below or spread, above or spread
-
-    def standardized(self, h: int, deviations: Scores) -> Scores:
-        """See :class:`_StandardizedDraws`. 0 for identical systems, so that all draws count."""
-        if self.below[h] == 0:
-            return np.zeros_like(deviations)
-        return np.asarray(-deviations / np.where(deviations < 0, self.below[h], self.above[h]))
-
-
-def step_down_max(observed: Observed, to_reach: Scores, series: SeriesInOrder) -> tuple[Scores, tuple[Scores, ...]]:
-    """Step-down maxT from the extremeness of all replicates.
-
-    ``to_reach``, (H,), is how extreme the observed statistics are. ``series`` iterates over how extreme those of the
-    replicates are, (R,), for hypotheses in the order of their indices. It is called once for each family. Returns the
-    adjusted p-values, and how extreme the most extreme statistic of each family is on every replicate, (R,) each.
-    """
-    counts, maxima = np.empty(len(to_reach), dtype=np.int64), []
-    for family in observed.hypotheses.families():
-        order = _order(family, to_reach[family])
-        largest = np.full(observed.replicates.n_resamples, -np.inf)
-        for h, extreme in zip(order, series(order), strict=True):
-            np.maximum(largest, extreme, out=largest)
-            counts[h] = (largest >= to_reach[h]).sum()
-        maxima.append(largest)
-    return _step_down(observed, counts, -to_reach), tuple(maxima)
-
-
-def step_down_min(
-    observed: Observed, thresholds: tuple[Scores, Scores], ranks: NDArray[np.int64], series: SeriesInOrder
-) -> Scores:
-    """Adjusted p-values by step-down minP, (H,). ``series`` is that of :func:`step_down_max`.
-
-    ``thresholds`` are how extreme the observed statistics are and the tolerances that have been subtracted, (H,) each.
-    ``ranks``, (H,), are the positions of the observed statistics among the replicates, the most extreme first.
-    """
-    counts = np.empty(len(ranks), dtype=np.int64)
-    to_reach, tolerances = (values.tolist() for values in thresholds)
-    for family in observed.hypotheses.families():
-        order = _order(family, -ranks[family])
-        smallest = np.full(observed.replicates.n_resamples, np.iinfo(np.int64).max)
-        for h, extreme in zip(order, series(order), strict=True):
-            np.minimum(smallest, ranks_among_all(extreme, to_reach[h], tolerances[h]), out=smallest)
-            counts[h] = (smallest <= ranks[h]).sum()
-    return _step_down(observed, counts, ranks)
-
-
-def _order(family: slice, keys: NDArray[Any]) -> list[int]:
-    """The indices of a family in ascending order of the keys, of equal ones the last first."""
-    order: list[int] = (family.start + np.lexsort((-np.arange(len(keys)), keys))).tolist()
-    return order
-
-
-def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
-    """Adjusted p-values, (H,), from the exceedances of each step. Steps are in ascending order of ``keys``: (H,)."""
-    adjusted = pvalue(counts, observed.replicates.n_resamples)
-    for family in observed.hypotheses.families():
-        adjusted[family] = _monotone(np.argsort(keys[family], kind="stable"), adjusted[family])
-    return adjusted
-
-
-def extremeness_to_reach(thresholds: Scores, alternative: str) -> Scores:
-    """Thresholds on the scale of :func:`~reshuffle.resampling.extremeness`."""
-    if alternative == "two-sided":
-        return np.maximum(thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
-    return extremeness(thresholds, alternative)
-
-
-@dataclass(frozen=True)
-class StepDown:
-    """An adjustment from the replicates of a test.
-
-    Attributes
-    ----------
-    adjust : callable
-        From the unadjusted tests to the adjusted p-values.
-    extra : sequence of Reduction
-        Reductions of the test's own shuffles that it needs.
-    run : callable or None
-        The test itself, if it makes the adjustment in the same pass over the replicates. Otherwise
-        :attr:`reshuffle.inference.tests.SignificanceTest.run` is used.
-    has_bands : bool
-        Whether there are simultaneous intervals (:attr:`Adjusted.bands`).
-    dual : str or None
-        The name of the interval of a single difference that excludes 0 if, and only if, the test's own p is at most α;
-        None if the bands alone ensure that this p is at most α where they exclude 0.
-    per_metric : bool
-        Whether it compares scores under the same metric only, so that a family cannot have several metrics.
-    """
-
-    adjust: Callable[[Unadjusted], Adjusted]
-    extra: Sequence[Reduction[Any, Any]] = ()
-    run: Callable[[Observed], Outcome] | None = None
-    has_bands: bool = False
-    dual: str | None = None
-    per_metric: bool = False
-
-
-MAX_T_OF_SHUFFLES = StepDown(max_t_of_shuffles, extra=(Spread(),))
-MIN_P_OF_SHUFFLES = StepDown(min_p_of_shuffles)
-MAX_T_OF_CENTRED_DRAWS = StepDown(max_t_of_centred_draws, has_bands=True)
-MAX_T_OF_PERCENTILES = StepDown(max_t_of_percentiles, has_bands=True, dual="percentile")
-MAX_T_OF_BOTH = StepDown(max_t_of_both, has_bands=True, dual="percentile")
-
-
-# Which adjusted p-values may lie on either side of α, from the 95% interval of the p-value or count behind each.
 
 
 def _undecided_by_bonferroni(tests: Sequence[SignificanceResult], alpha: float) -> list[int]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..resampling import PermutedCounts, PermutedTally
 from .hypotheses import Observed, Outcome
-from .multiplicity import Adjusted, StepDown, Unadjusted
 from .pvalues import pvalue
+from .step_down import Adjusted, StepDown, Unadjusted
 
 __all__ = ["TUKEY", "permutation_test"]
 

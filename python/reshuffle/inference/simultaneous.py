@@ -19,7 +19,7 @@ from ..settings import default_alpha
 from .estimates import Estimate
 from .hypotheses import Observed
 from .intervals import INTERVALS
-from .multiplicity import Adjusted, Band, StepDown, rank_for_intervals
+from .step_down import Adjusted, Band, StepDown, rank_for_intervals
 
 __all__ = ["simultaneous_ends"]
 

@@ -21,7 +21,9 @@ from ..resampling import Pairs, Replicates, Sample, Series, extremeness, reached
 from ..resampling.schemes import Shuffled, shuffle
 from ..resampling.studentized import studentize
 from .hypotheses import Observed, Outcome
-from .multiplicity import (
+from .pvalues import threshold
+from .randomization import outcome_of_shuffles
+from .step_down import (
     Adjusted,
     Band,
     StepDown,
@@ -31,8 +33,6 @@ from .multiplicity import (
     step_down_max,
     step_down_min,
 )
-from .pvalues import threshold
-from .randomization import outcome_of_shuffles
 
 __all__ = ["MAX_T", "MIN_P", "as_studentized", "studentized_randomization"]
 

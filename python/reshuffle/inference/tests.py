@@ -32,18 +32,17 @@ from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import COLUMNS, FAMILIES, MISSING, Hypotheses, Observed, Outcome, family_size
 from .intervals import INTERVALS, Interval
-from .multiplicity import (
-    ADJUSTMENTS,
+from .multiplicity import ADJUSTMENTS, Adjustment
+from .simultaneous import simultaneous_ends
+from .step_down import (
     MAX_T_OF_BOTH,
     MAX_T_OF_CENTRED_DRAWS,
     MAX_T_OF_PERCENTILES,
     MAX_T_OF_SHUFFLES,
     MIN_P_OF_SHUFFLES,
-    Adjustment,
     StepDown,
     Unadjusted,
 )
-from .simultaneous import simultaneous_ends
 
 __all__ = [
     "ADJUSTMENT_CHOICES",

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from ..flip_results import Flips
-from ..results import Comparison, SegmentTable
+from ..results import Comparison, Flips, SegmentTable
 from ..validate import check_name
 from .csv import as_csv
 from .flips import flip_columns, flips_as_csv, flips_as_dicts, flips_as_json, flips_as_text

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..flip_results import Flips
+from ..results import Flips
 from .notes import counted, number
 from .tables import Table, decimals_for
 from .terminal import Terminal

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .results import UsedMetric
-from .types import FlipFormat
+from ..types import FlipFormat
+from . import UsedMetric
 
 __all__ = ["FlippedSegment", "Flips"]
 
@@ -89,7 +89,7 @@ class Flips:
         )
 
     def __str__(self) -> str:
-        from .report import Terminal, flips_as_text
+        from ..report import Terminal, flips_as_text
 
         return flips_as_text(self, Terminal.from_stdout()).rstrip("\n")
 
@@ -149,7 +149,7 @@ class Flips:
         InputError
             If there is no such format.
         """
-        from .report import render_flips
+        from ..report import render_flips
 
         return render_flips(self, fmt)
 
@@ -162,7 +162,7 @@ class Flips:
             With the keys ``segment`` (or ``document``), ``baseline_score``, ``system_score``, ``flip`` and
             ``influence``.
         """
-        from .report import flips_as_dicts
+        from ..report import flips_as_dicts
 
         return flips_as_dicts(self)
 
@@ -174,6 +174,6 @@ class Flips:
         ModuleNotFoundError
             If pandas is not installed.
         """
-        from .report import data_frame, flip_columns
+        from ..report import data_frame, flip_columns
 
         return data_frame(flip_columns(self))

@@ -1,0 +1,33 @@
+"""Results: frozen records that carry everything needed to repeat them.
+
+Nothing here resamples. Methods that display or convert a result import :mod:`reshuffle.report` when they are called.
+"""
+
+from __future__ import annotations
+
+from .caveats import Caveat
+from .comparison import Comparison, Exchangeability, PairedDifference, SystemScore, UsedInterval, UsedMetric, UsedTest
+from .flips import FlippedSegment, Flips
+from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
+from .segments import SegmentTable
+from .significance import SignificanceResult, UsedStopping
+
+__all__ = [
+    "Caveat",
+    "Comparison",
+    "ConfidenceInterval",
+    "Exchangeability",
+    "FlippedSegment",
+    "Flips",
+    "PairedDifference",
+    "SegmentTable",
+    "SignificanceResult",
+    "SystemScore",
+    "UsedInterval",
+    "UsedMetric",
+    "UsedStopping",
+    "UsedTest",
+    "clopper_pearson",
+    "may_lie_across",
+    "robbins",
+]

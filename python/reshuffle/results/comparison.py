@@ -1,0 +1,463 @@
+"""The result of a comparison of systems, or of their scores, and the records in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError, listed, quoted
+from ..types import Format
+from ..validate import check_name
+from .caveats import Caveat
+from .intervals import ConfidenceInterval
+from .lookup import first_names, metric_name
+from .significance import SignificanceResult
+
+__all__ = ["Comparison", "Exchangeability", "PairedDifference", "SystemScore", "UsedInterval", "UsedMetric", "UsedTest"]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """The score of one system under one metric.
+
+    Attributes
+    ----------
+    system, metric : str
+    score : float
+        In the metric's units.
+    confidence_interval : ConfidenceInterval or None
+        None if no intervals were requested.
+    details : mapping of str to float
+        The parts of the score. For BLEU: the precisions in percent, the brevity penalty, the length ratio, and the
+        lengths in tokens.
+    n_segments : int
+        The number of segments that have a score. It is smaller than that of the test set only for
+        :class:`~reshuffle.SegmentScores` with missing scores.
+    """
+
+    system: str
+    metric: str
+    score: float
+    confidence_interval: ConfidenceInterval | None
+    details: Mapping[str, float]
+    n_segments: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exchangeability:
+    """How the spread of a difference over shuffles compares with its standard error.
+
+    Attributes
+    ----------
+    ratio : float
+        The standard deviation that shuffles give the difference, divided by its standard error by the delta method. It
+        is about 1 if the two outputs of a segment are exchangeable. A test by shuffles rejects too often where it is
+        clearly smaller, and too rarely where it is clearly larger. docs/statistics.md defines it.
+    near_kink : bool
+        Whether the score has a kink near the totals of one of the systems, as BLEU has where the hypotheses are as long
+        as the references. Standard errors by the delta method are unreliable there.
+    """
+
+    ratio: float
+    near_kink: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """The difference between two systems under one metric, and its test.
+
+    Attributes
+    ----------
+    baseline, system, metric : str
+    test : SignificanceResult
+        ``test.statistic`` is score(system) − score(baseline).
+    confidence_interval : ConfidenceInterval or None
+        For the difference; None if no intervals were requested.
+    n_segments, n_units : int
+        The number of segments, and of resampling units, for which both systems have a score. They are smaller than
+        those of the test set only for :class:`~reshuffle.SegmentScores` with missing scores. The difference is then
+        that of the means over these segments.
+    intraclass_correlation : float or None
+        The correlation of the segments' paired differences within documents
+        (:func:`reshuffle.intraclass_correlation`), each segment's difference being its influence on the difference of
+        the scores. None without documents, where it is undefined, and for functions of texts.
+    design_effect : float or None
+        The variance of the difference divided by its variance if segments were independent
+        (:func:`reshuffle.design_effect`). None in the same cases.
+    exchangeability : Exchangeability or None
+        None for tests that do not need exchangeable outputs, for functions of texts, and where the difference does not
+        vary.
+    caveats : tuple of str
+        The kinds of the comparison's :class:`Caveat` that apply to this pair.
+    """
+
+    baseline: str
+    system: str
+    metric: str
+    test: SignificanceResult
+    confidence_interval: ConfidenceInterval | None
+    n_segments: int
+    n_units: int
+    intraclass_correlation: float | None = None
+    design_effect: float | None = None
+    exchangeability: Exchangeability | None = None
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def difference(self) -> float:
+        """score(system) − score(baseline), in the metric's units."""
+        return float(self.test.statistic)
+
+    def is_significant(self, alpha: float) -> bool:
+        """Whether p, adjusted if there is an adjustment, is at most ``alpha``: what a star marks in reports."""
+        adjusted = self.test.adjusted_pvalue
+        return bool((self.test.pvalue if adjusted is None else adjusted) <= alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class UsedMetric:
+    """A metric of a result.
+
+    Attributes
+    ----------
+    name : str
+        As in tables, with the options that distinguish it from others of the same name.
+    signature : str
+    higher_is_better : bool
+    evaluations : int or None
+        For functions of texts, the number of calls; else None.
+    """
+
+    name: str
+    signature: str
+    higher_is_better: bool
+    evaluations: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsedTest:
+    """The test of a comparison.
+
+    Attributes
+    ----------
+    name, title : str
+        The name in :data:`reshuffle.inference.tests.TESTS`, and its name in reports.
+    alternative : str
+        ``two-sided``, ``greater`` or ``less``.
+    replicates : str or None
+        ``shuffles``, ``draws`` or ``permutations``; None for tests without replicates.
+    adjustment, adjustment_title : str or None
+        The adjustment for multiple tests, if there was one, and its name in reports.
+    adjustment_rate : str or None
+        The error rate that it controls: ``family-wise error rate`` or ``false discovery rate``.
+    family : str or None
+        Which tests are adjusted together: the pairs under each metric (``metric``), or all pairs under all metrics
+        (``all``). None without an adjustment.
+    stopping : str or None
+        The stopping rule of the shuffles as signatures write it, if there was one.
+    """
+
+    name: str
+    title: str
+    alternative: str
+    replicates: str | None
+    adjustment: str | None = None
+    adjustment_title: str | None = None
+    adjustment_rate: str | None = None
+    family: str | None = None
+    stopping: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsedInterval:
+    """The confidence interval of a result.
+
+    Attributes
+    ----------
+    name, title : str
+        The name in :data:`reshuffle.inference.intervals.INTERVALS`, and its name in reports.
+    draws : bool
+        Whether it is computed from bootstrap draws.
+    simultaneous : bool
+        Whether the intervals of differences are simultaneous instead.
+    """
+
+    name: str
+    title: str
+    draws: bool
+    simultaneous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The result of :func:`reshuffle.compare` or :func:`reshuffle.score`, with everything needed to repeat it.
+
+    ``print(comparison)`` shows the tables of the command line, and a notebook shows them as HTML. :meth:`score` and
+    :meth:`pair` look up one number, :meth:`to_dicts` and :meth:`to_pandas` return all of them, and :meth:`render`
+    formats a report.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        The baseline first if there is one, else in the order of the input.
+    metrics : tuple of UsedMetric
+    scores : tuple of SystemScore
+        Metric by metric, system by system.
+    comparisons : tuple of PairedDifference
+        Metric by metric, pair by pair; empty for ``score``.
+    baseline : str or None
+        None if all pairs were compared, and for ``score``.
+    test : UsedTest or None
+        None for ``score``.
+    interval : UsedInterval or None
+        None if there are no intervals.
+    experimentwise_error : float or None
+        The probability of at least one p ≤ α if no systems differed and the tests were independent, 1 − (1 − α)^m for
+        m tests. None for ``score``.
+    per_comparison_level : float or None
+        The level for each of the m tests that would make that probability α: 1 − (1 − α)^(1/m). None for ``score``.
+    n_segments, n_references : int
+        Segments per system, and references per segment (the maximum if it varies).
+    unit : str
+        The resampling unit: ``segment`` or ``document``.
+    n_units : int
+        The number of resampling units.
+    n_strata : int or None
+        The number of strata of the bootstrap; None without strata.
+    n_resamples, seed : int or None
+        None if nothing was resampled at random, for example if all tests are exact and there are no draws. With a
+        stopping rule each test has its own number of shuffles.
+    confidence_level : float or None
+        Of the intervals. None if there are neither intervals nor tests.
+    alpha : float or None
+        The significance level. For ``score``, 1 − confidence_level.
+    caveats : tuple of Caveat
+        Warnings about the p-values, which reports show as sentences.
+    signature : str
+        One line with everything needed to repeat the result on the same texts.
+    version : str
+        The version of reshuffle.
+
+    Examples
+    --------
+    >>> from reshuffle import compare
+    >>> from reshuffle.data.demo import demo_corpus
+    >>> corpus = demo_corpus()
+    >>> comparison = compare(corpus.references, corpus.systems, interval=None)
+    >>> print(comparison)
+    BLEU: 400 segments, 1 reference, 4 systems
+    <BLANKLINE>
+    System     BLEU         Δ       p  adjusted p
+    ─────────────────────────────────────────────
+    baseline  71.19  baseline
+    tuned     73.24     +2.05  0.1622      0.1622
+    larger    81.38    +10.19  0.0002     0.0002*
+    rules     54.09    -17.10  0.0002     0.0002*
+    <BLANKLINE>
+    p: centred and percentile bootstrap, 10,000 draws, two-sided; * adjusted p ≤ 0.05.
+    Adjusted p: step-down maxT over 3 pairs; ...
+    >>> round(comparison.score("tuned").score, 2)
+    73.24
+    >>> comparison.pair("tuned").test.pvalue < comparison.alpha
+    False
+    """
+
+    systems: tuple[str, ...]
+    metrics: tuple[UsedMetric, ...]
+    scores: tuple[SystemScore, ...]
+    n_segments: int
+    n_references: int
+    unit: str
+    n_units: int
+    signature: str
+    version: str
+    comparisons: tuple[PairedDifference, ...] = ()
+    baseline: str | None = None
+    test: UsedTest | None = None
+    interval: UsedInterval | None = None
+    experimentwise_error: float | None = None
+    per_comparison_level: float | None = None
+    n_strata: int | None = None
+    n_resamples: int | None = None
+    confidence_level: float | None = None
+    alpha: float | None = None
+    seed: int | None = None
+    caveats: tuple[Caveat, ...] = ()
+
+    @property
+    def family_size(self) -> int:
+        """The number of tests that are adjusted together; 1 without an adjustment."""
+        if self.test is None or self.test.adjustment is None:
+            return 1
+        return len(self.comparisons) // (1 if self.test.family == "all" else len(self.metrics))
+
+    def __repr__(self) -> str:
+        tests = "" if self.test is None else f"; {len(self.comparisons)} tests ({self.test.name})"
+        return (
+            f"<Comparison: {first_names(metric.name for metric in self.metrics)}; {len(self.systems)} systems "
+            f"({first_names(self.systems)}); {self.n_segments} segments{tests}; n_resamples={self.n_resamples}, "
+            f"seed={self.seed}>"
+        )
+
+    def __str__(self) -> str:
+        from ..report import Terminal, render
+
+        return render(self, "text", Terminal.from_stdout()).rstrip("\n")
+
+    def lacks_scores(self, metric: str | None = None) -> bool:
+        """Whether any segment scores are missing under a metric, or under any metric if it is None."""
+        return any(s.n_segments < self.n_segments for s in self.scores if metric in (None, s.metric))
+
+    def _repr_html_(self) -> str:
+        """The tables, notes and caveats as HTML, for notebooks."""
+        return self.render("html")
+
+    def score(self, system: str, metric: str | None = None) -> SystemScore:
+        """The score of a system under a metric.
+
+        Parameters
+        ----------
+        system : str
+        metric : str, optional
+            A name in ``metrics``, in upper or lower case. May be left out if there is only one.
+
+        Returns
+        -------
+        SystemScore
+
+        Raises
+        ------
+        InputError
+            If there is no such system or metric.
+
+        Examples
+        --------
+        >>> import reshuffle
+        >>> comparison = reshuffle.score(["the cat sat on the mat"], {"a": ["the cat sat on a mat"]}, ["bleu", "ter"])
+        >>> round(comparison.score("a", "TER").score, 2)
+        16.67
+        """
+        name = metric_name(metric, [used.name for used in self.metrics])
+        check_name("system", system, self.systems)
+        return next(score for score in self.scores if (score.system, score.metric) == (system, name))
+
+    def pair(self, system: str, baseline: str | None = None, metric: str | None = None) -> PairedDifference:
+        """The difference of a system from a baseline under a metric, and its test.
+
+        Parameters
+        ----------
+        system : str
+        baseline : str, optional
+            May be left out if the system was compared with only one.
+        metric : str, optional
+            As for :meth:`score`.
+
+        Returns
+        -------
+        PairedDifference
+
+        Raises
+        ------
+        InputError
+            If there is no such comparison.
+
+        Examples
+        --------
+        >>> import reshuffle
+        >>> ratings = reshuffle.SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5], "c": [1, 1, 2, 3]})
+        >>> comparison = reshuffle.compare(metrics=ratings, all_pairs=True)
+        >>> comparison.pair("c", baseline="b").difference
+        -1.5
+        >>> comparison.pair("b", baseline="c")
+        Traceback (most recent call last):
+        reshuffle.errors.InputError: 'b' was not compared with baseline 'c'; its comparisons: pair('b', 'a'), ...
+        """
+        if not self.comparisons:
+            raise InputError(
+                "this result has scores only: reshuffle.compare tests differences, reshuffle.score does not"
+            )
+        name = metric_name(metric, [used.name for used in self.metrics])
+        check_name("system", system, self.systems)
+        if baseline is not None:
+            check_name("baseline", baseline, self.systems)
+        pairs = [pair for pair in self.comparisons if pair.metric == name]
+        found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
+        if len(found) == 1:
+            return found[0]
+        shown = quoted(system)
+        if found:
+            raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")
+        others = [p for p in pairs if system in (p.system, p.baseline)]
+        problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"
+        calls = listed(f"pair({quoted(p.system)}, {quoted(p.baseline)})" for p in others)
+        raise InputError(f"{shown} {problem}; its comparisons: {calls}")
+
+    def render(self, fmt: Format = "text") -> str:
+        """A report as a string, ending in a newline.
+
+        Parameters
+        ----------
+        fmt : str
+            As ``--format`` of the command line; a name in :data:`reshuffle.report.FORMATS`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If there is no such format.
+
+        Examples
+        --------
+        >>> from reshuffle import score
+        >>> print(score(["the cat sat on the mat"], {"a": ["the cat sat on a mat"]}, "ter").render("markdown"))
+        **TER, lower is better: 1 segment, 1 reference, 1 system**
+        <BLANKLINE>
+        | System | TER |
+        | --- | ---: |
+        | a | 16.67 |
+        <BLANKLINE>
+        - Signature: `TER|nrefs:1|...
+        """
+        from ..report import render
+
+        return render(self, fmt)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows of the CSV format as flat dicts: one for each system without a baseline and for each comparison.
+
+        Returns
+        -------
+        list of dict
+            All have the same keys, the columns of the CSV; the value is None where one does not apply.
+            ``polars.DataFrame`` and ``pandas.DataFrame`` take the list as it is.
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
+        >>> rows = compare(metrics=ratings, test="ar").to_dicts()
+        >>> [(row["system"], row["score"], row["difference"], row["pvalue"]) for row in rows]
+        [('a', 2.5, None, None), ('b', 3.25, 0.75, 0.25)]
+        """
+        from ..report import as_dicts
+
+        return as_dicts(self)
+
+    def to_pandas(self) -> Any:
+        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
+
+        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers, which keep every digit of a
+        seed, and None in columns of strings.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        from ..report import data_frame, frame_columns
+
+        return data_frame(frame_columns(self))

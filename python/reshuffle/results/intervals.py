@@ -1,0 +1,104 @@
+"""Confidence intervals, and those of p-values from replicates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .scalars import Real
+
+__all__ = ["ConfidenceInterval", "clopper_pearson", "may_lie_across", "robbins"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceInterval:
+    """An interval for a score, a difference of scores, or a p-value.
+
+    Attributes
+    ----------
+    low, high : float, or (batch,) ndarray of float
+        The ends, which belong to the interval; arrays for a batch of problems.
+    confidence_level : float
+        For example 0.95.
+    method : str
+        A name in :data:`reshuffle.inference.intervals.INTERVALS`, or ``simultaneous``, ``clopper-pearson`` or
+        ``robbins``.
+    """
+
+    low: Real
+    high: Real
+    confidence_level: float
+    method: str
+
+
+def clopper_pearson(
+    exceedances: int, n_resamples: int, confidence_level: float = 0.95, stopped: bool = False
+) -> ConfidenceInterval:
+    """Clopper–Pearson interval for the exact p-value, from c exceedances in R independent replicates.
+
+    Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404. Conservative: its coverage is at least ``confidence_level``.
+    With ``stopped``, sampling ended at the c-th exceedance, so that R is random. The event "at least R replicates"
+    is then the event "at most c − 1 exceedances in R − 1 replicates", which gives the upper end.
+
+    The ends are rounded to ten significant digits: later digits differ between releases of SciPy.
+
+    >>> interval = clopper_pearson(500, 10_000)
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (0.0458, 0.0545)
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence_level) / 2
+    c, others = exceedances, n_resamples - exceedances
+    low = betaincinv(c, others + 1, tail) if c else 0.0
+    high = betaincinv(c + (not stopped), others, 1 - tail) if others else 1.0
+    return ConfidenceInterval(float(f"{low:.10g}"), float(f"{high:.10g}"), confidence_level, "clopper-pearson")
+
+
+def may_lie_across(exceedances: int, n_resamples: int, level: float) -> bool:
+    """Whether the 95% interval of :func:`clopper_pearson` contains ``level``.
+
+    >>> may_lie_across(480, 10_000, 0.05), may_lie_across(400, 10_000, 0.05)
+    (True, False)
+    """
+    if not 0 < level < 1:
+        return False
+    # Chernoff's bound of the binomial tail decides clear cases without SciPy, whose import takes longer than 10,000
+    # shuffles.
+    share = exceedances / n_resamples
+    divergence = sum(x * math.log(x / y) for x, y in ((share, level), (1 - share, 1 - level)) if x > 0)
+    if n_resamples * divergence > math.log(40):
+        return False
+    interval = clopper_pearson(exceedances, n_resamples)
+    return bool(interval.low < level < interval.high)
+
+
+def robbins(exceedances: int, n_resamples: int, confidence_level: float = 0.95) -> ConfidenceInterval:
+    """Robbins' interval for the exact p-value, valid for any stopping rule: all p with (n + 1)·b(n, p, c) ≥ 1 − level.
+
+    Robbins 1970, doi:10.1214/aos/1176696786. b is the binomial probability of c exceedances in n replicates. With
+    probability at least ``confidence_level`` the intervals contain the true p for every n at once.
+
+    >>> interval = robbins(500, 10_000)
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (0.0417, 0.0593)
+    """
+    c, others, n = exceedances, n_resamples - exceedances, n_resamples
+    constant = math.lgamma(n + 2) - math.lgamma(c + 1) - math.lgamma(others + 1) - math.log(1 - confidence_level)
+
+    def contains(p: float) -> bool:
+        if not 0 < p < 1:
+            return c == n * p
+        return constant + c * math.log(p) + others * math.log1p(-p) >= 0
+
+    def end(outer: float) -> float:
+        """The end of the interval between c/n, which it contains, and ``outer`` (0 or 1), by bisection."""
+        inner = c / n
+        while not contains(outer):
+            middle = (inner + outer) / 2
+            if middle in (inner, outer):
+                break
+            inner, outer = (middle, outer) if contains(middle) else (inner, middle)
+        return outer
+
+    return ConfidenceInterval(end(0.0), end(1.0), confidence_level, "robbins")

@@ -1,0 +1,29 @@
+"""Names in results, and how errors and representations show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..errors import InputError, listed, shortened, unknown_name
+
+__all__ = ["first_names", "metric_name"]
+
+
+def metric_name(metric: str | None, known: Sequence[str]) -> str:
+    """The known name that equals ``metric``, ignoring case if need be. For None, the only known name."""
+    if metric is None:
+        if len(known) > 1:
+            raise InputError(f"there are {len(known)} metrics: choose one of {listed(known)}")
+        return known[0]
+    if metric in known:
+        return metric
+    alike = [name for name in known if name.casefold() == str(metric).casefold()]
+    if len(alike) != 1:
+        raise unknown_name("metric", str(metric), known)
+    return alike[0]
+
+
+def first_names(names: Iterable[str]) -> str:
+    """At most four names, shortened, for a repr."""
+    names = list(names)
+    return ", ".join([*map(shortened, names[:4]), *(["…"] if len(names) > 4 else [])])

@@ -1,0 +1,160 @@
+"""The scores of all segments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import SegmentFormat
+from ..validate import check_name
+from .comparison import UsedMetric
+from .lookup import first_names, metric_name
+
+__all__ = ["SegmentTable"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentTable:
+    """The score of every segment, or of every document, of every system: the result of :func:`segment_scores`.
+
+    ``print(table)`` shows the first rows, and a notebook shows them as HTML.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        In the order of the input.
+    metrics : tuple of UsedMetric
+    scores : mapping of str to (k, S) ndarray
+        By the metric's name; a row for each system.
+    signature : str
+        One line with everything needed to repeat the result on the same texts.
+    version : str
+        The version of reshuffle.
+    documents : tuple of str, or None
+        The D ids of the documents if the scores are those of documents, else None.
+
+    Examples
+    --------
+    >>> from reshuffle import segment_scores
+    >>> table = segment_scores(["the cat sat on the mat", "no"], {"a": ["the cat sat on a mat", "no"]})
+    >>> print(table)
+    2 segments, 1 system
+    <BLANKLINE>
+    Segment  System    BLEU
+    ───────────────────────
+    1        a        53.73
+    2        a       100.00
+    <BLANKLINE>
+    Signature: BLEU|nrefs:1|case:mixed|eff:yes|...
+    >>> table.to_dicts()[1]
+    {'segment': 2, 'system': 'a', 'BLEU': 100.0}
+    """
+
+    systems: tuple[str, ...]
+    metrics: tuple[UsedMetric, ...]
+    scores: Mapping[str, NDArray[np.float64]]
+    signature: str
+    version: str
+    documents: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        unit = "segments" if self.documents is None else "documents"
+        return (
+            f"<SegmentTable: {first_names(self.scores)}; {len(self.systems)} systems ({first_names(self.systems)}); "
+            f"{self.n_segments} {unit}>"
+        )
+
+    def __str__(self) -> str:
+        from ..report import Terminal, preview_as_text
+
+        return preview_as_text(self, Terminal.from_stdout()).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """The first rows as HTML, for notebooks."""
+        from ..report import preview_as_html
+
+        return preview_as_html(self)
+
+    @property
+    def n_segments(self) -> int:
+        """S, or D if the scores are those of documents."""
+        return int(next(iter(self.scores.values())).shape[1])
+
+    def system_scores(self, system: str, metric: str | None = None) -> NDArray[np.float64]:
+        """The (S,) scores of a system under a metric.
+
+        Parameters
+        ----------
+        system : str
+        metric : str, optional
+            A name in ``scores``, in upper or lower case. May be left out if there is only one.
+
+        Returns
+        -------
+        (S,) ndarray
+
+        Raises
+        ------
+        InputError
+            If there is no such system or metric.
+
+        Examples
+        --------
+        >>> from reshuffle import segment_scores
+        >>> table = segment_scores(["the cat sat on the mat", "no"], {"a": ["the cat sat on a mat", "no"]})
+        >>> table.system_scores("a").round(2)
+        array([ 53.73, 100.  ])
+        """
+        name = metric_name(metric, list(self.scores))
+        check_name("system", system, self.systems)
+        scores: NDArray[np.float64] = self.scores[name][self.systems.index(system)]
+        return scores
+
+    def render(self, fmt: SegmentFormat = "tsv") -> str:
+        """All rows as a string.
+
+        Parameters
+        ----------
+        fmt : str
+            As ``--format`` of ``reshuffle score --segments``; a name in :data:`reshuffle.report.SEGMENT_FORMATS`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If there is no such format, or it cannot hold one of the names.
+        """
+        from ..report import render_segments
+
+        return "".join(render_segments(self, fmt))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as flat dicts, one for each segment (or document) and system.
+
+        Returns
+        -------
+        list of dict
+            With the keys ``segment`` (from 1) or ``document`` (its id), ``system``, and the name of each metric.
+        """
+        from ..report import segments_as_dicts
+
+        return segments_as_dicts(self)
+
+    def to_pandas(self) -> Any:
+        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        from ..report import data_frame, segment_columns
+
+        return data_frame(segment_columns(self))
