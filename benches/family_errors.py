@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
@@ -23,14 +22,14 @@ import numpy as np
 from agreement import Array
 from data import MissingDataError, find
 from families import FAMILIES, Family
-from report import circumstances, cores
+from report import circumstances
 from reshuffle.inference.hypotheses import Hypotheses, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import clopper_pearson
 from reshuffle.settings import ComparisonSettings
-from simulations import BLOCK, Results, simulate, texts
+from simulations import BLOCK, Results, parsed_with_common, simulate, texts
 from size_power import table
 
 PART = "family"
@@ -314,26 +313,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--segments", nargs="+", type=int, choices=SEGMENTS, default=[500], help="default: 500")
     parser.add_argument("--tests", nargs="+", choices=TESTS, default=DEFAULT_TESTS, help="default: %(default)s")
     parser.add_argument("--adjust", nargs="+", choices=[NONE, *ADJUSTMENTS], help="default: all")
-    parser.add_argument("--simulations", type=int, default=1000, metavar="N", help="per cell (default: %(default)s)")
-    parser.add_argument("--n-resamples", type=int, default=999, metavar="R", help="default: %(default)s")
-    parser.add_argument("--jobs", type=int, default=cores(), metavar="N", help="processes (default: one per core)")
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=Path("family_errors.jsonl"),
-        metavar="FILE",
-        help="JSON lines to continue and to append to (default: %(default)s)",
-    )
-    parser.add_argument("--no-run", action="store_true", help="only print the tables of what FILE has")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a dated record as well")
-    parsed = parser.parse_args(arguments)
-    for name in ("simulations", "n_resamples", "jobs"):
-        if getattr(parsed, name) < 1:
-            parser.error(f"--{name.replace('_', '-')} must be at least 1, got {getattr(parsed, name)}")
-    for path in (parsed.results, parsed.markdown):
-        if path is not None and not path.absolute().parent.is_dir():
-            parser.error(f"there is no folder {path.parent}")  # checked before the simulations, not after
-    return parsed
+    return parsed_with_common(parser, arguments, simulations=1000, n_resamples=999, results="family_errors.jsonl")
 
 
 def chosen(options: argparse.Namespace) -> dict[Cell, list[str]]:

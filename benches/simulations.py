@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -24,12 +25,25 @@ import numpy as np
 from agreement import Array
 from data import Texts, find
 from populations import NULLS, PAIRS, Population
+from report import cores
 from reshuffle.inference.batches import ONE_PAIR, run_batch
 from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
 from reshuffle.resampling import Problems
 from reshuffle.settings import ComparisonSettings, Resampling, Units
 
-__all__ = ["BLOCK", "LEVELS", "SEGMENTS", "Cell", "Key", "Results", "cells", "rejections", "simulate", "texts"]
+__all__ = [
+    "BLOCK",
+    "LEVELS",
+    "SEGMENTS",
+    "Cell",
+    "Key",
+    "Results",
+    "cells",
+    "parsed_with_common",
+    "rejections",
+    "simulate",
+    "texts",
+]
 
 BLOCK = 250
 LEVELS = (0.1, 0.05, 0.01)
@@ -231,3 +245,31 @@ def _drop_partial_line(path: Path) -> None:
     if path.exists():
         text = path.read_bytes()
         os.truncate(path, text.rfind(b"\n") + 1)
+
+
+def parsed_with_common(
+    parser: ArgumentParser, arguments: Sequence[str] | None, *, simulations: int, n_resamples: int, results: str
+) -> Namespace:
+    """The arguments, with the options that all studies have and these defaults."""
+    parser.add_argument(
+        "--simulations", type=int, default=simulations, metavar="N", help="per cell (default: %(default)s)"
+    )
+    parser.add_argument("--n-resamples", type=int, default=n_resamples, metavar="R", help="default: %(default)s")
+    parser.add_argument("--jobs", type=int, default=cores(), metavar="N", help="processes (default: one per core)")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=Path(results),
+        metavar="FILE",
+        help="JSON lines to continue and to append to (default: %(default)s)",
+    )
+    parser.add_argument("--no-run", action="store_true", help="only print the tables of what FILE has")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a dated record as well")
+    parsed = parser.parse_args(arguments)
+    for name in ("simulations", "n_resamples", "jobs"):
+        if getattr(parsed, name) < 1:
+            parser.error(f"--{name.replace('_', '-')} must be at least 1, got {getattr(parsed, name)}")
+    for path in (parsed.results, parsed.markdown):
+        if path is not None and not path.absolute().parent.is_dir():
+            parser.error(f"there is no folder {path.parent}")  # checked before the simulations, not after
+    return parsed

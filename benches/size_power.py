@@ -12,17 +12,16 @@ import shlex
 import sys
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 
 from agreement import Array
 from data import MissingDataError, find
 from populations import NULLS, PAIRS
-from report import circumstances, cores
+from report import circumstances
 from reshuffle.inference.tests import TESTS
 from reshuffle.results import clopper_pearson
-from simulations import LEVELS, SEGMENTS, Cell, Results, cells, rejections, simulate
+from simulations import LEVELS, SEGMENTS, Cell, Results, cells, parsed_with_common, rejections, simulate
 
 AR = "ar"
 DEFAULT_TESTS = [test.name for test in TESTS.values() if test.replicates is not None]
@@ -53,26 +52,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--segments", nargs="+", type=int, choices=SEGMENTS, default=SEGMENTS, help="default: all")
     parser.add_argument("--tests", nargs="+", choices=DEFAULT_TESTS, default=DEFAULT_TESTS, help="default: all")
-    parser.add_argument("--simulations", type=int, default=5000, metavar="N", help="per cell (default: %(default)s)")
-    parser.add_argument("--n-resamples", type=int, default=399, metavar="R", help="default: %(default)s")
-    parser.add_argument("--jobs", type=int, default=cores(), metavar="N", help="processes (default: one per core)")
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=Path("size_power.jsonl"),
-        metavar="FILE",
-        help="JSON lines to continue and to append to (default: %(default)s)",
-    )
-    parser.add_argument("--no-run", action="store_true", help="only print the tables of what FILE has")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a dated record as well")
-    parsed = parser.parse_args(arguments)
-    for name in ("simulations", "n_resamples", "jobs"):
-        if getattr(parsed, name) < 1:
-            parser.error(f"--{name.replace('_', '-')} must be at least 1, got {getattr(parsed, name)}")
-    for path in (parsed.results, parsed.markdown):
-        if path is not None and not path.absolute().parent.is_dir():
-            parser.error(f"there is no folder {path.parent}")  # checked before the simulations, not after
-    return parsed
+    return parsed_with_common(parser, arguments, simulations=5000, n_resamples=399, results="size_power.jsonl")
 
 
 def chosen(options: argparse.Namespace) -> list[Cell]:
