@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -649,17 +648,6 @@ def test_adjustments_of_p_values_follow_their_definitions(values: list[float]) -
         np.testing.assert_allclose(adjust(p), expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
         assert (adjust(p) >= p - 1e-15).all(), name
         np.testing.assert_array_equal(adjust(p[::-1]), adjust(p)[::-1], err_msg=name)
-
-
-def test_false_discovery_rates_equal_those_of_scipy() -> None:
-    control = getattr(scipy.stats, "false_discovery_control", None)
-    if control is None:
-        pytest.skip("needs SciPy 1.11")
-    p = np.random.default_rng(1).random(50) ** 3
-    for name in ("bh", "by"):
-        adjust = ADJUSTMENTS[name].of_pvalues
-        assert adjust is not None
-        np.testing.assert_allclose(adjust(p), control(p, method=name))
 
 
 def test_reports_name_the_error_rate_that_an_adjustment_controls() -> None:
