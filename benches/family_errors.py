@@ -8,7 +8,6 @@ hypotheses that were rejected at .05 in each sample.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import clopper_pearson
 from reshuffle.settings import ComparisonSettings
-from simulations import BLOCK, Results, parsed_with_common, simulate, texts
+from simulations import BLOCK, Results, command, parsed_with_common, simulate, texts
 from size_power import table
 
 PART = "family"
@@ -328,12 +327,8 @@ def chosen(options: argparse.Namespace) -> dict[Cell, list[str]]:
 
 def again(options: argparse.Namespace) -> str:
     """The command that repeats this run, without paths of this machine."""
-    arguments = ["--simulations", str(options.simulations), "--n-resamples", str(options.n_resamples)]
     defaults = {"only": None, "segments": [500], "tests": DEFAULT_TESTS, "adjust": None}
-    for name, default in defaults.items():
-        if getattr(options, name) != default:
-            arguments += [f"--{name}", *map(str, getattr(options, name))]
-    return shlex.join(["python", "benches/family_errors.py", *arguments])
+    return command("family_errors.py", options, defaults)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +40,7 @@ __all__ = [
     "Key",
     "Results",
     "cells",
+    "command",
     "parsed_with_common",
     "rejections",
     "simulate",
@@ -273,3 +275,12 @@ def parsed_with_common(
         if path is not None and not path.absolute().parent.is_dir():
             parser.error(f"there is no folder {path.parent}")  # checked before the simulations, not after
     return parsed
+
+
+def command(script: str, options: Namespace, defaults: Mapping[str, object]) -> str:
+    """The command that repeats a run, without paths of this machine and options that have their defaults."""
+    arguments = ["--simulations", str(options.simulations), "--n-resamples", str(options.n_resamples)]
+    for name, default in defaults.items():
+        if getattr(options, name) != default:
+            arguments += [f"--{name}", *map(str, getattr(options, name))]
+    return shlex.join(["python", f"benches/{script}", *arguments])

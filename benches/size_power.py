@@ -8,7 +8,6 @@ an interrupted run continues. This is the command line with the tables.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 from datetime import date
@@ -21,7 +20,7 @@ from populations import NULLS, PAIRS
 from report import circumstances
 from reshuffle.inference.tests import TESTS
 from reshuffle.results import clopper_pearson
-from simulations import LEVELS, SEGMENTS, Cell, Results, cells, parsed_with_common, rejections, simulate
+from simulations import LEVELS, SEGMENTS, Cell, Results, cells, command, parsed_with_common, rejections, simulate
 
 AR = "ar"
 DEFAULT_TESTS = [test.name for test in TESTS.values() if test.replicates is not None]
@@ -214,11 +213,8 @@ def descriptions(shown: Sequence[Cell]) -> list[str]:
 
 def again(options: argparse.Namespace) -> str:
     """The command that repeats this run, without paths of this machine."""
-    arguments = ["--simulations", str(options.simulations), "--n-resamples", str(options.n_resamples)]
-    for name, default in (("part", PARTS), ("only", None), ("segments", SEGMENTS), ("tests", DEFAULT_TESTS)):
-        if getattr(options, name) != default:
-            arguments += [f"--{name}", *map(str, getattr(options, name))]
-    return shlex.join(["python", "benches/size_power.py", *arguments])
+    defaults = {"part": PARTS, "only": None, "segments": SEGMENTS, "tests": DEFAULT_TESTS}
+    return command("size_power.py", options, defaults)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Counts of systems that are not exchangeable."""
+"""Counts of synthetic systems."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from reshuffle import FromCounts
+from reshuffle.metrics.base import Counts
 
 
 def penalised(totals: Any) -> Any:
@@ -24,3 +25,15 @@ def lengths(longer: int = 2, shorter: int = 2) -> FromCounts:
     rows = {name: usual + by + rng.integers(-1, 2, 300) for name, by in (("long", longer), ("short", -shorter))}
     counts = {name: np.stack([matches, length, reference], axis=1) for name, length in rows.items()}
     return FromCounts("F", counts, penalised)
+
+
+def bleu_counts(seed: int, systems: int, segments: int, step: float) -> Counts:
+    """Counts of BLEU, (systems, segments, 10). Each system has more matches than the one before, by ``step``."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(5, 40, size=segments)
+    rows = []
+    for system in range(systems):
+        totals = [np.maximum(length - n, 0) for n in range(4)]
+        matches = [rng.binomial(t, (0.5 + step * system) / 1.3**n) for n, t in enumerate(totals)]
+        rows.append(np.stack([length, length, *matches, *totals], axis=-1))
+    return np.stack(rows).astype(np.int64)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from counts import bleu_counts
 from reshuffle import Comparison, CorpusFunction, Formula, FromCounts, InputError, SegmentScores, _core, compare, metric
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, PermutedTally, Replicates
@@ -146,14 +147,7 @@ def test_sums_near_the_largest_are_exact() -> None:
 
 def counts_of(seed: int, systems: int, segments: int) -> Counts:
     """Counts of synthetic BLEU systems, each better than the one before."""
-    rng = np.random.default_rng(seed)
-    length = rng.integers(5, 40, size=segments)
-    rows = []
-    for system in range(systems):
-        totals = [np.maximum(length - n, 0) for n in range(4)]
-        matches = [rng.binomial(t, (0.5 + 0.02 * system) / 1.3**n) for n, t in enumerate(totals)]
-        rows.append(np.stack([length, length, *matches, *totals], axis=-1))
-    return np.stack(rows).astype(np.int64)
+    return bleu_counts(seed, systems, segments, 0.02)
 
 
 def bleu_in_numpy(totals: Counts) -> Scores:
