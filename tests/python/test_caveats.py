@@ -30,7 +30,7 @@ from reshuffle.inference.caveats import SMALL_SAMPLE, with_caveats
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
-from reshuffle.report import Terminal, render
+from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.notes import CAVEATS, worded
 from reshuffle.results import clopper_pearson, may_lie_across
 
@@ -518,7 +518,7 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
     marks = [pair.test.scheme == "exact" for pair in mixed.comparisons]
     assert (True in marks, False in marks) == (True, True)
     for fmt, mark in (("text", "†"), ("markdown", "†"), ("latex", r"\textdagger{}"), ("html", "&#8224;")):
-        lines = render(mixed, fmt, Terminal(100)).splitlines()
+        lines = render(mixed, fmt, Layout(Terminal(100))).splitlines()
         for pair, marked in zip(mixed.comparisons, marks, strict=True):
             (row,) = (
                 line

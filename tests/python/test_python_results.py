@@ -33,7 +33,7 @@ from reshuffle import (
     segment_scores,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import FORMATS, SEGMENT_FORMATS, Terminal, render, render_segments
+from reshuffle.report import FORMATS, SEGMENT_FORMATS, Layout, Terminal, render, render_segments
 from reshuffle.report.notes import CAVEATS, notes
 from reshuffle.report.tables import tables
 
@@ -95,7 +95,7 @@ class FakeTerminal(io.StringIO):
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_comparison_prints_as_the_command_line_shows_it(name: str) -> None:
     result = RESULTS[name]
-    assert render(result, "text", Terminal(100)) == f"{result}\n"
+    assert render(result, "text", Layout(Terminal(100))) == f"{result}\n"
 
 
 def test_a_comparison_prints_in_the_width_of_the_terminal_and_without_colour(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,12 +103,12 @@ def test_a_comparison_prints_in_the_width_of_the_terminal_and_without_colour(mon
     for width in (60, 200):
         monkeypatch.setattr(sys, "stdout", FakeTerminal())
         monkeypatch.setenv("COLUMNS", str(width))
-        assert render(result, "text", Terminal(width)) == f"{result}\n"
+        assert render(result, "text", Layout(Terminal(width))) == f"{result}\n"
     assert "\x1b" not in str(result)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert render(result, "text", Terminal(100)) == f"{result}\n"
+    assert render(result, "text", Layout(Terminal(100))) == f"{result}\n"
     monkeypatch.setattr(sys, "stdout", None)  # pythonw
-    assert render(result, "text", Terminal(100)) == f"{result}\n"
+    assert render(result, "text", Layout(Terminal(100))) == f"{result}\n"
 
 
 def test_reprs_of_large_results_are_short() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from reshuffle import Comparison, SegmentScores, compare, metric, score
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import Terminal, render
+from reshuffle.report import Layout, Terminal, render
 
 REFERENCES = demo_corpus().references
 SHORT = dict(demo_corpus().systems)
@@ -36,14 +36,14 @@ RESULTS = {
 def test_no_number_is_cut_at_any_width(name: str, width: int) -> None:
     result: Comparison = RESULTS[name]()
     everything = {cell for cell in cells(render(result)) if re.search(r"\d", cell)}
-    narrow = render(result, "text", Terminal(width))
+    narrow = render(result, "text", Layout(Terminal(width)))
     assert "…" not in narrow
     names = {part for system in result.systems for part in system.split()}
     assert everything - names <= cells(narrow)
 
 
 def test_folded_names_are_complete() -> None:
-    lines = render(RESULTS["compare"](), "text", Terminal(80)).split("\np: ")[0].splitlines()
+    lines = render(RESULTS["compare"](), "text", Layout(Terminal(80))).split("\np: ")[0].splitlines()
     rule = next(number for number, line in enumerate(lines) if line.startswith("─"))
     width = next(line.index("BLEU") for line in lines[2:rule] if "BLEU" in line) - 2
     assert "".join(LONG) == "".join(line[:width].strip() for line in lines[rule + 1 :])
@@ -53,7 +53,7 @@ def test_folded_names_are_complete() -> None:
 def test_tables_fit_80_columns(name: str) -> None:
     from rich.cells import cell_len
 
-    text = render(RESULTS[name](), "text", Terminal(80))
+    text = render(RESULTS[name](), "text", Layout(Terminal(80)))
     assert max(cell_len(line) for line in text.splitlines() if not line.startswith("Signature:")) <= 80
 
 

@@ -9,6 +9,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -16,9 +17,9 @@ from .._core import Progress
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
 from ..errors import InputError
-from ..report import Terminal, pieces
+from ..report import Layout, Terminal, pieces
 from ..report.terminal import stdout_width
-from ..results import Comparison, Flips, SegmentTable
+from ..results import Comparison, Flips, SegmentTable, SetComparison
 from .process import cleanup, stdout_problem
 
 __all__ = ["Result", "Writer", "destination", "progress_bar", "terminal"]
@@ -28,18 +29,23 @@ BAR_DELAY_SECONDS = 0.3
 # How long Ctrl-C waits for the bar to be removed.
 REMOVAL_SECONDS = 0.2
 
-Result: TypeAlias = Comparison | SegmentTable | Flips
+Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips
 Writer: TypeAlias = Callable[[Result, str], object]
 
 
 @contextlib.contextmanager
-def destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
-    """A function that writes the report. A file is written completely or, if the body fails, not at all."""
+def destination(output: str | None, inputs: Sequence[str], layout: Layout | None = None) -> Iterator[Writer]:
+    """A function that writes the report. A file is written completely or, if the body fails, not at all.
+
+    ``layout`` has the options of the report. Its terminal is set to that of standard output if the report goes there.
+    """
+    layout = Layout() if layout is None else layout
     descriptor = None if output is None else _descriptor(output)
     if output is None or output == STDIN or descriptor == 1:
         if sys.__stdout__ is None:  # before the work starts
             raise InputError(f"standard output cannot be written: {stdout_problem()}")
-        yield lambda result, fmt: _write(sys.stdout, result, fmt, "standard output", terminal())
+        shown_there = replace(layout, terminal=terminal())
+        yield lambda result, fmt: _write(sys.stdout, result, fmt, "standard output", shown_there)
         return
     if not output:
         raise InputError("-o: expected the name of a file, got an empty one")
@@ -54,7 +60,7 @@ def destination(output: str | None, inputs: Sequence[str]) -> Iterator[Writer]:
     else:
         opened = _replacement(Path(os.path.realpath(output)), shown, inputs)
     with opened as stream:
-        yield lambda result, fmt: _write(stream, result, fmt, shown)
+        yield lambda result, fmt: _write(stream, result, fmt, shown, layout)
 
 
 def _descriptor(output: str) -> int | None:
@@ -117,9 +123,9 @@ def _replacement(target: Path, shown: str, inputs: Sequence[str]) -> Iterator[IO
             remove()
 
 
-def _write(stream: IO[str], result: Result, fmt: str, shown: str, terminal: Terminal | None = None) -> None:
+def _write(stream: IO[str], result: Result, fmt: str, shown: str, layout: Layout) -> None:
     """Write a result piece by piece: one string of all segments of all systems would be large."""
-    rendered = pieces(result, fmt, terminal)
+    rendered = pieces(result, fmt, layout)
     with _write_errors(shown):
         stream.writelines(rendered)
         stream.flush()

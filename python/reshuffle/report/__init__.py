@@ -18,6 +18,7 @@ from .flips import flip_columns, flips_as_csv, flips_as_dicts, flips_as_json, fl
 from .html import as_html
 from .json import as_json
 from .latex import as_latex
+from .layout import Layout
 from .markdown import as_markdown
 from .rows import as_dicts, data_frame, frame_columns
 from .segments import (
@@ -36,6 +37,7 @@ __all__ = [
     "FLIP_FORMATS",
     "FORMATS",
     "SEGMENT_FORMATS",
+    "Layout",
     "Terminal",
     "as_dicts",
     "data_frame",
@@ -54,7 +56,7 @@ __all__ = [
     "significance_as_text",
 ]
 
-FORMATS: Mapping[str, Callable[[Comparison, Terminal], str]] = {
+FORMATS: Mapping[str, Callable[[Comparison, Layout], str]] = {
     "text": as_text,
     "json": as_json,
     "csv": as_csv,
@@ -76,33 +78,30 @@ FLIP_FORMATS: Mapping[str, Callable[[Flips, Terminal], str]] = {
 
 
 @singledispatch
-def pieces(result: Any, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
+def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     """A result of any kind in a format of its kind, piece by piece."""
     raise TypeError(f"no report of {type(result).__name__}")
 
 
 @pieces.register
-def _(result: Comparison, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
-    return [render(result, fmt, terminal)]
+def _(result: Comparison, fmt: str, layout: Layout | None = None) -> Iterable[str]:
+    return [render(result, fmt, layout)]
 
 
 @pieces.register
-def _(result: SegmentTable, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
+def _(result: SegmentTable, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return render_segments(result, fmt)
 
 
 @pieces.register
-def _(result: Flips, fmt: str, terminal: Terminal | None = None) -> Iterable[str]:
-    return [render_flips(result, fmt, terminal)]
+def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
+    return [render_flips(result, fmt, None if layout is None else layout.terminal)]
 
 
-def render(comparison: Comparison, fmt: str = "text", terminal: Terminal | None = None) -> str:
-    """The comparison in one of :data:`FORMATS`, ending in a newline.
-
-    ``terminal`` (its width and whether it shows colours) matters to ``text`` only.
-    """
+def render(comparison: Comparison, fmt: str = "text", layout: Layout | None = None) -> str:
+    """The comparison in one of :data:`FORMATS`, ending in a newline."""
     check_name("format", fmt, list(FORMATS))
-    return FORMATS[fmt](comparison, terminal or Terminal())
+    return FORMATS[fmt](comparison, layout or Layout())
 
 
 def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:

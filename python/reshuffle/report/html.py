@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from ..results import Comparison
+from .layout import Layout
 from .notes import notes
 from .tables import Table, tables
-from .terminal import Terminal
 
 __all__ = ["as_html", "html_fragment"]
 
@@ -25,7 +25,7 @@ _NAME = "text-align: left; padding: 0.15em 1em 0.15em 0"
 _NUMBER = "text-align: right; padding: 0.15em 0 0.15em 1em; white-space: pre; font-variant-numeric: tabular-nums"
 
 
-def as_html(comparison: Comparison, terminal: Terminal) -> str:
+def as_html(comparison: Comparison, layout: Layout) -> str:
     """A ``div`` with a ``table`` for each metric, the notes as a list, and the signature as code."""
     return html_fragment(tables(comparison), notes(comparison), comparison.signature)
 

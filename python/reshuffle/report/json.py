@@ -7,12 +7,12 @@ from dataclasses import asdict
 from typing import Any
 
 from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore
-from .terminal import Terminal
+from .layout import Layout
 
 __all__ = ["as_json"]
 
 
-def as_json(comparison: Comparison, terminal: Terminal) -> str:
+def as_json(comparison: Comparison, layout: Layout) -> str:
     """One object; docs/guide.md describes its keys."""
     numbered = comparison.lacks_scores()
     systems = [

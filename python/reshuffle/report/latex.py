@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from ..results import Comparison
+from .layout import Layout
 from .notes import notes
 from .tables import tables
-from .terminal import Terminal
 
 __all__ = ["as_latex"]
 
 
-def as_latex(comparison: Comparison, terminal: Terminal) -> str:
+def as_latex(comparison: Comparison, layout: Layout) -> str:
     """``tabular`` environments for the booktabs package; notes and signature as comments."""
     lines = ["% needs \\usepackage{booktabs}"]
     for table in tables(comparison):

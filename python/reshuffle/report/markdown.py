@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..results import Comparison
+from .layout import Layout
 from .notes import notes
 from .tables import tables
-from .terminal import Terminal
 
 __all__ = ["as_markdown"]
 
 
-def as_markdown(comparison: Comparison, terminal: Terminal) -> str:
+def as_markdown(comparison: Comparison, layout: Layout) -> str:
     """Pipe tables, the notes as a list, and the signature as code."""
 
     def line(cells: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from ..results import Comparison
+from .layout import Layout
 from .notes import notes
 from .tables import Table, tables
 from .terminal import Terminal
@@ -19,8 +20,9 @@ GAP = 2
 MIN_NAME = 8
 
 
-def as_text(comparison: Comparison, terminal: Terminal) -> str:
+def as_text(comparison: Comparison, layout: Layout) -> str:
     """Tables that fit the terminal, the notes, and the signature on one line."""
+    terminal = layout.terminal
     shown = (table_as_text(table, terminal) for table in tables(comparison))
     return "\n".join([*shown, prose(notes(comparison), comparison.signature, terminal)])
 

@@ -9,18 +9,24 @@ from .caveats import Caveat
 from .comparison import Comparison, Exchangeability, PairedDifference, SystemScore, UsedInterval, UsedMetric, UsedTest
 from .flips import FlippedSegment, Flips
 from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
+from .ranking import DetectableDifference, RankedSystem, Ranking
 from .segments import SegmentTable
+from .sets import SetComparison
 from .significance import SignificanceResult, UsedStopping
 
 __all__ = [
     "Caveat",
     "Comparison",
     "ConfidenceInterval",
+    "DetectableDifference",
     "Exchangeability",
     "FlippedSegment",
     "Flips",
     "PairedDifference",
+    "RankedSystem",
+    "Ranking",
     "SegmentTable",
+    "SetComparison",
     "SignificanceResult",
     "SystemScore",
     "UsedInterval",

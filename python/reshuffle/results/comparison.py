@@ -12,6 +12,7 @@ from ..validate import check_name
 from .caveats import Caveat
 from .intervals import ConfidenceInterval
 from .lookup import first_names, metric_name
+from .ranking import DetectableDifference, Ranking
 from .significance import SignificanceResult
 
 __all__ = ["Comparison", "Exchangeability", "PairedDifference", "SystemScore", "UsedInterval", "UsedMetric", "UsedTest"]
@@ -234,6 +235,11 @@ class Comparison:
         The significance level. For ``score``, 1 − confidence_level.
     caveats : tuple of Caveat
         Warnings about the p-values, which reports show as sentences.
+    rankings : tuple of Ranking
+        The systems from best to worst, metric by metric. Empty unless all pairs were compared by two-sided tests.
+    detectable : tuple of DetectableDifference
+        The minimum detectable difference, metric by metric, for metrics whose differences have a standard error; empty
+        for ``score``.
     signature : str
         One line with everything needed to repeat the result on the same texts.
     version : str
@@ -284,6 +290,8 @@ class Comparison:
     alpha: float | None = None
     seed: int | None = None
     caveats: tuple[Caveat, ...] = ()
+    rankings: tuple[Ranking, ...] = ()
+    detectable: tuple[DetectableDifference, ...] = ()
 
     @property
     def family_size(self) -> int:
@@ -301,9 +309,9 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        from ..report import Terminal, render
+        from ..report import Layout, Terminal, render
 
-        return render(self, "text", Terminal.from_stdout()).rstrip("\n")
+        return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
 
     def lacks_scores(self, metric: str | None = None) -> bool:
         """Whether any segment scores are missing under a metric, or under any metric if it is None."""

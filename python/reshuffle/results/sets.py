@@ -1,0 +1,48 @@
+"""The result of a comparison on several test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..errors import unknown_name
+from .comparison import Comparison
+
+__all__ = ["SetComparison"]
+
+
+@dataclass(frozen=True, slots=True)
+class SetComparison:
+    """The result of :func:`reshuffle.compare_sets`: a comparison on each test set, and one of the averages over them.
+
+    Attributes
+    ----------
+    sets : mapping of str to Comparison
+        By the names of the test sets, in the order of the input.
+    average : Comparison or None
+        The scores are the means of the sets' scores, with tests and intervals of their own. None if it was not wanted.
+    dropped : tuple of str
+        The systems that were left out because a test set lacks them.
+    signature : str
+        One line with everything needed to repeat the result on the same texts.
+    version : str
+        The version of reshuffle.
+    """
+
+    sets: Mapping[str, Comparison]
+    average: Comparison | None
+    dropped: tuple[str, ...]
+    signature: str
+    version: str
+
+    def __getitem__(self, test_set: str) -> Comparison:
+        """The comparison on a test set, by name.
+
+        Raises
+        ------
+        InputError
+            If there is no such test set.
+        """
+        if test_set not in self.sets:
+            raise unknown_name("test set", test_set, self.sets)
+        return self.sets[test_set]
