@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from ..results import Comparison, Flips, SegmentTable
+from ..results import Comparison, Flips, SegmentTable, SetComparison
 from ..validate import check_name
 from .csv import as_csv
 from .flips import flip_columns, flips_as_csv, flips_as_dicts, flips_as_json, flips_as_text
 from .html import as_html
-from .json import as_json
+from .json import as_json, sets_as_json
 from .latex import as_latex
 from .layout import Layout
 from .markdown import as_markdown
@@ -65,6 +65,10 @@ FORMATS: Mapping[str, Callable[[Comparison, Layout], str]] = {
     "html": as_html,
 }
 
+SET_FORMATS: Mapping[str, Callable[[SetComparison, Layout], str]] = {
+    "json": sets_as_json,
+}
+
 SEGMENT_FORMATS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
     "tsv": segments_as_tsv,
     "jsonl": segments_as_jsonl,
@@ -98,10 +102,11 @@ def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return [render_flips(result, fmt, None if layout is None else layout.terminal)]
 
 
-def render(comparison: Comparison, fmt: str = "text", layout: Layout | None = None) -> str:
-    """The comparison in one of :data:`FORMATS`, ending in a newline."""
+def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout | None = None) -> str:
+    """The result in one of :data:`FORMATS`, ending in a newline."""
     check_name("format", fmt, list(FORMATS))
-    return FORMATS[fmt](comparison, layout or Layout())
+    layout = layout or Layout()
+    return SET_FORMATS[fmt](result, layout) if isinstance(result, SetComparison) else FORMATS[fmt](result, layout)
 
 
 def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:
