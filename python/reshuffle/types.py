@@ -32,6 +32,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "Table",
     "TerVariant",
     "Test",
     "Tokenizer",
@@ -105,6 +106,9 @@ SeedKind: TypeAlias = Literal["test-set", "simulation", "run", "restart"]
 
 Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "html"]
 """:data:`reshuffle.report.FORMATS`."""
+
+Table: TypeAlias = Literal["systems", "pairs"]
+""":data:`reshuffle.report.TABLES`."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.SEGMENT_FORMATS`."""

@@ -14,13 +14,14 @@ from typing import Any
 from ..results import Comparison, Flips, SegmentTable, SetComparison
 from ..validate import check_name
 from .csv import as_csv
-from .flips import flip_columns, flips_as_csv, flips_as_dicts, flips_as_json, flips_as_text
+from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
+from .frames import as_pandas, as_polars, rows_of
 from .html import as_html
 from .json import as_json, sets_as_json
 from .latex import as_latex
 from .layout import Layout
 from .markdown import as_markdown
-from .rows import as_dicts, data_frame, frame_columns
+from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
     preview_as_html,
     preview_as_text,
@@ -37,12 +38,14 @@ __all__ = [
     "FLIP_FORMATS",
     "FORMATS",
     "SEGMENT_FORMATS",
+    "TABLES",
     "Layout",
     "Terminal",
     "as_dicts",
-    "data_frame",
+    "as_pandas",
+    "as_polars",
+    "default_table",
     "flip_columns",
-    "flips_as_dicts",
     "flips_as_text",
     "frame_columns",
     "pieces",
@@ -51,6 +54,7 @@ __all__ = [
     "render",
     "render_flips",
     "render_segments",
+    "rows_of",
     "segment_columns",
     "segments_as_dicts",
     "significance_as_text",
