@@ -98,10 +98,15 @@ def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return [render_flips(result, fmt, None if layout is None else layout.terminal)]
 
 
+# Formats for programs, in which systems keep the names of the input.
+DATA_FORMATS = ("json", "csv")
+
+
 def render(comparison: Comparison, fmt: str = "text", layout: Layout | None = None) -> str:
     """The comparison in one of :data:`FORMATS`, ending in a newline."""
     check_name("format", fmt, list(FORMATS))
-    return FORMATS[fmt](comparison, layout or Layout())
+    layout = layout or Layout()
+    return FORMATS[fmt](comparison if fmt in DATA_FORMATS else layout.apply(comparison), layout)
 
 
 def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..results import Flips
+from .cells import Table, decimals_for
 from .notes import counted, number
-from .tables import Table, decimals_for
 from .terminal import Terminal
 from .text import prose, table_as_text
 
