@@ -106,11 +106,17 @@ def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return [render_flips(result, fmt, None if layout is None else layout.terminal)]
 
 
+# Formats for programs, in which systems keep the names of the input.
+DATA_FORMATS = ("json", "csv")
+
+
 def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout | None = None) -> str:
     """The result in one of :data:`FORMATS`, ending in a newline."""
     check_name("format", fmt, list(FORMATS))
     layout = layout or Layout()
-    return SET_FORMATS[fmt](result, layout) if isinstance(result, SetComparison) else FORMATS[fmt](result, layout)
+    if isinstance(result, SetComparison):
+        return SET_FORMATS[fmt](result, layout)
+    return FORMATS[fmt](result if fmt in DATA_FORMATS else layout.apply(result), layout)
 
 
 def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:
