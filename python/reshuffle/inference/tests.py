@@ -551,6 +551,8 @@ class Plan:
             adjustment_rate=None if adjustment is None else adjustment.rate,
             family=None if adjustment is None else self.family,
             stopping=None if rule is None else rule.signature,
+            source=self.test.source,
+            adjustment_source=None if adjustment is None else adjustment.source,
         )
 
 
