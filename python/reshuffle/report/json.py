@@ -9,17 +9,22 @@ from typing import Any
 from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore
 from .layout import Layout
 
-__all__ = ["as_json"]
+__all__ = ["as_document", "as_json"]
 
 
 def as_json(comparison: Comparison, layout: Layout) -> str:
     """One object; docs/guide.md describes its keys."""
+    return json.dumps(as_document(comparison), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_document(comparison: Comparison) -> dict[str, Any]:
+    """The object as a dict."""
     numbered = comparison.lacks_scores()
     systems = [
         {"name": name, "scores": {s.metric: _score(s, numbered) for s in comparison.scores if s.system == name}}
         for name in comparison.systems
     ]
-    document = {
+    return {
         "signature": comparison.signature,
         "version": comparison.version,
         "baseline": comparison.baseline,
@@ -27,6 +32,7 @@ def as_json(comparison: Comparison, layout: Layout) -> str:
         "unit": comparison.unit,
         "units": comparison.n_units,
         **({} if comparison.n_strata is None else {"strata": comparison.n_strata}),
+        **({"averaged_over": list(comparison.averaged_over)} if comparison.averaged_over else {}),
         "references": comparison.n_references,
         "n_resamples": comparison.n_resamples,
         "confidence_level": comparison.confidence_level,
@@ -45,7 +51,6 @@ def as_json(comparison: Comparison, layout: Layout) -> str:
         "comparisons": [_pair(pair, numbered) for pair in comparison.comparisons],
         "caveats": [{"kind": caveat.kind, **caveat.values} for caveat in comparison.caveats],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _interval(interval: ConfidenceInterval | None) -> dict[str, Any] | None:
