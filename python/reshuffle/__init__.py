@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Flips,
         PairedDifference,
         SegmentTable,
+        SetComparison,
         SignificanceResult,
         SystemScore,
         UsedInterval,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         UsedTest,
     )
     from .seeds import DerivedSeed, derive_seed
+    from .sets import TestSet, compare_sets
 
 __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
@@ -83,8 +85,10 @@ __all__ = [
     "Ranking",
     "SegmentScores",
     "SegmentTable",
+    "SetComparison",
     "SignificanceResult",
     "SystemScore",
+    "TestSet",
     "UsedInterval",
     "UsedMetric",
     "UsedStopping",
@@ -94,6 +98,7 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_test",
     "compare",
+    "compare_sets",
     "derive_seed",
     "design_effect",
     "experimentwise_error",
@@ -140,6 +145,7 @@ _NAMES = {
         "RankedSystem",
         "Ranking",
         "SegmentTable",
+        "SetComparison",
         "SignificanceResult",
         "SystemScore",
         "UsedInterval",
@@ -148,6 +154,7 @@ _NAMES = {
         "UsedTest",
     ),
     "seeds": ("DerivedSeed", "derive_seed"),
+    "sets": ("TestSet", "compare_sets"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 _MODULES = ("_core", "data", "errors", "inference", "metrics", "report", "resampling", "results", "types")

@@ -107,7 +107,7 @@ def _comparison(document: Any) -> Comparison:
 # The fields of a comparison that are keys of the same name, and have the same values.
 _SAME_NAME = (
     "signature", "version", "baseline", "unit", "n_resamples", "confidence_level", "alpha", "experimentwise_error",
-    "per_comparison_level", "test", "interval", "rankings", "detectable", "caveats",
+    "per_comparison_level", "test", "interval", "rankings", "detectable", "caveats", "averaged_over",
 )  # fmt: skip
 
 
@@ -215,6 +215,7 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "unit": text,
             "units": whole,
             "strata": Key(whole),
+            "averaged_over": Key(list_of(text), ()),
             "references": whole,
             "n_resamples": optional(whole),
             "confidence_level": optional(real),

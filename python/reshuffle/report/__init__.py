@@ -1,8 +1,8 @@
 """Results as something to read: pure functions from a result to a string.
 
-A new format is a function in a file here and an entry in :data:`FORMATS`, for scores of segments in
-:data:`SEGMENT_FORMATS`, or for flips in :data:`FLIP_FORMATS`. Its name is also in :mod:`reshuffle.types`, for type
-checkers and the command line.
+A new format is a function in a file here and an entry in :data:`FORMATS`, for several test sets in
+:data:`SET_FORMATS`, for scores of segments in :data:`SEGMENT_FORMATS`, or for flips in :data:`FLIP_FORMATS`. Its name
+is also in :mod:`reshuffle.types`, for type checkers and the command line.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from .segments import (
     segments_as_jsonl,
     segments_as_tsv,
 )
+from .sets import sets_as_text
 from .significance import significance_as_text
 from .terminal import Terminal
 from .text import as_text
@@ -40,6 +41,7 @@ __all__ = [
     "FLIP_FORMATS",
     "FORMATS",
     "SEGMENT_FORMATS",
+    "SET_FORMATS",
     "TABLES",
     "Layout",
     "Terminal",
@@ -75,6 +77,7 @@ FORMATS: Mapping[str, Callable[[Comparison, Layout], str]] = {
 }
 
 SET_FORMATS: Mapping[str, Callable[[SetComparison, Layout], str]] = {
+    "text": sets_as_text,
     "json": sets_as_json,
 }
 
@@ -102,6 +105,11 @@ def _(result: Comparison, fmt: str, layout: Layout | None = None) -> Iterable[st
 
 
 @pieces.register
+def _(result: SetComparison, fmt: str, layout: Layout | None = None) -> Iterable[str]:
+    return [render(result, fmt, layout)]
+
+
+@pieces.register
 def _(result: SegmentTable, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return render_segments(result, fmt)
 
@@ -117,10 +125,11 @@ DATA_FORMATS = ("json", "csv")
 
 def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout | None = None) -> str:
     """The result in one of :data:`FORMATS`, ending in a newline."""
-    check_name("format", fmt, list(FORMATS))
     layout = layout or Layout()
     if isinstance(result, SetComparison):
+        check_name("format of several test sets", fmt, list(SET_FORMATS))
         return SET_FORMATS[fmt](result, layout)
+    check_name("format", fmt, list(FORMATS))
     return FORMATS[fmt](result if fmt in DATA_FORMATS else layout.apply(result), layout)
 
 

@@ -52,6 +52,7 @@ def _comparison(comparison: Comparison, name: str | None = None) -> str:
         "unit": comparison.unit,
         "units": comparison.n_units,
         **({} if comparison.n_strata is None else {"strata": comparison.n_strata}),
+        **({"averaged_over": comparison.averaged_over} if comparison.averaged_over else {}),
         "references": comparison.n_references,
         "n_resamples": comparison.n_resamples,
         "confidence_level": comparison.confidence_level,
