@@ -16,6 +16,7 @@ from .inference.estimates import Estimate
 from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import Interval, check_interval
 from .inference.multiplicity import experimentwise_error, per_comparison_level
+from .inference.rankings import with_rankings
 from .inference.tests import Plan, records, run_signature, run_tests
 from .resampling import Pairs, Replicates, Sample
 from .resampling.counting import Data, Metrics, References, Systems
@@ -431,7 +432,8 @@ def compared(
             strict=True,
         )
     ]
-    return _comparison(data, names, resampled.by_segment, found._replace(comparisons=comparisons))
+    result = _comparison(data, names, resampled.by_segment, found._replace(comparisons=comparisons))
+    return with_rankings(result, replicates)
 
 
 def _planned(data: Data, testing: ComparisonSettings, levels: Levels, n_pairs: int) -> tuple[Plan, Interval | None]:
