@@ -40,7 +40,7 @@ def ratings(name: str, means: dict[str, float], higher_is_better: bool = True, n
 
 
 def compared(*metrics: SegmentScores, **options: Any) -> Comparison:
-    chosen = {"all_pairs": True, "test": "t-test", "interval": "t", "adjust": "holm"} | options
+    chosen: dict[str, Any] = {"all_pairs": True, "test": "t-test", "interval": "t", "adjust": "holm"} | options
     return compare(metrics=list(metrics), **chosen)
 
 
