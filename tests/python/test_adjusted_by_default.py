@@ -235,7 +235,7 @@ def test_stars_and_intervals_are_compared_within_the_family() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'. Known: metric, all"),
+        ({"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'. Known: metric, set, sets, all"),
         ({"adjust": "holms"}, "unknown adjustment 'holms': did you mean 'holm'. Known: auto, none, bonferroni, holm,"),
         ({"adjust": ""}, "unknown adjustment ''; known: auto, none, "),
         ({"adjust": "none", "family": "all"}, "family 'all' needs adjusted p-values, but the adjustment is 'none'"),

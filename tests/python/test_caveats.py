@@ -388,7 +388,7 @@ def test_adjusted_p_values_from_shuffles_have_intervals_of_their_own(own: int, c
 
 
 @given(st.integers(1, 3000), st.floats(0, 1), st.floats(1e-6, 1 - 1e-6))
-def test_the_bound_that_avoids_scipy_never_decides_otherwise(n: int, share: float, level: float) -> None:
+def test_the_tail_that_avoids_scipy_never_decides_otherwise(n: int, share: float, level: float) -> None:
     c = round(share * n)
     interval = clopper_pearson(c, n)
     assert may_lie_across(c, n, level) == (interval.low < level < interval.high)

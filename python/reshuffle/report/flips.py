@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterator, Sequence
 
 from ..results import Flips
+from .cells import Table, decimals_for
 from .frames import Columns
 from .notes import counted, number
-from .tables import Table, decimals_for
 from .terminal import Terminal
 from .text import prose, table_as_text
 

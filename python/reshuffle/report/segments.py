@@ -13,10 +13,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..results import SegmentTable
+from .cells import Table, decimals_for
 from .frames import Columns
 from .html import html_fragment
 from .notes import counted
-from .tables import Table, decimals_for
 from .terminal import Terminal
 from .text import prose, table_as_text
 

@@ -154,7 +154,12 @@ class UsedTest:
         The error rate that it controls: ``family-wise error rate`` or ``false discovery rate``.
     family : str or None
         Which tests are adjusted together: the pairs under each metric (``metric``), or all pairs under all metrics
-        (``all``). None without an adjustment.
+        (``all``). On several test sets: the pairs under each metric on each test set (``metric``) or on all test sets
+        (``sets``), or all pairs under all metrics on each test set (``set``) or on all test sets (``all``). None
+        without an adjustment.
+    n_sets : int
+        The number of test sets over which a family extends. If it is more than 1, families contain tests of other
+        comparisons, too.
     stopping : str or None
         The stopping rule of the shuffles as signatures write it, if there was one.
     """
@@ -167,6 +172,7 @@ class UsedTest:
     adjustment_title: str | None = None
     adjustment_rate: str | None = None
     family: str | None = None
+    n_sets: int = 1
     stopping: str | None = None
 
 
@@ -221,7 +227,7 @@ class Comparison:
     n_segments, n_references : int
         Segments per system, and references per segment (the maximum if it varies).
     unit : str
-        The resampling unit: ``segment`` or ``document``.
+        The resampling unit: ``segment`` or ``document``, or ``unit`` for an average over test sets with both.
     n_units : int
         The number of resampling units.
     n_strata : int or None
@@ -240,6 +246,10 @@ class Comparison:
     detectable : tuple of DetectableDifference
         The minimum detectable difference, metric by metric, for metrics whose differences have a standard error; empty
         for ``score``.
+    averaged_over : tuple of str
+        The names of the test sets, if the scores are means of those on several test sets. ``n_segments`` and
+        ``n_units`` are then those of all test sets together, whose units may differ (``unit``), and ``n_strata`` is
+        the number of test sets or of their strata.
     signature : str
         One line with everything needed to repeat the result on the same texts.
     version : str
@@ -292,13 +302,16 @@ class Comparison:
     caveats: tuple[Caveat, ...] = ()
     rankings: tuple[Ranking, ...] = ()
     detectable: tuple[DetectableDifference, ...] = ()
+    averaged_over: tuple[str, ...] = ()
 
     @property
     def family_size(self) -> int:
         """The number of tests that are adjusted together; 1 without an adjustment."""
         if self.test is None or self.test.adjustment is None:
             return 1
-        return len(self.comparisons) // (1 if self.test.family == "all" else len(self.metrics))
+        return (
+            self.test.n_sets * len(self.comparisons) // (1 if self.test.family in ("set", "all") else len(self.metrics))
+        )
 
     def __repr__(self) -> str:
         tests = "" if self.test is None else f"; {len(self.comparisons)} tests ({self.test.name})"

@@ -37,6 +37,28 @@ class SetComparison:
     signature: str
     version: str
 
+    def __str__(self) -> str:
+        from ..report import Layout, Terminal, render
+
+        return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
+
+    def render(self, fmt: str = "text") -> str:
+        """A report as a string, ending in a newline.
+
+        Parameters
+        ----------
+        fmt : str
+            A name in :data:`reshuffle.report.SET_FORMATS`.
+
+        Raises
+        ------
+        InputError
+            If there is no such format.
+        """
+        from ..report import render
+
+        return render(self, fmt)
+
     def __getitem__(self, test_set: str) -> Comparison:
         """The comparison on a test set, by name.
 
