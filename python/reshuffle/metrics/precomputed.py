@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
-from ..data.corpus import Corpus, Lines, missing, named_columns, number_systems, segment_list
+from ..data.columns import missing, named_columns, segment_list
+from ..data.corpus import Corpus, Lines, number_systems
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
 from ..types import MetricName, Missing
 from ..validate import check_name
