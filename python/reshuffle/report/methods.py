@@ -75,7 +75,8 @@ def _sentences(comparison: Comparison, cite: Cite) -> Iterator[str]:
         yield _significant(comparison, comparison.test, cite)
     if comparison.interval is not None and comparison.confidence_level is not None:
         level = number(100 * comparison.confidence_level)
-        yield f"The {level}% confidence intervals are of this type: {interval_phrase(comparison, comparison.interval, cite)}."
+        kind = interval_phrase(comparison, comparison.interval, cite)
+        yield f"The {level}% confidence intervals are of this type: {kind}."
     yield from _ranked(comparison, cite)
     yield f"All numbers were computed with reshuffle {comparison.version}; signature: {comparison.signature}."
 
