@@ -176,6 +176,8 @@ def _unit(comparison: Comparison) -> str:
 
 
 def _within(comparison: Comparison) -> str:
+    if comparison.averaged_over:
+        return " within each test set"
     return "" if comparison.n_strata is None else f" within {strata(comparison.n_strata)}"
 
 
