@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .compare import compare, score, segment_scores
     from .data.corpus import Corpus, read_corpus
     from .data.files import read_lines
+    from .data.saved import read_json
     from .errors import InputError, InputWarning
     from .flips import flips
     from .inference.intervals import bootstrap_interval, standard_error
@@ -66,6 +67,7 @@ __all__ = [
     "Corpus",
     "CorpusFunction",
     "DerivedSeed",
+    "DetectableDifference",
     "Exchangeability",
     "FlippedSegment",
     "Flips",
@@ -79,6 +81,8 @@ __all__ = [
     "OwnTexts",
     "PairedDifference",
     "Progress",
+    "RankedSystem",
+    "Ranking",
     "SegmentScores",
     "SegmentTable",
     "SetComparison",
@@ -103,6 +107,7 @@ __all__ = [
     "intraclass_correlation",
     "metric",
     "read_corpus",
+    "read_json",
     "read_lines",
     "score",
     "segment_scores",
@@ -116,6 +121,7 @@ _NAMES = {
     "compare": ("compare", "score", "segment_scores"),
     "data.corpus": ("Corpus", "read_corpus"),
     "data.files": ("read_lines",),
+    "data.saved": ("read_json",),
     "errors": ("InputError", "InputWarning"),
     "flips": ("flips",),
     "inference.intervals": ("bootstrap_interval", "standard_error"),
@@ -131,10 +137,13 @@ _NAMES = {
         "Caveat",
         "Comparison",
         "ConfidenceInterval",
+        "DetectableDifference",
         "Exchangeability",
         "FlippedSegment",
         "Flips",
         "PairedDifference",
+        "RankedSystem",
+        "Ranking",
         "SegmentTable",
         "SetComparison",
         "SignificanceResult",

@@ -20,6 +20,7 @@ from .inference.estimates import Estimate
 from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import INTERVALS, Interval, check_interval
 from .inference.multiplicity import experimentwise_error, per_comparison_level
+from .inference.rankings import with_rankings
 from .inference.tests import Plan, records, run_signature, run_tests
 from .resampling import Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
@@ -242,8 +243,11 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
         found.append(_comparison(each, _inferred(design, each, own, tests)))
     by_rule = plan.unadjusted_by_rule
     return [
-        with_caveats(comparison, design.enough, by_rule, [other for other in found if other is not comparison])
-        for comparison in found
+        with_rankings(
+            with_caveats(comparison, design.enough, by_rule, [other for other in found if other is not comparison]),
+            of_set,
+        )
+        for comparison, of_set in zip(found, replicates, strict=True)
     ]
 
 

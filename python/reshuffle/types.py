@@ -33,6 +33,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "Table",
     "TerVariant",
     "Test",
     "Tokenizer",
@@ -109,6 +110,9 @@ SeedKind: TypeAlias = Literal["test-set", "simulation", "run", "restart"]
 
 Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "html"]
 """:data:`reshuffle.report.FORMATS`."""
+
+Table: TypeAlias = Literal["systems", "pairs"]
+""":data:`reshuffle.report.TABLES`."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.SEGMENT_FORMATS`."""

@@ -17,7 +17,7 @@ from ..validate import check_name
 from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import Metric, Name
-from .process import check_room
+from .process import check_room, single_threaded_blas
 
 if TYPE_CHECKING:
     from ..settings import Levels
@@ -91,6 +91,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         check_room()
+        single_threaded_blas()
         with _broken_pipes():
             return super().invoke(ctx)
 

@@ -14,13 +14,14 @@ from typing import Any
 from ..results import Comparison, Flips, SegmentTable, SetComparison
 from ..validate import check_name
 from .csv import as_csv
-from .flips import flip_columns, flips_as_csv, flips_as_dicts, flips_as_json, flips_as_text
+from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
+from .frames import as_pandas, as_polars, rows_of
 from .html import as_html
-from .json import as_json
+from .json import as_json, sets_as_json
 from .latex import as_latex
 from .layout import Layout
 from .markdown import as_markdown
-from .rows import as_dicts, data_frame, frame_columns
+from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
     preview_as_html,
     preview_as_text,
@@ -29,7 +30,7 @@ from .segments import (
     segments_as_jsonl,
     segments_as_tsv,
 )
-from .sets import sets_as_json, sets_as_text
+from .sets import sets_as_text
 from .significance import significance_as_text
 from .terminal import Terminal
 from .text import as_text
@@ -39,12 +40,14 @@ __all__ = [
     "FORMATS",
     "SEGMENT_FORMATS",
     "SET_FORMATS",
+    "TABLES",
     "Layout",
     "Terminal",
     "as_dicts",
-    "data_frame",
+    "as_pandas",
+    "as_polars",
+    "default_table",
     "flip_columns",
-    "flips_as_dicts",
     "flips_as_text",
     "frame_columns",
     "pieces",
@@ -53,7 +56,7 @@ __all__ = [
     "render",
     "render_flips",
     "render_segments",
-    "render_sets",
+    "rows_of",
     "segment_columns",
     "segments_as_dicts",
     "significance_as_text",
@@ -98,7 +101,7 @@ def _(result: Comparison, fmt: str, layout: Layout | None = None) -> Iterable[st
 
 @pieces.register
 def _(result: SetComparison, fmt: str, layout: Layout | None = None) -> Iterable[str]:
-    return [render_sets(result, fmt, layout)]
+    return [render(result, fmt, layout)]
 
 
 @pieces.register
@@ -111,16 +114,18 @@ def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return [render_flips(result, fmt, None if layout is None else layout.terminal)]
 
 
-def render(comparison: Comparison, fmt: str = "text", layout: Layout | None = None) -> str:
-    """The comparison in one of :data:`FORMATS`, ending in a newline."""
+# Formats for programs, in which systems keep the names of the input.
+DATA_FORMATS = ("json", "csv")
+
+
+def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout | None = None) -> str:
+    """The result in one of :data:`FORMATS`, ending in a newline."""
+    layout = layout or Layout()
+    if isinstance(result, SetComparison):
+        check_name("format of several test sets", fmt, list(SET_FORMATS))
+        return SET_FORMATS[fmt](result, layout)
     check_name("format", fmt, list(FORMATS))
-    return FORMATS[fmt](comparison, layout or Layout())
-
-
-def render_sets(result: SetComparison, fmt: str = "text", layout: Layout | None = None) -> str:
-    """The comparison on several test sets in one of :data:`SET_FORMATS`, ending in a newline."""
-    check_name("format of several test sets", fmt, list(SET_FORMATS))
-    return SET_FORMATS[fmt](result, layout or Layout())
+    return FORMATS[fmt](result if fmt in DATA_FORMATS else layout.apply(result), layout)
 
 
 def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:

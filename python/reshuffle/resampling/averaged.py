@@ -293,6 +293,15 @@ class AveragedSample:
             by_set.append([(each, _variance(sample, pair)) for pair, each in zip(own, found, strict=True)])
         return [_overall(found) for found in zip(*by_set, strict=True)]
 
+    def variances_of_differences(self, pairs: Pairs) -> Scores | None:
+        """See :meth:`Sample.variances_of_differences`. Test sets are independent, so their variances add up."""
+        found = [
+            sample.variances_of_differences([(int(rows[a]), int(rows[b])) for a, b in pairs])
+            for sample, rows in self._parts()
+        ]
+        known = [variances for variances in found if variances is not None]
+        return None if len(known) < self.n_sets else mean_of(known, self.n_sets**2)
+
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`. Every test set has the shuffles of its own seed."""
         parts = zip(self.sources, self.rows.T.tolist(), strict=True)

@@ -217,6 +217,11 @@ class Replicates:
             if all(accumulator.active == [] for accumulator in accumulators):
                 break
 
+    @property
+    def has_draws(self) -> bool:
+        """Have the draws been computed?"""
+        return "draws" in vars(self)
+
     @lazy
     def draws(self) -> tuple[Scores, ...]:
         """The score of every system on every draw: an array (k, R) for each sample."""

@@ -35,7 +35,7 @@ from ..metrics.precomputed import SegmentScores
 from ..results import Exchangeability
 from ..settings import Units
 from .exchange import exchangeability
-from .linear import linear_variances
+from .linear import linear_variances, linear_variances_of_differences
 from .units import Documents, Strata, Variances, document_effects, jackknife_variances
 
 __all__ = [
@@ -220,6 +220,9 @@ class Sample(Protocol):
 
     def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
         """How the spread over shuffles compares with the standard error, pair by pair; None where unknown."""
+
+    def variances_of_differences(self, pairs: Pairs) -> Scores | None:
+        """The squared standard error of each pair's difference by the delta method; None without counts: (pairs,)."""
 
     def details(self, system: int) -> Mapping[str, float]:
         """The components of a system's score, such as precisions and the brevity penalty."""
@@ -434,6 +437,11 @@ class CountSample(ABC):
         """See :meth:`Sample.exchangeability`."""
         strata = Strata.or_single(self.strata, self.n_units)
         return exchangeability(self.metric, self.counts, self.totals, strata, pairs)
+
+    def variances_of_differences(self, pairs: Pairs) -> Scores:
+        """See :meth:`Sample.variances_of_differences`."""
+        strata = Strata.or_single(self.strata, self.n_units)
+        return linear_variances_of_differences(self.metric, self.counts, self.totals, strata, pairs)
 
     def details(self, system: int) -> Mapping[str, float]:
         """See :meth:`Sample.details`."""
@@ -681,6 +689,10 @@ class TextSample:
     def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
         """None for every pair: a function of texts has no derivatives."""
         return [None] * len(pairs)
+
+    def variances_of_differences(self, pairs: Pairs) -> None:
+        """None: a function of texts has no derivatives."""
+        return
 
     def details(self, system: int) -> Mapping[str, float]:
         """Empty: a function of texts returns only the score."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError, listed, quoted
-from ..types import Format
+from ..types import Format, Table
 from ..validate import check_name
 from .caveats import Caveat
 from .intervals import ConfidenceInterval
@@ -201,8 +201,8 @@ class Comparison:
     """The result of :func:`reshuffle.compare` or :func:`reshuffle.score`, with everything needed to repeat it.
 
     ``print(comparison)`` shows the tables of the command line, and a notebook shows them as HTML. :meth:`score` and
-    :meth:`pair` look up one number, :meth:`to_dicts` and :meth:`to_pandas` return all of them, and :meth:`render`
-    formats a report.
+    :meth:`pair` look up one number, :meth:`to_dicts`, :meth:`to_pandas` and :meth:`to_polars` return all of them, and
+    :meth:`render` formats a report.
 
     Attributes
     ----------
@@ -447,38 +447,68 @@ class Comparison:
 
         return render(self, fmt)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows of the CSV format as flat dicts: one for each system without a baseline and for each comparison.
+    def to_dicts(self, table: Table | None = None) -> list[dict[str, Any]]:
+        """The rows of a table as flat dicts.
+
+        Parameters
+        ----------
+        table : {'systems', 'pairs'}, optional
+            ``systems`` has a row for each metric and system, with its score, interval and place in the ranking.
+            ``pairs`` has a row for each metric and pair of systems, with the difference and its test. By default the
+            pairs, or the systems if the result has only scores.
 
         Returns
         -------
         list of dict
-            All have the same keys, the columns of the CSV; the value is None where one does not apply.
-            ``polars.DataFrame`` and ``pandas.DataFrame`` take the list as it is.
+            All have the same keys, the columns of the CSV (docs/guide.md describes them). The value is None where one
+            does not apply, such as ranks unless all pairs were compared.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
 
         Examples
         --------
         >>> from reshuffle import SegmentScores, compare
         >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
-        >>> rows = compare(metrics=ratings, test="ar").to_dicts()
-        >>> [(row["system"], row["score"], row["difference"], row["pvalue"]) for row in rows]
-        [('a', 2.5, None, None), ('b', 3.25, 0.75, 0.25)]
+        >>> comparison = compare(metrics=ratings, test="ar")
+        >>> [(row["system"], row["score"]) for row in comparison.to_dicts("systems")]
+        [('a', 2.5), ('b', 3.25)]
+        >>> [(row["system"], row["baseline"], row["difference"], row["pvalue"]) for row in comparison.to_dicts("pairs")]
+        [('b', 'a', 0.75, 0.25)]
         """
         from ..report import as_dicts
 
-        return as_dicts(self)
+        return as_dicts(self, table)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, table: Table | None = None) -> Any:
         """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
 
-        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers, which keep every digit of a
-        seed, and None in columns of strings.
+        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers (``Int64``, ``UInt64`` for
+        seeds) and booleans, and what pandas uses for them in columns of strings.
 
         Raises
         ------
+        InputError
+            If there is no such table.
         ModuleNotFoundError
             If pandas is not installed.
         """
-        from ..report import data_frame, frame_columns
+        from ..report import as_pandas, frame_columns
 
-        return data_frame(frame_columns(self))
+        return as_pandas(frame_columns(self, table))
+
+    def to_polars(self, table: Table | None = None) -> Any:
+        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``, where missing values are null.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
+        ModuleNotFoundError
+            If polars is not installed.
+        """
+        from ..report import as_polars, frame_columns
+
+        return as_polars(frame_columns(self, table))
