@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .compare import compare, score, segment_scores
     from .data.corpus import Corpus, read_corpus
     from .data.files import read_lines
+    from .data.saved import read_json
     from .errors import InputError, InputWarning
     from .flips import flips
     from .inference.intervals import bootstrap_interval, standard_error
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         Flips,
         PairedDifference,
         SegmentTable,
+        SetComparison,
         SignificanceResult,
         SystemScore,
         UsedInterval,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         UsedTest,
     )
     from .seeds import DerivedSeed, derive_seed
+    from .sets import TestSet, compare_sets
 
 __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
@@ -82,8 +85,10 @@ __all__ = [
     "Ranking",
     "SegmentScores",
     "SegmentTable",
+    "SetComparison",
     "SignificanceResult",
     "SystemScore",
+    "TestSet",
     "UsedInterval",
     "UsedMetric",
     "UsedStopping",
@@ -93,6 +98,7 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_test",
     "compare",
+    "compare_sets",
     "derive_seed",
     "design_effect",
     "experimentwise_error",
@@ -101,6 +107,7 @@ __all__ = [
     "intraclass_correlation",
     "metric",
     "read_corpus",
+    "read_json",
     "read_lines",
     "score",
     "segment_scores",
@@ -114,6 +121,7 @@ _NAMES = {
     "compare": ("compare", "score", "segment_scores"),
     "data.corpus": ("Corpus", "read_corpus"),
     "data.files": ("read_lines",),
+    "data.saved": ("read_json",),
     "errors": ("InputError", "InputWarning"),
     "flips": ("flips",),
     "inference.intervals": ("bootstrap_interval", "standard_error"),
@@ -137,6 +145,7 @@ _NAMES = {
         "RankedSystem",
         "Ranking",
         "SegmentTable",
+        "SetComparison",
         "SignificanceResult",
         "SystemScore",
         "UsedInterval",
@@ -145,6 +154,7 @@ _NAMES = {
         "UsedTest",
     ),
     "seeds": ("DerivedSeed", "derive_seed"),
+    "sets": ("TestSet", "compare_sets"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 _MODULES = ("_core", "data", "errors", "inference", "metrics", "report", "resampling", "results", "types")

@@ -399,7 +399,7 @@ def test_adjusted_p_values_from_shuffles_have_intervals_of_their_own(own: int, c
 
 
 @given(st.integers(1, 3000), st.floats(0, 1), st.floats(1e-6, 1 - 1e-6))
-def test_the_bound_that_avoids_scipy_never_decides_otherwise(n: int, share: float, level: float) -> None:
+def test_the_tail_that_avoids_scipy_never_decides_otherwise(n: int, share: float, level: float) -> None:
     c = round(share * n)
     interval = clopper_pearson(c, n)
     assert may_lie_across(c, n, level) == (interval.low < level < interval.high)
@@ -555,5 +555,5 @@ def test_p_values_below_a_ten_thousandth_are_printed_as_that(fmt: str) -> None:
         cell = {"latex": "$<$0.0001", "html": "&lt;0.0001"}.get(fmt, "<0.0001")
         assert cell in render(comparison, fmt)
         assert json.loads(render(comparison, "json"))["comparisons"][0]["pvalue"] == p
-        assert comparison.to_dicts()[1]["pvalue"] == p
+        assert comparison.to_dicts()[0]["pvalue"] == p
         assert "p < 0.0001 (" in str(comparison.comparisons[0].test)

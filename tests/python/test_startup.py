@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 import re
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
-from reshuffle.report import FLIP_FORMATS, FORMATS, SEGMENT_FORMATS
+from reshuffle.report import FLIP_FORMATS, FORMATS, SEGMENT_FORMATS, TABLES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 
@@ -53,6 +54,31 @@ def test_version_and_help_import_neither_numpy_nor_the_engine(option: str) -> No
 @pytest.mark.parametrize("command", ["compare", "score", "metrics", "demo"])
 def test_help_of_a_command_imports_no_numpy(command: str) -> None:
     assert not {"numpy", "scipy", "rich"} & imported_by(command, "--help")
+
+
+def test_comparing_all_pairs_imports_no_scipy(tmp_path: Path) -> None:
+    """Its import takes longer than 10,000 shuffles. Some of these p-values are near alpha, and some far from it."""
+    rng = random.Random(3)
+    for name in "abcdefgh":
+        lines = (str(rng.gauss(ord(name) / 8, 1)) for _ in range(50))
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    files = [str(tmp_path / name) for name in "abcdefgh"]
+    for test in ("ar", "bootstrap-both"):
+        options = ["--all-pairs", "--adjust", "maxt", "--test", test, "-n", "200"]
+        modules = imported_by("compare", "--scores", "rating", *files, *options)
+        assert "numpy" in modules
+        assert not {name for name in modules if name.partition(".")[0] == "scipy"}
+
+
+def test_the_command_line_starts_no_threads_of_blas() -> None:
+    source = """
+import os, sys
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+from reshuffle.cli.commands import cli
+cli(["metrics"], standalone_mode=False)
+print("numpy" in sys.modules, os.environ["OPENBLAS_NUM_THREADS"])
+"""
+    assert python(source).endswith("1\n")
 
 
 def test_importing_the_package_imports_only_what_is_used() -> None:
@@ -151,6 +177,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Family, FAMILIES),
         (types.Interval, INTERVALS),
         (types.Format, FORMATS),
+        (types.Table, TABLES),
         (types.SegmentFormat, SEGMENT_FORMATS),
         (types.FlipFormat, FLIP_FORMATS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),

@@ -17,7 +17,7 @@ from ..validate import check_name
 from .command import Command
 from .options import ARGUMENTS, compare_options, flip_options, score_options
 from .params import Metric, Name
-from .process import check_room
+from .process import check_room, single_threaded_blas
 
 if TYPE_CHECKING:
     from .metric_options import MetricChoice
@@ -89,6 +89,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         check_room()
+        single_threaded_blas()
         with _broken_pipes():
             return super().invoke(ctx)
 
@@ -128,7 +129,7 @@ def compare_command(
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
     test, p is the probability of a difference at least this large if both systems had the same expected score.
     """
-    from ..compare import compared
+    from ..comparing import compared
     from ..resampling.counting import Data
     from ..settings import ComparisonSettings, Levels
     from .job import FLAGS, Job
@@ -158,7 +159,8 @@ def score_command(
     **options: Any,
 ) -> None:
     """Score systems, and show what each score is made of."""
-    from ..compare import scored, segment_scores
+    from ..compare import segment_scores
+    from ..comparing import scored
     from ..resampling.counting import Data
     from ..settings import Levels
     from .job import FLAGS, Job

@@ -18,7 +18,7 @@ from ..errors import Argument, InputError
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["BAD_INPUT", "INTERRUPTED", "OUT_OF_MEMORY", "check_room", "cleanup", "leave"]
+__all__ = ["BAD_INPUT", "INTERRUPTED", "OUT_OF_MEMORY", "check_room", "cleanup", "leave", "single_threaded_blas"]
 
 BAD_INPUT = 2
 OUT_OF_MEMORY = 3
@@ -117,6 +117,11 @@ def check_room() -> None:
         raise MemoryError(
             f"the limit on the address space (ulimit -v) leaves less than {ROOM_BYTES >> 20} MiB; raise it"
         ) from None
+
+
+def single_threaded_blas() -> None:
+    """Have numpy's OpenBLAS start no threads: they wait busily and take the processors from the core's threads."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _about_memory(error: BaseException) -> str:

@@ -169,6 +169,10 @@ class Sample(Protocol):
     def jackknife(self) -> Variances:
         """The variances of ``leave_one_out``."""
 
+    @property
+    def linear(self) -> Variances:
+        """The variances by the delta method; :class:`InputError` for a function of texts, which has no derivatives."""
+
     def segment_values(self, a: int, b: int | None = None) -> Scores:
         """For a metric that is a mean: the segment scores of ``a``, or with ``b`` the differences a − b: (S,).
 
@@ -668,6 +672,11 @@ class TextSample:
     def jackknife(self) -> Variances:
         """See :attr:`Sample.jackknife`."""
         return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
+
+    @property
+    def linear(self) -> Variances:
+        """Raises :class:`InputError`: the function has no derivatives."""
+        return self.with_counts().linear
 
     def segment_values(self, a: int, b: int | None = None) -> Scores:
         """Raises :class:`InputError`: the score is not a mean of segment scores."""
