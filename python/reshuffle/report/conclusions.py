@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
 from ..results import Comparison, DetectableDifference, PairedDifference, Ranking, UsedMetric
 from .cells import decimals_of
