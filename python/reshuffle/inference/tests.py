@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from .. import signature
 from ..errors import Argument, InputError, either
-from ..metrics.base import Metric
+from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..metrics.precomputed import SegmentScores
 from ..resampling import Replicates, Sample
@@ -28,7 +28,7 @@ from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, SignificanceResult, UsedTest
 from ..settings import ComparisonSettings, Levels, default_alpha
 from ..validate import check_name
-from . import anova, bootstrap, closed_form, permutation, randomization, studentized
+from . import anova, best, bootstrap, closed_form, permutation, randomization, studentized
 from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import (
@@ -121,6 +121,9 @@ class SignificanceTest:
     approximate_unless_mean : bool
         Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
         approximate for them.
+    best : callable or None
+        Hsu's multiple comparisons with the best: from the replicates and the index of a metric to the p-value of each
+        system (:mod:`reshuffle.inference.best`).
     averages : bool
         Whether it can compare averages over test sets: whether it counts replicates of differences.
     """
@@ -142,6 +145,7 @@ class SignificanceTest:
     liberal_family: float | None = None
     needs_all_systems: bool = False
     approximate_unless_mean: bool = False
+    best: Callable[[Replicates, int], Scores] | None = None
     averages: bool = True
 
     @property
@@ -203,6 +207,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.centred,
             replicates="draws",
             step_down={"maxt": MAX_T_OF_CENTRED_DRAWS},
+            best=best.of_centred_draws,
         ),
         SignificanceTest(
             "bootstrap-both",
@@ -213,6 +218,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             replicates="draws",
             tails=2,
             step_down={"maxt": MAX_T_OF_BOTH},
+            best=best.of_both,
         ),
         SignificanceTest(
             "bootstrap-percentile",
@@ -223,6 +229,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             replicates="draws",
             tails=2,
             step_down={"maxt": MAX_T_OF_PERCENTILES},
+            best=best.of_percentiles,
         ),
         SignificanceTest(
             "bootstrap-shift",
@@ -265,6 +272,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             step_down={"tukey": anova.TUKEY, "scheffe": anova.SCHEFFE},
             needs_all_systems=True,
             approximate_unless_mean=True,
+            best=best.of_pooled_error,
             averages=False,
         ),
         SignificanceTest(
