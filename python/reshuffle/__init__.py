@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .compare import compare, score, segment_scores
     from .data.corpus import Corpus, read_corpus
     from .data.files import read_lines
+    from .data.saved import read_json
     from .errors import InputError, InputWarning
     from .flips import flips
     from .inference.intervals import bootstrap_interval, standard_error
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         Flips,
         PairedDifference,
         SegmentTable,
+        SetComparison,
         SignificanceResult,
         SystemScore,
         UsedInterval,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         UsedTest,
     )
     from .seeds import DerivedSeed, derive_seed
+    from .sets import TestSet, compare_sets
 
 __version__ = "0.1.0"  # the same as in Cargo.toml; a test compares them
 
@@ -64,6 +67,7 @@ __all__ = [
     "Corpus",
     "CorpusFunction",
     "DerivedSeed",
+    "DetectableDifference",
     "Exchangeability",
     "FlippedSegment",
     "Flips",
@@ -77,10 +81,14 @@ __all__ = [
     "OwnTexts",
     "PairedDifference",
     "Progress",
+    "RankedSystem",
+    "Ranking",
     "SegmentScores",
     "SegmentTable",
+    "SetComparison",
     "SignificanceResult",
     "SystemScore",
+    "TestSet",
     "UsedInterval",
     "UsedMetric",
     "UsedStopping",
@@ -90,6 +98,7 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_test",
     "compare",
+    "compare_sets",
     "derive_seed",
     "design_effect",
     "experimentwise_error",
@@ -98,6 +107,7 @@ __all__ = [
     "intraclass_correlation",
     "metric",
     "read_corpus",
+    "read_json",
     "read_lines",
     "score",
     "segment_scores",
@@ -111,6 +121,7 @@ _NAMES = {
     "compare": ("compare", "score", "segment_scores"),
     "data.corpus": ("Corpus", "read_corpus"),
     "data.files": ("read_lines",),
+    "data.saved": ("read_json",),
     "errors": ("InputError", "InputWarning"),
     "flips": ("flips",),
     "inference.intervals": ("bootstrap_interval", "standard_error"),
@@ -126,11 +137,15 @@ _NAMES = {
         "Caveat",
         "Comparison",
         "ConfidenceInterval",
+        "DetectableDifference",
         "Exchangeability",
         "FlippedSegment",
         "Flips",
         "PairedDifference",
+        "RankedSystem",
+        "Ranking",
         "SegmentTable",
+        "SetComparison",
         "SignificanceResult",
         "SystemScore",
         "UsedInterval",
@@ -139,6 +154,7 @@ _NAMES = {
         "UsedTest",
     ),
     "seeds": ("DerivedSeed", "derive_seed"),
+    "sets": ("TestSet", "compare_sets"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 _MODULES = ("_core", "data", "errors", "inference", "metrics", "report", "resampling", "results", "types")

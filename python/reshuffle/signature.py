@@ -22,8 +22,11 @@ __all__ = [
     "for_precomputed_counts",
     "for_scheme",
     "for_seeds",
+    "for_sets",
     "for_stopping",
+    "for_units",
     "joined",
+    "merged",
     "version",
 ]
 
@@ -98,6 +101,20 @@ def for_seeds(seeds: Iterable[int]) -> str:
     return f"{len(numbers)}[sha256:{digest[:8]}]"
 
 
+def merged(signatures: Iterable[str]) -> str:
+    """One signature of a metric on several test sets: values that differ are joined by ``+``.
+
+    >>> merged(["BLEU|nrefs:1|tok:13a", "BLEU|nrefs:2|tok:zh", "BLEU|nrefs:1|tok:13a"])
+    'BLEU|nrefs:1+2|tok:13a+zh'
+    """
+    values: dict[str, dict[str, None]] = {}
+    for line in signatures:
+        for part in line.split("|"):
+            key, _, value = part.partition(":")
+            values.setdefault(key, {})[value] = None
+    return joined(f"{key}:{'+'.join(own)}" if list(own) != [""] else key for key, own in values.items())
+
+
 def version() -> str:
     """The version of this package."""
     return f"version:reshuffle-{_core.VERSION}"
@@ -106,6 +123,24 @@ def version() -> str:
 def for_batch(n: int) -> str:
     """Number of problems that one call tested."""
     return f"batch:{n}"
+
+
+def for_sets(names: Iterable[str]) -> str:
+    """Names of test sets.
+
+    >>> for_sets(["newstest17", "newstest18"])
+    'sets:newstest17,newstest18'
+    """
+    return f"sets:{','.join(names)}"
+
+
+def for_units(unit: str, units: int, strata: int | None) -> list[str]:
+    """Resampling units and strata of a test set, where they are not its segments.
+
+    >>> for_units("document", 7, 2), for_units("segment", 400, None)
+    (['strata:2', 'unit:document[7]'], [])
+    """
+    return [*([] if strata is None else [f"strata:{strata}"]), *_for_unit(unit, units)]
 
 
 def _for_unit(unit: str | None, units: int | None) -> list[str]:
@@ -124,21 +159,22 @@ def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
 
 
 # The first fields of Run, which are shown unless they are None.
-LEADING_PARTS = ("interval", "test", "alternative", "adjust", "family", "scheme", "stopping", "strata")
+LEADING_PARTS = ("average", "interval", "test", "alternative", "adjust", "family", "scheme", "stopping", "strata")
 
 
 class Run(NamedTuple):
     """Signature of a run: the test, and how its replicates were made. Parts that are None are left out.
 
-    ``family`` is set only if it is not ``metric``. ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` and
-    :func:`for_stopping`. ``strata`` is the number of strata, if the result depends on them. ``units`` is the number of
-    resampling units, shown only if ``unit`` is not ``segment``. ``n`` and ``seed`` are set only if the replicates are
-    random.
+    ``average`` is the number of test sets that the scores are means over. ``family`` is set only if it is not
+    ``metric``. ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` and :func:`for_stopping`. ``strata`` is
+    the number of strata, if the result depends on them. ``units`` is the number of resampling units, shown only if
+    ``unit`` is not ``segment``. ``n`` and ``seed`` are set only if the replicates are random.
 
     >>> print(Run(test="ar", alternative="two-sided", n=99, seed=1).line.partition("|version")[0])
     test:ar|alternative:two-sided|n:99|seed:1|rng:philox4x32-10
     """
 
+    average: int | None = None
     interval: str | None = None
     test: str | None = None
     alternative: str | None = None

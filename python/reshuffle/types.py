@@ -24,6 +24,7 @@ __all__ = [
     "Interval",
     "MetricName",
     "Missing",
+    "MissingSystems",
     "Scheme",
     "SeedKind",
     "SegmentFormat",
@@ -32,6 +33,7 @@ __all__ = [
     "SmoothingPrior",
     "StandardError",
     "Stopping",
+    "Table",
     "TerVariant",
     "Test",
     "Tokenizer",
@@ -86,13 +88,16 @@ Adjustment: TypeAlias = Literal[
 ]  # fmt: skip
 """:data:`reshuffle.inference.tests.ADJUSTMENT_CHOICES`: ``auto``, ``none`` and the registry of adjustments."""
 
-Family: TypeAlias = Literal["metric", "all"]
+Family: TypeAlias = Literal["metric", "set", "sets", "all"]
 """:data:`reshuffle.inference.hypotheses.FAMILIES`."""
 
 Interval: TypeAlias = Literal[
     "percentile", "koehn", "basic", "normal", "bca", "studentized", "delta", "jackknife", "ar-studentized", "t"
 ]
 """:data:`reshuffle.inference.intervals.INTERVALS`."""
+
+MissingSystems: TypeAlias = Literal["error", "drop"]
+""":data:`reshuffle.sets.TREATMENTS_OF_MISSING_SYSTEMS`."""
 
 Missing: TypeAlias = Literal["error", "pairwise"]
 """:data:`reshuffle.metrics.precomputed.TREATMENTS_OF_MISSING`."""
@@ -105,6 +110,9 @@ SeedKind: TypeAlias = Literal["test-set", "simulation", "run", "restart"]
 
 Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "html"]
 """:data:`reshuffle.report.FORMATS`."""
+
+Table: TypeAlias = Literal["systems", "pairs"]
+""":data:`reshuffle.report.TABLES`."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
 """:data:`reshuffle.report.SEGMENT_FORMATS`."""

@@ -544,5 +544,5 @@ def test_p_values_below_a_ten_thousandth_are_printed_as_that(fmt: str) -> None:
         cell = {"latex": "$<$0.0001", "html": "&lt;0.0001"}.get(fmt, "<0.0001")
         assert cell in render(comparison, fmt)
         assert json.loads(render(comparison, "json"))["comparisons"][0]["pvalue"] == p
-        assert comparison.to_dicts()[1]["pvalue"] == p
+        assert comparison.to_dicts()[0]["pvalue"] == p
         assert "p < 0.0001 (" in str(comparison.comparisons[0].test)

@@ -285,7 +285,9 @@ def test_every_format_shows_every_metric(name: str, fmt: str) -> None:
         assert [c["pvalue"] for c in loaded["comparisons"]] == [c.test.pvalue for c in result.comparisons]
     elif fmt == "csv":
         rows = list(csv.DictReader(shown.splitlines()))
-        assert [float(row["score"]) for row in rows] == [s.score for s in result.scores]
+        assert [float(row["system_score"]) for row in rows] == [
+            result.score(p.system).score for p in result.comparisons
+        ]
     else:
         for score_ in result.scores:
             assert score_.system in shown

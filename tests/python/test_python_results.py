@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import Sequence
 from html.parser import HTMLParser
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +32,7 @@ from reshuffle import (
     segment_scores,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import FORMATS, SEGMENT_FORMATS, Layout, Terminal, render, render_segments
+from reshuffle.report import FORMATS, SEGMENT_FORMATS, TABLES, Layout, Terminal, render, render_segments
 from reshuffle.report.notes import CAVEATS, notes
 from reshuffle.report.tables import tables
 
@@ -233,13 +232,11 @@ def test_metrics_that_differ_only_in_case_are_not_confused() -> None:
 @pytest.mark.parametrize("name", RESULTS)
 def test_dicts_equal_the_rows_of_the_csv(name: str) -> None:
     result = RESULTS[name]
-    rows = list(csv.DictReader(io.StringIO(result.render("csv"))))
-    dicts = result.to_dicts()
-    assert [{key: "" if value is None else str(value) for key, value in row.items()} for row in dicts] == rows
-    assert len({tuple(row) for row in dicts}) == 1
-    json.dumps(dicts, allow_nan=False)
-    n_untested = sum(row["pvalue"] is None for row in dicts)
-    assert len(dicts) == n_untested + len(result.comparisons)
+    for table in TABLES:
+        rows = list(csv.DictReader(io.StringIO(render(result, "csv", Layout(table=table)))))
+        dicts = result.to_dicts(table)  # type: ignore[arg-type]
+        assert [{key: "" if value is None else str(value) for key, value in row.items()} for row in dicts] == rows
+        json.dumps(dicts, allow_nan=False)
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -248,10 +245,9 @@ def test_json_and_csv_carry_the_caveats(name: str) -> None:
     caveats = json.loads(result.render("json"))["caveats"]
     expected = [{"kind": c.kind} | json.loads(json.dumps(dict(c.values))) for c in result.caveats]
     assert expected == caveats
-    rows = result.to_dicts()
-    assert [row["caveats"] is None for row in rows] == [row["pvalue"] is None for row in rows]
+    rows = result.to_dicts("pairs")
     for caveat in result.caveats:
-        marked = [row for row in rows if caveat.kind in (row["caveats"] or "").split()]
+        marked = [row for row in rows if caveat.kind in row["caveats"].split()]
         if caveat.kind == "dependence":
             assert caveat.values["metric"] in {row["metric"] for row in marked}
         elif caveat.kind in ("undecided", "near-alpha"):
@@ -262,7 +258,7 @@ def test_json_and_csv_carry_the_caveats(name: str) -> None:
         else:
             assert len(marked) == len(result.comparisons)
     if result.comparisons:  # rows of scores have no caveats
-        assert {c.kind for c in result.caveats} == {kind for row in rows for kind in (row["caveats"] or "").split()}
+        assert {c.kind for c in result.caveats} == {kind for row in rows for kind in row["caveats"].split()}
     pairs = json.loads(result.render("json"))["comparisons"]
     assert [pair["caveats"] for pair in pairs] == [list(pair.caveats) for pair in result.comparisons]
 
@@ -276,7 +272,7 @@ def test_a_caveat_about_one_metric_marks_only_its_tests() -> None:
     rng = np.random.default_rng(1)
     own = SegmentScores("rating", {name: rng.integers(0, 5, 80) for name in SYSTEMS})
     result = compare(metrics=own, documents=DOCUMENTS, n_resamples=99, interval=None)
-    kinds = [row["caveats"] for row in result.to_dicts() if row["caveats"] is not None]
+    kinds = [row["caveats"] for row in result.to_dicts("pairs")]
     assert all("dependence" in of_row.split() for of_row in kinds)
     assert len(kinds) == 3
 
@@ -293,44 +289,6 @@ def test_scores_of_a_system_equal_its_row_and_its_dicts(rows: list[list[float]])
     for name, row in zip(names, rows, strict=True):
         assert row == table.system_scores(name, "m").tolist()
         assert row == [line["M"] for line in table.to_dicts() if line["system"] == name]
-
-
-@pytest.mark.parametrize("name", RESULTS)
-def test_a_data_frame_holds_the_same_rows(name: str) -> None:
-    pandas: Any = pytest.importorskip("pandas")
-    result = RESULTS[name]
-    frame = result.to_pandas()
-    dicts = result.to_dicts()
-    assert list(frame.columns) == list(dicts[0])
-    for row, expected in zip(frame.to_dict("records"), dicts, strict=True):
-        assert {key: None if pandas.isna(value) else value for key, value in row.items()} == expected
-    types = {key: str(dtype) for key, dtype in frame.dtypes.items()}
-    assert (types["score"], types["pvalue"], types["n_resamples"], types["seed"]) == (
-        *("float64",) * 2,
-        "Int64",
-        "UInt64",
-    )
-
-
-def test_a_data_frame_keeps_every_digit_of_a_seed() -> None:
-    pytest.importorskip("pandas")
-    seed = 2**64 - 1
-    frame = compare(metrics=ratings(), test="ar", scheme="iid", n_resamples=99, seed=seed, interval=None).to_pandas()
-    assert int(frame["seed"].dropna().iloc[0]) == seed
-
-
-@pytest.mark.parametrize("table", [TABLE, BY_DOCUMENT], ids=["segments", "documents"])
-def test_a_data_frame_of_segments_holds_the_same_rows(table: SegmentTable) -> None:
-    pytest.importorskip("pandas")
-    assert table.to_pandas().to_dict("records") == table.to_dicts()
-
-
-def test_without_pandas_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    for result in (RESULTS["score"], TABLE):
-        with pytest.raises(ModuleNotFoundError, match="pip install pandas; to_dicts works without it") as raised:
-            result.to_pandas()
-        assert raised.value.name == "pandas"
 
 
 def test_every_format_is_rendered() -> None:

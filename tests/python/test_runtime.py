@@ -307,7 +307,7 @@ def test_running_out_of_memory_gives_one_sentence_and_exit_code_3(
 
     monkeypatch.chdir(tmp_path)
     args = long_comparison(tmp_path, "-o", "report")[3:]
-    monkeypatch.setattr(importlib.import_module("reshuffle.compare"), "compared", fail)
+    monkeypatch.setattr(importlib.import_module("reshuffle.comparing"), "compared", fail)
     with pytest.raises(SystemExit) as stopped:
         main(args)
     out, err = capfd.readouterr()

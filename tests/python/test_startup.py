@@ -24,7 +24,7 @@ from reshuffle.inference.significance import BOOTSTRAP_METHODS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TESTS
 from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import metric_specs, tokenizer_specs
-from reshuffle.report import FLIP_FORMATS, FORMATS, SEGMENT_FORMATS
+from reshuffle.report import FLIP_FORMATS, FORMATS, SEGMENT_FORMATS, TABLES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
 
@@ -177,6 +177,7 @@ def kinds_of_seeds() -> list[str]:
         (types.Family, FAMILIES),
         (types.Interval, INTERVALS),
         (types.Format, FORMATS),
+        (types.Table, TABLES),
         (types.SegmentFormat, SEGMENT_FORMATS),
         (types.FlipFormat, FLIP_FORMATS),
         (types.CatalogueFormat, CATALOGUE_FORMATS),

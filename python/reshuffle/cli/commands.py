@@ -129,7 +129,7 @@ def compare_command(
     Every SYS is compared with the baseline, which is the first SYS unless --baseline names another. With the default
     test, p is the probability of a difference at least this large if both systems had the same expected score.
     """
-    from ..compare import compared
+    from ..comparing import compared
     from ..resampling.counting import Data
     from ..settings import ComparisonSettings, Levels
     from .job import FLAGS, Job
@@ -159,7 +159,8 @@ def score_command(
     **options: Any,
 ) -> None:
     """Score systems, and show what each score is made of."""
-    from ..compare import scored, segment_scores
+    from ..compare import segment_scores
+    from ..comparing import scored
     from ..resampling.counting import Data
     from ..settings import Levels
     from .job import FLAGS, Job

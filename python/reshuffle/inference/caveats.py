@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..settings import default_alpha
 from .enough import LARGEST
+from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
-from .multiplicity import ADJUSTMENTS
+from .multiplicity import ADJUSTMENTS, over_independent
 from .tests import INSTEAD, TESTS, Plan
 
 __all__ = ["SMALL_SAMPLE", "with_caveats"]
@@ -35,28 +38,43 @@ class _Found:
 
 @dataclass(frozen=True)
 class _Group:
-    """The tests under one metric, or all tests if ``metric`` is None. ``pairs`` are their indices in the comparison."""
+    """The tests under one metric, or all tests if ``metric`` is None. ``pairs`` are their indices in the comparison.
+
+    ``elsewhere`` are the differences on other test sets, if a family extends over several.
+    """
 
     metric: str | None
     pairs: Sequence[int]
     differences: Sequence[PairedDifference]
+    elsewhere: Sequence[PairedDifference] = ()
 
     @property
     def tests(self) -> list[SignificanceResult]:
         return [pair.test for pair in self.differences]
+
+    @property
+    def everywhere(self) -> list[PairedDifference]:
+        """The differences of the whole family, those in the comparison first."""
+        return [*self.differences, *self.elsewhere]
 
     def where(self, condition: Callable[[PairedDifference], bool]) -> list[int]:
         """The indices in the comparison of the pairs that satisfy a condition."""
         return [index for index, pair in zip(self.pairs, self.differences, strict=True) if condition(pair)]
 
 
-def with_caveats(comparison: Comparison, enough: int | None = None, unadjusted_by_rule: bool = False) -> Comparison:
+def with_caveats(
+    comparison: Comparison,
+    enough: int | None = None,
+    unadjusted_by_rule: bool = False,
+    others: Sequence[Comparison] = (),
+) -> Comparison:
     """The comparison with its caveats, in the order of :class:`~reshuffle.results.Caveat`, and those of each pair.
 
     ``enough`` is the number of replicates that ``n_resamples="auto"`` asked for, if that was used.
-    ``unadjusted_by_rule`` says that the stopping rule is the reason why ``adjust="auto"`` did not adjust.
+    ``unadjusted_by_rule`` says that the stopping rule is the reason why ``adjust="auto"`` did not adjust. ``others``
+    are the comparisons on other test sets.
     """
-    found = [*_of_tests(comparison, enough, unadjusted_by_rule), *_of_intervals(comparison)]
+    found = [*_of_tests(comparison, enough, unadjusted_by_rule, others), *_of_intervals(comparison)]
     if not {"few-replicates", "few-draws"} & {each.caveat.kind for each in found}:  # those explain all disagreements
         found += _stars_and_intervals(comparison)
     kinds: list[list[str]] = [[] for _ in comparison.comparisons]
@@ -76,17 +94,31 @@ def _by_metric(comparison: Comparison) -> list[_Group]:
     return groups
 
 
-def _families(comparison: Comparison) -> list[_Group]:
-    """The tests that are adjusted together; without an adjustment, those under each metric."""
-    if comparison.test is not None and comparison.test.family == "all":
-        return [_Group(None, range(len(comparison.comparisons)), comparison.comparisons)]
-    return _by_metric(comparison)
+def _families(comparison: Comparison, others: Sequence[Comparison] = ()) -> list[_Group]:
+    """The tests that are adjusted together; without an adjustment, those under each metric.
+
+    ``others`` are the comparisons on other test sets, whose tests may be in the same families.
+    """
+    test = comparison.test
+    if test is not None and test.family in OVER_METRICS:
+        groups = [_Group(None, range(len(comparison.comparisons)), comparison.comparisons)]
+    else:
+        groups = _by_metric(comparison)
+    if test is None or test.n_sets == 1:
+        return groups
+    elsewhere = [pair for other in others for pair in other.comparisons]
+    return [
+        replace(group, elsewhere=[pair for pair in elsewhere if group.metric in (None, pair.metric)])
+        for group in groups
+    ]
 
 
 # Caveats about tests.
 
 
-def _of_tests(comparison: Comparison, enough: int | None, unadjusted_by_rule: bool) -> Iterator[_Found]:
+def _of_tests(
+    comparison: Comparison, enough: int | None, unadjusted_by_rule: bool, others: Sequence[Comparison]
+) -> Iterator[_Found]:
     test, alpha = comparison.test, comparison.alpha
     if not comparison.comparisons or test is None or alpha is None:
         return
@@ -95,7 +127,9 @@ def _of_tests(comparison: Comparison, enough: int | None, unadjusted_by_rule: bo
         test.alternative,
         adjustment=None if test.adjustment is None else ADJUSTMENTS[test.adjustment],
         family=test.family or "metric",
+        n_sets=test.n_sets,
     )
+    families = _families(comparison, others)
     yield from map(_Found, plan.caveats)
     yield from _all_exchangeable(comparison, plan)
     yield from _undecided(comparison)
@@ -109,12 +143,12 @@ def _of_tests(comparison: Comparison, enough: int | None, unadjusted_by_rule: bo
     if plan.test.replicates is None:
         return
     # Each of these explains the next ones or makes them irrelevant, unless it is about some of the pairs only.
-    few_units = _few_units(comparison, plan, alpha)
+    few_units = _few_units(comparison, plan, families, alpha)
     yield from few_units
     if not few_units or few_units[0].pairs is not None:
         yield from (
-            _few_replicates(comparison, plan, alpha)
-            or [*_near_alpha(comparison, plan, test, alpha), *_auto_limit(enough)]
+            _few_replicates(comparison, plan, families, alpha)
+            or [*_near_alpha(comparison, plan, families, alpha), *_auto_limit(enough)]
         )
 
 
@@ -223,7 +257,16 @@ def _many_tests(comparison: Comparison, alpha: float) -> Iterator[_Found]:
         yield _Found(Caveat("many-tests", values))
 
 
-def _few_units(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]:
+def _smallest_adjusted(plan: Plan, smallest: Scores) -> Scores:
+    """The smallest p-values of a family after adjustment, from those before it."""
+    if plan.adjustment is None:
+        return smallest
+    if plan.adjustment.of_pvalues is not None:
+        return plan.adjustment.of_pvalues(smallest)
+    return smallest if plan.n_sets == 1 else over_independent(smallest, plan.n_sets)
+
+
+def _few_units(comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float) -> list[_Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
     if plan.test.replicates not in ("shuffles", "permutations"):
         return []
@@ -231,13 +274,11 @@ def _few_units(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]
     # One of the arrangements of the two systems of a pair in a unit is the observed one.
     arrangements = float(k * (k - 1) if permuted else 2)
     smallest = np.empty(len(comparison.comparisons))
-    for family in _families(comparison):
+    for family in families:
         of_family = (1 + (plan.alternative == "two-sided")) * arrangements ** -np.array(
-            [pair.n_units for pair in family.differences]
+            [pair.n_units for pair in family.everywhere]
         )
-        if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
-            of_family = plan.adjustment.of_pvalues(of_family)
-        smallest[list(family.pairs)] = of_family
+        smallest[list(family.pairs)] = _smallest_adjusted(plan, of_family)[: len(family.pairs)]
     few = np.flatnonzero(smallest > alpha).tolist()
     if not few:
         return []
@@ -252,28 +293,27 @@ def _few_units(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]
     return [_Found(Caveat("few-units", {**values, "pairs": len(few), "tests": len(smallest)}), few)]
 
 
-def _few_replicates(comparison: Comparison, plan: Plan, alpha: float) -> list[_Found]:
+def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float) -> list[_Found]:
     """Too few replicates: even the smallest p that is possible, after adjustment, is above alpha."""
-    families = _families(comparison)
     found: list[tuple[float, int, list[int]]] = []
     for family in families:
         # Exact tests have no such limit, and their p-values affect those of other tests by the adjustment.
-        numbers = [None if test.scheme == "exact" else _possible_replicates(test) for test in family.tests]
+        tests = [pair.test for pair in family.everywhere]
+        numbers = [None if test.scheme == "exact" else _possible_replicates(test) for test in tests]
         smallest = np.array(
             [
                 test.pvalue if n is None else _smallest_pvalue(plan, test, n)
-                for n, test in zip(numbers, family.tests, strict=True)
+                for n, test in zip(numbers, tests, strict=True)
             ]
         )
-        if plan.adjustment is not None and plan.adjustment.of_pvalues is not None:
-            smallest = plan.adjustment.of_pvalues(smallest)
-        limited = [index for index, n in enumerate(numbers) if n is not None]
+        smallest = _smallest_adjusted(plan, smallest)
+        limited = [index for index, n in enumerate(numbers[: len(family.pairs)]) if n is not None]
         if limited and smallest[limited].min() > alpha:
             largest = max(n for n in numbers if n is not None)
             found.append((float(smallest[limited].min()), largest, [family.pairs[index] for index in limited]))
     if not found:
         return []
-    size = len(families[0].pairs)
+    size = len(families[0].everywhere)
     values = {
         "n_resamples": found[0][1],
         "smallest": min(smallest for smallest, _, _ in found),
@@ -296,21 +336,38 @@ def _smallest_pvalue(plan: Plan, test: SignificanceResult, n: int) -> float:
     return plan.test.smallest_numerator(plan.alternative) / (n + int(test.scheme != "subgroup"))
 
 
-def _near_alpha(comparison: Comparison, plan: Plan, test: UsedTest, alpha: float) -> Iterator[_Found]:
+def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group], alpha: float) -> Iterator[_Found]:
     """p-values with a star, or without, that more replicates might move to the other side of alpha."""
+    stopping = comparison.comparisons[0].test.stopping
     # Gandy's rule bounds the probability of that.
-    if test.stopping is not None and test.stopping.startswith("gandy"):
+    if stopping is not None and stopping.rule == "gandy":
         return
     near: list[int] = []
-    for family in _families(comparison):
-        if plan.adjustment is None:
-            near += family.where(lambda pair: pair.test.may_lie_across(alpha))
-        else:
-            near += [family.pairs[index] for index in plan.adjustment.undecided(family.tests, alpha)]
+    for family in families:
+        near += [family.pairs[index] for index in _undecided_in(family, plan, alpha) if index < len(family.pairs)]
     if near:
         tests, adjusted = len(comparison.comparisons), comparison.family_size > 1
         values = {"near": len(near), "tests": tests, "alpha": alpha, "adjusted": adjusted}
         yield _Found(Caveat("near-alpha", values), near)
+
+
+def _undecided_in(family: _Group, plan: Plan, alpha: float) -> Sequence[int]:
+    """The tests of a family whose p, after adjustment, may lie on either side of alpha."""
+    if plan.adjustment is None:
+        return [index for index, test in enumerate(family.tests) if test.may_lie_across(alpha)]
+    if not plan.adjustment.from_replicates:
+        return plan.adjustment.undecided([pair.test for pair in family.everywhere], alpha)
+    # Adjusted p-values of several test sets are computed from those of each, which are shares of replicates.
+    tests = [test if plan.n_sets == 1 else _on_one_set(test, plan.n_sets) for test in family.tests]
+    return plan.adjustment.undecided(tests, plan.level_on_one_set(alpha))
+
+
+def _on_one_set(test: SignificanceResult, n_sets: int) -> SignificanceResult:
+    """The test with the p-value that is adjusted within its test set: the inverse of :func:`over_independent`."""
+    if test.adjusted_pvalue is None or test.adjusted_pvalue == test.pvalue:
+        return test
+    within = -math.expm1(math.log1p(-test.adjusted_pvalue) / n_sets) if test.adjusted_pvalue < 1 else 1.0
+    return replace(test, adjusted_pvalue=test.pvalue if math.isclose(within, test.pvalue) else within)
 
 
 def _auto_limit(enough: int | None) -> Iterator[_Found]:

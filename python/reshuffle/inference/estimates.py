@@ -132,7 +132,7 @@ class Estimate:
     def delta_error(self) -> float:
         """The standard error by the delta method."""
         sample, systems = self._alone
-        return math.sqrt(sample.with_counts().linear.variance(*systems))
+        return math.sqrt(sample.linear.variance(*systems))
 
     @lazy
     def jackknife_error(self) -> float:

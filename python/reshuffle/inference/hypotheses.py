@@ -20,22 +20,40 @@ from ..resampling.exact import MISSING
 from ..resampling.schemes import Shuffling
 from .pvalues import threshold
 
-__all__ = ["COLUMNS", "FAMILIES", "MISSING", "Hypotheses", "Observed", "Outcome", "family_size"]
+__all__ = [
+    "COLUMNS",
+    "FAMILIES",
+    "MISSING",
+    "ON_ONE_SET",
+    "OVER_METRICS",
+    "OVER_SETS",
+    "Hypotheses",
+    "Observed",
+    "Outcome",
+    "family_size",
+]
 
-# Which hypotheses about a test set are corrected together for multiple tests.
+# Which hypotheses are corrected together for multiple tests. With one test set ``set`` is the same as ``all``, and
+# ``sets`` the same as ``metric``.
 FAMILIES: Mapping[str, str] = {
-    "metric": "the pairs under each metric are a family",
-    "all": "all pairs under all metrics are one family",
+    "metric": "the pairs under each metric are a family, on each test set",
+    "set": "all pairs under all metrics are a family, on each test set",
+    "sets": "the pairs under each metric on all test sets are a family",
+    "all": "all pairs under all metrics on all test sets are one family",
 }
+# The families that contain hypotheses about several test sets, and those that contain several metrics.
+OVER_SETS, OVER_METRICS = ("sets", "all"), ("set", "all")
+# The family that the part of each family on one test set would be if there were no others.
+ON_ONE_SET: Mapping[str, str] = {"metric": "metric", "set": "all", "sets": "metric", "all": "all"}
 
 
-def family_size(family: str, n_pairs: int, n_metrics: int) -> int:
-    """The number of hypotheses in each family on a test set. ``family`` is a name in :data:`FAMILIES`.
+def family_size(family: str, n_pairs: int, n_metrics: int, n_sets: int = 1) -> int:
+    """The number of hypotheses in each family. ``family`` is a name in :data:`FAMILIES`.
 
-    >>> family_size("metric", 6, 4), family_size("all", 6, 4)
-    (6, 24)
+    >>> [family_size(family, 6, 4, 3) for family in FAMILIES]
+    [6, 24, 18, 72]
     """
-    return n_pairs * n_metrics if family == "all" else n_pairs
+    return n_pairs * (n_metrics if family in OVER_METRICS else 1) * (n_sets if family in OVER_SETS else 1)
 
 
 Index = NDArray[np.intp]
@@ -74,11 +92,14 @@ class Hypotheses:
         ([0, 0, 1, 1], [1, 2, 1, 2])
         >>> hypotheses.family.tolist(), Hypotheses.from_pairs([(1, 0), (2, 0)], 2, family="all").family.tolist()
         ([0, 0, 1, 1], [0, 0, 0, 0])
+        >>> Hypotheses.from_pairs([(1, 0)], n_metrics=2, n_sets=2, family="sets").family.tolist()
+        [0, 1, 0, 1]
         """
         column = np.repeat(np.arange(n_sets * n_metrics), len(pairs))
         test_set, metric = column // n_metrics, column % n_metrics
         systems = np.array(list(pairs) * (n_sets * n_metrics), dtype=np.intp).reshape(-1, 2).T
-        return cls(pairs, test_set, metric, systems, test_set if family == "all" else column)
+        families = {"metric": column, "set": test_set, "sets": metric, "all": np.zeros_like(column)}
+        return cls(pairs, test_set, metric, systems, families[family])
 
     @property
     def a(self) -> Index:
@@ -117,9 +138,13 @@ class Hypotheses:
         return replace(self, systems=np.concatenate([np.array(own, dtype=np.intp).reshape(-1, 2).T for own in rows], 1))
 
     def families(self) -> list[slice]:
-        """The range of indices of each family, whose hypotheses are adjacent."""
+        """The range of indices of each family, for the hypotheses about one test set."""
         ends = [*(np.flatnonzero(np.diff(self.family)) + 1).tolist(), len(self)]
         return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+
+    def families_over_sets(self) -> list[Index]:
+        """The indices of the hypotheses of each family, which may be about several test sets."""
+        return [np.flatnonzero(self.family == family) for family in np.unique(self.family)]
 
     @property
     def family_of_metric(self) -> Index:

@@ -226,6 +226,8 @@ class Interval:
         The name of the test that it inverts, and with which alone it can be used. It is then for differences only.
     of_scores : str or None
         The name of the interval that the scores of single systems have instead.
+    averages : bool
+        Whether it is defined for averages over test sets.
     """
 
     name: str
@@ -238,6 +240,7 @@ class Interval:
     uses_tails: bool = True
     inverts: str | None = None
     of_scores: str | None = None
+    averages: bool = True
 
     def confidence_interval(self, estimate: Estimate, level: float) -> ConfidenceInterval:
         """The interval of an estimate at this confidence level."""
@@ -305,6 +308,7 @@ INTERVALS: Mapping[str, Interval] = {
             "doi:10.1214/aos/1176350933",
             studentized,
             kind=SUMS,
+            averages=False,
         ),
         Interval(
             "delta",
@@ -333,6 +337,7 @@ INTERVALS: Mapping[str, Interval] = {
             kind=SUMS,
             inverts="ar-studentized",
             of_scores="percentile",
+            averages=False,
         ),
         Interval(
             "t",
@@ -342,6 +347,7 @@ INTERVALS: Mapping[str, Interval] = {
             student_t,
             kind=MEANS,
             draws=False,
+            averages=False,
         ),
     )
 }

@@ -1,8 +1,8 @@
 """Adjustments of p-values for multiple tests, which control the family-wise error rate or the false discovery rate.
 
-A family is the pairs under one metric, or all pairs under all metrics. If hypotheses with an adjusted p of at most α
-are rejected, the probability of any false rejection in the family (or the expected share of false ones among all
-rejections) is at most α, whichever null hypotheses are true.
+A family is the pairs under one metric, or all pairs under all metrics, on one test set or on several. If hypotheses
+with an adjusted p of at most α are rejected, the probability of any false rejection in the family (or the expected
+share of false ones among all rejections) is at most α, whichever null hypotheses are true.
 
 A new adjustment is a function here and an entry in :data:`ADJUSTMENTS`. An adjustment of p-values is for all tests. One
 from replicates depends on the test: see :mod:`reshuffle.inference.step_down`.
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores
 from ..results import SignificanceResult, may_lie_across
+from .hypotheses import Hypotheses, Outcome
 from .step_down import Adjusted, StepDown, Unadjusted, running_maximum
 
-__all__ = ["ADJUSTMENTS", "Adjustment", "experimentwise_error", "per_comparison_level"]
+__all__ = ["ADJUSTMENTS", "Adjustment", "experimentwise_error", "over_independent", "per_comparison_level"]
 
 # The error rates that adjustments control.
 FAMILY_WISE, FALSE_DISCOVERY = "family-wise error rate", "false discovery rate"
@@ -53,6 +54,16 @@ def per_comparison_level(error: float, n_tests: int) -> float:
     return -math.expm1(math.log1p(-error) / n_tests)
 
 
+def over_independent(pvalues: Scores, n_sets: int) -> Scores:
+    """1 − (1 − p)^G: p of the union of G independent test sets, from p of one of them. Šidák 1967.
+
+    >>> over_independent(np.array([0.01, 1.0]), 2).round(4).tolist()
+    [0.0199, 1.0]
+    """
+    with np.errstate(divide="ignore"):  # log 0 for p = 1
+        return np.asarray(-np.expm1(n_sets * np.log1p(-pvalues)))
+
+
 def bonferroni(pvalues: Scores) -> Scores:
     """m·p for m p-values: (m,) in and out. Dunn 1961, doi:10.1080/01621459.1961.10482090.
 
@@ -80,8 +91,7 @@ def sidak(pvalues: Scores) -> Scores:
     >>> sidak(np.array([0.01, 0.4])).round(4).tolist()
     [0.0199, 0.64]
     """
-    with np.errstate(divide="ignore"):  # log 0 for p = 1, whose adjusted p is 1
-        return np.asarray(-np.expm1(len(pvalues) * np.log1p(-pvalues)))
+    return over_independent(pvalues, len(pvalues))
 
 
 def hochberg(pvalues: Scores) -> Scores:
@@ -265,6 +275,21 @@ class Adjustment:
             assert step_down is not None
             adjusted = step_down.adjust(tests)
         return replace(adjusted, pvalues=np.maximum(adjusted.pvalues, p))
+
+    def over_sets(self, hypotheses: Hypotheses, outcome: Outcome) -> Scores:
+        """The p-values of several test sets, adjusted in families that contain hypotheses about all of them: (H,).
+
+        ``outcome.adjusted`` are the p-values adjusted within each test set. An adjustment of p-values starts again from
+        the p-values of the whole family. One from replicates cannot, because every test set has its own: if p is valid
+        for each of G independent test sets, 1 − (1 − p)^G is valid for all of them (Šidák 1967), and exact.
+        """
+        assert outcome.adjusted is not None
+        if self.of_pvalues is None:
+            return over_independent(outcome.adjusted, hypotheses.n_sets)
+        adjusted = np.empty_like(outcome.pvalue)
+        for family in hypotheses.families_over_sets():
+            adjusted[family] = self.of_pvalues(outcome.pvalue[family])
+        return np.maximum(adjusted, outcome.pvalue)
 
 
 ADJUSTMENTS: Mapping[str, Adjustment] = {

@@ -22,6 +22,7 @@ from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
 from ..metrics.precomputed import SegmentScores
 from ..resampling import Replicates, Sample
+from ..resampling.averaged import AveragedSample
 from ..resampling.schemes import SCHEMES, Shuffling
 from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, SignificanceResult, UsedTest
@@ -30,9 +31,20 @@ from ..validate import check_name
 from . import anova, bootstrap, closed_form, permutation, randomization, studentized
 from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
-from .hypotheses import COLUMNS, FAMILIES, MISSING, Hypotheses, Observed, Outcome, family_size
+from .hypotheses import (
+    COLUMNS,
+    FAMILIES,
+    MISSING,
+    ON_ONE_SET,
+    OVER_METRICS,
+    OVER_SETS,
+    Hypotheses,
+    Observed,
+    Outcome,
+    family_size,
+)
 from .intervals import INTERVALS, Interval
-from .multiplicity import ADJUSTMENTS, Adjustment
+from .multiplicity import ADJUSTMENTS, Adjustment, per_comparison_level
 from .simultaneous import simultaneous_ends
 from .step_down import (
     MAX_T_OF_BOTH,
@@ -109,6 +121,8 @@ class SignificanceTest:
     approximate_unless_mean : bool
         Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
         approximate for them.
+    averages : bool
+        Whether it can compare averages over test sets: whether it counts replicates of differences.
     """
 
     name: str
@@ -128,6 +142,7 @@ class SignificanceTest:
     liberal_family: float | None = None
     needs_all_systems: bool = False
     approximate_unless_mean: bool = False
+    averages: bool = True
 
     @property
     def adjustments_with_bands(self) -> list[str]:
@@ -165,6 +180,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             studentized.studentized_randomization,
             step_down={"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
             for_texts="ar",
+            averages=False,
         ),
         SignificanceTest(
             "permutation",
@@ -235,6 +251,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             closed_form.t_test,
             replicates=None,
             kind=MEANS,
+            averages=False,
         ),
         SignificanceTest(
             "anova",
@@ -248,6 +265,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             step_down={"tukey": anova.TUKEY, "scheffe": anova.SCHEFFE},
             needs_all_systems=True,
             approximate_unless_mean=True,
+            averages=False,
         ),
         SignificanceTest(
             "wilcoxon",
@@ -257,6 +275,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             closed_form.wilcoxon,
             replicates=None,
             kind=MEANS,
+            averages=False,
         ),
         SignificanceTest(
             "sign-test",
@@ -266,6 +285,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             closed_form.sign_test,
             replicates=None,
             kind=MEANS,
+            averages=False,
         ),
     )
 }
@@ -300,7 +320,7 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
 
 
 def _automatic_adjustment(
-    settings: ComparisonSettings, test: SignificanceTest, n_pairs: int, n_metrics: int
+    settings: ComparisonSettings, test: SignificanceTest, n_pairs: int, n_metrics: int, n_sets: int
 ) -> str | None:
     """The name of the adjustment that ``auto`` stands for, or None for none.
 
@@ -310,10 +330,12 @@ def _automatic_adjustment(
     if settings.simultaneous:
         return next(iter(test.step_down))
     rule = resolve_stopping(settings.stopping)
-    if n_pairs * n_metrics == 1 or (rule is not None and not rule.valid_at_all_levels):
+    n_tests = n_pairs * n_metrics * (n_sets if settings.family in OVER_SETS else 1)
+    if n_tests == 1 or (rule is not None and not rule.valid_at_all_levels):
         return None
-    own = [name for name, each in test.step_down.items() if not each.per_metric or settings.family == "metric"]
-    several = family_size(settings.family, n_pairs, n_metrics) > 1
+    several_metrics = settings.family in OVER_METRICS
+    own = [name for name, each in test.step_down.items() if not (each.per_metric and several_metrics)]
+    several = family_size(ON_ONE_SET[settings.family], n_pairs, n_metrics) > 1
     shared = several and rule is None and settings.scheme in ("auto", "iid")
     return (own or ["holm"])[0] if shared else "holm"
 
@@ -332,9 +354,10 @@ def _check_adjustment(name: str, test: SignificanceTest, family: str) -> Adjustm
             tests=Argument("test", tuple(other.name for other in TESTS.values() if name in other.step_down)),
             others=either(others),
         )
-    if family == "all" and name in test.step_down and test.step_down[name].per_metric:
+    if family in OVER_METRICS and name in test.step_down and test.step_down[name].per_metric:
         raise InputError(
-            f"adjustment {name!r} compares scores under one metric, so there is no family 'all': leave out the family"
+            f"adjustment {name!r} compares scores under one metric, so there is no family {family!r}: leave out the "
+            "family"
         )
     return adjustment
 
@@ -436,6 +459,7 @@ class Plan:
     shuffling: Shuffling = IID
     adjustment: Adjustment | None = None
     family: str = "metric"  # a name in FAMILIES
+    n_sets: int = 1  # how many test sets each family extends over
     inverted: bool = False  # whether an interval inverts the test
     simultaneous: float | None = None  # the confidence level of simultaneous intervals
     # Whether the stopping rule is the reason why ``auto`` does not adjust.
@@ -448,23 +472,26 @@ class Plan:
         *metrics: Metric | CorpusFunction,
         alpha: float | None = None,
         n_pairs: int = 1,
+        n_sets: int = 1,
     ) -> Plan:
         """Check the settings for these metrics and a number of pairs; :class:`InputError` if they cannot be combined.
 
-        This is where the adjustment ``auto`` is resolved.
+        ``metrics`` are those of all test sets, equally many for each. The adjustment ``auto`` is resolved here.
         """
         test = check_test(settings.test, settings.alternative, *metrics)
         if settings.simultaneous:
             _check_simultaneous(settings, test)
         chosen = "none" if settings.adjust is None else settings.adjust
-        family, n_metrics = settings.family, max(len(metrics), 1)
+        n_metrics = max(len(metrics) // n_sets, 1)
         check_name("adjustment", chosen, list(ADJUSTMENT_CHOICES))
-        check_name("family", family, list(FAMILIES))
-        if (chosen, family) == ("none", "all"):
+        check_name("family", settings.family, list(FAMILIES))
+        if chosen == "none" and settings.family != "metric":
             raise InputError(
-                "family 'all' needs adjusted p-values, but the adjustment is 'none': leave one of them out"
+                f"family {settings.family!r} needs adjusted p-values, but the adjustment is 'none': leave one of them "
+                "out"
             )
-        automatic = _automatic_adjustment(settings, test, n_pairs, n_metrics)
+        family = ON_ONE_SET[settings.family] if n_sets == 1 else settings.family
+        automatic = _automatic_adjustment(replace(settings, family=family), test, n_pairs, n_metrics, n_sets)
         name = {"none": None, "auto": automatic}.get(chosen, chosen)
         adjustment = None if name is None else _check_adjustment(name, test, family)
         return cls(
@@ -473,7 +500,10 @@ class Plan:
             _check_shuffling(settings, test, adjustment, alpha),
             adjustment,
             family,
-            unadjusted_by_rule=chosen == "auto" and automatic is None and family_size(family, n_pairs, n_metrics) > 1,
+            n_sets if family in OVER_SETS else 1,
+            unadjusted_by_rule=chosen == "auto"
+            and automatic is None
+            and family_size(family, n_pairs, n_metrics, n_sets) > 1,
         )
 
     def for_inversion(self, interval: str) -> Plan:
@@ -504,6 +534,25 @@ class Plan:
             )
         return replace(self, simultaneous=levels.confidence_level)
 
+    def for_average(self) -> Plan:
+        """The same test of averages over test sets, whose families contain no other tests.
+
+        :class:`InputError` if the test or the scheme does not support averages.
+        """
+        leave_out = "or leave out the average (average=False, --no-average)"
+        if not self.test.averages:
+            raise InputError(
+                "{test} does not support averages over test sets: use {tests}, {leave_out}",
+                test=_named(self.test),
+                tests=Argument("test", tuple(other.name for other in TESTS.values() if other.averages)),
+                leave_out=leave_out,
+            )
+        scheme = self.shuffling.scheme
+        if scheme not in ("auto", "iid"):
+            raise InputError(f"scheme {scheme!r} does not support averages over test sets: use 'iid', {leave_out}")
+        shuffling = replace(self.shuffling, scheme="iid")
+        return replace(self, shuffling=shuffling, family=ON_ONE_SET[self.family], n_sets=1)
+
     @property
     def tails(self) -> int:
         """2 if p is twice the share of the smaller tail, else 1."""
@@ -519,8 +568,15 @@ class Plan:
         if self.test.replicates is None or self.shuffling.scheme == "exact":
             return None
         smallest = self.test.smallest_numerator(self.alternative)
-        multiplied = self.adjustment is not None and self.adjustment.multiplies
-        return for_pvalue(alpha, smallest * family if multiplied else smallest)
+        if self.adjustment is None:
+            return for_pvalue(alpha, smallest)
+        if self.adjustment.multiplies:
+            return for_pvalue(alpha, smallest * family)
+        return for_pvalue(self.level_on_one_set(alpha), smallest)
+
+    def level_on_one_set(self, alpha: float) -> float:
+        """The level at which an adjustment within each test set keeps that of its families over test sets at α."""
+        return alpha if self.n_sets == 1 else per_comparison_level(alpha, self.n_sets)
 
     @property
     def caveats(self) -> tuple[Caveat, ...]:
@@ -550,6 +606,7 @@ class Plan:
             adjustment_title=None if adjustment is None else adjustment.title,
             adjustment_rate=None if adjustment is None else adjustment.rate,
             family=None if adjustment is None else self.family,
+            n_sets=self.n_sets,
             stopping=None if rule is None else rule.signature,
         )
 
@@ -557,11 +614,19 @@ class Plan:
 def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses) -> Outcome:
     """Test hypotheses about one or more test sets, from the replicates of each test set."""
     outcomes = [run_on_test_set(plan, replicates, hypotheses.on_test_set(t)) for t, replicates in enumerate(sets)]
-    return outcomes[0] if len(outcomes) == 1 else Outcome.concatenate(outcomes)
+    if len(outcomes) == 1:
+        return outcomes[0]
+    outcome = Outcome.concatenate(outcomes)
+    if plan.adjustment is None or plan.n_sets == 1:
+        return outcome
+    return replace(outcome, adjusted=plan.adjustment.over_sets(hypotheses, outcome))
 
 
 def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) -> Outcome:
-    """Test the hypotheses about one test set, all on the same replicates."""
+    """Test the hypotheses about one test set, all on the same replicates.
+
+    p is adjusted within the test set, even if families extend over several.
+    """
     step_down = plan.step_down
     extra = () if step_down is None else step_down.extra
     observed = Observed(
@@ -581,7 +646,8 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
     outcome = replace(outcome, adjusted=adjusted.pvalues)
     if plan.simultaneous is None or step_down is None:
         return outcome
-    low, high = simultaneous_ends(observed, adjusted, step_down, plan.simultaneous)
+    level = plan.simultaneous ** (1 / plan.n_sets)  # on each of n independent test sets
+    low, high = simultaneous_ends(observed, adjusted, step_down, level)
     return replace(outcome, low=low, high=high)
 
 
@@ -648,10 +714,11 @@ def _none_if_missing(number: int | None) -> int | None:
 
 def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: int | None) -> signature.Run:
     """The run's part of the signature of a test. It mentions resampling units and strata if p depends on them."""
-    rule, strata = plan.shuffling.stopping, replicates.strata
+    rule, strata, sample = plan.shuffling.stopping, replicates.strata, replicates.samples[0]
     on_units = plan.test.replicates is not None or plan.test.approximate_unless_mean
     on_strata = plan.test.replicates == "draws" or plan.test.approximate_unless_mean
     return signature.Run(
+        average=sample.n_sets if isinstance(sample, AveragedSample) else None,
         test=plan.test.name,
         alternative=plan.alternative,
         adjust=None if plan.adjustment is None else plan.adjustment.name,

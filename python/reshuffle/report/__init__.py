@@ -1,8 +1,8 @@
 """Results as something to read: pure functions from a result to a string.
 
-A new format is a function in a file here and an entry in :data:`FORMATS`, for scores of segments in
-:data:`SEGMENT_FORMATS`, or for flips in :data:`FLIP_FORMATS`. Its name is also in :mod:`reshuffle.types`, for type
-checkers and the command line.
+A new format is a function in a file here and an entry in :data:`FORMATS`, for several test sets in
+:data:`SET_FORMATS`, for scores of segments in :data:`SEGMENT_FORMATS`, or for flips in :data:`FLIP_FORMATS`. Its name
+is also in :mod:`reshuffle.types`, for type checkers and the command line.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from ..results import Comparison, Flips, SegmentTable
+from ..results import Comparison, Flips, SegmentTable, SetComparison
 from ..validate import check_name
 from .csv import as_csv
-from .flips import flip_columns, flips_as_csv, flips_as_dicts, flips_as_json, flips_as_text
+from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
+from .frames import as_pandas, as_polars, rows_of
 from .html import as_html
-from .json import as_json
+from .json import as_json, sets_as_json
 from .latex import as_latex
 from .layout import Layout
 from .markdown import as_markdown
-from .rows import as_dicts, data_frame, frame_columns
+from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
     preview_as_html,
     preview_as_text,
@@ -29,6 +30,7 @@ from .segments import (
     segments_as_jsonl,
     segments_as_tsv,
 )
+from .sets import sets_as_text
 from .significance import significance_as_text
 from .terminal import Terminal
 from .text import as_text
@@ -37,12 +39,15 @@ __all__ = [
     "FLIP_FORMATS",
     "FORMATS",
     "SEGMENT_FORMATS",
+    "SET_FORMATS",
+    "TABLES",
     "Layout",
     "Terminal",
     "as_dicts",
-    "data_frame",
+    "as_pandas",
+    "as_polars",
+    "default_table",
     "flip_columns",
-    "flips_as_dicts",
     "flips_as_text",
     "frame_columns",
     "pieces",
@@ -51,6 +56,7 @@ __all__ = [
     "render",
     "render_flips",
     "render_segments",
+    "rows_of",
     "segment_columns",
     "segments_as_dicts",
     "significance_as_text",
@@ -63,6 +69,11 @@ FORMATS: Mapping[str, Callable[[Comparison, Layout], str]] = {
     "markdown": as_markdown,
     "latex": as_latex,
     "html": as_html,
+}
+
+SET_FORMATS: Mapping[str, Callable[[SetComparison, Layout], str]] = {
+    "text": sets_as_text,
+    "json": sets_as_json,
 }
 
 SEGMENT_FORMATS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
@@ -89,6 +100,11 @@ def _(result: Comparison, fmt: str, layout: Layout | None = None) -> Iterable[st
 
 
 @pieces.register
+def _(result: SetComparison, fmt: str, layout: Layout | None = None) -> Iterable[str]:
+    return [render(result, fmt, layout)]
+
+
+@pieces.register
 def _(result: SegmentTable, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return render_segments(result, fmt)
 
@@ -98,10 +114,18 @@ def _(result: Flips, fmt: str, layout: Layout | None = None) -> Iterable[str]:
     return [render_flips(result, fmt, None if layout is None else layout.terminal)]
 
 
-def render(comparison: Comparison, fmt: str = "text", layout: Layout | None = None) -> str:
-    """The comparison in one of :data:`FORMATS`, ending in a newline."""
+# Formats for programs, in which systems keep the names of the input.
+DATA_FORMATS = ("json", "csv")
+
+
+def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout | None = None) -> str:
+    """The result in one of :data:`FORMATS`, ending in a newline."""
+    layout = layout or Layout()
+    if isinstance(result, SetComparison):
+        check_name("format of several test sets", fmt, list(SET_FORMATS))
+        return SET_FORMATS[fmt](result, layout)
     check_name("format", fmt, list(FORMATS))
-    return FORMATS[fmt](comparison, layout or Layout())
+    return FORMATS[fmt](result if fmt in DATA_FORMATS else layout.apply(result), layout)
 
 
 def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:

@@ -7,15 +7,16 @@ import io
 
 from ..results import Comparison
 from .layout import Layout
-from .rows import as_dicts, column_names
+from .rows import frame_columns
 
 __all__ = ["as_csv"]
 
 
 def as_csv(comparison: Comparison, layout: Layout) -> str:
-    """A row for each system that has no baseline, then a row for each comparison, metric by metric."""
+    """The table that the layout names; by default the pairs, or the systems if there are only scores."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, column_names(comparison), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(as_dicts(comparison))
+    writer = csv.writer(out, lineterminator="\n")
+    columns = frame_columns(comparison, layout.table)
+    writer.writerow(columns)
+    writer.writerows(zip(*(values for values, _ in columns.values()), strict=True))
     return out.getvalue()

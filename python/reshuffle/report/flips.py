@@ -6,15 +6,15 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ..results import Flips
+from .cells import Table, decimals_for
+from .frames import Columns
 from .notes import counted, number
-from .tables import Table, decimals_for
 from .terminal import Terminal
 from .text import prose, table_as_text
 
-__all__ = ["flip_columns", "flips_as_csv", "flips_as_dicts", "flips_as_json", "flips_as_text"]
+__all__ = ["flip_columns", "flips_as_csv", "flips_as_json", "flips_as_text"]
 
 # The most gained or lost segments that a text lists.
 MAX_LISTED = 20
@@ -123,15 +123,8 @@ def flips_as_csv(flips: Flips, terminal: Terminal) -> str:
     return out.getvalue()
 
 
-def flips_as_dicts(flips: Flips) -> list[dict[str, Any]]:
-    """The rows of the CSV."""
-    columns = flip_columns(flips)
-    rows = zip(*(values for values, _ in columns.values()), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def flip_columns(flips: Flips) -> dict[str, tuple[Sequence[Any], str | None]]:
-    """The columns of the CSV by name: values and pandas type."""
+def flip_columns(flips: Flips) -> Columns:
+    """The columns of the CSV."""
     segments = flips.segments
     return {
         flips.unit: ([each.segment for each in segments], "int64" if flips.unit == "segment" else None),

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from ..results import Comparison
+from .cells import Table
 from .layout import Layout
 from .notes import notes
-from .tables import Table, tables
+from .tables import tables
 
 __all__ = ["as_html", "html_fragment"]
 
@@ -27,7 +28,7 @@ _NUMBER = "text-align: right; padding: 0.15em 0 0.15em 1em; white-space: pre; fo
 
 def as_html(comparison: Comparison, layout: Layout) -> str:
     """A ``div`` with a ``table`` for each metric, the notes as a list, and the signature as code."""
-    return html_fragment(tables(comparison), notes(comparison), comparison.signature)
+    return html_fragment(tables(comparison, layout), notes(comparison, layout), comparison.signature)
 
 
 def html_fragment(shown: Iterable[Table], sentences: Iterable[str], signature: str) -> str:
@@ -46,9 +47,12 @@ def _table(table: Table) -> Iterator[str]:
     heads = (f'<th scope="col" style="{_RULE}{style}">{escape(name)}</th>' for name, style in header)
     yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     yield "<tbody>"
-    for row, significant in zip(table.rows, table.significant, strict=True):
-        weight = f"font-weight: {'bold' if significant else 'normal'}"
-        cells = (f'<td style="{weight}; {style}">{escape(cell)}</td>' for cell, style in zip(row, styles, strict=True))
+    for row, bold in zip(table.rows, table.bold, strict=True):
+        weights = ("font-weight: bold" if flag else "font-weight: normal" for flag in bold)
+        cells = (
+            f'<td style="{weight}; {style}">{escape(cell)}</td>'
+            for cell, weight, style in zip(row, weights, styles, strict=True)
+        )
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody>"
     yield "</table>"

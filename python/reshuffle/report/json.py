@@ -1,25 +1,50 @@
-"""JSON: one object with every number in full."""
+"""JSON: one object with every number in full, which :func:`reshuffle.read_json` reads back.
+
+A list of records has a line for each. That keeps files of many pairs short, and lines can be compared with ``diff``.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
-from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore
+from ..results import Caveat, Comparison, PairedDifference, SetComparison, SystemScore
+from ..results.schemas import COMPARISON, SETS
 from .layout import Layout
 
-__all__ = ["as_json"]
+__all__ = ["as_json", "sets_as_json"]
 
 
 def as_json(comparison: Comparison, layout: Layout) -> str:
-    """One object; docs/guide.md describes its keys."""
+    """One object; docs/json.md describes its keys."""
+    return f"{_comparison(comparison)}\n"
+
+
+def sets_as_json(sets: SetComparison, layout: Layout) -> str:
+    """One object with a comparison for each test set, and one of the averages."""
+    found = {
+        "schema": _line(SETS),
+        "signature": _line(sets.signature),
+        "version": _line(sets.version),
+        "dropped": _line(sets.dropped),
+        "test_sets": _lines("[]", (_comparison(comparison, name) for name, comparison in sets.sets.items())),
+        "average": "null" if sets.average is None else _comparison(sets.average),
+    }
+    return f"{_object(found)}\n"
+
+
+def _comparison(comparison: Comparison, name: str | None = None) -> str:
+    """The object of a comparison; ``name`` is that of its test set."""
     numbered = comparison.lacks_scores()
-    systems = [
-        {"name": name, "scores": {s.metric: _score(s, numbered) for s in comparison.scores if s.system == name}}
-        for name in comparison.systems
-    ]
-    document = {
+    scores: dict[str, dict[str, Any]] = {system: {} for system in comparison.systems}
+    for score in comparison.scores:
+        scores[score.system][score.metric] = _score(score, numbered)
+    values = {
+        **({} if name is None else {"name": name}),
+        "schema": COMPARISON,
         "signature": comparison.signature,
         "version": comparison.version,
         "baseline": comparison.baseline,
@@ -27,43 +52,43 @@ def as_json(comparison: Comparison, layout: Layout) -> str:
         "unit": comparison.unit,
         "units": comparison.n_units,
         **({} if comparison.n_strata is None else {"strata": comparison.n_strata}),
+        **({"averaged_over": comparison.averaged_over} if comparison.averaged_over else {}),
         "references": comparison.n_references,
         "n_resamples": comparison.n_resamples,
         "confidence_level": comparison.confidence_level,
         "alpha": comparison.alpha,
-        "seed": comparison.seed,
+        **_seed(comparison.seed),
         "adjustment": None if comparison.test is None else comparison.test.adjustment,
         "family": None if comparison.test is None else comparison.test.family,
         "experimentwise_error": comparison.experimentwise_error,
         "per_comparison_level": comparison.per_comparison_level,
-        "metrics": [
-            {"name": m.name, "signature": m.signature, "higher_is_better": m.higher_is_better}
-            | ({} if m.evaluations is None else {"evaluations": m.evaluations})
-            for m in comparison.metrics
-        ],
-        "systems": systems,
-        "comparisons": [_pair(pair, numbered) for pair in comparison.comparisons],
-        "caveats": [{"kind": caveat.kind, **caveat.values} for caveat in comparison.caveats],
+        "test": comparison.test,
+        "interval": comparison.interval,
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _interval(interval: ConfidenceInterval | None) -> dict[str, Any] | None:
-    if interval is None:
-        return None
-    return {
-        "low": interval.low,
-        "high": interval.high,
-        "confidence_level": interval.confidence_level,
-        "method": interval.method,
+    metrics = (
+        {"name": m.name, "signature": m.signature, "higher_is_better": m.higher_is_better}
+        | ({} if m.evaluations is None else {"evaluations": m.evaluations})
+        for m in comparison.metrics
+    )
+    lists = {
+        "metrics": metrics,
+        "systems": ({"name": name, "scores": by_metric} for name, by_metric in scores.items()),
+        "comparisons": (_pair(pair, numbered) for pair in comparison.comparisons),
+        "rankings": comparison.rankings,
+        "detectable": comparison.detectable,
+        "caveats": map(_caveat, comparison.caveats),
     }
+    return _object(
+        {key: _line(value) for key, value in values.items()}
+        | {key: _lines("[]", map(_line, records)) for key, records in lists.items()}
+    )
 
 
 def _score(score: SystemScore, numbered: bool) -> dict[str, Any]:
     return {
         "score": score.score,
         **({"n_segments": score.n_segments} if numbered else {}),
-        "confidence_interval": _interval(score.confidence_interval),
+        "confidence_interval": score.confidence_interval,
         "details": dict(score.details),
     }
 
@@ -78,22 +103,74 @@ def _pair(pair: PairedDifference, numbered: bool) -> dict[str, Any]:
         "scheme": test.scheme,
         "exact_by": test.exact_by,
         "alternative": test.alternative,
-        "difference": pair.difference,
+        "difference": test.statistic,
         **({"n_segments": pair.n_segments, "n_units": pair.n_units} if numbered else {}),
         "pvalue": test.pvalue,
-        "pvalue_interval": _interval(test.pvalue_interval),
+        "pvalue_interval": test.pvalue_interval,
         "adjusted_pvalue": test.adjusted_pvalue,
-        "confidence_interval": _interval(pair.confidence_interval),
+        "confidence_interval": pair.confidence_interval,
         "exceedances": test.exceedances,
         "n_resamples": test.n_resamples,
-        "stopping": None if test.stopping is None else asdict(test.stopping),
-        "seed": test.seed,
+        "stopping": test.stopping,
+        **_seed(test.seed),
         "tails": test.tails,
         "standard_error": test.standard_error,
         "wins": test.wins,
         "ties": test.ties,
         "intraclass_correlation": pair.intraclass_correlation,
         "design_effect": pair.design_effect,
-        "exchangeability": None if pair.exchangeability is None else asdict(pair.exchangeability),
-        "caveats": list(pair.caveats),
+        "exchangeability": pair.exchangeability,
+        "caveats": pair.caveats,
+        "test_caveats": [*map(_caveat, test.caveats)],
+        "signature": test.signature,
     }
+
+
+def _seed(seed: int | None) -> dict[str, Any]:
+    """The seed, and how it was derived if it was."""
+    derivation = getattr(seed, "derivation", None)
+    return {"seed": seed} if derivation is None else {"seed": seed, "seed_derivation": derivation}
+
+
+def _caveat(caveat: Caveat) -> dict[str, Any]:
+    return {"kind": caveat.kind, **caveat.values}
+
+
+# The layout.
+
+
+def _object(entries: Mapping[str, str]) -> str:
+    return _lines("{}", (f"{_line(key)}: {value}" for key, value in entries.items()))
+
+
+def _lines(brackets: str, items: Iterable[str]) -> str:
+    """Items on lines of their own, indented. Strings in JSON contain no line breaks."""
+    lines = ",\n".join(items).replace("\n", "\n  ")
+    return f"{brackets[0]}\n  {lines}\n{brackets[1]}" if lines else brackets
+
+
+def _line(value: object) -> str:
+    """A value on one line."""
+    try:
+        return _ENCODE(value)
+    except ValueError:  # a number that JSON does not have
+        return _ENCODE(_with_names(value))
+
+
+def _record(value: Any) -> dict[str, Any]:
+    """The fields of a record that another one contains."""
+    return {name: getattr(value, name) for name in type(value).__dataclass_fields__}
+
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_record).encode
+
+
+def _with_names(value: Any) -> Any:
+    """The value, with numbers that JSON does not have replaced by their names."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if is_dataclass(value) and not isinstance(value, type):
+        value = _record(value)
+    if isinstance(value, dict):
+        return {key: _with_names(item) for key, item in value.items()}
+    return [*map(_with_names, value)] if isinstance(value, list | tuple) else value

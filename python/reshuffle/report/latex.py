@@ -15,13 +15,13 @@ __all__ = ["as_latex"]
 def as_latex(comparison: Comparison, layout: Layout) -> str:
     """``tabular`` environments for the booktabs package; notes and signature as comments."""
     lines = ["% needs \\usepackage{booktabs}"]
-    for table in tables(comparison):
+    for table in tables(comparison, layout):
         n_numbers = len(table.header) - table.n_names
         lines += [f"% {table.title}", f"\\begin{{tabular}}{{{'l' * table.n_names}{'r' * n_numbers}}}", "\\toprule"]
         lines += [" & ".join(map(_escaped, table.header)) + r" \\", r"\midrule"]
         lines += [" & ".join(map(_escaped, row)) + r" \\" for row in table.rows]
         lines += [r"\bottomrule", r"\end{tabular}"]
-    lines += [f"% {note}" for note in [*notes(comparison), f"Signature: {comparison.signature}"]]
+    lines += [f"% {note}" for note in [*notes(comparison, layout), f"Signature: {comparison.signature}"]]
     return "\n".join(lines) + "\n"
 
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from ..errors import InputError, listed, quoted, unknown_name
+from ..results import Caveat, Comparison, Ranking
+from ..validate import check_integer
 from .terminal import Terminal
 
-__all__ = ["Layout"]
+__all__ = ["MAX_TRIANGLE", "Layout", "check_names", "check_triangle"]
+
+# Up to so many comparisons, tables of them are shown by default; likewise tables of the parts of scores.
+FEW = 12
+# A triangular matrix of more systems does not fit 80 columns.
+MAX_TRIANGLE = 20
+MAX_DIGITS = 15
 
 
 @dataclass(frozen=True)
@@ -18,12 +27,13 @@ class Layout:
     ----------
     terminal : Terminal
         Matters to text only.
-    pairs : bool
-        Show a table of all pairs, with differences, intervals and p-values.
+    pairs : bool or None
+        Whether to show tables of all comparisons, with differences, intervals and p-values. None to show them if there
+        are at most 12.
     triangle : bool
         Show the pairs as a triangular matrix of differences and stars.
     digits : int or None
-        The decimals of scores and differences; None to choose them for each metric.
+        The decimals of scores and differences, from 0 to 15; None to choose them for each metric.
     names : mapping of str to str
         What to call some systems in the report.
     table : str or None
@@ -31,12 +41,96 @@ class Layout:
     """
 
     terminal: Terminal = field(default_factory=Terminal)
-    pairs: bool = False
+    pairs: bool | None = None
     triangle: bool = False
     digits: int | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     table: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.digits is not None:
+            check_integer("digits", self.digits, 0, MAX_DIGITS)
+
     def name(self, system: str) -> str:
         """The name of a system in the report."""
         return self.names.get(system, system)
+
+    def shows_pairs(self, comparison: Comparison) -> bool:
+        """Whether the report has tables of the comparisons."""
+        if self.pairs is None:
+            return not self.triangle and 0 < len(comparison.comparisons) <= FEW
+        return self.pairs and bool(comparison.comparisons)
+
+    def shows_details(self, comparison: Comparison) -> bool:
+        """Whether tables of the parts of scores follow a table of scores under several metrics."""
+        return not comparison.comparisons and len(comparison.metrics) > 1 and len(comparison.scores) <= FEW
+
+    def apply(self, comparison: Comparison) -> Comparison:
+        """The comparison with the names of the report, for the formats that people read.
+
+        Raises
+        ------
+        InputError
+            If a name is for no system, if two systems would have the same name, or if there are too many systems for a
+            triangular matrix.
+        """
+        if self.triangle:
+            check_triangle(len(comparison.systems), comparison.baseline is None and bool(comparison.comparisons))
+        if not self.names:
+            return comparison
+        check_names(self.names, comparison.systems)
+        return replace(
+            comparison,
+            systems=tuple(map(self.name, comparison.systems)),
+            scores=tuple(replace(s, system=self.name(s.system)) for s in comparison.scores),
+            comparisons=tuple(
+                replace(p, system=self.name(p.system), baseline=self.name(p.baseline)) for p in comparison.comparisons
+            ),
+            baseline=None if comparison.baseline is None else self.name(comparison.baseline),
+            caveats=tuple(map(self._caveat, comparison.caveats)),
+            rankings=tuple(map(self._ranking, comparison.rankings)),
+        )
+
+    def _caveat(self, caveat: Caveat) -> Caveat:
+        values = {key: self.name(v) if key in ("system", "baseline") else v for key, v in caveat.values.items()}
+        return replace(caveat, values=values)
+
+    def _ranking(self, ranking: Ranking) -> Ranking:
+        def named(systems: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(map(self.name, systems))
+
+        return replace(
+            ranking,
+            systems=tuple(replace(ranked, system=self.name(ranked.system)) for ranked in ranking.systems),
+            groups=None if ranking.groups is None else tuple(map(named, ranking.groups)),
+            best=named(ranking.best),
+            mcb_best=None if ranking.mcb_best is None else named(ranking.mcb_best),
+        )
+
+
+def check_names(names: Mapping[str, str], systems: tuple[str, ...]) -> None:
+    """Raise :class:`InputError` for a name of no system, or for a name that two systems would have."""
+    where = getattr(names, "where", lambda system: "names")
+    shown: dict[str, str] = {}
+    for system in names:
+        if system not in systems:
+            raise InputError(f"{where(system)}: {unknown_name('system', system, systems)}")
+    for system in systems:
+        name = names.get(system, system)
+        if name in shown:
+            source = where(system if system in names else shown[name])
+            raise InputError(
+                f"{source}: {listed([shown[name], system])} would both be called {quoted(name)}: choose different names"
+            )
+        shown[name] = system
+
+
+def check_triangle(n_systems: int, all_pairs: bool) -> None:
+    """Raise :class:`InputError` unless the pairs can be shown as a triangular matrix."""
+    if not all_pairs:
+        raise InputError("a triangle (--triangle) needs all pairs: add --all-pairs (all_pairs=True), or leave it out")
+    if n_systems > MAX_TRIANGLE:
+        raise InputError(
+            f"a triangle (--triangle) shows at most {MAX_TRIANGLE} systems, got {n_systems}: use --pairs "
+            "(pairs=True), or the formats csv or json, which have every pair"
+        )

@@ -19,11 +19,13 @@ def as_markdown(comparison: Comparison, layout: Layout) -> str:
         return "| " + " | ".join(cells) + " |"
 
     parts = []
-    for table in tables(comparison):
+    for table in tables(comparison, layout):
         escaped = [[_escaped(cell) for cell in row] for row in [table.header, *table.rows]]
         rule = ["---" if index < table.n_names else "---:" for index in range(len(table.header))]
         parts += [f"**{_escaped(table.title)}**", "\n".join(map(line, [escaped[0], rule, *escaped[1:]]))]
-    parts.append("\n".join(f"- {note}" for note in [*notes(comparison), f"Signature: `{comparison.signature}`"]))
+    parts.append(
+        "\n".join(f"- {note}" for note in [*notes(comparison, layout), f"Signature: `{comparison.signature}`"])
+    )
     return "\n\n".join(parts) + "\n"
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
+from .layout import Layout
 
-__all__ = ["CAVEATS", "EXACT", "ci", "counted", "notes", "number", "strata", "worded"]
+__all__ = ["CAVEATS", "EXACT", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
 
 # What the error rates of adjustments are rates of.
 RATES: Mapping[str, str] = {
@@ -22,18 +23,53 @@ Values = Mapping[str, Any]
 EXACT = "†"
 
 
-def notes(comparison: Comparison) -> Iterator[str]:
+def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """The sentences below the tables: first how the numbers were computed, then the caveats."""
     for metric in comparison.metrics:
         if metric.evaluations is not None:
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
         if comparison.lacks_scores(metric.name):
             yield _missing(comparison, metric.name)
+    if comparison.baseline is None and comparison.rankings:
+        yield _ranks(comparison)
     if comparison.test is not None and comparison.alpha is not None:
         yield from _test(comparison, comparison.test, number(comparison.alpha))
     if comparison.interval is not None and comparison.confidence_level is not None:
         yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
+    yield from _not_shown(comparison, layout)
     yield from map(worded, comparison.caveats)
+
+
+def _ranks(comparison: Comparison) -> str:
+    """What the ranks and letters are."""
+    level = number(100 * (1 - (comparison.alpha or 0)))
+    certain = (
+        f"{level}% for all systems at once"
+        if comparison.rankings[0].simultaneous
+        else "not adjusted for all systems at once"
+    )
+    ranks = f"Rank: the ranks that the tests leave open, {certain}."
+    if all(ranking.groups is None for ranking in comparison.rankings):
+        return f"{ranks} Letters for groups are left out: more than 26 would be needed."
+    return f"{ranks} Group: systems that share a letter do not differ significantly."
+
+
+def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
+    """What the report leaves out to stay short, and how to see it."""
+    several = len(comparison.metrics) > 1
+    if comparison.comparisons and not layout.shows_pairs(comparison):
+        if comparison.baseline is None or several:
+            intervals = ", intervals" if comparison.interval is not None else ""
+            of_scores = " and the intervals of scores" if intervals and several else ""
+            tests = (
+                counted(len(comparison.comparisons), "pair")
+                if comparison.baseline is None
+                else counted(len(comparison.comparisons), "comparison")
+            )
+            yield f"Differences{intervals} and p of the {tests}{of_scores}: --pairs (pairs=True), json or csv."
+    if several and not comparison.comparisons and not layout.shows_details(comparison):
+        if any(score.details for score in comparison.scores):
+            yield "The parts of the scores, such as precisions: choose one metric, or json."
 
 
 def worded(caveat: Caveat) -> str:
@@ -61,6 +97,16 @@ def counted(n: int, noun: str) -> str:
     ('1 segment', '3,004 segments')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names as a phrase.
+
+    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def ci(confidence_level: float) -> str:

@@ -1,29 +1,49 @@
-"""The rows of a comparison: flat dicts, for CSV and data frames."""
+"""The numbers of a comparison as two flat tables, for CSV and data frames: its systems, and its pairs of systems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterator, Mapping
+from functools import singledispatch
 from typing import Any
 
-from ..results import Comparison, ConfidenceInterval, PairedDifference, SystemScore
+from ..results import Comparison, ConfidenceInterval, PairedDifference, RankedSystem, SetComparison, SystemScore
+from ..validate import check_name
+from .frames import Columns, rows_of
 
-__all__ = ["as_dicts", "column_names", "data_frame", "frame_columns"]
+__all__ = ["TABLES", "as_dicts", "default_table", "frame_columns"]
 
-# The columns and their pandas types; None is for strings. Integers are nullable, because pandas would turn a column
-# with missing integers into float64, which cannot hold every seed.
-COLUMNS: Mapping[str, str | None] = {
+Row = dict[str, Any]
+
+# The columns and their pandas types, as in Columns. They are the same for every comparison, so that programs which read
+# several of them need no special cases. The parts of a score are not among them, because each metric has others.
+SYSTEM_COLUMNS: Mapping[str, str | None] = {
     "system": None,
     "metric": None,
     "score": "float64",
     "low": "float64",
     "high": "float64",
-    "n_segments": "Int64",  # only if scores are missing
+    "n_segments": "Int64",
+    "position": "Int64",
+    "rank_low": "Int64",
+    "rank_high": "Int64",
+    "cluster": "Int64",
+    "letters": None,
+    "best": "boolean",
+    "mcb_pvalue": "float64",
+    "unit": None,
+    "n_units": "Int64",
+    "n_strata": "Int64",
+}
+PAIR_COLUMNS: Mapping[str, str | None] = {
+    "system": None,
     "baseline": None,
+    "metric": None,
+    "system_score": "float64",
+    "baseline_score": "float64",
     "difference": "float64",
     "difference_low": "float64",
     "difference_high": "float64",
-    "difference_n_segments": "Int64",  # only if scores are missing
+    "n_segments": "Int64",
     "test": None,
     "scheme": None,
     "alternative": None,
@@ -35,55 +55,121 @@ COLUMNS: Mapping[str, str | None] = {
     "adjusted_pvalue": "float64",
     "adjustment": None,
     "family": None,
+    "significant": "boolean",
     "unit": None,
     "n_units": "Int64",
+    "n_strata": "Int64",
     "intraclass_correlation": "float64",
     "design_effect": "float64",
-    "n_strata": "Int64",  # only if draws were within strata
     "caveats": None,
 }
 
 
-def column_names(comparison: Comparison) -> list[str]:
-    """The columns of the rows of this comparison."""
-    left_out = {
-        *([] if comparison.lacks_scores() else ["n_segments", "difference_n_segments"]),
-        *(["n_strata"] if comparison.n_strata is None else []),
+def default_table(result: Comparison | SetComparison) -> str:
+    """``pairs`` if there are tests, otherwise ``systems``."""
+    comparisons = result.sets.values() if isinstance(result, SetComparison) else [result]
+    return "pairs" if any(comparison.comparisons for comparison in comparisons) else "systems"
+
+
+@singledispatch
+def frame_columns(result: Any, table: str | None = None) -> Columns:
+    """The columns of a table in :data:`TABLES`; of :func:`default_table` for None."""
+    raise TypeError(f"no tables of {type(result).__name__}")
+
+
+@frame_columns.register
+def _(result: Comparison, table: str | None = None) -> Columns:
+    types, rows_in = _table(result, table)
+    rows = list(rows_in(result))
+    return {name: ([row[name] for row in rows], dtype) for name, dtype in types.items()}
+
+
+@frame_columns.register
+def _(result: SetComparison, table: str | None = None) -> Columns:
+    # None instead of a name like "average", which a test set could have.
+    comparisons: list[tuple[str | None, Comparison]] = [*result.sets.items()]
+    if result.average is not None:
+        comparisons.append((None, result.average))
+    types, rows_in = _table(result, table)
+    rows = [row | {"test_set": name} for name, comparison in comparisons for row in rows_in(comparison)]
+    return {name: ([row[name] for row in rows], dtype) for name, dtype in {"test_set": None, **types}.items()}
+
+
+def _table(result: Comparison | SetComparison, table: str | None) -> Table:
+    name = default_table(result) if table is None else table
+    check_name("table", name, list(TABLES))
+    return TABLES[name]
+
+
+def as_dicts(result: Comparison | SetComparison, table: str | None = None) -> list[Row]:
+    """The rows of a table in :data:`TABLES`. All have the same keys; None is for what does not apply."""
+    return rows_of(frame_columns(result, table))
+
+
+def _ends(prefix: str, interval: ConfidenceInterval | None) -> dict[str, float | None]:
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return {f"{prefix}low": low, f"{prefix}high": high}
+
+
+def _systems(comparison: Comparison) -> Iterator[Row]:
+    """A row for each metric and system, in the order of ``comparison.scores``."""
+    ranked = {
+        (r.metric, system.system): (system, system.system in r.best)
+        for r in comparison.rankings
+        for system in r.systems
     }
-    return [name for name in COLUMNS if name not in left_out]
+    for score in comparison.scores:
+        yield {
+            **_scored(score),
+            **_ranked(*ranked.get((score.metric, score.system), (None, None))),
+            "unit": comparison.unit,
+            "n_units": comparison.n_units,
+            "n_strata": comparison.n_strata,
+        }
 
 
-def as_dicts(comparison: Comparison) -> list[dict[str, Any]]:
-    """The rows of the CSV, each with all columns; None is for what does not apply."""
-    rows: list[dict[str, Any]] = []
-    used = comparison.test
-    adjustment = {} if used is None else {"adjustment": used.adjustment, "family": used.family}
-    for metric in comparison.metrics:
-        scores = {s.system: s for s in comparison.scores if s.metric == metric.name}
-        pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-        compared = {pair.system for pair in pairs}
-        rows += [_scored(score) for name, score in scores.items() if name not in compared]
-        rows += [_scored(scores[pair.system]) | _tested(pair) | adjustment for pair in pairs]
-    units = {"unit": comparison.unit, "n_units": comparison.n_units, "n_strata": comparison.n_strata}
-    return [{name: (row | units).get(name) for name in column_names(comparison)} for row in rows]
+def _scored(score: SystemScore) -> Row:
+    return {
+        "system": score.system,
+        "metric": score.metric,
+        "score": score.score,
+        **_ends("", score.confidence_interval),
+        "n_segments": score.n_segments,
+    }
 
 
-def _ends(prefix: str, interval: ConfidenceInterval | None) -> dict[str, float]:
-    return {} if interval is None else {f"{prefix}low": interval.low, f"{prefix}high": interval.high}
+def _ranked(ranked: RankedSystem | None, best: bool | None) -> Row:
+    names = ("position", "rank_low", "rank_high", "cluster", "letters", "mcb_pvalue")
+    return {name: getattr(ranked, name, None) for name in names} | {"best": best}
 
 
-def _scored(score: SystemScore) -> dict[str, Any]:
-    values = {"system": score.system, "metric": score.metric, "score": score.score, "n_segments": score.n_segments}
-    return values | _ends("", score.confidence_interval)
+def _pairs(comparison: Comparison) -> Iterator[Row]:
+    """A row for each metric and pair, in the order of ``comparison.comparisons``."""
+    scores = {(score.metric, score.system): score.score for score in comparison.scores}
+    used, alpha = comparison.test, comparison.alpha
+    for pair in comparison.comparisons:
+        yield {
+            "system_score": scores[pair.metric, pair.system],
+            "baseline_score": scores[pair.metric, pair.baseline],
+            **_tested(pair),
+            "adjustment": None if used is None else used.adjustment,
+            "family": None if used is None else used.family,
+            "significant": None if alpha is None else pair.is_significant(alpha),
+            "unit": comparison.unit,
+            "n_strata": comparison.n_strata,
+        }
 
 
-def _tested(pair: PairedDifference) -> dict[str, Any]:
+def _tested(pair: PairedDifference) -> Row:
     test = pair.test
     return {
+        "system": pair.system,
         "baseline": pair.baseline,
+        "metric": pair.metric,
         "difference": pair.difference,
         **_ends("difference_", pair.confidence_interval),
-        "difference_n_segments": pair.n_segments,
+        "n_segments": pair.n_segments,
+        "n_units": pair.n_units,
         "test": test.test,
         "scheme": test.scheme,
         "alternative": test.alternative,
@@ -98,19 +184,5 @@ def _tested(pair: PairedDifference) -> dict[str, Any]:
     }
 
 
-def frame_columns(comparison: Comparison) -> dict[str, tuple[Sequence[Any], str | None]]:
-    """The columns of the CSV by name: values and pandas type."""
-    rows = as_dicts(comparison)
-    return {name: ([row[name] for row in rows], COLUMNS[name]) for name in column_names(comparison)}
-
-
-def data_frame(values_and_types: Mapping[str, tuple[Sequence[Any], str | None]]) -> Any:
-    """A pandas data frame from columns: values and pandas type."""
-    try:
-        pandas: Any = import_module("pandas")
-    except ImportError:
-        message = "to_pandas needs pandas: pip install pandas; to_dicts works without it"
-        raise ModuleNotFoundError(message, name="pandas") from None
-    return pandas.DataFrame(
-        {name: pandas.Series(values, dtype=dtype) for name, (values, dtype) in values_and_types.items()}
-    )
+Table = tuple[Mapping[str, str | None], Callable[[Comparison], Iterator[Row]]]
+TABLES: Mapping[str, Table] = {"systems": (SYSTEM_COLUMNS, _systems), "pairs": (PAIR_COLUMNS, _pairs)}

@@ -13,9 +13,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..results import SegmentTable
+from .cells import Table, decimals_for
+from .frames import Columns
 from .html import html_fragment
 from .notes import counted
-from .tables import Table, decimals_for
 from .terminal import Terminal
 from .text import prose, table_as_text
 
@@ -128,8 +129,8 @@ def _none_if_nan(score: float) -> float | None:
     return None if score != score else score
 
 
-def segment_columns(table: SegmentTable) -> dict[str, tuple[Sequence[Any], str | None]]:
-    """The columns of the TSV by name: values and pandas type."""
+def segment_columns(table: SegmentTable) -> Columns:
+    """The columns of the TSV."""
     _check_names(table)
     n_systems = len(table.systems)
     ids = [id_ for id_ in _ids(table) for _ in range(n_systems)]

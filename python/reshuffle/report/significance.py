@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..results import SignificanceResult
+from .cells import pvalue_cell
 from .notes import counted, worded
-from .tables import pvalue_cell
 
 __all__ = ["significance_as_text"]
 

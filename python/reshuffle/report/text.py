@@ -1,121 +1,214 @@
-"""Text: tables that fit a terminal, the notes, and the signature."""
+"""Text: tables that fit a terminal, what they show in a sentence, the notes, and the signature."""
 
 from __future__ import annotations
 
-import io
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..results import Comparison
+from .cells import Table
+from .conclusions import conclusions
 from .layout import Layout
 from .notes import notes
-from .tables import Table, tables
-from .terminal import Terminal
+from .tables import tables
+from .terminal import PROSE_WIDTH, Terminal
 
 __all__ = ["as_text", "prose", "table_as_text"]
 
-# Characters between two columns of a table.
-GAP = 2
 # A name is never folded to fewer characters than this.
 MIN_NAME = 8
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def as_text(comparison: Comparison, layout: Layout) -> str:
-    """Tables that fit the terminal, the notes, and the signature on one line."""
-    terminal = layout.terminal
-    shown = (table_as_text(table, terminal) for table in tables(comparison))
-    return "\n".join([*shown, prose(notes(comparison), comparison.signature, terminal)])
+    """The systems, what the tests conclude, further tables, the notes, and the signature on one line."""
+    first, *others = (table_as_text(table, layout.terminal) for table in tables(comparison, layout))
+    answer = "".join(f"{line}\n" for line in _wrapped_all(conclusions(comparison, layout), layout.terminal))
+    below = prose(notes(comparison, layout), comparison.signature, layout.terminal)
+    return "\n".join([first, *([answer] if answer else []), *others, below])
 
 
 def prose(sentences: Iterable[str], signature: str, terminal: Terminal) -> str:
     """Sentences in lines that fit the terminal, and the signature on one line, so that it can be copied."""
-    from rich.text import Text
+    lines = [*_wrapped_all(sentences, terminal), f"Signature: {signature}"]
+    return "".join(f"{line}\n" for line in lines)
 
-    out = io.StringIO()
-    console = terminal.console(out)
+
+def _wrapped_all(sentences: Iterable[str], terminal: Terminal) -> Iterator[str]:
     for sentence in sentences:
-        console.print(Text(sentence))
-    return f"{_without_trailing_spaces(out.getvalue())}Signature: {signature}\n"
+        yield from _wrapped(_printable(sentence), terminal.width or PROSE_WIDTH)
 
 
 def table_as_text(table: Table, terminal: Terminal) -> str:
     """The title, an empty line, and the table; in several parts if it is wider than the terminal."""
-    from rich.text import Text
-
-    out = io.StringIO()
-    terminal.console(out).print(Text(table.title, style="bold"))
+    lines = [_styled(line, True, terminal) for line in _wrapped_all([table.title], terminal)]
     for part in _parts_that_fit(table, terminal.width):
-        out.write("\n")
-        _print(part, terminal, out)
-    return _without_trailing_spaces(out.getvalue())
+        lines += ["", *_lines(part, terminal)]
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _without_trailing_spaces(text: str) -> str:
-    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+def _parts_that_fit(table: Table, width: int | None) -> list[_Grid]:
+    """The table; if it is too wide, in parts that begin with the names, and with long headers on several lines."""
+    whole = _Grid.from_table(table)
+    if width is None or whole.width <= width:
+        return [whole]
+    n_names = table.n_names
+    # Names can be folded, so they leave three quarters of the width to the numbers.
+    names = min(sum(whole.widths[:n_names]) + table.gap * (n_names - 1), width // 4)
+    ends = [*table.breaks, len(table.header)]
+    parts = [[*range(ends[0])]]
+    used = names + sum(whole.widths[n_names : ends[0]]) + table.gap * (ends[0] - n_names)
+    for start, end in zip(ends, ends[1:]):  # noqa: B905 (the second is shorter)
+        more = sum(whole.widths[start:end]) + table.gap * (end - start)
+        if used + more > width:
+            parts.append([*range(n_names)])
+            used = names
+        parts[-1] += range(start, end)
+        used += more
+    return [whole.part(columns).narrowed(width) for columns in parts]
 
 
-def _widths(table: Table) -> list[int]:
-    """The width of each column on a screen, in characters."""
+class _Grid:
+    """The cells of a table as lists of lines, with the width of each column in characters on a screen."""
+
+    def __init__(
+        self,
+        header: list[list[str]],
+        rows: list[list[list[str]]],
+        bold: Sequence[Sequence[bool]],
+        rules: set[int],
+        n_names: int,
+        gap: int,
+    ) -> None:
+        self.header, self.rows, self.bold, self.rules = header, rows, bold, rules
+        self.n_names, self.gap = n_names, gap
+        self.widths = [max(map(_cell_width, column)) for column in zip(header, *rows, strict=True)]
+
+    @classmethod
+    def from_table(cls, table: Table) -> _Grid:
+        header, *rows = ([_printable(cell).split("\n") for cell in row] for row in [table.header, *table.rows])
+        return cls(header, rows, table.bold, set(table.rules), table.n_names, table.gap)
+
+    @property
+    def width(self) -> int:
+        return sum(self.widths) + self.gap * (len(self.widths) - 1)
+
+    def part(self, columns: Sequence[int]) -> _Grid:
+        """Some of the columns, without rows in which all numbers would be empty."""
+        numbers, is_first = columns[self.n_names :], columns == [*range(len(columns))]
+        kept = [n for n, row in enumerate(self.rows) if is_first or any(row[column] != [""] for column in numbers)]
+        rows = [[self.rows[number][column] for column in columns] for number in kept]
+        bold = [[self.bold[number][column] for column in columns] for number in kept]
+        rules = {kept.index(number) for number in self.rules if number in kept}
+        header = [self.header[column] for column in columns]
+        return _Grid(header, rows, bold, rules, self.n_names, self.gap)
+
+    def narrowed(self, width: int) -> _Grid:
+        """With headers of numbers, then names, on several lines where there is no room. Numbers are never folded."""
+        header, rows, n_names = self.header, self.rows, self.n_names
+        if self.width > width:
+            for index in range(n_names, len(header)):
+                widest = max((_cell_width(row[index]) for row in rows), default=0)
+                header[index] = _folded(header[index], max(widest, MIN_NAME))
+        narrow = _Grid(header, rows, self.bold, self.rules, n_names, self.gap)
+        room = [*narrow.widths]
+        excess = narrow.width - width
+        while excess > 0 and max(room[:n_names], default=0) > MIN_NAME:
+            room[max(range(n_names), key=lambda name: room[name])] -= 1
+            excess -= 1
+        for row in [header, *rows]:
+            for index in range(n_names):
+                row[index] = _folded(row[index], room[index])
+        return _Grid(header, rows, self.bold, self.rules, n_names, self.gap)
+
+
+def _lines(grid: _Grid, terminal: Terminal) -> Iterator[str]:
+    """The header, a rule, and the rows. Names are aligned left, numbers right."""
+    yield from _row(grid, grid.header, [True] * len(grid.header), terminal)
+    yield "─" * grid.width
+    for number, (row, bold) in enumerate(zip(grid.rows, grid.bold, strict=True)):
+        if number in grid.rules:
+            yield "╌" * grid.width
+        yield from _row(grid, row, bold, terminal)
+
+
+def _row(grid: _Grid, row: Sequence[Sequence[str]], bold: Sequence[bool], terminal: Terminal) -> Iterator[str]:
+    for line in range(max(map(len, row))):
+        shown = []
+        for index, cell in enumerate(row):
+            text = cell[line] if line < len(cell) else ""
+            padding = " " * (grid.widths[index] - _width(text))
+            styled = _styled(text, bold[index], terminal)
+            shown.append(styled + padding if index < grid.n_names else padding + styled)
+        yield (" " * grid.gap).join(shown).rstrip()
+
+
+def _styled(text: str, bold: bool, terminal: Terminal) -> str:
+    """``text`` in bold if the terminal shows that; spaces at its end are left as they are."""
+    if not (bold and terminal.color and text.strip()):
+        return text
+    bare = text.rstrip()
+    return f"{BOLD}{bare}{PLAIN}{text[len(bare) :]}"
+
+
+# Control characters would move the cursor; ends of lines and tabs are treated separately.
+_CONTROL = str.maketrans(dict.fromkeys(chr(code) for code in (*range(32), 127) if chr(code) not in "\t\n\r"))
+
+
+def _printable(text: str) -> str:
+    """``text`` with LF as the only end of line, and without other characters that would spoil a table."""
+    if text.isprintable():
+        return text
+    return "\n".join(text.translate(_CONTROL).expandtabs().splitlines())
+
+
+def _width(text: str) -> int:
+    """Characters on a screen: most Chinese ones take two, combining ones none."""
+    if text.isascii():
+        return len(text)
     from rich.cells import cell_len
 
-    lines = zip(*(map(str.splitlines, row) for row in [table.header, *table.rows]), strict=True)
-    return [max((cell_len(line) for cell in column for line in cell), default=0) for column in lines]
+    return cell_len(text)
 
 
-def _full_width(table: Table) -> int:
-    return sum(_widths(table)) + GAP * (len(table.header) - 1)
+def _cell_width(lines: Sequence[str]) -> int:
+    return max(map(_width, lines), default=0)
 
 
-def _parts_that_fit(table: Table, width: int | None) -> list[Table]:
-    """The table; if it is too wide, its details in tables of their own and long headers on several lines."""
-    if width is None or _full_width(table) <= width:
-        return [table]
-    widths = _widths(table)
-    names, details = range(table.n_names), range(len(widths) - table.n_details, len(widths))
-    parts = [[*range(details.start)]]
-    # Names can be folded, so they leave three quarters of the width to the numbers.
-    room = width - min(sum(widths[: table.n_names]), width // 4)
-    left = 0
-    for index in details:
-        left -= widths[index] + GAP
-        if left < 0:
-            parts.append([*names])
-            left = room - widths[index] - GAP
-        parts[-1].append(index)
-    return [_with_folded_headers(_columns(table, columns), width) for columns in parts]
+def _folded(lines: Sequence[str], width: int) -> list[str]:
+    return [part for line in lines for part in _wrapped(line, width)]
 
 
-def _columns(table: Table, columns: Sequence[int]) -> Table:
-    """A table of some of the columns."""
-    header, *rows = ([row[index] for index in columns] for row in [table.header, *table.rows])
-    return Table(table.title, header, table.n_names, 0, rows, table.significant)
+def _wrapped(text: str, width: int) -> list[str]:
+    """``text`` in lines of at most ``width``, broken at spaces, and inside words that are longer than a line.
+
+    >>> _wrapped("a sentence of a few words", 10), _wrapped("abcdef", 4)
+    (['a sentence', 'of a few', 'words'], ['abcd', 'ef'])
+    """
+    if "\n" in text:
+        return _folded(text.split("\n"), width)
+    if _width(text) <= width:
+        return [text]
+    lines, current = [], ""
+    for word in text.split(" "):
+        longer = f"{current} {word}" if current else word
+        if _width(longer) <= width:
+            current = longer
+            continue
+        if current:
+            lines.append(current)
+        *full, current = _chopped(word, width)
+        lines += full
+    return [*lines, current]
 
 
-def _with_folded_headers(table: Table, width: int) -> Table:
-    """Put headers of numbers on several lines if the table is too wide: they may contain the name of a metric."""
-    if _full_width(table) > width:
-        widths = _widths(Table("", [""] * len(table.header), rows=table.rows))
-        for index in range(table.n_names, len(widths)):
-            table.header[index] = textwrap.fill(table.header[index], max(widths[index], MIN_NAME))
-    return table
-
-
-def _print(table: Table, terminal: Terminal, out: io.StringIO) -> None:
-    """Lay out a table. Names are folded where there is no room; numbers are neither folded nor cut."""
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
-    for index, name in enumerate(table.header):
-        if index < table.n_names:
-            rich_table.add_column(Text(name), overflow="fold")
-        else:
-            rich_table.add_column(Text(name), justify="right", no_wrap=True)
-    for cells, significant in zip(table.rows, table.significant, strict=True):
-        rich_table.add_row(*map(Text, cells), style="bold" if significant else None)
-    width = _full_width(table)
-    if terminal.width is not None and width > terminal.width:
-        narrowest = width - sum(max(0, name - MIN_NAME) for name in _widths(table)[: table.n_names])
-        width = max(terminal.width, narrowest)
-    terminal.console(out, width).print(rich_table)
+def _chopped(word: str, width: int) -> list[str]:
+    """A word in pieces of at most ``width``, or of one character where that is wider."""
+    pieces, used = [""], 0
+    for character in word:
+        more = _width(character)
+        if pieces[-1] and used + more > width:
+            pieces.append("")
+            used = 0
+        pieces[-1] += character
+        used += more
+    return pieces

@@ -123,6 +123,11 @@ class Data:
         """The number of references per segment as signatures write it."""
         return None if self.corpus is None else self.corpus.n_references
 
+    @property
+    def most_references(self) -> int:
+        """The largest number of references of a segment; 0 without texts."""
+        return 0 if self.corpus is None else len(self.corpus.references)
+
     def count(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
         """Count these systems, once for each metric."""
         samples = [sample_for(m, names, self.corpus, resampling) for m in self.metrics]

@@ -139,6 +139,10 @@ class IncompleteSample(NativeSample):
         """See :meth:`Sample.exchangeability`."""
         return [self.alone(rows)[0].exchangeability([(0, 1)])[0] for rows in pairs]
 
+    def variances_of_differences(self, pairs: Pairs) -> Scores:
+        """See :meth:`Sample.variances_of_differences`."""
+        return np.array([self.alone(rows)[0].variances_of_differences([(0, 1)])[0] for rows in pairs])
+
     @lazy
     def scarce(self) -> tuple[Sequence[int], Counts]:
         """The rows with scores in so few units that a draw may have none, and their numbers of scores: (rows, S, 1)."""

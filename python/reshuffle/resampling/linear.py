@@ -7,16 +7,23 @@ their contributions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..errors import InputError
 from ..metrics.base import Counts, Metric, Scores
 from .units import Strata, Variances
 
-__all__ = ["gradient", "linear_variances", "rows_of", "slopes_of"]
+__all__ = ["gradient", "linear_variances", "linear_variances_of_differences", "rows_of", "slopes_of"]
 
 # Numerical derivatives use a step of total/2^16, for which the truncation and rounding errors are about 1e-10 each.
 STEP_BITS = 16
+
+# Numbers in memory at a time: 8 MB, whatever the number of segments.
+CELLS = 1 << 20
+# Variances of differences below this share of the variances of both scores are dominated by rounding errors.
+SMALLEST = 2.0**-30
 
 
 ADVICE = "use the jackknife or an interval from draws"
@@ -83,3 +90,33 @@ def linear_variances(metric: Metric, counts: Counts, totals: Counts, strata: Str
         return np.asarray((rows - rows.mean(axis=0)) @ slopes_of(slopes[list(systems)]))
 
     return Variances(len(counts), values, strata)
+
+
+def linear_variances_of_differences(
+    metric: Metric, counts: Counts, totals: Counts, strata: Strata, pairs: Sequence[tuple[int, int]]
+) -> Scores:
+    """The delta-method variance of each pair's difference, from (k, S, K) counts and (k, K) totals: (pairs,).
+
+    It is 0 for systems that hardly differ, so that cancellation would make it inaccurate. Cost: a product of matrices
+    with k columns and S rows. Memory: little beyond the counts and k² numbers.
+    """
+    k, n, n_counts = counts.shape
+    slopes = np.concatenate([gradient(metric, counts[[x]], totals[[x]]) for x in range(k)])
+    weights, products = np.sqrt(strata.factors), np.zeros((k, k))
+    sums = np.zeros((k, strata.n_strata))
+    size = max(1, CELLS // (k * n_counts))
+    for first in range(0, n, size):
+        block = slice(first, first + size)
+        deviations = counts[:, block] - (totals / n)[:, None]
+        values = (deviations @ slopes[:, :, None])[:, :, 0]
+        if strata.n_strata > 1:  # the mean of a single stratum is 0
+            sums += [np.bincount(strata.index[block], row, strata.n_strata) for row in values]
+        values *= weights[block]
+        products += values @ values.T
+    if strata.n_strata > 1:
+        means = sums / np.sqrt(np.maximum(strata.sizes - 1, 1))
+        products -= means @ means.T
+    a, b = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    both = products[a, a] + products[b, b]
+    variances = both - 2 * products[a, b]
+    return np.where(variances > SMALLEST * both, variances, 0.0)

@@ -154,6 +154,25 @@ class Replicates:
                     by_metric[m] = accumulator.row
         return [reduction.combine(by_metric) for reduction, by_metric in zip(reductions, rows, strict=True)]
 
+    def batch(self, other: Batch) -> Batch:
+        """The replicates with the numbers of another batch."""
+        return Batch(self.seed, other.first, other.n, self.threads, self._codes)
+
+    def statistics(self, m: int, pairs: Pairs, batch: Batch) -> Scores:
+        """The statistic of pairs of rows of sample m on the shuffles with the numbers of a batch: (pairs, n)."""
+        native, own = self.samples[m].native("shuffles"), self.batch(batch)
+        if native is None:
+            return self.samples[m].shuffle_statistics(pairs, own)
+        (series,) = self._resampler("shuffles", [m], [native]).run(
+            [_core.Series(pairs)],
+            n=own.n,
+            seed=own.seed,
+            first=own.first,
+            codes=own.codes,
+            threads=own.threads,
+        )
+        return np.asarray(series.statistics[0])
+
     def in_one_pass(self, pairs: Pairs) -> bool:
         """Does the core shuffle these pairs under all metrics in one pass?"""
         for_core = [sample.native("shuffles") for sample in self.samples]
@@ -197,6 +216,11 @@ class Replicates:
                 accumulator.update(scored if active is None else scored[[needed.index(pair) for pair in active]])
             if all(accumulator.active == [] for accumulator in accumulators):
                 break
+
+    @property
+    def has_draws(self) -> bool:
+        """Have the draws been computed?"""
+        return "draws" in vars(self)
 
     @lazy
     def draws(self) -> tuple[Scores, ...]:

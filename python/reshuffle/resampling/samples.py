@@ -35,7 +35,7 @@ from ..metrics.precomputed import SegmentScores
 from ..results import Exchangeability
 from ..settings import Units
 from .exchange import exchangeability
-from .linear import linear_variances
+from .linear import linear_variances, linear_variances_of_differences
 from .units import Documents, Strata, Variances, document_effects, jackknife_variances
 
 __all__ = [
@@ -169,6 +169,10 @@ class Sample(Protocol):
     def jackknife(self) -> Variances:
         """The variances of ``leave_one_out``."""
 
+    @property
+    def linear(self) -> Variances:
+        """The variances by the delta method; :class:`InputError` for a function of texts, which has no derivatives."""
+
     def segment_values(self, a: int, b: int | None = None) -> Scores:
         """For a metric that is a mean: the segment scores of ``a``, or with ``b`` the differences a − b: (S,).
 
@@ -216,6 +220,9 @@ class Sample(Protocol):
 
     def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
         """How the spread over shuffles compares with the standard error, pair by pair; None where unknown."""
+
+    def variances_of_differences(self, pairs: Pairs) -> Scores | None:
+        """The squared standard error of each pair's difference by the delta method; None without counts: (pairs,)."""
 
     def details(self, system: int) -> Mapping[str, float]:
         """The components of a system's score, such as precisions and the brevity penalty."""
@@ -430,6 +437,11 @@ class CountSample(ABC):
         """See :meth:`Sample.exchangeability`."""
         strata = Strata.or_single(self.strata, self.n_units)
         return exchangeability(self.metric, self.counts, self.totals, strata, pairs)
+
+    def variances_of_differences(self, pairs: Pairs) -> Scores:
+        """See :meth:`Sample.variances_of_differences`."""
+        strata = Strata.or_single(self.strata, self.n_units)
+        return linear_variances_of_differences(self.metric, self.counts, self.totals, strata, pairs)
 
     def details(self, system: int) -> Mapping[str, float]:
         """See :meth:`Sample.details`."""
@@ -661,6 +673,11 @@ class TextSample:
         """See :attr:`Sample.jackknife`."""
         return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
 
+    @property
+    def linear(self) -> Variances:
+        """Raises :class:`InputError`: the function has no derivatives."""
+        return self.with_counts().linear
+
     def segment_values(self, a: int, b: int | None = None) -> Scores:
         """Raises :class:`InputError`: the score is not a mean of segment scores."""
         raise InputError(f"{self.metric.name} is a function of texts, not a mean of segment scores")
@@ -672,6 +689,10 @@ class TextSample:
     def exchangeability(self, pairs: Pairs) -> list[Exchangeability | None]:
         """None for every pair: a function of texts has no derivatives."""
         return [None] * len(pairs)
+
+    def variances_of_differences(self, pairs: Pairs) -> None:
+        """None: a function of texts has no derivatives."""
+        return
 
     def details(self, system: int) -> Mapping[str, float]:
         """Empty: a function of texts returns only the score."""

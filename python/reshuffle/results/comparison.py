@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError, listed, quoted
-from ..types import Format
+from ..types import Format, Table
 from ..validate import check_name
 from .caveats import Caveat
 from .intervals import ConfidenceInterval
@@ -154,7 +154,12 @@ class UsedTest:
         The error rate that it controls: ``family-wise error rate`` or ``false discovery rate``.
     family : str or None
         Which tests are adjusted together: the pairs under each metric (``metric``), or all pairs under all metrics
-        (``all``). None without an adjustment.
+        (``all``). On several test sets: the pairs under each metric on each test set (``metric``) or on all test sets
+        (``sets``), or all pairs under all metrics on each test set (``set``) or on all test sets (``all``). None
+        without an adjustment.
+    n_sets : int
+        The number of test sets over which a family extends. If it is more than 1, families contain tests of other
+        comparisons, too.
     stopping : str or None
         The stopping rule of the shuffles as signatures write it, if there was one.
     """
@@ -167,6 +172,7 @@ class UsedTest:
     adjustment_title: str | None = None
     adjustment_rate: str | None = None
     family: str | None = None
+    n_sets: int = 1
     stopping: str | None = None
 
 
@@ -195,8 +201,8 @@ class Comparison:
     """The result of :func:`reshuffle.compare` or :func:`reshuffle.score`, with everything needed to repeat it.
 
     ``print(comparison)`` shows the tables of the command line, and a notebook shows them as HTML. :meth:`score` and
-    :meth:`pair` look up one number, :meth:`to_dicts` and :meth:`to_pandas` return all of them, and :meth:`render`
-    formats a report.
+    :meth:`pair` look up one number, :meth:`to_dicts`, :meth:`to_pandas` and :meth:`to_polars` return all of them, and
+    :meth:`render` formats a report.
 
     Attributes
     ----------
@@ -221,7 +227,7 @@ class Comparison:
     n_segments, n_references : int
         Segments per system, and references per segment (the maximum if it varies).
     unit : str
-        The resampling unit: ``segment`` or ``document``.
+        The resampling unit: ``segment`` or ``document``, or ``unit`` for an average over test sets with both.
     n_units : int
         The number of resampling units.
     n_strata : int or None
@@ -240,6 +246,10 @@ class Comparison:
     detectable : tuple of DetectableDifference
         The minimum detectable difference, metric by metric, for metrics whose differences have a standard error; empty
         for ``score``.
+    averaged_over : tuple of str
+        The names of the test sets, if the scores are means of those on several test sets. ``n_segments`` and
+        ``n_units`` are then those of all test sets together, whose units may differ (``unit``), and ``n_strata`` is
+        the number of test sets or of their strata.
     signature : str
         One line with everything needed to repeat the result on the same texts.
     version : str
@@ -292,13 +302,16 @@ class Comparison:
     caveats: tuple[Caveat, ...] = ()
     rankings: tuple[Ranking, ...] = ()
     detectable: tuple[DetectableDifference, ...] = ()
+    averaged_over: tuple[str, ...] = ()
 
     @property
     def family_size(self) -> int:
         """The number of tests that are adjusted together; 1 without an adjustment."""
         if self.test is None or self.test.adjustment is None:
             return 1
-        return len(self.comparisons) // (1 if self.test.family == "all" else len(self.metrics))
+        return (
+            self.test.n_sets * len(self.comparisons) // (1 if self.test.family in ("set", "all") else len(self.metrics))
+        )
 
     def __repr__(self) -> str:
         tests = "" if self.test is None else f"; {len(self.comparisons)} tests ({self.test.name})"
@@ -434,38 +447,68 @@ class Comparison:
 
         return render(self, fmt)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows of the CSV format as flat dicts: one for each system without a baseline and for each comparison.
+    def to_dicts(self, table: Table | None = None) -> list[dict[str, Any]]:
+        """The rows of a table as flat dicts.
+
+        Parameters
+        ----------
+        table : {'systems', 'pairs'}, optional
+            ``systems`` has a row for each metric and system, with its score, interval and place in the ranking.
+            ``pairs`` has a row for each metric and pair of systems, with the difference and its test. By default the
+            pairs, or the systems if the result has only scores.
 
         Returns
         -------
         list of dict
-            All have the same keys, the columns of the CSV; the value is None where one does not apply.
-            ``polars.DataFrame`` and ``pandas.DataFrame`` take the list as it is.
+            All have the same keys, the columns of the CSV (docs/guide.md describes them). The value is None where one
+            does not apply, such as ranks unless all pairs were compared.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
 
         Examples
         --------
         >>> from reshuffle import SegmentScores, compare
         >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
-        >>> rows = compare(metrics=ratings, test="ar").to_dicts()
-        >>> [(row["system"], row["score"], row["difference"], row["pvalue"]) for row in rows]
-        [('a', 2.5, None, None), ('b', 3.25, 0.75, 0.25)]
+        >>> comparison = compare(metrics=ratings, test="ar")
+        >>> [(row["system"], row["score"]) for row in comparison.to_dicts("systems")]
+        [('a', 2.5), ('b', 3.25)]
+        >>> [(row["system"], row["baseline"], row["difference"], row["pvalue"]) for row in comparison.to_dicts("pairs")]
+        [('b', 'a', 0.75, 0.25)]
         """
         from ..report import as_dicts
 
-        return as_dicts(self)
+        return as_dicts(self, table)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, table: Table | None = None) -> Any:
         """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
 
-        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers, which keep every digit of a
-        seed, and None in columns of strings.
+        Missing values are NaN in columns of floats, ``pandas.NA`` in columns of integers (``Int64``, ``UInt64`` for
+        seeds) and booleans, and what pandas uses for them in columns of strings.
 
         Raises
         ------
+        InputError
+            If there is no such table.
         ModuleNotFoundError
             If pandas is not installed.
         """
-        from ..report import data_frame, frame_columns
+        from ..report import as_pandas, frame_columns
 
-        return data_frame(frame_columns(self))
+        return as_pandas(frame_columns(self, table))
+
+    def to_polars(self, table: Table | None = None) -> Any:
+        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``, where missing values are null.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
+        ModuleNotFoundError
+            If polars is not installed.
+        """
+        from ..report import as_polars, frame_columns
+
+        return as_polars(frame_columns(self, table))

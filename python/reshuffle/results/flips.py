@@ -162,9 +162,9 @@ class Flips:
             With the keys ``segment`` (or ``document``), ``baseline_score``, ``system_score``, ``flip`` and
             ``influence``.
         """
-        from ..report import flips_as_dicts
+        from ..report import flip_columns, rows_of
 
-        return flips_as_dicts(self)
+        return rows_of(flip_columns(self))
 
     def to_pandas(self) -> Any:
         """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``.
@@ -174,6 +174,18 @@ class Flips:
         ModuleNotFoundError
             If pandas is not installed.
         """
-        from ..report import data_frame, flip_columns
+        from ..report import as_pandas, flip_columns
 
-        return data_frame(flip_columns(self))
+        return as_pandas(flip_columns(self))
+
+    def to_polars(self) -> Any:
+        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If polars is not installed.
+        """
+        from ..report import as_polars, flip_columns
+
+        return as_polars(flip_columns(self))

@@ -155,6 +155,18 @@ class SegmentTable:
         ModuleNotFoundError
             If pandas is not installed.
         """
-        from ..report import data_frame, segment_columns
+        from ..report import as_pandas, segment_columns
 
-        return data_frame(segment_columns(self))
+        return as_pandas(segment_columns(self))
+
+    def to_polars(self) -> Any:
+        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If polars is not installed.
+        """
+        from ..report import as_polars, segment_columns
+
+        return as_polars(segment_columns(self))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import unknown_name
+from ..types import Table
 from .comparison import Comparison
 
 __all__ = ["SetComparison"]
@@ -35,6 +37,28 @@ class SetComparison:
     signature: str
     version: str
 
+    def __str__(self) -> str:
+        from ..report import Layout, Terminal, render
+
+        return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
+
+    def render(self, fmt: str = "text") -> str:
+        """A report as a string, ending in a newline.
+
+        Parameters
+        ----------
+        fmt : str
+            A name in :data:`reshuffle.report.SET_FORMATS`.
+
+        Raises
+        ------
+        InputError
+            If there is no such format.
+        """
+        from ..report import render
+
+        return render(self, fmt)
+
     def __getitem__(self, test_set: str) -> Comparison:
         """The comparison on a test set, by name.
 
@@ -46,3 +70,29 @@ class SetComparison:
         if test_set not in self.sets:
             raise unknown_name("test set", test_set, self.sets)
         return self.sets[test_set]
+
+    def to_dicts(self, table: Table | None = None) -> list[dict[str, Any]]:
+        """The rows of :meth:`Comparison.to_dicts` for every test set, and then for the average over them.
+
+        The first column is ``test_set``, the name of the test set; None for the average.
+
+        Raises
+        ------
+        InputError
+            If there is no such table.
+        """
+        from ..report import as_dicts
+
+        return as_dicts(self, table)
+
+    def to_pandas(self, table: Table | None = None) -> Any:
+        """The rows of :meth:`to_dicts` as a ``pandas.DataFrame``: see :meth:`Comparison.to_pandas`."""
+        from ..report import as_pandas, frame_columns
+
+        return as_pandas(frame_columns(self, table))
+
+    def to_polars(self, table: Table | None = None) -> Any:
+        """The rows of :meth:`to_dicts` as a ``polars.DataFrame``: see :meth:`Comparison.to_polars`."""
+        from ..report import as_polars, frame_columns
+
+        return as_polars(frame_columns(self, table))

@@ -1,0 +1,405 @@
+"""From counted test sets to comparisons, step by step: what ``compare``, ``compare_sets`` and ``score`` share.
+
+A comparison of one test set is that of several test sets of which there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _core, signature
+from .errors import InputError, either, unknown_name
+from .inference.caveats import with_caveats
+from .inference.enough import automatic
+from .inference.estimates import Estimate
+from .inference.hypotheses import Hypotheses, Outcome, family_size
+from .inference.intervals import INTERVALS, Interval, check_interval
+from .inference.multiplicity import experimentwise_error, per_comparison_level
+from .inference.rankings import with_rankings
+from .inference.tests import Plan, records, run_signature, run_tests
+from .resampling import Pairs, Replicates, Sample
+from .resampling.averaged import AveragedData, averaged_samples
+from .resampling.counting import Data
+from .resampling.units import Documents, Strata
+from .results import (
+    Comparison,
+    ConfidenceInterval,
+    Exchangeability,
+    PairedDifference,
+    SignificanceResult,
+    SystemScore,
+    UsedMetric,
+)
+from .settings import ComparisonSettings, Levels, Resampling, Units
+
+__all__ = ["Design", "Inferred", "Resampled", "average_of", "compared", "comparisons_of", "scored"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is compared on every test set, and how. The first system is the baseline if there is one."""
+
+    names: tuple[str, ...]
+    baseline: str | None
+    pairs: Pairs
+    plan: Plan
+    interval: Interval | None
+    levels: Levels
+    resampling: Resampling
+    # The number of replicates that would be enough, if the number was chosen by "auto".
+    enough: int | None
+
+    @classmethod
+    def from_settings(
+        cls,
+        names: tuple[str, ...],
+        sets: Sequence[Data],
+        testing: ComparisonSettings,
+        levels: Levels,
+        resampling: Resampling,
+    ) -> Design:
+        """Check that the settings go with one another and with the metrics of all test sets."""
+        names, baseline = _in_order(names, testing)
+        # Pairs are (system, baseline): a positive difference means that the system scores higher.
+        pairs = [(y, x) for x, y in combinations(range(len(names)), 2) if baseline is None or x == 0]
+        plan, interval = _planned(sets, testing, levels, len(pairs))
+        size = family_size(plan.family, len(pairs), len(sets[0].metrics), plan.n_sets)
+        resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
+        return cls(names, baseline, pairs, plan, interval, levels, resampling, enough)
+
+    def count(self, data: Data, units: Units, seed: int) -> Resampled:
+        """Count the systems on a test set, whose replicates have this seed."""
+        return Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
+
+    def for_average(self) -> Design:
+        """The same for averages over test sets; :class:`InputError` if the test or interval does not support them."""
+        if self.interval is not None and not self.interval.averages:
+            others = either(repr(name) for name, interval in INTERVALS.items() if interval.averages)
+            raise InputError(
+                f"interval {self.interval.name!r} does not support averages over test sets: use {others}, or leave out "
+                "the average (average=False, --no-average)"
+            )
+        return replace(self, plan=self.plan.for_average())
+
+
+class Resampled(NamedTuple):
+    """The systems on a test set, or their averages over test sets, and their replicates.
+
+    ``by_segment`` has a sample for each metric, whose units are segments even if whole documents are resampled.
+    """
+
+    data: Data | AveragedData
+    names: tuple[str, ...]
+    by_segment: Sequence[Sample]
+    documents: Documents | None
+    replicates: Replicates
+
+    @classmethod
+    def from_data(
+        cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling, pairs: Pairs = ()
+    ) -> Resampled:
+        """Count these systems, of which ``pairs`` are compared, and sum the counts of each document if need be."""
+        documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
+        strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
+        samples = by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
+        if documents is not None:
+            samples = [sample.by_document(documents) for sample in samples]
+        if strata is not None:
+            samples = [sample.stratified(strata) for sample in samples]
+        return cls(data, names, by_segment, documents, Replicates.from_settings(samples, resampling))
+
+    @classmethod
+    def average_of(cls, sets: Sequence[Resampled], design: Design) -> Resampled:
+        """The averages over test sets, with the replicates that the test sets have."""
+        data = AveragedData.from_sets([each.data for each in sets if isinstance(each.data, Data)])
+        replicates = [each.replicates for each in sets]
+        k, pairs = len(design.names), design.pairs
+        by_segment = averaged_samples(data.metrics, [each.by_segment for each in sets], (), k, pairs)
+        samples = averaged_samples(data.metrics, [each.samples for each in replicates], replicates, k, pairs)
+        return cls(data, design.names, by_segment, None, Replicates.from_settings(samples, design.resampling))
+
+    def effects(self, pairs: Pairs) -> list[tuple[float | None, float | None]]:
+        """Intraclass correlation and design effect, metric by metric, pair by pair; (None, None) without documents."""
+        if self.documents is None:
+            return [(None, None)] * (len(self.by_segment) * len(pairs))
+        return [
+            effect
+            for sample in self.by_segment
+            for effect in sample.document_effects(self.documents, sample.rows_of(pairs))
+        ]
+
+    def exchangeability(self, plan: Plan, pairs: Pairs) -> list[Exchangeability | None]:
+        """Whether outputs are exchangeable, metric by metric, pair by pair; None if the test does not need that.
+
+        None, too, if the test needs more than two systems to be exchangeable, which this does not check.
+        """
+        all_systems = plan.test.liberal_family is not None and len(self.names) > 2
+        if all_systems or not plan.test.needs_exchangeable:
+            return [None] * (len(self.by_segment) * len(pairs))
+        return [found for sample in self.replicates.samples for found in sample.exchangeability(sample.rows_of(pairs))]
+
+
+class Inferred(NamedTuple):
+    """The results beyond the scores: tests and intervals."""
+
+    replicates: Replicates
+    levels: Levels
+    interval: Interval | None
+    plan: Plan | None = None
+    baseline: str | None = None
+    comparisons: Sequence[PairedDifference] = ()
+
+    @property
+    def resampled(self) -> bool:
+        """Does any result depend on random replicates?"""
+        of_draws = self.interval is not None and self.interval.draws
+        return of_draws or any(pair.test.seed is not None for pair in self.comparisons)
+
+    @property
+    def simultaneous(self) -> bool:
+        """Are the intervals of differences simultaneous?"""
+        return self.plan is not None and self.plan.simultaneous is not None
+
+    @property
+    def run(self) -> signature.Run:
+        """The part of the signature that describes the test, the interval and the replicates."""
+        tests = [pair.test for pair in self.comparisons]
+        seed = self.replicates.seed if self.resampled else None
+        strata = self.replicates.strata
+        run = signature.Run() if self.plan is None else run_signature(self.plan, self.replicates, _schemes(tests), seed)
+        return run._replace(
+            interval=None
+            if self.interval is None
+            else signature.for_interval(self.interval.name, self.levels.confidence_level, self.simultaneous),
+            strata=None if strata is None else strata.n_strata,
+            unit=self.replicates.unit,
+            units=self.replicates.n_units,
+            n=self.replicates.n_resamples,
+            seed=seed,
+        )
+
+    def interval_of(self, m: int, a: int, b: int | None = None) -> ConfidenceInterval | None:
+        """The interval of system a's score under metric m, or with b that of the difference a − b.
+
+        All are indices, a and b those of rows of the sample. None if no intervals were requested.
+        """
+        if self.interval is None:
+            return None
+        scheme = "auto" if self.plan is None else self.plan.shuffling.scheme
+        estimate = Estimate(self.replicates, m, a, b, scheme)
+        return self._rounded(m, self.interval.confidence_interval(estimate, self.levels.confidence_level))
+
+    def of_differences(
+        self, outcome: Outcome, rows: Sequence[tuple[int, tuple[int, int]]]
+    ) -> list[ConfidenceInterval | None]:
+        """The intervals of the differences between two rows of a sample, which are simultaneous if the outcome is."""
+        if outcome.low is None or outcome.high is None:
+            return [self.interval_of(m, *pair) for m, pair in rows]
+        level, ends = self.levels.confidence_level, zip(outcome.low.tolist(), outcome.high.tolist(), strict=True)
+        return [
+            self._rounded(m, ConfidenceInterval(low, high, level, "simultaneous"))
+            for (m, _), (low, high) in zip(rows, ends, strict=True)
+        ]
+
+    def _rounded(self, m: int, interval: ConfidenceInterval) -> ConfidenceInterval:
+        round_score = self.replicates.samples[m].round_score
+        return replace(interval, low=round_score(interval.low), high=round_score(interval.high))
+
+
+def compared(
+    data: Data, units: Units, testing: ComparisonSettings, levels: Levels, resampling: Resampling
+) -> Comparison:
+    """Test whether systems differ: see :func:`reshuffle.compare`."""
+    design = Design.from_settings(data.names, [data], testing, levels, resampling)
+    (comparison,) = comparisons_of(design, [design.count(data, units, resampling.seed)])
+    return comparison
+
+
+def average_of(design: Design, sets: Mapping[str, Resampled]) -> Comparison:
+    """Compare the averages over test sets. ``design`` is the one for averages (:meth:`Design.for_average`)."""
+    (comparison,) = comparisons_of(design, [Resampled.average_of(list(sets.values()), design)])
+    return replace(comparison, averaged_over=tuple(sets))
+
+
+def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison]:
+    """Compare the systems on each test set."""
+    replicates, plan = [each.replicates for each in sets], design.plan
+    if design.interval is not None and design.interval.draws:
+        for of_set in replicates:
+            _ = of_set.draws  # now, so that running out of memory shows before the tests have run
+    hypotheses = Hypotheses.from_pairs(design.pairs, len(sets[0].data.metrics), len(sets), plan.family)
+    outcome = run_tests(plan, replicates, hypotheses)
+    found = []
+    for t, each in enumerate(sets):
+        on_set = hypotheses.on_test_set(t)
+        own = outcome if len(sets) == 1 else outcome.take(np.flatnonzero(hypotheses.test_set == t))
+        data = each.data
+        tests = records(plan, replicates, on_set, own, data.labels, data.n_references)
+        found.append(_comparison(each, _inferred(design, each, own, tests)))
+    by_rule = plan.unadjusted_by_rule
+    return [
+        with_rankings(
+            with_caveats(comparison, design.enough, by_rule, [other for other in found if other is not comparison]),
+            of_set,
+        )
+        for comparison, of_set in zip(found, replicates, strict=True)
+    ]
+
+
+def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[SignificanceResult]) -> Inferred:
+    """The tests and intervals on a test set."""
+    found = Inferred(on.replicates, design.levels, design.interval, design.plan, design.baseline)
+    samples, labels, names = on.replicates.samples, on.data.labels, design.names
+    rows = [(m, own) for m, sample in enumerate(samples) for own in sample.rows_of(design.pairs)]
+    comparisons = [
+        PairedDifference(
+            baseline=names[b],
+            system=names[a],
+            metric=labels[m],
+            test=replace(test, statistic=samples[m].round_score(test.statistic)),
+            confidence_interval=confidence_interval,
+            n_segments=_n_scored(on.by_segment[m], own),
+            n_units=_n_scored(samples[m], own),
+            intraclass_correlation=correlation,
+            design_effect=effect,
+            exchangeability=exchangeability,
+        )
+        for (a, b), (m, own), test, confidence_interval, (correlation, effect), exchangeability in zip(
+            [*design.pairs] * len(samples),
+            rows,
+            tests,
+            found.of_differences(outcome, rows),
+            on.effects(design.pairs),
+            on.exchangeability(design.plan, design.pairs),
+            strict=True,
+        )
+    ]
+    return found._replace(comparisons=comparisons)
+
+
+def _planned(
+    sets: Sequence[Data], testing: ComparisonSettings, levels: Levels, n_pairs: int
+) -> tuple[Plan, Interval | None]:
+    """The test and the interval, checked to be compatible."""
+    metrics = [m for data in sets for m in data.metrics]
+    plan = Plan.from_settings(testing, *metrics, alpha=levels.alpha, n_pairs=n_pairs, n_sets=len(sets))
+    interval = None if levels.interval is None else check_interval(levels.interval, *metrics, test=plan.test.name)
+    if interval is not None and interval.inverts is not None:
+        plan = plan.for_inversion(interval.name)
+    return (plan.for_simultaneous(interval, levels) if testing.simultaneous else plan), interval
+
+
+def _with_number(
+    resampling: Resampling, for_test: int | None, interval: Interval | None, levels: Levels
+) -> tuple[Resampling, int | None]:
+    """The settings with a number of replicates. If that was ``auto``, also the number that would be enough."""
+    number, enough = automatic(for_test, None if interval is None else interval.enough_draws(levels.confidence_level))
+    with_number = resampling.with_number(number)
+    return with_number, None if with_number.n_resamples == resampling.n_resamples else enough
+
+
+def _in_order(names: tuple[str, ...], testing: ComparisonSettings) -> tuple[tuple[str, ...], str | None]:
+    """The systems with the baseline first, and the baseline, which is None if every pair is compared."""
+    baseline = testing.baseline
+    if len(names) < 2:
+        raise InputError(f"only one system ({names[0]}): a comparison needs at least two")
+    if testing.all_pairs and baseline is not None:
+        raise InputError("a baseline and all pairs cannot be combined: leave one of them out")
+    if testing.all_pairs:
+        return names, None
+    baseline = names[0] if baseline is None else baseline
+    if baseline not in names:
+        raise unknown_name("baseline", baseline, names)
+    return (baseline, *(name for name in names if name != baseline)), baseline
+
+
+def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampling) -> Comparison:
+    """Score systems, with intervals unless ``levels`` is None: see :func:`score`."""
+    if levels is None or levels.interval is None:
+        for name, ids in (("documents", units.documents), ("strata", units.strata)):
+            if ids is not None:
+                raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
+        return _scores(data, data.names, data.count(data.names, resampling))
+    interval = check_interval(levels.interval, *data.metrics, test=None)
+    resampling, enough = _with_number(resampling, None, interval, levels)
+    resampled = Resampled.from_data(data, data.names, units, resampling)
+    return with_caveats(_comparison(resampled, Inferred(resampled.replicates, levels, interval)), enough)
+
+
+def _schemes(tests: Sequence[SignificanceResult]) -> str | None:
+    """The schemes of all tests, as a signature names them; None if there is no other than ``iid``."""
+    schemes = {(test.scheme, test.n_resamples) for test in tests}
+    # A subgroup has the same size in all tests, so the signature can name it. Exact tests have different numbers of
+    # patterns, too many to list.
+    names = {signature.for_scheme(s, n.bit_length() - 1) if s == "subgroup" and n else s for s, n in schemes if s}
+    return "+".join(sorted(names)) if names - {"iid"} else None
+
+
+def _n_scored(sample: Sample, rows: Sequence[int]) -> int:
+    """The number of units in which all these systems have scores."""
+    units = sample.scored_units(rows)
+    return sample.n_units if units is None else len(units)
+
+
+def _scores(
+    data: Data | AveragedData,
+    names: tuple[str, ...],
+    by_segment: Sequence[Sample],
+    found: Inferred | None = None,
+) -> Comparison:
+    """The scores, with intervals if there are any, and the signature."""
+    samples = by_segment if found is None else found.replicates.samples
+    scores = [
+        SystemScore(
+            system=name,
+            metric=label,
+            score=sample.round_score(float(sample.scores[s])),
+            confidence_interval=None if found is None else found.interval_of(m, s),
+            details=sample.details(s),
+            n_segments=_n_scored(by_segment[m], [s]),
+        )
+        for m, (label, sample) in enumerate(zip(data.labels, samples, strict=True))
+        for s, name in enumerate(names)
+    ]
+    metrics = [
+        UsedMetric(label, m.signature(data.n_references), m.higher_is_better, sample.evaluations)
+        for label, m, sample in zip(data.labels, data.metrics, samples, strict=True)
+    ]
+    return Comparison(
+        systems=names,
+        metrics=tuple(metrics),
+        scores=tuple(scores),
+        n_segments=data.n_segments,
+        n_references=data.most_references,
+        unit=samples[0].unit,
+        n_units=samples[0].n_units,
+        signature=signature.joined(
+            [*(m.signature for m in metrics), (signature.Run() if found is None else found.run).line]
+        ),
+        version=_core.VERSION,
+    )
+
+
+def _comparison(on: Resampled, found: Inferred) -> Comparison:
+    """The scores, tests and intervals on a test set, without caveats."""
+    strata = found.replicates.strata
+    n_tests = len(found.comparisons)
+    return replace(
+        _scores(on.data, on.names, on.by_segment, found),
+        comparisons=tuple(found.comparisons),
+        baseline=found.baseline,
+        test=None if found.plan is None else found.plan.used,
+        interval=None if found.interval is None else replace(found.interval.used, simultaneous=found.simultaneous),
+        experimentwise_error=experimentwise_error(found.levels.alpha, n_tests) if n_tests else None,
+        per_comparison_level=per_comparison_level(found.levels.alpha, n_tests) if n_tests else None,
+        n_strata=None if strata is None else strata.n_strata,
+        n_resamples=found.replicates.n_resamples if found.resampled else None,
+        confidence_level=found.levels.confidence_level,
+        alpha=found.levels.alpha,
+        seed=found.replicates.seed if found.resampled else None,
+    )

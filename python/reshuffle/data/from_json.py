@@ -1,0 +1,263 @@
+"""From the parsed JSON of a result to the result.
+
+:mod:`reshuffle.report.json` writes them. docs/json.md describes them, and docs/schema has their JSON Schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ..errors import unknown_name
+from ..results import (
+    Caveat,
+    Comparison,
+    ConfidenceInterval,
+    DetectableDifference,
+    Exchangeability,
+    PairedDifference,
+    Ranking,
+    SetComparison,
+    SignificanceResult,
+    SystemScore,
+    UsedInterval,
+    UsedMetric,
+    UsedStopping,
+    UsedTest,
+)
+from ..results.schemas import COMPARISON, NON_FINITE, SETS
+from ..seeds import DerivedSeed
+from .decoding import (
+    Decoder,
+    Key,
+    Mismatch,
+    flag,
+    list_of,
+    mapping_of,
+    object_of,
+    optional,
+    real,
+    record_of,
+    text,
+    whole,
+)
+
+__all__ = ["TEXTS_OF_CAVEATS", "result_from_document"]
+
+# The values of caveats that are strings or lists of strings: a system may be called Infinity.
+TEXTS_OF_CAVEATS = frozenset("baseline instead metric reasons rule system test unit used".split())
+
+
+def result_from_document(document: Any) -> Comparison | SetComparison:
+    """The result of a parsed document. Raises :class:`Mismatch` if it is not the document of a result."""
+    decoders: Mapping[str, Callable[[Any], Comparison | SetComparison]] = {COMPARISON: _comparison, SETS: _sets}
+    schema = object_of({"schema": text})(document)["schema"]
+    if schema not in decoders:
+        raise Mismatch(str(unknown_name("schema", schema, decoders))).inside("schema")
+    return decoders[schema](document)
+
+
+# Several test sets.
+
+
+@cache
+def _set_keys() -> Callable[[Any], dict[str, Any]]:
+    return object_of(
+        {
+            "signature": text,
+            "version": text,
+            "dropped": list_of(text),
+            "test_sets": list_of(lambda document: (object_of({"name": text})(document)["name"], _comparison(document))),
+            "average": optional(_comparison),
+        }
+    )
+
+
+def _sets(document: Any) -> SetComparison:
+    found = _set_keys()(document)
+    test_sets = found.pop("test_sets")
+    _check_unique([name for name, _ in test_sets], "test_sets")
+    return SetComparison(sets=dict(test_sets), **found)
+
+
+# One comparison.
+
+
+def _comparison(document: Any) -> Comparison:
+    found = _comparison_keys()(document)
+    metrics, systems = found["metrics"], [system["name"] for system in found["systems"]]
+    _check_unique([metric["name"] for metric in metrics], "metrics")
+    _check_unique(systems, "systems")
+    _check_names(found["comparisons"], [metric["name"] for metric in metrics], systems)
+    return Comparison(
+        systems=tuple(systems),
+        metrics=tuple(UsedMetric(**metric) for metric in metrics),
+        scores=tuple(_scores(found)),
+        comparisons=tuple(_pair(pair, found) for pair in found["comparisons"]),
+        n_segments=found["segments"],
+        n_units=found["units"],
+        n_strata=found["strata"],
+        n_references=found["references"],
+        seed=_seed(found),
+        **{name: found[name] for name in _SAME_NAME},
+    )
+
+
+# The fields of a comparison that are keys of the same name, and have the same values.
+_SAME_NAME = (
+    "signature", "version", "baseline", "unit", "n_resamples", "confidence_level", "alpha", "experimentwise_error",
+    "per_comparison_level", "test", "interval", "rankings", "detectable", "caveats", "averaged_over",
+)  # fmt: skip
+
+
+def _scores(found: Mapping[str, Any]) -> list[SystemScore]:
+    """The scores metric by metric, from the systems with their scores by metric."""
+    scores = []
+    for metric in [metric["name"] for metric in found["metrics"]]:
+        for number, system in enumerate(found["systems"]):
+            if metric not in system["scores"]:
+                missing = Mismatch("the key is missing").inside(metric).inside("scores")
+                raise missing.inside(number).inside("systems")
+            values = system["scores"][metric]
+            n_segments = values.pop("n_segments")
+            n_segments = found["segments"] if n_segments is None else n_segments
+            scores.append(SystemScore(system["name"], metric, **values, n_segments=n_segments))
+    return scores
+
+
+def _pair(pair: dict[str, Any], found: Mapping[str, Any]) -> PairedDifference:
+    """A difference and its test, from the keys of both in one object."""
+    test = {name: pair.pop(name) for name in _TEST_NAMES}
+    n_segments, n_units = pair.pop("n_segments"), pair.pop("n_units")
+    return PairedDifference(
+        n_segments=found["segments"] if n_segments is None else n_segments,
+        n_units=found["units"] if n_units is None else n_units,
+        test=SignificanceResult(
+            metric=pair["metric"],
+            statistic=pair.pop("difference"),
+            seed=_seed(pair),
+            caveats=pair.pop("test_caveats"),
+            **test,
+        ),
+        **{name: pair[name] for name in _PAIR_NAMES},
+    )
+
+
+_TEST_NAMES = (
+    "test", "pvalue", "alternative", "exceedances", "n_resamples", "signature", "wins", "ties", "adjusted_pvalue",
+    "scheme", "stopping", "tails", "standard_error",
+)  # fmt: skip
+_PAIR_NAMES = (
+    "baseline", "system", "metric", "confidence_interval", "intraclass_correlation", "design_effect",
+    "exchangeability", "caveats",
+)  # fmt: skip
+
+
+def _seed(found: Mapping[str, Any]) -> int | None:
+    seed, derivation = found["seed"], found["seed_derivation"]
+    return seed if seed is None or derivation is None else DerivedSeed(seed, derivation)
+
+
+@cache
+def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
+    """The decoder of a comparison, which is made once."""
+    interval = optional(record_of(ConfidenceInterval, low=real, high=real))
+    seed: dict[str, Decoder | Key] = {"seed": optional(whole), "seed_derivation": Key(text)}
+    metric = object_of({"name": text, "signature": text, "higher_is_better": flag, "evaluations": Key(whole)})
+    score = object_of(
+        {"score": real, "n_segments": Key(whole), "confidence_interval": interval, "details": mapping_of(real)}
+    )
+    pair = object_of(
+        {
+            "baseline": text,
+            "system": text,
+            "metric": text,
+            "test": text,
+            "scheme": optional(text),
+            "alternative": text,
+            "difference": real,
+            "n_segments": Key(whole),
+            "n_units": Key(whole),
+            "pvalue": real,
+            "adjusted_pvalue": optional(real),
+            "confidence_interval": interval,
+            "exceedances": optional(whole),
+            "n_resamples": optional(whole),
+            "stopping": optional(record_of(UsedStopping, stopped=flag)),
+            **seed,
+            "tails": whole,
+            "standard_error": optional(real),
+            "wins": optional(whole),
+            "ties": optional(whole),
+            "signature": text,
+            "test_caveats": list_of(_caveat),
+            "intraclass_correlation": optional(real),
+            "design_effect": optional(real),
+            "exchangeability": optional(record_of(Exchangeability)),
+            "caveats": list_of(text),
+        }
+    )
+    return object_of(
+        {
+            "signature": text,
+            "version": text,
+            "baseline": optional(text),
+            "segments": whole,
+            "unit": text,
+            "units": whole,
+            "strata": Key(whole),
+            "averaged_over": Key(list_of(text), ()),
+            "references": whole,
+            "n_resamples": optional(whole),
+            "confidence_level": optional(real),
+            "alpha": optional(real),
+            **seed,
+            "experimentwise_error": optional(real),
+            "per_comparison_level": optional(real),
+            "test": optional(record_of(UsedTest)),
+            "interval": optional(record_of(UsedInterval)),
+            "metrics": list_of(metric),
+            "systems": list_of(object_of({"name": text, "scores": mapping_of(score)})),
+            "comparisons": list_of(pair),
+            "rankings": list_of(record_of(Ranking)),
+            "detectable": list_of(record_of(DetectableDifference)),
+            "caveats": list_of(_caveat),
+        }
+    )
+
+
+def _caveat(document: Any) -> Caveat:
+    kind = object_of({"kind": text})(document)["kind"]
+    values = {
+        key: value if key in TEXTS_OF_CAVEATS else _with_numbers(value)
+        for key, value in document.items()
+        if key != "kind"
+    }
+    return Caveat(kind, {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+
+
+def _with_numbers(value: Any) -> Any:
+    """The value of a caveat with the numbers that JSON does not have."""
+    if isinstance(value, list):
+        return [_with_numbers(item) for item in value]
+    return NON_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+# What a document must be consistent about, because reports rely on it.
+
+
+def _check_unique(names: Sequence[str], key: str) -> None:
+    if not names:
+        raise Mismatch("expected at least one, got none").inside(key)
+    if len(set(names)) < len(names):
+        raise Mismatch("two have the same name").inside(key)
+
+
+def _check_names(pairs: Sequence[Mapping[str, Any]], metrics: Sequence[str], systems: Sequence[str]) -> None:
+    known = {"baseline": set(systems), "system": set(systems), "metric": set(metrics)}
+    for number, pair in enumerate(pairs):
+        for key, names in known.items():
+            if pair[key] not in names:
+                unknown = Mismatch(str(unknown_name(key, pair[key], names)))
+                raise unknown.inside(key).inside(number).inside("comparisons")

@@ -1,0 +1,89 @@
+"""Reading results that were saved as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import IO, Any
+
+from ..errors import LINE_MESSAGE, InputError, quoted
+from ..results import Comparison, SetComparison
+from .decoding import Mismatch
+from .files import decoded, display_name, read_bytes
+from .from_json import result_from_document
+
+__all__ = ["read_json"]
+
+EXPECTED = "the JSON of a result"
+
+
+def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Comparison | SetComparison:
+    """Read a result that ``--format json`` or ``render("json")`` wrote.
+
+    Parameters
+    ----------
+    source : str, path or file
+        The name of a file, which may be compressed by gzip, bzip2 or xz; ``-`` is standard input. Or the JSON itself: a
+        string that starts with ``{``. Or an open file.
+
+    Returns
+    -------
+    Comparison or SetComparison
+        Equal (``==``) to the result that was written. It prints the same reports. ``null_distribution`` and
+        ``null_probabilities``, which results have only on request and ``==`` ignores, are not written.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is not JSON (with the line), has another schema than this version knows, or lacks a
+        key or has a value of another type (with its place).
+
+    Notes
+    -----
+    docs/json.md describes the keys. Cost: linear in the length of the JSON.
+
+    Examples
+    --------
+    >>> import reshuffle
+    >>> ratings = reshuffle.SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
+    >>> comparison = reshuffle.compare(metrics=ratings, test="ar")
+    >>> reshuffle.read_json(comparison.render("json")) == comparison
+    True
+    """
+    name, text = _text(source)
+    try:
+        return result_from_document(_parsed(text, name))
+    except Mismatch as mismatch:
+        place = f", {mismatch.place}" if mismatch.place else ""
+        raise InputError("{file}{place}: {problem}", file=name, place=place, problem=mismatch.problem) from None
+
+
+def _text(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> tuple[str, str]:
+    """What messages call the source, and its text."""
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("{"):
+        return "JSON", source
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        name = display_name(path)
+        return name, decoded(read_bytes(path, EXPECTED), name)
+    if not hasattr(source, "read"):
+        raise InputError(f"expected the name of a file, an open file or a string of JSON, got {quoted(source)}")
+    name = str(getattr(source, "name", "JSON"))
+    content = source.read()
+    return name, content if isinstance(content, str) else decoded(content, name)
+
+
+def _parsed(text: str, name: str) -> Any:
+    try:
+        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refused)
+    except json.JSONDecodeError as error:
+        problem = f"expected {EXPECTED}, got: {error.msg} (column {error.colno})"
+        raise InputError(LINE_MESSAGE, file=name, line=error.lineno, problem=problem) from None
+    except ValueError as error:  # a constant or a number of thousands of digits
+        raise InputError(f"{name}: expected {EXPECTED}, got: {error}") from None
+    except RecursionError:
+        raise InputError(f"{name}: expected {EXPECTED}, got one that is nested too deeply") from None
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(f'{constant}, which JSON does not have: write "{constant}" in quotes')

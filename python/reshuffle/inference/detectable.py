@@ -1,0 +1,60 @@
+"""The minimum detectable difference of a test set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..metrics.base import Scores
+from ..resampling import Pairs, Replicates
+from ..results import Comparison, DetectableDifference
+
+__all__ = ["POWER", "detectable_differences"]
+
+# The power that is usual in planning samples (Cohen 1988, Statistical Power Analysis for the Behavioral Sciences).
+POWER = 0.8
+
+
+def detectable_differences(comparison: Comparison, replicates: Replicates) -> tuple[DetectableDifference, ...]:
+    """The minimum detectable difference under each metric whose differences have a standard error.
+
+    Pairs of systems that hardly differ are left out, because they say nothing about the test set.
+    """
+    from scipy.special import ndtri
+
+    test, alpha = comparison.test, comparison.alpha
+    if test is None or alpha is None:
+        return ()
+    level = alpha / comparison.family_size
+    factor = float(ndtri(POWER) - ndtri(level / 2 if test.alternative == "two-sided" else level))
+    numbers = {name: index for index, name in enumerate(comparison.systems)}
+    found = []
+    for m, metric in enumerate(comparison.metrics):
+        of_metric = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+        errors = _standard_errors(replicates, m, [(numbers[pair.system], numbers[pair.baseline]) for pair in of_metric])
+        vary = errors[np.isfinite(errors) & (errors > 0)]
+        if vary.size:
+            middle, low, high = (factor * float(error) for error in (np.median(vary), vary.min(), vary.max()))
+            found.append(DetectableDifference(metric.name, middle, low, high, POWER, level))
+    return tuple(found)
+
+
+def _standard_errors(replicates: Replicates, metric: int, pairs: Pairs) -> Scores:
+    """The standard error of each pair's difference, NaN where it is unknown: (pairs,).
+
+    It is that of the delta method for metrics with counts. For others it is the standard deviation of the draws, if the
+    test or the intervals have drawn.
+    """
+    sample = replicates.samples[metric]
+    rows = sample.rows_of(pairs)
+    try:
+        with np.errstate(all="ignore"):
+            variances = sample.variances_of_differences(rows)
+    except Exception:
+        # A function in Python may fail at sums that the test does not need. This must not end a comparison.
+        variances = None
+    if variances is not None:
+        return np.sqrt(variances)
+    if not replicates.has_draws or replicates.n_resamples < 2:
+        return np.full(len(pairs), np.nan)
+    draws = replicates.draws[metric]
+    return np.array([(draws[a] - draws[b]).std(ddof=1) for a, b in rows])

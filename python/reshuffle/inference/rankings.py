@@ -1,0 +1,116 @@
+"""Rankings of the systems, from the two-sided tests of all pairs, and minimum detectable differences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..metrics.base import tolerance
+from ..resampling import Replicates
+from ..results import Comparison, PairedDifference, RankedSystem, Ranking, SystemScore, UsedMetric
+from .clustering import Decisions, clusters, groups_without_difference, letters, members, positions
+from .detectable import detectable_differences
+from .multiplicity import ADJUSTMENTS, FAMILY_WISE
+
+__all__ = ["can_be_ranked", "has_all_pairs", "with_rankings"]
+
+# Groups are named by one letter each.
+MOST_GROUPS = 26
+
+
+def with_rankings(comparison: Comparison, replicates: Replicates) -> Comparison:
+    """The comparison with its rankings and minimum detectable differences."""
+    rankings = tuple(
+        _ranking(comparison, replicates, m)
+        for m, metric in enumerate(comparison.metrics)
+        if has_all_pairs(comparison) and can_be_ranked(comparison, metric)
+    )
+    return replace(comparison, rankings=rankings, detectable=detectable_differences(comparison, replicates))
+
+
+def has_all_pairs(comparison: Comparison) -> bool:
+    """Are all pairs of systems compared by two-sided tests?"""
+    k, n = len(comparison.systems), len(comparison.comparisons) // len(comparison.metrics)
+    return comparison.test is not None and comparison.test.alternative == "two-sided" and n == k * (k - 1) // 2
+
+
+def can_be_ranked(comparison: Comparison, metric: UsedMetric) -> bool:
+    """Are all systems compared on the same segments? If scores are missing, the differences may contradict them."""
+    numbers = {score.n_segments for score in comparison.scores if score.metric == metric.name}
+    numbers |= {pair.n_segments for pair in comparison.comparisons if pair.metric == metric.name}
+    return len(numbers) == 1
+
+
+def _ranking(comparison: Comparison, replicates: Replicates, m: int) -> Ranking:
+    """The ranking under one metric. Systems are numbered from best to worst."""
+    metric, alpha = comparison.metrics[m], comparison.alpha
+    assert alpha is not None
+    scores = _from_best_to_worst(comparison, metric)
+    names = [score.system for score in scores]
+    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+    better, different = _decisions(names, pairs, metric.higher_is_better, alpha)
+    values = np.array([score.score for score in scores])
+    best = positions(values.tolist(), tolerance(values, values).tolist())
+    groups = groups_without_difference(different, MOST_GROUPS)
+    shown: Sequence[str | None] = [None] * len(names) if groups is None else letters(groups, len(names))
+    pvalues = [None] * len(names)
+    systems = tuple(
+        RankedSystem(name, position, 1 + n_better, len(names) - n_worse, cluster, letter, pvalue)
+        for name, position, n_better, n_worse, cluster, letter, pvalue in zip(
+            names,
+            best,
+            better.sum(axis=0).tolist(),
+            better.sum(axis=1).tolist(),
+            clusters(better),
+            shown,
+            pvalues,
+            strict=True,
+        )
+    )
+    return Ranking(
+        metric=metric.name,
+        systems=systems,
+        groups=None if groups is None else tuple(tuple(names[i] for i in members(group)) for group in groups),
+        best=tuple(ranked.system for ranked in systems if ranked.rank_low == 1),
+        mcb_best=None,
+        simultaneous=_is_simultaneous(comparison),
+    )
+
+
+def _from_best_to_worst(comparison: Comparison, metric: UsedMetric) -> list[SystemScore]:
+    """The scores under a metric, the best first; equal scores in the order of the systems."""
+    scores = [score for score in comparison.scores if score.metric == metric.name]
+    return sorted(scores, key=lambda score: score.score, reverse=metric.higher_is_better)
+
+
+def _decisions(
+    names: Sequence[str], pairs: Sequence[PairedDifference], higher_is_better: bool, alpha: float
+) -> tuple[Decisions, list[int]]:
+    """Which systems are significantly better than which, and the set of those that differ from each.
+
+    Tests that do not compare the scores themselves, such as the sign test, may find a difference between systems with
+    equal scores, of which neither is then the better one.
+    """
+    numbers = {name: index for index, name in enumerate(names)}
+    better = np.zeros((len(names), len(names)), dtype=np.bool_)
+    different = [0] * len(names)
+    for pair in pairs:
+        if pair.is_significant(alpha):
+            a, b = numbers[pair.system], numbers[pair.baseline]
+            different[a] |= 1 << b
+            different[b] |= 1 << a
+            if pair.difference != 0:
+                is_better = (pair.difference > 0) == higher_is_better
+                better[(a, b) if is_better else (b, a)] = True
+    return better, different
+
+
+def _is_simultaneous(comparison: Comparison) -> bool:
+    """Is the family-wise error rate controlled? A family of one test needs no adjustment."""
+    assert comparison.test is not None
+    name = comparison.test.adjustment
+    if name is None:
+        return len(comparison.systems) == 2
+    return ADJUSTMENTS[name].rate == FAMILY_WISE

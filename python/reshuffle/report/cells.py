@@ -1,0 +1,90 @@
+"""A table as strings in cells, which every format that people read lays out, and how numbers are written in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..results import ConfidenceInterval, SignificanceResult, SystemScore
+
+__all__ = ["Table", "decimals_for", "decimals_of", "interval_cells", "pvalue_cell", "rank_cell"]
+
+
+@dataclass(slots=True)
+class Table:
+    """A title, a header and rows of cells.
+
+    Attributes
+    ----------
+    title : str
+    header : list of str
+        A cell for each column.
+    n_names : int
+        The first columns are names, which are aligned left and may be folded. The others are numbers.
+    rows : list of list of str
+    bold : list of tuple of bool
+        A flag for each cell, row by row.
+    rules : list of int
+        The numbers of the rows, counted from 0, that have a line above them. The line below the header is not in it.
+    breaks : tuple of int
+        The columns at which the table may be split where it is too wide: each part begins with the names.
+    gap : int
+        Characters between two columns of a text.
+    """
+
+    title: str
+    header: list[str]
+    n_names: int = 1
+    rows: list[list[str]] = field(default_factory=list)
+    bold: list[tuple[bool, ...]] = field(default_factory=list)
+    rules: list[int] = field(default_factory=list)
+    breaks: tuple[int, ...] = ()
+    gap: int = 2
+
+    def add(self, cells: Sequence[str], bold: bool | Sequence[bool] = False) -> None:
+        """Append a row. ``bold`` is for each cell, or for all of them."""
+        self.rows.append(list(cells))
+        self.bold.append((bold,) * len(cells) if isinstance(bold, bool) else tuple(bold))
+
+    def rule(self) -> None:
+        """A line between the rows so far and the next one."""
+        self.rules.append(len(self.rows))
+
+
+def decimals_of(scores: Sequence[SystemScore], digits: int | None) -> int:
+    """The decimals of scores under one metric, and of their differences."""
+    return decimals_for(max(abs(score.score) for score in scores)) if digits is None else digits
+
+
+def decimals_for(largest: float) -> int:
+    """Decimals for scores up to ``largest``: two in the tens, four from 0 to 1, more where these would show 0.
+
+    >>> decimals_for(71.2), decimals_for(5.3), decimals_for(0.8), decimals_for(0.00013)
+    (2, 3, 4, 6)
+    """
+    if 0 < largest < 0.01:
+        return min(2 - math.floor(math.log10(largest)), 15)
+    return 2 if largest >= 10 else 3 if largest > 1 else 4
+
+
+def interval_cells(interval: ConfidenceInterval | None, decimals: int, sign: str = "") -> list[str]:
+    """The cell of an interval, if there is one."""
+    return [] if interval is None else [f"{interval.low:{sign}.{decimals}f} to {interval.high:{sign}.{decimals}f}"]
+
+
+def pvalue_cell(test: SignificanceResult, p: float) -> str:
+    """``p`` with as many decimals as 1/R has, at least four; ``<0.0001`` below that."""
+    if p < 1e-4:
+        return "<0.0001"
+    simulated = test.n_resamples is not None and test.scheme != "exact"
+    return f"{p:.{max(4, math.ceil(math.log10(test.n_resamples))) if simulated else 4}f}"
+
+
+def rank_cell(low: int, high: int) -> str:
+    """An interval of ranks.
+
+    >>> rank_cell(2, 5), rank_cell(1, 1)
+    ('2–5', '1')
+    """
+    return f"{low}" if low == high else f"{low}–{high}"

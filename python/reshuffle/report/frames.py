@@ -1,0 +1,57 @@
+"""Columns of values as dicts and as data frames of other packages, which are imported only here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = ["Columns", "as_pandas", "as_polars", "rows_of"]
+
+# By name, the values and their pandas type, which is None for strings. ``Int64``, ``UInt64`` and ``boolean`` may have
+# missing values. pandas would otherwise turn integers with missing values into float64, which cannot hold every seed.
+Columns: TypeAlias = Mapping[str, tuple[Sequence[Any], str | None]]
+
+POLARS_TYPES: Mapping[str | None, str] = {
+    None: "String",
+    "float64": "Float64",
+    "int64": "Int64",
+    "Int64": "Int64",
+    "UInt64": "UInt64",
+    "boolean": "Boolean",
+}
+
+
+def rows_of(columns: Columns) -> list[dict[str, Any]]:
+    """A dict for each row."""
+    rows = zip(*(values for values, _ in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def as_pandas(columns: Columns) -> Any:
+    """A ``pandas.DataFrame``."""
+    pandas = _imported("pandas")
+    return pandas.DataFrame({name: pandas.Series(values, dtype=dtype) for name, (values, dtype) in columns.items()})
+
+
+def as_polars(columns: Columns) -> Any:
+    """A ``polars.DataFrame``. NaN in an array is a missing value, as in arrays of segment scores."""
+    polars = _imported("polars")
+    return polars.DataFrame(
+        [
+            polars.Series(
+                name, values, dtype=getattr(polars, POLARS_TYPES[dtype]), nan_to_null=isinstance(values, np.ndarray)
+            )
+            for name, (values, dtype) in columns.items()
+        ]
+    )
+
+
+def _imported(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        message = f"to_{package} needs {package}: pip install {package}; to_dicts works without it"
+        raise ModuleNotFoundError(message, name=package) from None

@@ -1,0 +1,258 @@
+"""Tables with a row for each system: its scores, and its rank or its difference from the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..results import Comparison, PairedDifference, RankedSystem, SystemScore, UsedMetric
+from .cells import Table, decimals_of, interval_cells, pvalue_cell, rank_cell
+from .layout import Layout
+from .notes import EXACT, ci, counted, joined, strata
+
+__all__ = [
+    "difference_cells",
+    "has_ranks",
+    "interval_header",
+    "is_significant",
+    "merged",
+    "number_header",
+    "of_one_metric",
+    "pvalue_headers",
+    "score_intervals",
+    "sorted_systems",
+]
+
+
+def sorted_systems(comparison: Comparison) -> list[str]:
+    """The systems from best to worst under the first metric, but the baseline first. Ties are in the order of the input."""
+    first = comparison.metrics[0]
+    sign = -1 if first.higher_is_better else 1
+    scores = {s.system: sign * s.score for s in comparison.scores if s.metric == first.name}
+    return sorted(comparison.systems, key=lambda system: (system != comparison.baseline, scores[system]))
+
+
+def has_ranks(comparison: Comparison) -> bool:
+    """Whether the table of systems shows ranks: differences from a baseline say more about that baseline."""
+    return comparison.baseline is None and bool(comparison.rankings)
+
+
+def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
+    """Everything about the systems under one metric: with the differences, or the parts of the scores without tests."""
+    columns = _Columns(comparison, metric, layout, complete=True)
+    details = _Details([] if comparison.comparisons else list(columns.scores.values()))
+    header = ["System", *columns.header, *details.header]
+    table = Table(_title(comparison, [metric]), header, breaks=(*range(1 + len(columns.header), len(header)),))
+    cluster = None
+    for system in sorted_systems(comparison):
+        if cluster is not None and columns.cluster(system) != cluster:
+            table.rule()
+        cluster = columns.cluster(system)
+        cells = [system, *columns.cells(system), *details.cells(system)]
+        table.add(cells, columns.bold(system))
+    return table
+
+
+def merged(comparison: Comparison, layout: Layout) -> Table:
+    """Systems × metrics: scores with ranks and letters, or with differences from the baseline and stars."""
+    groups = [_Columns(comparison, metric, layout, complete=False) for metric in comparison.metrics]
+    header, breaks = ["System"], []
+    for group in groups:
+        breaks.append(len(header))
+        header += group.header
+    table = Table(_title(comparison, comparison.metrics), header, breaks=tuple(breaks[1:]))
+    for system in sorted_systems(comparison):
+        cells, bold = [system], [all(group.bold(system) for group in groups)]
+        for group in groups:
+            cells += group.cells(system)
+            bold += [group.bold(system)] * len(group.header)
+        table.add(cells, bold)
+    return table
+
+
+def score_intervals(comparison: Comparison, layout: Layout) -> Table:
+    """The confidence intervals of the scores, for which a table with ranks under several metrics has no room."""
+    level = interval_header(comparison)[0]
+    header = ["System", *(f"{metric.name} {level}" for metric in comparison.metrics)]
+    table = Table(f"{level} of scores", header, breaks=(*range(2, len(header)),))
+    rows: dict[str, list[str]] = {system: [] for system in sorted_systems(comparison)}
+    for metric in comparison.metrics:
+        scores = [s for s in comparison.scores if s.metric == metric.name]
+        decimals = decimals_of(scores, layout.digits)
+        for score in scores:
+            rows[score.system] += interval_cells(score.confidence_interval, decimals)
+    for system, cells in rows.items():
+        table.add([system, *cells])
+    return table
+
+
+class _Columns:
+    """The columns of a table of systems that belong to one metric.
+
+    ``complete``: with confidence intervals and p-values, for which a table of several metrics has no room.
+    """
+
+    def __init__(self, comparison: Comparison, metric: UsedMetric, layout: Layout, complete: bool) -> None:
+        self.comparison = comparison
+        self.metric = metric.name
+        self.complete = complete
+        self.scores = {s.system: s for s in comparison.scores if s.metric == metric.name}
+        self.decimals = decimals_of(list(self.scores.values()), layout.digits)
+        self.pairs: dict[str, PairedDifference] = {}
+        self.ranks: dict[str, RankedSystem] = {}
+        self.best: tuple[str, ...] = ()
+        if comparison.baseline is not None:
+            self.pairs = {p.system: p for p in comparison.comparisons if p.metric == metric.name}
+        elif has_ranks(comparison):
+            for ranking in comparison.rankings:
+                if ranking.metric == metric.name:
+                    self.ranks = {ranked.system: ranked for ranked in ranking.systems}
+                    self.best = ranking.best
+        self.lettered = any(ranked.letters is not None for ranked in self.ranks.values())
+        self.some_exact = some_exact(self.pairs.values())
+        # Without ranks and differences there is room for the intervals of several metrics.
+        self.has_interval = complete or not (self.ranks or self.pairs)
+        self.number = number_header(comparison, metric.name)
+        self.difference_header = self._difference_header() if self.pairs else []
+        self.header = [
+            metric.name,
+            *(interval_header(comparison) if self.has_interval else []),
+            *self.number,
+            *(["Rank"] if self.ranks else []),
+            *(["Group"] if self.lettered else []),
+            *self.difference_header,
+        ]
+
+    def _difference_header(self) -> list[str]:
+        if not self.complete:
+            return ["Δ", *self.number]
+        return ["Δ", *interval_header(self.comparison), *self.number, *pvalue_headers(self.comparison)]
+
+    def cells(self, system: str) -> list[str]:
+        """The cells of a system's row."""
+        score = self.scores[system]
+        cells = [f"{score.score:.{self.decimals}f}"]
+        if self.has_interval:
+            cells += interval_cells(score.confidence_interval, self.decimals)
+        cells += [f"{score.n_segments:,}"] * len(self.number)
+        if self.ranks:
+            ranked = self.ranks[system]
+            cells += [rank_cell(ranked.rank_low, ranked.rank_high)]
+            cells += [ranked.letters or ""] * self.lettered
+        if self.pairs:
+            cells += self._difference(system)
+        return cells
+
+    def _difference(self, system: str) -> list[str]:
+        pair = self.pairs.get(system)
+        if pair is None:
+            return ["baseline", *[""] * (len(self.difference_header) - 1)]
+        if self.complete:
+            return difference_cells(self.comparison, pair, self.decimals, bool(self.number), self.some_exact)
+        star = "*" if is_significant(self.comparison, pair) else " "
+        n = [f"{pair.n_segments:,}"] * len(self.number)
+        return [f"{pair.difference:+.{self.decimals}f}{star}", *n]
+
+    def bold(self, system: str) -> bool:
+        """Whether the system may be the best one, or differs significantly from the baseline."""
+        pair = self.pairs.get(system)
+        return system in self.best if pair is None else is_significant(self.comparison, pair)
+
+    def cluster(self, system: str) -> int | None:
+        """The system's cluster, if there are ranks."""
+        return self.ranks[system].cluster if self.ranks else None
+
+
+def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
+    if len(metrics) == 1:
+        title = metrics[0].name + ("" if metrics[0].higher_is_better else ", lower is better")
+    else:
+        title = joined(m.name + ("" if m.higher_is_better else " (lower is better)") for m in metrics)
+    segments = counted(comparison.n_segments, "segment")
+    if comparison.unit != "segment":
+        segments += f" in {counted(comparison.n_units, comparison.unit)}"
+    if comparison.n_strata is not None:
+        segments += f" in {strata(comparison.n_strata)}"
+    references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""
+    return f"{title}: {segments}, {references}{counted(len(comparison.systems), 'system')}"
+
+
+def interval_header(comparison: Comparison) -> list[str]:
+    """The header of a column of confidence intervals, if there are any."""
+    if comparison.interval is None or comparison.confidence_level is None:
+        return []
+    return [ci(comparison.confidence_level)]
+
+
+def number_header(comparison: Comparison, metric: str) -> list[str]:
+    """The header of a column with numbers of segments, if some have no score."""
+    return ["n"] if comparison.lacks_scores(metric) else []
+
+
+def pvalue_headers(comparison: Comparison) -> list[str]:
+    """Without the adjusted p where it equals p because every family has only one test."""
+    return ["p", "adjusted p"] if comparison.family_size > 1 else ["p"]
+
+
+def some_exact(pairs: Iterable[PairedDifference]) -> bool:
+    """Whether any test of a table is exact, so that its p-values have a column for that mark."""
+    return any(pair.test.scheme == "exact" for pair in pairs)
+
+
+def difference_cells(
+    comparison: Comparison, pair: PairedDifference, decimals: int, numbered: bool, some_exact: bool
+) -> list[str]:
+    """The cells of a difference: its value, its interval and its p-values, with a star if it is significant.
+
+    ``numbered``: also its number of segments. ``some_exact``: whether any test of the table is exact.
+    """
+    # The spaces keep p-values without a mark in line with those that have one.
+    star = "*" if is_significant(comparison, pair) else " "
+    difference = f"{pair.difference:+.{decimals}f}"
+    of_columns = [pair.test.pvalue, pair.test.adjusted_pvalue][: len(pvalue_headers(comparison))]
+    pvalues = [pvalue_cell(pair.test, p) for p in of_columns if p is not None]
+    if some_exact:
+        pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
+    n = [f"{pair.n_segments:,}"] if numbered else []
+    return [difference, *interval_cells(pair.confidence_interval, decimals, "+"), *n, *pvalues[:-1], pvalues[-1] + star]
+
+
+def is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
+    """Whether the difference has a star."""
+    return comparison.alpha is not None and pair.is_significant(comparison.alpha)
+
+
+@dataclass
+class _Details:
+    """The parts of scores under one metric, such as the precisions of BLEU."""
+
+    scores: Sequence[SystemScore]
+
+    def __post_init__(self) -> None:
+        self.names = list(self.scores[0].details) if self.scores else []
+        self.of_system = {score.system: score.details for score in self.scores}
+        # The precisions p_1, p_2 … have equal decimals, because they are compared with each other.
+        self.largest: dict[str, float] = {}
+        for score in self.scores:
+            for name, value in score.details.items():
+                group = _group(name)
+                self.largest[group] = max(value, self.largest.get(group, value))
+
+    @property
+    def header(self) -> list[str]:
+        """The names of the parts. Precisions, which results call p_1, p_2 …, are not p-values."""
+        return [f"prec_{name[2:]}" if _group(name) == "p" else name for name in self.names]
+
+    def cells(self, system: str) -> list[str]:
+        """Counts as integers, other parts with one decimal in the tens and three below."""
+        return [self._cell(name, self.of_system[system][name]) for name in self.names]
+
+    def _cell(self, name: str, value: float) -> str:
+        if isinstance(value, int):
+            return f"{value:,}"
+        return f"{value:.{1 if self.largest[_group(name)] >= 10 else 3}f}"
+
+
+def _group(name: str) -> str:
+    """The parts that have equal decimals: ``p`` for p_1, p_2 …"""
+    return name.partition("_")[0]

@@ -1,0 +1,270 @@
+"""``compare_sets``: a comparison on several test sets, and of the averages over them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+from . import _core, signature, types
+from ._core import Progress
+from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
+from .errors import InputError, listed, quoted, warn
+from .resampling.counting import Data, Metrics, References, Systems
+from .resampling.stopping import AnyRule
+from .results import Comparison, SetComparison
+from .seeds import derive_seed
+from .settings import ComparisonSettings, DocumentIds, Levels, Resampling, StratumIds, Units
+from .types import MissingSystems
+from .validate import MAX_SEED, check_integer, check_name
+
+__all__ = ["TREATMENTS_OF_MISSING_SYSTEMS", "SetData", "TestSet", "compare_sets", "compared_sets", "on_test_set"]
+
+# What to do about systems that not every test set has.
+TREATMENTS_OF_MISSING_SYSTEMS = get_args(MissingSystems)
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """One of the test sets of :func:`compare_sets`: texts, metrics and resampling units.
+
+    Parameters
+    ----------
+    references, systems, documents, strata
+        As for :func:`reshuffle.compare`.
+    metrics : str, metric, or sequence of these, optional
+        The metrics on this test set, instead of those of the call: with other options, such as a tokenizer, or with
+        scores of this test set (:class:`~reshuffle.SegmentScores`). All test sets need metrics of the same names.
+
+    Examples
+    --------
+    >>> import reshuffle
+    >>> chinese = TestSet(["今天天气很好"], [["今天天气好"]], reshuffle.metric("bleu", tokenize="zh"))
+    """
+
+    __test__: ClassVar[bool] = False  # pytest would take it for a class of tests
+
+    references: References = None
+    systems: Systems = None
+    metrics: Metrics | None = None
+    documents: DocumentIds | None = None
+    strata: StratumIds | None = None
+
+
+AnySet: TypeAlias = "TestSet | tuple[References, Systems]"
+
+
+def compare_sets(
+    sets: Mapping[str, AnySet],
+    metrics: Metrics = "bleu",
+    *,
+    average: bool = True,
+    missing_systems: types.MissingSystems | str = "error",
+    test: types.Test | str = "bootstrap-both",
+    scheme: types.Scheme | str = "auto",
+    stopping: types.Stopping | str | AnyRule | None = None,
+    n_resamples: int | Literal["auto"] = 10_000,
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    alternative: types.Alternative | str = "two-sided",
+    adjust: types.Adjustment | str | None = "auto",
+    family: types.Family | str = "metric",
+    interval: types.Interval | str | None = "percentile",
+    confidence_level: float = 0.95,
+    simultaneous: bool = False,
+    alpha: float | None = None,
+    seed: int = 12345,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> SetComparison:
+    """Compare the same systems on several test sets or languages, and the averages of their scores.
+
+    Test sets are independent samples: each is resampled with a seed of its own. The average of a system is the mean of
+    its scores on the test sets, each with the same weight. Its replicates are the means of the test sets' replicates,
+    so tests and intervals of averages are computed as on one test set.
+
+    Parameters
+    ----------
+    sets : mapping of str to TestSet or (references, systems)
+        The test sets by name, at least one.
+    metrics : str, metric, or sequence of these
+        For test sets that have none of their own.
+    average : bool
+        Compare the averages over test sets, too. It needs metrics of the same names on all test sets, and a test that
+        counts replicates of differences: approximate randomization (scheme ``iid``), a bootstrap test or
+        ``permutation``.
+    missing_systems : {'error', 'drop'}
+        ``drop``: leave out systems that not every test set has, with a warning.
+    family : {'metric', 'set', 'sets', 'all'}
+        Which tests are adjusted together: the pairs under each metric, on each test set (``metric``) or on all of them
+        (``sets``); or the pairs under all metrics, on each test set (``set``) or on all of them (``all``). Over test
+        sets, adjustments of p-values take the whole family. Those from replicates are made on each of G test sets, and
+        p becomes 1 − (1 − p)^G. The averages are families of their own.
+    test, scheme, stopping, n_resamples, baseline, all_pairs, alternative, adjust, interval, confidence_level, \
+simultaneous, alpha, threads, progress
+        As for :func:`reshuffle.compare`.
+    seed : int
+        Test set i has the seed ``derive_seed(seed, "test-set", i)``, counted from 0.
+
+    Returns
+    -------
+    SetComparison
+
+    Raises
+    ------
+    InputError
+        As :func:`reshuffle.compare`, with the name of the test set; if a test set lacks a system; if test sets have
+        different metrics; if the test or the interval does not support averages.
+
+    Notes
+    -----
+    Cost: that of a comparison on each test set. For bootstrap tests the average adds little, because it uses their
+    draws; for tests with shuffles, which are made again, it costs at most as much as all test sets. Memory: as for all
+    test sets at once.
+
+    Examples
+    --------
+    >>> from reshuffle.data.demo import demo_corpus
+    >>> corpus = demo_corpus()
+    >>> halves = {
+    ...     name: TestSet(corpus.references[0][part], {s: lines[part] for s, lines in corpus.systems.items()})
+    ...     for name, part in {"news": slice(0, 200), "talks": slice(200, 400)}.items()
+    ... }
+    >>> result = compare_sets(halves, n_resamples=999)
+    >>> [round(result[name].score("tuned").score, 2) for name in ("news", "talks")]
+    [71.08, 75.5]
+    >>> round(result.average.score("tuned").score, 2), result.average.pair("larger").is_significant(0.05)
+    (73.29, True)
+    """
+    levels = Levels.for_tests(interval, confidence_level, alpha)
+    testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
+    resampling = Resampling(n_resamples, seed, threads, progress)
+    if not isinstance(sets, Mapping):
+        raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(sets)}")
+    found = {str(name): SetData.from_set(str(name), each, metrics) for name, each in sets.items()}
+    return compared_sets(found, testing, levels, resampling, average, missing_systems)
+
+
+@contextlib.contextmanager
+def on_test_set(name: str) -> Iterator[None]:
+    """Name the test set in errors."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"test set {quoted(name)}: {error}") from error
+
+
+@dataclass(frozen=True)
+class SetData:
+    """The checked data of a test set."""
+
+    data: Data
+    units: Units
+
+    @classmethod
+    def from_set(cls, name: str, test_set: AnySet, metrics: Metrics) -> SetData:
+        """Check one of the arguments of :func:`compare_sets`. ``metrics`` are those of the call."""
+        if isinstance(test_set, tuple) and len(test_set) == 2:
+            test_set = TestSet(*test_set)
+        if not isinstance(test_set, TestSet):
+            raise InputError(
+                f"test set {quoted(name)}: expected a TestSet or a tuple (references, systems), got {quoted(test_set)}"
+            )
+        own = metrics if test_set.metrics is None else test_set.metrics
+        with on_test_set(name):
+            data = Data.from_arguments(test_set.references, test_set.systems, own)
+        return cls(data, Units(test_set.documents, test_set.strata))
+
+
+def compared_sets(
+    sets: Mapping[str, SetData],
+    testing: ComparisonSettings,
+    levels: Levels,
+    resampling: Resampling,
+    average: bool,
+    missing_systems: str,
+) -> SetComparison:
+    """Compare the systems on each test set, and their averages: see :func:`compare_sets`."""
+    check_name("missing_systems", missing_systems, TREATMENTS_OF_MISSING_SYSTEMS)
+    if not sets:
+        raise InputError("no test sets: expected at least one")
+    check_integer("seed", resampling.seed, 0, MAX_SEED)
+    _check_metrics(sets)
+    names, dropped = _common_systems(sets, missing_systems)
+    data = [each.data for each in sets.values()]
+    design = Design.from_settings(names, data, testing, levels, resampling)
+    design_of_average = design.for_average() if average else None
+    resampled: dict[str, Resampled] = {}
+    for index, (name, each) in enumerate(sets.items()):
+        with on_test_set(name):
+            resampled[name] = design.count(each.data, each.units, derive_seed(resampling.seed, "test-set", index))
+    comparisons = dict(zip(sets, comparisons_of(design, list(resampled.values())), strict=True))
+    of_average = None if design_of_average is None else average_of(design_of_average, resampled)
+    return SetComparison(
+        sets=comparisons,
+        average=of_average,
+        dropped=dropped,
+        signature=_signature(design, resampled, comparisons, average),
+        version=_core.VERSION,
+    )
+
+
+def _check_metrics(sets: Mapping[str, SetData]) -> None:
+    """:class:`InputError` unless all test sets have metrics of the same names."""
+    (first, expected), *others = ((name, each.data.labels) for name, each in sets.items())
+    for name, labels in others:
+        if labels != expected:
+            raise InputError(
+                f"test set {quoted(name)} has the metrics {listed(labels)}, but {quoted(first)} has "
+                f"{listed(expected)}: all test sets need metrics of the same names, in the same order"
+            )
+    for metrics in zip(*(each.data.metrics for each in sets.values()), strict=True):
+        if len({m.higher_is_better for m in metrics}) > 1:
+            raise InputError(f"{metrics[0].name}: higher is better on some test sets, lower on others")
+
+
+def _common_systems(sets: Mapping[str, SetData], missing_systems: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The systems of all test sets, in the order of the first, and those that are left out."""
+    names = list(dict.fromkeys(system for each in sets.values() for system in each.data.names))
+    lacking = {
+        name: missing
+        for name, each in sets.items()
+        if (missing := [system for system in names if system not in each.data.names])
+    }
+    dropped = [system for system in names if any(system in missing for missing in lacking.values())]
+    if lacking and missing_systems == "error":
+        found = "; ".join(f"{quoted(name)} lacks {listed(missing)}" for name, missing in lacking.items())
+        raise InputError(
+            f"test sets have different systems: {found}; name systems alike, or leave these out with "
+            "missing_systems='drop' (--missing-systems drop)"
+        )
+    common = tuple(system for system in names if system not in dropped)
+    if lacking and len(common) < 2:
+        raise InputError(
+            f"the test sets have {f'only {common[0]}' if common else 'no system'} in common: a comparison needs at "
+            "least two systems that all test sets have"
+        )
+    if dropped:
+        warn(f"left out, because not every test set has them: {listed(dropped)}")
+    return common, tuple(dropped)
+
+
+def _signature(design: Design, sets: Mapping[str, Resampled], found: Mapping[str, Comparison], average: bool) -> str:
+    """One line: the metrics and units of the test sets, then the run, which all of them share."""
+
+    def described(name: str) -> str:
+        comparison = found[name]
+        units = signature.for_units(comparison.unit, comparison.n_units, comparison.n_strata)
+        return signature.joined([*(m.signature for m in comparison.metrics), *units])
+
+    parts = []
+    for description, names in groupby(sets, described):
+        parts += [signature.for_sets(list(names)), description]
+    tests = [pair for comparison in found.values() for pair in comparison.comparisons]
+    replicates = next(iter(sets.values())).replicates
+    run = Inferred(replicates, design.levels, design.interval, design.plan, comparisons=tests).run
+    seed = None if run.seed is None else design.resampling.seed
+    run = run._replace(average=len(sets) if average else None, seed=seed, unit=None, strata=None)
+    return signature.joined([*parts, run.line])

@@ -1,0 +1,339 @@
+"""Rankings: decisions about pairs of systems become rank intervals, clusters, letters and the set of the best."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+import reshuffle
+from reshuffle import Comparison, CorpusFunction, FromCounts, InputError, RankedSystem, Ranking, SegmentScores, compare
+from reshuffle.inference.clustering import clusters, groups_without_difference, letters, members, positions
+from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.tests import TESTS
+
+SEGMENTS = 60
+
+
+def ratings(
+    means: list[float], n: int = SEGMENTS, seed: int = 1, name: str = "rating", **options: Any
+) -> SegmentScores:
+    """Scores of systems a, b, … with nearly these means."""
+    rng = np.random.default_rng(seed)
+    scores = {chr(ord("a") + i): np.round(rng.normal(mean, 1, n), 3) for i, mean in enumerate(means)}
+    return SegmentScores(name, scores, **options)
+
+
+def ranked(metric: Any, **options: Any) -> Ranking:
+    (ranking,) = compared(metric, **options).rankings
+    return ranking
+
+
+def compared(metric: Any, **options: Any) -> Comparison:
+    return compare(metrics=metric, **{"all_pairs": True, "n_resamples": 499, "interval": None, **options})
+
+
+# Letters.
+
+
+@st.composite
+def decisions(draw: st.DrawFn, most: int = 9) -> np.ndarray[Any, Any]:
+    """Any symmetric matrix that says which systems differ."""
+    k = draw(st.integers(1, most))
+    different = np.zeros((k, k), dtype=bool)
+    for a, b in combinations(range(k), 2):
+        different[a, b] = different[b, a] = draw(st.booleans())
+    return different
+
+
+def as_sets(different: np.ndarray[Any, Any]) -> list[int]:
+    return [sum(1 << int(other) for other in np.flatnonzero(row)) for row in different]
+
+
+def maximal_cliques(different: np.ndarray[Any, Any]) -> list[list[int]]:
+    """The twin: of all sets without a difference, those that no other contains."""
+    k = len(different)
+    alike = [
+        set(systems)
+        for size in range(1, k + 1)
+        for systems in combinations(range(k), size)
+        if not different[np.ix_(systems, systems)].any()
+    ]
+    return sorted(sorted(one) for one in alike if not any(one < other for other in alike))
+
+
+@settings(max_examples=300)
+@given(decisions())
+def test_groups_are_the_maximal_cliques_of_systems_that_do_not_differ(different: np.ndarray[Any, Any]) -> None:
+    groups = groups_without_difference(as_sets(different), most=1000)
+    assert groups is not None
+    assert maximal_cliques(different) == [members(group) for group in groups]
+
+
+@settings(max_examples=300)
+@given(decisions(most=14))
+def test_systems_share_a_letter_exactly_if_they_do_not_differ(different: np.ndarray[Any, Any]) -> None:
+    groups = groups_without_difference(as_sets(different), most=26)
+    if groups is None:
+        return
+    shown = [set(letter) for letter in letters(groups, len(different))]
+    for a, b in combinations(range(len(different)), 2):
+        assert bool(different[a, b]) == shown[a].isdisjoint(shown[b])
+    assert all(shown)
+    # Groups are in the order of their best members.
+    assert [min(members(group)) for group in groups] == sorted(min(members(group)) for group in groups)
+
+
+@given(decisions(), st.integers(1, 8))
+def test_there_are_no_groups_exactly_if_there_are_too_many(different: np.ndarray[Any, Any], most: int) -> None:
+    expected = len(maximal_cliques(different)) <= most
+    assert expected == (groups_without_difference(as_sets(different), most) is not None)
+
+
+def test_the_number_of_groups_of_adversarial_decisions_is_bounded() -> None:
+    # With 50 separate pairs that differ there are 2**50 groups; with 33 triples, 3**33.
+    pairs = [1 << (system ^ 1) for system in range(100)]
+    triples = [0b111 << 3 * (system // 3) & ~(1 << system) for system in range(99)]
+    # All of them would not fit in any memory.
+    assert groups_without_difference(pairs, 26) is None
+    assert groups_without_difference(triples, 26) is None
+
+
+def test_many_systems_that_all_differ_or_do_not() -> None:
+    everything = (1 << 100) - 1
+    assert groups_without_difference([0] * 100, 26) == [everything]
+    assert groups_without_difference([everything & ~(1 << system) for system in range(100)], 100) == [
+        1 << system for system in range(100)
+    ]
+    assert groups_without_difference([everything & ~(1 << system) for system in range(100)], 26) is None
+
+
+def test_the_letters_of_piephos_third_example() -> None:
+    # Eight treatments, of which five pairs differ; the letters are determined up to their names.
+    pairs = [(1, 7), (1, 8), (2, 4), (2, 5), (3, 5)]
+    different = np.zeros((8, 8), dtype=bool)
+    for a, b in pairs:
+        different[a - 1, b - 1] = different[b - 1, a - 1] = True
+    groups = groups_without_difference(as_sets(different), 26)
+    assert groups is not None
+    assert [[i + 1 for i in members(group)] for group in groups] == [
+        [1, 2, 3, 6],
+        [1, 3, 4, 6],
+        [1, 4, 5, 6],
+        [2, 3, 6, 7, 8],
+        [3, 4, 6, 7, 8],
+        [4, 5, 6, 7, 8],
+    ]
+
+
+# Clusters and positions.
+
+
+@settings(max_examples=300)
+@given(decisions())
+def test_clusters_end_where_all_systems_are_better_than_all_later_ones(different: np.ndarray[Any, Any]) -> None:
+    better = np.triu(different)
+    expected, number = [], 1
+    for i in range(len(better)):
+        expected.append(number)
+        number += bool(better[: i + 1, i + 1 :].all())
+    assert expected == clusters(better)
+
+
+def test_equal_scores_have_the_same_position() -> None:
+    assert positions([3.0, 3.0, 3.0 - 1e-12, 2.0, 2.0, 1.0], [1e-9] * 6) == [1, 1, 1, 4, 4, 6]
+    assert positions([1.0], [0.0]) == [1]
+
+
+# Rankings of comparisons.
+
+
+def twin(comparison: Comparison, metric: str, higher: bool) -> dict[str, tuple[int, int, int]]:
+    """Position, best and worst rank of each system, straight from the pairs."""
+    found = {}
+    scores = {score.system: score.score for score in comparison.scores if score.metric == metric}
+    for name, score in scores.items():
+        n_better = n_worse = 0
+        for pair in comparison.comparisons:
+            if pair.metric == metric and name in (pair.system, pair.baseline) and pair.is_significant(0.05):
+                sign = (1 if pair.system == name else -1) * (1 if higher else -1) * pair.difference
+                n_better += sign < 0
+                n_worse += sign > 0
+        ahead = sum(other > score if higher else other < score for other in scores.values())
+        found[name] = 1 + ahead, 1 + n_better, len(scores) - n_worse
+    return found
+
+
+@pytest.mark.parametrize("higher", [True, False])
+@pytest.mark.parametrize("test", [name for name, test in TESTS.items() if "two-sided" in test.alternatives])
+def test_rank_intervals_count_the_significantly_better_and_worse_systems(test: str, higher: bool) -> None:
+    comparison = compared(
+        ratings([50, 50.1, 50.4, 50.8, 51, 52], higher_is_better=higher), test=test, confidence_level=0.95
+    )
+    (ranking,) = comparison.rankings
+    expected = twin(comparison, "rating", higher)
+    assert len({values[1:] for values in expected.values()}) > 2
+    assert {r.system: (r.position, r.rank_low, r.rank_high) for r in ranking.systems} == expected
+    order = [comparison.score(r.system).score for r in ranking.systems]
+    assert order == sorted(order, reverse=higher)
+    assert ranking.best == tuple(r.system for r in ranking.systems if r.rank_low == 1)
+    for pair in comparison.comparisons:
+        a, b = ranking[pair.system], ranking[pair.baseline]
+        assert pair.is_significant(0.05) == set(a.letters or "").isdisjoint(b.letters or "")
+    assert ranking.groups is not None
+    assert [
+        tuple(r.system for r in ranking.systems if letter in (r.letters or ""))
+        for letter in "abcdef"[: len(ranking.groups)]
+    ] == list(ranking.groups)
+
+
+def test_every_metric_has_its_own_direction() -> None:
+    up = ratings([50, 51, 52])
+    scores = {name: -np.asarray(up.segment_scores(up.counts_of([name])))[0] for name in "abc"}
+    down = SegmentScores(
+        "error", {name: (row * 1000).round() / 1000 for name, row in scores.items()}, higher_is_better=False
+    )
+    first, second = compared([up, down]).rankings
+    assert [(r.system, r.rank_low) for r in first.systems] == [(r.system, r.rank_low) for r in second.systems]
+
+
+def test_identical_systems_share_position_letters_and_the_set_of_the_best() -> None:
+    values = np.random.default_rng(3).normal(0, 1, SEGMENTS).round(3)
+    metric = SegmentScores("x", {"worse": values - 1, "one": values, "two": values, "three": values})
+    ranking = ranked(metric)
+    assert [(r.system, r.position) for r in ranking.systems] == [("one", 1), ("two", 1), ("three", 1), ("worse", 4)]
+    assert ranking.best == ("one", "two", "three")
+    assert [r.letters for r in ranking.systems] == ["a", "a", "a", "b"]
+    assert [r.cluster for r in ranking.systems] == [1, 1, 1, 2]
+    everything = ranked(SegmentScores("x", {"one": values, "two": values}))
+    assert everything.best == ("one", "two")
+
+
+def test_only_two_sided_tests_of_all_pairs_give_rankings() -> None:
+    three, two = ratings([50, 51, 52]), ratings([50, 51])
+    assert compared(three, all_pairs=False).rankings == ()
+    assert compared(three, alternative="greater").rankings == ()
+    assert len(compared(three).rankings) == 1
+    # The only pair of two systems is all pairs.
+    assert len(compared(two, all_pairs=False).rankings) == 1
+    assert reshuffle.score(metrics=two).rankings == ()
+    assert reshuffle.score(metrics=two).detectable == ()
+
+
+@pytest.mark.parametrize("adjust", ["none", *ADJUSTMENTS])
+def test_only_the_family_wise_error_rate_makes_a_ranking_simultaneous(adjust: str) -> None:
+    test = {"tukey": "anova", "scheffe": "anova"}.get(adjust, "ar")
+    assert ranked(ratings([50, 51, 52]), adjust=adjust, test=test).simultaneous == (adjust not in ("none", "bh", "by"))
+
+
+def test_a_single_pair_needs_no_adjustment() -> None:
+    assert ranked(ratings([50, 51]), adjust="none").simultaneous
+
+
+def test_more_than_26_groups_have_no_letters() -> None:
+    ranking = ranked(ratings([float(10 * i) for i in range(27)], n=20), test="t-test", adjust="holm")
+    assert ranking.groups is None
+    assert [r.letters for r in ranking.systems] == [None] * 27
+    assert [(r.rank_low, r.rank_high, r.cluster) for r in ranking.systems] == [(i, i, i) for i in range(1, 28)]
+    of_26 = ranked(ratings([float(10 * i) for i in range(26)], n=20), test="t-test", adjust="holm")
+    assert [r.letters for r in of_26.systems] == [chr(ord("a") + i) for i in range(26)]
+
+
+def test_a_system_is_found_by_its_name() -> None:
+    ranking = ranked(ratings([50, 51, 52]))
+    assert isinstance(ranking["b"], RankedSystem)
+    assert ranking["b"].system == "b"
+    with pytest.raises(InputError, match="no system 'd' in the ranking"):
+        ranking["d"]
+
+
+# Minimum detectable differences.
+
+
+@pytest.mark.parametrize("units", ["segments", "documents", "strata", "both"])
+@pytest.mark.parametrize("name", ["bleu", "ter", "mean"])
+def test_detectable_differences_are_those_of_the_delta_interval(name: str, units: str) -> None:
+    rng = np.random.default_rng(4)
+    n = 40
+    options: dict[str, Any] = {}
+    if units in ("documents", "both"):
+        options["documents"] = [f"d{s // 2}" for s in range(n)]
+    if units in ("strata", "both"):
+        options["strata"] = [f"h{min(s // 6, 3)}" for s in range(n)]
+    if name == "mean":
+        metric: Any = ratings([50, 50.5, 51, 51], n=n)
+        comparison = compare(metrics=metric, all_pairs=True, interval="delta", n_resamples=99, **options)
+    else:
+        words = rng.integers(0, 30, (n, 12))
+        outputs = {
+            f"s{i}": [" ".join(map(str, np.where(rng.random(12) < 0.6 + i / 20, row, 99))) for row in words]
+            for i in range(4)
+        }
+        references = [" ".join(map(str, row)) for row in words]
+        comparison = compare(references, outputs, name, all_pairs=True, interval="delta", n_resamples=99, **options)
+    z = norm.ppf(0.975)
+    intervals = [pair.confidence_interval for pair in comparison.comparisons]
+    errors = [(interval.high - interval.low) / (2 * z) for interval in intervals if interval is not None]
+    level = 0.05 / 6
+    factor = norm.ppf(1 - level / 2) + norm.ppf(0.8)
+    (found,) = comparison.detectable
+    assert (found.power, found.level) == (0.8, level)
+    np.testing.assert_allclose(
+        [found.difference, found.low, found.high],
+        factor * np.array([np.median(errors), min(errors), max(errors)]),
+        rtol=1e-4 if name == "mean" else 1e-6,  # intervals of ratings are rounded
+    )
+
+
+def test_the_level_of_a_detectable_difference_follows_the_family_and_the_alternative() -> None:
+    metrics = [ratings([50, 50.5, 51]), ratings([50, 50.5, 51], seed=2, name="other")]
+    unadjusted = compared(metrics, adjust="none").detectable
+    assert [found.level for found in unadjusted] == [0.05, 0.05]
+    assert [found.level for found in compared(metrics).detectable] == [0.05 / 3] * 2
+    assert [found.level for found in compared(metrics, family="all").detectable] == [0.05 / 6] * 2
+    # With a baseline, over its pairs.
+    assert [found.level for found in compared(metrics, all_pairs=False).detectable] == [0.05 / 2] * 2
+    one_sided = compared(metrics, adjust="none", alternative="greater").detectable[0]
+    assert one_sided.level == 0.05
+    ratio = (norm.ppf(0.95) + norm.ppf(0.8)) / (norm.ppf(0.975) + norm.ppf(0.8))
+    assert one_sided.difference == pytest.approx(ratio * unadjusted[0].difference)
+
+
+def test_identical_systems_do_not_count_as_detectable() -> None:
+    values = np.random.default_rng(3).normal(0, 1, (2, SEGMENTS)).round(3)
+    pair = compared(SegmentScores("x", {"one": values[0], "two": values[1]}), adjust="none").detectable[0]
+    metric = SegmentScores("x", {"one": values[0], "two": values[1], "copy": values[1]})
+    with_copy = compared(metric, adjust="none").detectable[0]
+    assert with_copy.low == pytest.approx(pair.low)
+    assert with_copy.high == pytest.approx(pair.high)
+    assert compared(SegmentScores("x", {"one": values[1], "two": values[1]})).detectable == ()
+
+
+def test_functions_of_texts_have_a_detectable_difference_if_there_are_draws() -> None:
+    rng = np.random.default_rng(5)
+    outputs = {name: ["x" * int(n) for n in rng.integers(1, 9, SEGMENTS)] for name in "ab"}
+    length = CorpusFunction("length", lambda hypotheses, _: sum(map(len, hypotheses)) / len(hypotheses))
+    drawn = compare(["x"] * SEGMENTS, outputs, length, n_resamples=999, interval=None)
+    means = SegmentScores("length", {name: [float(len(line)) for line in lines] for name, lines in outputs.items()})
+    (expected,) = compared(means).detectable
+    (found,) = drawn.detectable
+    assert found.difference == pytest.approx(expected.difference, rel=0.1)
+    assert compare(["x"] * SEGMENTS, outputs, length, test="ar", n_resamples=99, interval=None).detectable == ()
+
+
+def test_a_formula_that_fails_near_the_sums_has_no_detectable_difference() -> None:
+    def picky(sums: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if (sums[..., 0] != sums[..., 0].astype(int)).any() or (sums[..., 1] != SEGMENTS).any():
+            raise ZeroDivisionError
+        return np.asarray(sums[..., 0] / sums[..., 1])
+
+    counts = np.random.default_rng(6).integers(0, 9, (2, SEGMENTS, 2))
+    counts[..., 1] = 1
+    metric = FromCounts("picky", {"a": counts[0], "b": counts[1]}, picky)
+    assert compared(metric, test="ar").detectable == ()
+    assert len(compared(metric, test="ar").rankings) == 1

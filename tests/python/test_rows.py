@@ -1,0 +1,316 @@
+"""The tables of a result, systems and pairs, as dicts and as data frames of pandas and polars."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import (
+    Comparison,
+    ConfidenceInterval,
+    FlippedSegment,
+    Flips,
+    InputError,
+    PairedDifference,
+    SegmentScores,
+    SegmentTable,
+    SignificanceResult,
+    SystemScore,
+    UsedMetric,
+    UsedTest,
+    compare,
+    flips,
+    score,
+    segment_scores,
+)
+from reshuffle.report import TABLES, default_table
+from reshuffle.results import RankedSystem, Ranking, SetComparison
+
+Rows = Sequence[Mapping[str, Any]]
+
+RATINGS = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5], "c": [1, 1, 2, 3]})
+PAIRS = compare(metrics=RATINGS, test="ar", all_pairs=True, interval="delta")
+SCORES = score(metrics=RATINGS)
+
+
+# --- Which rows and columns
+
+
+def test_systems_have_a_row_for_each_metric_and_system() -> None:
+    rows = PAIRS.to_dicts("systems")
+    assert [(row["system"], row["metric"], row["score"]) for row in rows] == [
+        ("a", "rating", 2.5),
+        ("b", "rating", 3.25),
+        ("c", "rating", 1.75),
+    ]
+    for row, expected in zip(rows, PAIRS.scores, strict=True):
+        interval = expected.confidence_interval
+        assert interval is not None
+        assert (row["low"], row["high"], row["n_segments"]) == (interval.low, interval.high, 4)
+        assert (row["unit"], row["n_units"], row["n_strata"]) == ("segment", 4, None)
+
+
+def test_pairs_have_a_row_for_each_metric_and_pair() -> None:
+    rows = PAIRS.to_dicts("pairs")
+    for row, pair in zip(rows, PAIRS.comparisons, strict=True):
+        assert (row["system"], row["baseline"], row["metric"]) == (pair.system, pair.baseline, pair.metric)
+        assert row["system_score"] == PAIRS.score(pair.system).score
+        assert row["baseline_score"] == PAIRS.score(pair.baseline).score
+        assert row["difference"] == row["system_score"] - row["baseline_score"]
+        assert (row["pvalue"], row["adjusted_pvalue"]) == (pair.test.pvalue, pair.test.adjusted_pvalue)
+        assert (row["adjustment"], row["family"]) == ("maxt", "metric")
+        assert PAIRS.alpha is not None
+        assert row["significant"] is pair.is_significant(PAIRS.alpha)
+
+
+def test_rows_of_systems_have_their_place_in_the_ranking() -> None:
+    first, tied, last = (
+        RankedSystem("b", 1, 1, 2, 1, "a", 0.9),
+        RankedSystem("a", 2, 1, 2, 1, "a", 0.2),
+        RankedSystem("c", 3, 3, 3, 2, None),
+    )
+    ranking = Ranking("rating", (first, tied, last), None, ("b", "a"), None, True)
+    rows = replace(PAIRS, rankings=(ranking,)).to_dicts("systems")
+    names = ("position", "rank_low", "rank_high", "cluster", "letters", "best", "mcb_pvalue")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        (2, 1, 2, 1, "a", True, 0.2),
+        (1, 1, 2, 1, "a", True, 0.9),
+        (3, 3, 3, 2, None, False, None),
+    ]
+    assert {row[name] for row in SCORES.to_dicts("systems") for name in names} == {None}
+
+
+def test_the_columns_do_not_depend_on_the_comparison() -> None:
+    missing = SegmentScores("rating", {"a": [1, None, 3, 4], "b": [2, 3, 3, 5]}, missing="pairwise")
+    strata = compare(metrics=RATINGS, strata=[0, 0, 1, 1], n_resamples=99)
+    for other in (compare(metrics=missing, test="ar"), strata):
+        for table in ("systems", "pairs"):
+            assert list(PAIRS.to_dicts(table)[0]) == list(other.to_dicts(table)[0])
+    assert compare(metrics=missing, test="ar").to_dicts("pairs")[0]["n_segments"] == 3
+    assert strata.to_dicts("systems")[0]["n_strata"] == strata.to_dicts("pairs")[0]["n_strata"] == 2
+
+
+def test_the_default_is_pairs_if_there_are_tests() -> None:
+    assert PAIRS.to_dicts() == PAIRS.to_dicts("pairs")
+    assert SCORES.to_dicts() == SCORES.to_dicts("systems")
+    assert SCORES.to_dicts("pairs") == []
+    for result, expected in ((SETS, "pairs"), (replace(SETS, sets={"x": SCORES}, average=None), "systems")):
+        assert default_table(result) == expected
+        assert result.to_dicts() == result.to_dicts(expected)  # type: ignore[arg-type]
+
+
+def test_an_unknown_table_is_an_error() -> None:
+    for result in (PAIRS, SETS):
+        for call in (result.to_dicts, result.to_pandas, result.to_polars):
+            with pytest.raises(InputError, match="unknown table 'pair': did you mean 'pairs'"):
+                call("pair")  # type: ignore[arg-type]
+
+
+SETS = SetComparison({"news": PAIRS, "chat": PAIRS}, PAIRS, (), "", "")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_rows_of_several_test_sets_name_the_set_first(table: Any) -> None:
+    rows, single = SETS.to_dicts(table), PAIRS.to_dicts(table)
+    assert [next(iter(row)) for row in rows] == ["test_set"] * len(rows)
+    assert [row["test_set"] for row in rows] == ["news"] * len(single) + ["chat"] * len(single) + [None] * len(single)
+    assert [{key: value for key, value in row.items() if key != "test_set"} for row in rows] == single * 3
+    assert replace(SETS, average=None).to_dicts(table) == rows[: 2 * len(single)]
+
+
+# --- Data frames
+
+names = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+numbers = st.floats(allow_nan=False)
+counts = st.none() | st.integers(0, 2**62)
+intervals = st.none() | st.builds(ConfidenceInterval, numbers, numbers, st.just(0.95), st.just("delta"))
+levels = st.floats(0, 1)
+
+
+@st.composite
+def comparisons(draw: Any) -> Comparison:
+    """Results with any numbers and any fields missing."""
+    systems = draw(st.lists(names, min_size=2, max_size=4, unique=True))
+    metrics = draw(st.lists(names, min_size=1, max_size=2, unique=True))
+    scores = [
+        SystemScore(s, m, draw(numbers), draw(intervals), {}, draw(st.integers(0, 2**62)))
+        for m in metrics
+        for s in systems
+    ]
+    tested = draw(st.booleans())
+    pairs = [
+        PairedDifference(
+            systems[0],
+            system,
+            m,
+            SignificanceResult(
+                "ar",
+                m,
+                draw(numbers),
+                draw(levels),
+                "two-sided",
+                None,
+                draw(counts),
+                draw(st.none() | st.integers(0, 2**64 - 1)),
+                "",
+                adjusted_pvalue=draw(st.none() | levels),
+                scheme=draw(st.none() | st.just("iid")),
+            ),
+            draw(intervals),
+            draw(st.integers(0, 9)),
+            draw(st.integers(0, 9)),
+            draw(st.none() | numbers),
+            draw(st.none() | numbers),
+            caveats=draw(st.sampled_from([(), ("few-units",), ("few-units", "auto")])),
+        )
+        for m in metrics
+        for system in systems[1:]
+    ]
+    rank = st.integers(1, 4)
+    rankings = [
+        Ranking(
+            m,
+            tuple(
+                RankedSystem(
+                    s, draw(rank), draw(rank), draw(rank), draw(rank), draw(st.none() | names), draw(st.none() | levels)
+                )
+                for s in systems
+            ),
+            None,
+            tuple(draw(st.lists(st.sampled_from(systems)))),
+            None,
+            True,
+        )
+        for m in draw(st.lists(st.sampled_from(metrics), unique=True))
+    ]
+    return Comparison(
+        tuple(systems),
+        tuple(UsedMetric(m, m, True) for m in metrics),
+        tuple(scores),
+        4,
+        1,
+        "segment",
+        draw(st.integers(0, 2**62)),
+        "",
+        "0",
+        comparisons=tuple(pairs) if tested else (),
+        test=UsedTest("ar", "", "two-sided", "shuffles", draw(st.none() | st.just("holm"))) if tested else None,
+        n_strata=draw(st.none() | st.integers(1, 9)),
+        alpha=draw(st.none() | levels),
+        rankings=tuple(rankings),
+    )
+
+
+@st.composite
+def results(draw: Any) -> Any:
+    if draw(st.booleans()):
+        return draw(comparisons())
+    sets = draw(st.dictionaries(names, comparisons(), min_size=1, max_size=2))
+    return SetComparison(sets, draw(st.none() | comparisons()), (), "", "0")
+
+
+PANDAS_TYPES = {str: "", float: "float64", bool: "boolean", int: "Int64"}
+POLARS_TYPES = {str: "String", float: "Float64", bool: "Boolean", int: "Int64"}
+
+
+def check_pandas(frame: Any, dicts: Rows) -> None:
+    pandas: Any = pytest.importorskip("pandas")
+    # NaN is the missing value of columns of floats.
+    for row, expected in zip(frame.to_dict("records"), dicts, strict=True):
+        assert {key: None if pandas.isna(value) else value for key, value in row.items()} == expected
+    check_types({name: str(dtype) for name, dtype in frame.dtypes.items()}, dicts, PANDAS_TYPES)
+
+
+def check_polars(frame: Any, dicts: Rows) -> None:
+    assert frame.to_dicts() == dicts
+    types = {name: str(dtype) for name, dtype in frame.schema.items()}
+    assert types.get("seed", "UInt64") == "UInt64"
+    check_types(types, dicts, POLARS_TYPES)
+
+
+def check_types(types: Mapping[str, str], dicts: Rows, expected: Mapping[type, str]) -> None:
+    if dicts:
+        assert list(types) == list(dicts[0])
+    for row in dicts:
+        for name, value in row.items():
+            if value is not None and expected[type(value)]:
+                assert types[name] == ("UInt64" if name == "seed" else expected[type(value)]), name
+
+
+@given(results(), st.sampled_from([*TABLES, None]))
+def test_pandas_holds_the_same_rows(result: Any, table: Any) -> None:
+    pytest.importorskip("pandas")
+    check_pandas(result.to_pandas(table), result.to_dicts(table))
+
+
+@given(results(), st.sampled_from([*TABLES, None]))
+def test_polars_holds_the_same_rows(result: Any, table: Any) -> None:
+    pytest.importorskip("polars")
+    check_polars(result.to_polars(table), result.to_dicts(table))
+
+
+def test_types_do_not_depend_on_the_values() -> None:
+    for package, call in (("pandas", Comparison.to_pandas), ("polars", Comparison.to_polars)):
+        pytest.importorskip(package)
+        empty, full = call(SCORES, "pairs"), call(PAIRS, "pairs")
+        assert (len(empty), len(full)) == (0, 3)
+        assert list(empty.columns) == list(full.columns)
+        if package == "polars":  # the strings of pandas depend on its version
+            assert empty.schema == full.schema
+            assert call(SCORES, "systems").schema == call(PAIRS, "systems").schema
+
+
+def test_data_frames_keep_every_digit_of_a_seed() -> None:
+    seed = 2**64 - 1
+    result = compare(metrics=RATINGS, test="ar", scheme="iid", n_resamples=99, seed=seed, interval=None)
+    for package, call in (("pandas", result.to_pandas), ("polars", result.to_polars)):
+        pytest.importorskip(package)
+        assert int(call("pairs")["seed"][0]) == seed
+
+
+SEGMENT_RESULTS: dict[str, SegmentTable | Flips] = {
+    "segments": segment_scores(["x y", "z"], {"a": ["x", "z"], "b": ["x y", "w"]}, ["bleu", "ter"]),
+    "documents": segment_scores(["x y", "z"], {"a": ["x", "z"], "b": ["x y", "w"]}, documents=["d", "e"]),
+    "missing": segment_scores(metrics=SegmentScores("M", {"a": [1.5, None, 3], "b": [None, 2, 3]}, missing="pairwise")),
+    "flips": flips(metric=RATINGS, system="b", baseline="a", threshold=3),
+    "flips of documents": flips(metric=RATINGS, system="b", baseline="a", threshold=3, documents=["d", "d", "e", "e"]),
+}
+
+
+@pytest.mark.parametrize("name", SEGMENT_RESULTS)
+def test_data_frames_of_segments_hold_the_same_rows(name: str) -> None:
+    result = SEGMENT_RESULTS[name]
+    for package, check in (("pandas", check_pandas), ("polars", check_polars)):
+        pytest.importorskip(package)
+        frame = result.to_pandas() if package == "pandas" else result.to_polars()
+        if "documents" in name or package == "polars":
+            check(frame, result.to_dicts())
+        else:  # numbers of segments are never missing
+            assert str(frame["segment"].dtype) == "int64"
+            check(frame.astype({"segment": "Int64"}), result.to_dicts())
+
+
+def test_an_infinite_score_stays_infinite() -> None:
+    flipped = FlippedSegment(1, math.inf, -math.inf, "lost", 0.0)
+    result = SEGMENT_RESULTS["flips"]
+    assert isinstance(result, Flips)
+    result = replace(result, segments=(flipped,))
+    assert result.to_dicts()[0]["baseline_score"] == math.inf
+    pytest.importorskip("polars")
+    assert result.to_polars()["system_score"].to_list() == [-math.inf]
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_without_the_package_the_error_says_what_to_install(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for result in (PAIRS, SETS, *SEGMENT_RESULTS.values()):
+        with pytest.raises(ModuleNotFoundError, match=f"pip install {package}; to_dicts works without it") as raised:
+            getattr(result, f"to_{package}")()
+        assert raised.value.name == package

@@ -1,0 +1,475 @@
+"""Results as JSON: ``read_json`` gives back what was written, and refuses what it cannot read."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reshuffle import (
+    BesagClifford,
+    Caveat,
+    Comparison,
+    CorpusFunction,
+    DerivedSeed,
+    FromCounts,
+    Gandy,
+    InputError,
+    SegmentScores,
+    compare,
+    derive_seed,
+    f_score,
+    read_json,
+    score,
+    types,
+)
+from reshuffle.data.from_json import TEXTS_OF_CAVEATS
+from reshuffle.inference.estimates import MEANS
+from reshuffle.inference.tests import TESTS
+from reshuffle.report import render
+from reshuffle.results import DetectableDifference, Exchangeability, RankedSystem, Ranking, SetComparison
+
+SEGMENTS = 14
+RNG = np.random.default_rng(7)
+# A name may look like a number that JSON does not have, or need escapes.
+NAMES = ("NaN", 'b "quoted" \\ \u2028 é', "Infinity", "d|*_")
+TEXT = "the cat sat on the mat while a dog barked at the moon and it rained all day long".split()
+REFERENCES = [" ".join(RNG.choice(TEXT, 8)) for _ in range(SEGMENTS)]
+SYSTEMS = {
+    name: [" ".join(RNG.permutation(line.split())[: 8 - i] if i else line.split()[::-1]) for line in REFERENCES]
+    for i, name in enumerate(NAMES)
+}
+
+
+def length_ratio(hypotheses: list[str], references: list[list[str | None]]) -> float:
+    return sum(map(len, hypotheses)) / sum(len(line or "") for line in references[0])
+
+
+@cache
+def metrics() -> Mapping[str, Any]:
+    ratings = {name: RNG.integers(0, 50, SEGMENTS).astype(float) for name in NAMES}
+    some = {name: np.where(RNG.random(SEGMENTS) < 0.2, np.nan, row) for name, row in ratings.items()}
+    counts = {name: RNG.integers(1, 9, (SEGMENTS, 3)) for name in NAMES}
+    return {
+        "bleu": "bleu",
+        "chrf": "chrf",
+        "rating": SegmentScores("rating", ratings),
+        "some missing": SegmentScores("NaN", some, missing="pairwise", higher_is_better=False),
+        "counts": FromCounts("F", counts, f_score),
+        "function": CorpusFunction("length", length_ratio),
+    }
+
+
+def of_all(names: Any) -> st.SearchStrategy[str]:
+    return st.sampled_from(get_args(names))
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> Comparison:
+    """Comparisons with any test, adjustment, interval and so on, as far as they can be combined."""
+    test = draw(of_all(types.Test))
+    of_means = TESTS[test].kind == MEANS
+    names = [name for name in sorted(metrics()) if not of_means or name in ("rating", "some missing")]
+    chosen = [metrics()[name] for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True))]
+    options: dict[str, Any] = {
+        "documents": draw(st.sampled_from([None, [i // 2 for i in range(SEGMENTS)]])),
+        "strata": draw(st.sampled_from([None, [i // 8 for i in range(SEGMENTS)]])),
+        "n_resamples": draw(st.integers(1, 99)),
+        "seed": draw(st.sampled_from([1, 2**64 - 1, derive_seed(derive_seed(5, "run", 1), "test-set", 2)])),
+        "interval": draw(st.none() | of_all(types.Interval)),
+        "confidence_level": draw(st.sampled_from([0.95, 0.9999])),
+    }
+    # Options that do not fit together are replaced by their defaults, one after another.
+    defaults: dict[str, Any] = {"interval": "percentile", "documents": None, "strata": None}
+    function: Any = score
+    if draw(st.integers(0, 5)):
+        function = compare
+        shuffles = test.startswith("ar")
+        options |= {
+            "test": test,
+            "adjust": draw(of_all(types.Adjustment)),
+            "family": draw(of_all(types.Family)),
+            "alternative": draw(of_all(types.Alternative)),
+            "scheme": draw(of_all(types.Scheme)) if shuffles else "auto",
+            "stopping": draw(st.sampled_from([None, None, BesagClifford(3), Gandy(0.05)])) if shuffles else None,
+            "simultaneous": draw(st.booleans()),
+            "all_pairs": draw(st.booleans()),
+            "alpha": draw(st.sampled_from([None, 0.2])),
+        }
+        more = {"adjust": "auto", "alternative": "two-sided", "scheme": "auto", "stopping": None, "test": "ar"}
+        defaults = {"simultaneous": False, **more, **defaults}
+    for name in (None, *defaults):
+        if name is not None:
+            options[name] = defaults[name]
+        try:
+            return cast(Comparison, function(REFERENCES, SYSTEMS, chosen, **options))
+        except InputError:
+            continue
+    raise AssertionError("the defaults fit together")
+
+
+@given(comparisons())
+@settings(max_examples=150)
+def test_a_comparison_is_read_as_it_was_written(comparison: Comparison) -> None:
+    written = render(comparison, "json")
+    read = read_json(written)
+    assert read == comparison
+    assert written == render(read, "json")
+    assert render(comparison) == render(read)
+    assert (type(comparison.seed), repr(comparison)) == (type(read.seed), repr(read))
+    for ours, theirs in zip(comparison.comparisons, read.comparisons, strict=True):
+        assert type(ours.test.seed) is type(theirs.test.seed)
+        assert ours.test.pvalue_interval == theirs.test.pvalue_interval
+
+
+EVERY = [
+    *({"test": test} for test in TESTS),
+    *({"test": "ar", "adjust": name} for name in get_args(types.Adjustment) if name not in ("tukey", "scheffe")),
+    *({"test": "anova", "adjust": name} for name in ("tukey", "scheffe")),
+    *({"interval": name, "test": "ar-studentized", "adjust": "none"} for name in get_args(types.Interval)),
+    *({"test": "ar", "scheme": name} for name in get_args(types.Scheme)),
+    *({"test": "ar", "adjust": "holm", "stopping": rule} for rule in (BesagClifford(2), BesagClifford(60))),
+    *({"test": "ar-studentized", "stopping": Gandy(level)} for level in (0.05, 0.3)),
+    {"simultaneous": True, "family": "all"},
+]
+
+
+@pytest.mark.parametrize("options", EVERY, ids=str)
+def test_the_result_of_every_test_adjustment_interval_and_rule_is_read_back(options: dict[str, Any]) -> None:
+    rating, some_missing = (metrics()[name] for name in ("rating", "some missing"))
+    arguments: dict[str, Any] = {"n_resamples": 99, "all_pairs": True, **options}
+    if "stopping" in options and options["stopping"] == Gandy(0.3):
+        arguments["alpha"] = 0.3
+    found = [compare(metrics=rating, **arguments)]
+    with contextlib.suppress(InputError):  # some are not for documents, or not for missing scores
+        found.append(compare(metrics=[rating, some_missing], documents=[i // 2 for i in range(SEGMENTS)], **arguments))
+    for comparison in found:
+        assert read_json(render(comparison, "json")) == comparison
+
+
+# --- Values that comparisons rarely have
+
+
+@cache
+def rare() -> Comparison:
+    """A comparison in which every number that can be infinite or undefined is."""
+    base = compare(REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, test="ar", n_resamples=30)
+    first, *others = base.comparisons
+    interval = replace(base.scores[0].confidence_interval, low=-math.inf, high=math.inf)  # type: ignore[type-var]
+    test = replace(
+        first.test,
+        standard_error=math.inf,
+        pvalue=math.nan,
+        seed=DerivedSeed(2**64 - 1, "1>run[0]"),
+        caveats=(Caveat("approximate", {"metric": "NaN", "values": (math.inf, 1, True)}),),
+    )
+    pair = replace(
+        first,
+        test=test,
+        confidence_interval=interval,
+        intraclass_correlation=math.nan,
+        design_effect=math.inf,
+        exchangeability=Exchangeability(math.inf, True),
+    )
+    odd = replace(base.scores[0], score=math.nan, confidence_interval=interval, details={"bp": -math.inf, "n": 3})
+    ranked = tuple(RankedSystem(name, i, 1, 4, 1, "ab", math.nan) for i, name in enumerate(NAMES, 1))
+    ranking = Ranking("TER", ranked, (NAMES[:2], NAMES[2:]), NAMES[:1], NAMES, True)
+    caveat = Caveat("not-exchangeable", {"system": "Infinity", "baseline": "NaN", "ratio": math.inf})
+    return replace(
+        base,
+        comparisons=(pair, *others),
+        scores=(odd, *base.scores[1:]),
+        caveats=(caveat, *base.caveats),
+        seed=derive_seed(1, "run", 3),
+        rankings=(ranking, replace(ranking, groups=None, mcb_best=None)),
+        detectable=(DetectableDifference("TER", 1.5, 0.5, math.inf, 0.8, 0.001),),
+    )
+
+
+def plain(value: Any) -> Any:
+    """A value in which equal numbers are equal, NaN too."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__, [plain(getattr(value, field.name)) for field in fields(value)]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, DerivedSeed):
+        return int(value), value.derivation
+    return [*map(plain, value)] if isinstance(value, list | tuple) else repr(value)
+
+
+def test_numbers_that_json_does_not_have_are_written_as_strings() -> None:
+    comparison = rare()
+    written = render(comparison, "json")
+    document = json.loads(written, parse_constant=pytest.fail)
+    pair, system = document["comparisons"][0], document["systems"][0]
+    assert pair["standard_error"] == pair["design_effect"] == pair["exchangeability"]["ratio"] == "Infinity"
+    assert (pair["pvalue"], pair["confidence_interval"]["low"]) == ("NaN", "-Infinity")
+    assert (pair["seed"], pair["seed_derivation"]) == (2**64 - 1, "1>run[0]")
+    assert (system["scores"]["BLEU"]["score"], system["scores"]["BLEU"]["details"]["bp"]) == ("NaN", "-Infinity")
+    assert plain(read_json(written)) == plain(comparison)
+
+
+def test_strings_in_caveats_are_listed() -> None:
+    # A string in another value of a caveat could be taken for a number that JSON does not have.
+    seen = set().union(*map(text_keys, EVERY))
+    assert {"test", "unit"} <= seen <= TEXTS_OF_CAVEATS
+
+
+def text_keys(options: dict[str, Any]) -> set[str]:
+    """The keys of the strings in the caveats of a comparison."""
+    try:
+        comparison = compare(metrics=metrics()["rating"], n_resamples=99, all_pairs=True, **options)
+    except InputError:
+        return set()
+    return {
+        key
+        for caveat in comparison.caveats
+        for key, value in caveat.values.items()
+        if isinstance(value, str) or (isinstance(value, tuple) and any(isinstance(item, str) for item in value))
+    }
+
+
+# --- The schemas
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "schema"
+
+
+def schema(name: str) -> dict[str, Any]:
+    return cast("dict[str, Any]", json.loads((SCHEMAS / f"{name}-1.json").read_text("utf-8")))
+
+
+def keys(schema: Mapping[str, Any], definitions: Mapping[str, Any], at: str = "") -> dict[str, set[str]]:
+    """The properties of each object that a schema describes, by the path to the object."""
+    if "$ref" in schema:
+        return keys(definitions[schema["$ref"].rpartition("/")[2]], definitions, at)
+    found = {at: set(schema["properties"])} if "properties" in schema else {}
+    parts = [("[]", schema[key]) for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict)]
+    parts += [("", part) for part in schema.get("anyOf", ())]
+    parts += [(f".{key}", part) for key, part in schema.get("properties", {}).items()]
+    for step, part in parts:
+        found |= keys(part, definitions, at + step)
+    return found
+
+
+def keys_of(value: Any, expected: Mapping[str, set[str]], at: str = "") -> dict[str, set[str]]:
+    """The keys of the objects at the paths that a schema describes."""
+    found: dict[str, set[str]] = {}
+    if isinstance(value, dict):
+        if at in expected:
+            found[at] = set(value)
+        for key, item in value.items():
+            for path, names in keys_of(item, expected, f"{at}.{key}" if at in expected else f"{at}[]").items():
+                found[path] = found.get(path, set()) | names
+    if isinstance(value, list):
+        for item in value:
+            for path, names in keys_of(item, expected, f"{at}[]").items():
+                found[path] = found.get(path, set()) | names
+    return found
+
+
+def documents() -> list[Any]:
+    """Documents with every key that a comparison can have."""
+    some = metrics()["some missing"]
+    many = [
+        rare(),
+        compare(REFERENCES, SYSTEMS, metrics()["function"], n_resamples=9, test="ar"),
+        compare(metrics=some, strata=[i // 8 for i in range(SEGMENTS)], n_resamples=9, all_pairs=True),
+        compare(metrics=metrics()["rating"], stopping=BesagClifford(3), test="ar", all_pairs=True),
+        compare(REFERENCES, SYSTEMS, "bleu", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),
+        score(REFERENCES, SYSTEMS),
+    ]
+    return [json.loads(render(comparison, "json")) for comparison in many]
+
+
+def test_the_schema_has_every_key() -> None:
+    described = schema("comparison")
+    expected = keys(described, described["$defs"])
+    found: dict[str, set[str]] = {}
+    for document in documents():
+        for path, names in keys_of(document, expected).items():
+            found[path] = found.get(path, set()) | names
+    for path in (".caveats[]", ".comparisons[].test_caveats[]"):  # with values of any name
+        found[path] &= {"kind"}
+    found[""] |= {"name"}  # in test sets
+    assert expected == found
+
+
+def test_documents_follow_the_schemas() -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the documents")
+    from referencing import Registry, Resource
+
+    resources = [(f"{name}-1.json", Resource.from_contents(schema(name))) for name in ("comparison", "sets")]
+    comparison, sets = (
+        jsonschema.Draft202012Validator(schema(name), registry=Registry().with_resources(resources))
+        for name in ("comparison", "sets")
+    )
+    for document in documents():
+        comparison.validate(document)
+    one, two = rare(), score(REFERENCES, SYSTEMS)
+    for average in (None, one):
+        sets.validate(json.loads(render(SetComparison({"a": one, "b": two}, average, (), "s", "1"), "json")))
+    for broken in (without("alpha"), having("comparisons", 0, "pvalue", "0.1"), having("schema", "x")):
+        with pytest.raises(jsonschema.ValidationError):
+            comparison.validate(json.loads(broken))
+
+
+# --- Where results are read from
+
+
+def test_a_path_a_file_and_a_string_of_json_are_read(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    comparison = rare()
+    written = render(comparison, "json")
+    path = tmp_path / "result.json"
+    path.write_text(written, "utf-8")
+    (tmp_path / "result.json.gz").write_bytes(gzip.compress(written.encode()))
+    (tmp_path / "bom.json").write_bytes(b"\xef\xbb\xbf" + written.encode())
+    sources: list[Any] = [path, str(path), tmp_path / "result.json.gz", tmp_path / "bom.json", written, f" \n{written}"]
+    sources += [io.StringIO(written), io.BytesIO(written.encode())]
+    for source in sources:
+        assert plain(comparison) == plain(read_json(source)), source
+    with path.open(encoding="utf-8") as file:
+        assert plain(comparison) == plain(read_json(file))
+
+
+def changed(change: Any) -> str:
+    document = json.loads(render(rare(), "json"))
+    change(document)
+    return json.dumps(document)
+
+
+def without(*path: Any) -> str:
+    def remove(document: Any) -> None:
+        for step in path[:-1]:
+            document = document[step]
+        del document[path[-1]]
+
+    return changed(remove)
+
+
+def having(*path: Any) -> str:
+    """The document with the last step of the path as the value at the steps before."""
+
+    def put(document: Any) -> None:
+        for step in path[:-2]:
+            document = document[step]
+        document[path[-2]] = path[-1]
+
+    return changed(put)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "line 1: expected the JSON of a result, got: Expecting property name"),
+        (
+            '{"schema": "reshuffle.comparison/1",\n"seed" 1}',
+            "line 2: expected the JSON of a result, got: Expecting ':'",
+        ),
+        (render(rare(), "json")[:-3], "expected the JSON of a result, got: Expecting"),
+        ("{" * 100_000, "expected the JSON of a result"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        ('{"a": NaN}', 'got: NaN, which JSON does not have: write "NaN" in quotes'),
+        ('{"a": 1' + "0" * 5000 + "}", "."),
+        ("{}", "schema: the key is missing"),
+        ('{"schema": 1}', "schema: expected a string, got 1"),
+        (having("schema", "reshuffle.comparison/2"), "schema: unknown schema 'reshuffle.comparison/2': did you mean"),
+        (having("schema", "x"), "schema: unknown schema 'x'; known: reshuffle.comparison/1, reshuffle.sets/1"),
+        (without("alpha"), "alpha: the key is missing"),
+        (without("comparisons", 3, "pvalue"), r"comparisons\[3\]\.pvalue: the key is missing"),
+        (without("systems", 1, "scores", "TER"), r"systems\[1\]\.scores\.TER: the key is missing"),
+        (having("comparisons", 3, "pvalue", "0.1"), r"comparisons\[3\]\.pvalue: expected a number, .*got '0.1'"),
+        (having("comparisons", 3, "pvalue", None), r"comparisons\[3\]\.pvalue: expected a number, .*got null"),
+        (having("comparisons", 3, "wins", 1.5), r"comparisons\[3\]\.wins: expected a whole number, got 1.5"),
+        (having("comparisons", 3, "wins", True), r"comparisons\[3\]\.wins: expected a whole number, got True"),
+        (having("comparisons", 3, "metric", "BLUE"), r"comparisons\[3\]\.metric: unknown metric 'BLUE': did you mean"),
+        (having("comparisons", 3, []), r"comparisons\[3\]: expected an object, got a list"),
+        (having("comparisons", {}), "comparisons: expected a list, got an object"),
+        (having("metrics", 0, "higher_is_better", 1), r"metrics\[0\]\.higher_is_better: expected true or false, got 1"),
+        (having("systems", 0, "scores", "BLEU", "details", "bp", []), r"details\.bp: expected a number, .*got a list"),
+        (having("systems", 0, "name", "Infinity"), "systems: two have the same name"),
+        (having("systems", []), "systems: expected at least one, got none"),
+        (having("test", "name", {}), r"test\.name: expected a string, got an object"),
+        (having("caveats", 0, "kind", 7), r"caveats\[0\]\.kind: expected a string, got 7"),
+    ],
+)
+def test_damaged_and_strange_json_is_refused_with_its_place(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(text, "utf-8")
+    for source, name in ((path, str(path)), (text, "JSON")):
+        with pytest.raises(InputError, match=message) as raised:
+            read_json(source)
+        assert str(raised.value).startswith(name)
+
+
+@pytest.mark.parametrize("damage", range(40))
+def test_json_with_one_key_less_or_one_value_of_another_type_is_never_a_traceback(damage: int) -> None:
+    document = json.loads(render(rare(), "json"))
+    rng = np.random.default_rng(damage)
+    here = document
+    while True:
+        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
+        key = keys[int(rng.integers(len(keys)))]
+        if isinstance(here[key], dict | list) and here[key] and rng.random() < 0.8:
+            here = here[key]
+            continue
+        break
+    if isinstance(here, dict) and rng.random() < 0.4:
+        del here[key]
+    else:
+        here[key] = [None, -1, 1.5, "x", [], {}, True][int(rng.integers(7))]
+    try:
+        read = read_json(json.dumps(document))
+    except InputError:
+        return
+    assert isinstance(read, Comparison)
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "latin.json").write_bytes(b'{"a": "\xe9"}')
+    (tmp_path / "empty.json").write_bytes(b"")
+    for source, message in (
+        (tmp_path / "none.json", "none.json: no such file"),
+        (tmp_path / "latin.json", "line 1, byte 8: 0xe9 is not valid UTF-8"),
+        (tmp_path / "empty.json", "is empty: expected the JSON of a result"),
+        (tmp_path, "is a directory"),
+        ("[1]", r"\[1\]: no such file"),
+        (io.StringIO("[1]"), "JSON: expected an object, got a list"),
+        (7, "expected the name of a file, an open file or a string of JSON, got 7"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_json(source)  # type: ignore[arg-type]
+
+
+# --- Several test sets
+
+
+def test_test_sets_are_read_back() -> None:
+    one = compare(REFERENCES, SYSTEMS, "ter", n_resamples=50)
+    two = rare()
+    for average in (None, one):
+        sets = SetComparison({"news": one, 'the "talks"': two}, average, ("left out",), "signature", "0.1")
+        written = render(sets, "json")
+        read = read_json(written)
+        assert isinstance(read, SetComparison)
+        assert plain(read) == plain(sets)
+        assert list(read.sets) == list(sets.sets)
+        assert written == render(read, "json")
+    document = json.loads(written)
+    document["test_sets"][1]["name"] = "news"
+    with pytest.raises(InputError, match="test_sets: two have the same name"):
+        read_json(json.dumps(document))
+    del document["test_sets"][1]["systems"][2]
+    with pytest.raises(InputError, match=r"test_sets\[1\]\.comparisons\[\d+\]\.\w+: unknown"):
+        read_json(json.dumps(document))
