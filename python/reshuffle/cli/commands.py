@@ -133,16 +133,20 @@ def compare_command(
     from ..resampling.counting import Data
     from ..settings import ComparisonSettings, Levels
     from .job import FLAGS, Job
+    from .layout import ChosenLayout
     from .output import destination, progress_bar
 
     levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS)
     job = Job.from_arguments(reference, systems, options, min_systems=2)
-    with destination(output, job.files) as write:
+    chosen = ChosenLayout.from_options(options)
+    with destination(output, [*job.files, *chosen.files], chosen.layout) as write:
         given, units = job.read()
         testing = ComparisonSettings(baseline=job.system(baseline), **options)
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress)
-            comparison = compared(Data.from_arguments(*given), units, testing, levels, resampling)
+            data = Data.from_arguments(*given)
+            chosen.check(data.names, testing.all_pairs)
+            comparison = compared(data, units, testing, levels, resampling)
         write(comparison, fmt or "text")
 
 
@@ -164,10 +168,12 @@ def score_command(
     from ..resampling.counting import Data
     from ..settings import Levels
     from .job import FLAGS, Job
+    from .layout import ChosenLayout
     from .output import Result, destination, progress_bar
 
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
     job = Job.from_arguments(reference, systems, options, min_systems=1)
+    chosen = ChosenLayout.from_options(options)
     fmt = _score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
         if segments and of == "documents":
@@ -178,7 +184,7 @@ def score_command(
                 f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
             )
     result: Result
-    with destination(output, job.files) as write:
+    with destination(output, [*job.files, *chosen.files], chosen.layout) as write:
         given, units = job.read()
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress)
@@ -186,7 +192,9 @@ def score_command(
                 threads = resampling.threads
                 result = segment_scores(*given, documents=units.documents, threads=threads, progress=progress)
             else:
-                result = scored(Data.from_arguments(*given), units, levels, resampling)
+                data = Data.from_arguments(*given)
+                chosen.check(data.names)
+                result = scored(data, units, levels, resampling)
         write(result, fmt)
     if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {result.signature}", err=True)

@@ -247,6 +247,37 @@ def _output(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
     )  # fmt: skip
 
 
+PAIRS = (
+    option(
+        "Output",
+        "--pairs/--no-pairs",
+        default=None,
+        help="Show the differences, intervals and p-values of all pairs.  [default: if they are at most 12]",
+    ),
+    option(
+        "Output",
+        "--triangle",
+        is_flag=True,
+        help="With --all-pairs, show the differences as a triangular matrix, for at most 20 systems.",
+    ),
+)
+
+DISPLAY = (
+    option(
+        "Output",
+        "--digits",
+        type=int,
+        metavar="N",
+        help="Decimals of scores and differences.  [default: chosen for each metric]",
+    ),
+    option(
+        "Output",
+        "--names",
+        metavar="FILE",
+        help="Names to display: lines of a system, a tab and its name, or a JSON object.",
+    ),
+)
+
 SEGMENTS = (
     option(
         "Output",
@@ -300,7 +331,9 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
-    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS, resampling, output)
+    options = _all(
+        INPUT, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS, resampling, PAIRS, DISPLAY, output
+    )
     return reference(systems(options(command)))
 
 
@@ -310,7 +343,7 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Bootstrap draws, for intervals that need them.")
     output = _output((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = _all(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, output)
+    options = _all(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 

@@ -267,10 +267,12 @@ class Comparison:
     System     BLEU         Δ       p  adjusted p
     ─────────────────────────────────────────────
     baseline  71.19  baseline
-    tuned     73.24     +2.05  0.1622      0.1622
     larger    81.38    +10.19  0.0002     0.0002*
+    tuned     73.24     +2.05  0.1622     0.1622
     rules     54.09    -17.10  0.0002     0.0002*
     <BLANKLINE>
+    larger is better than baseline, rules is worse, tuned is not separated from it under BLEU.
+    ...
     p: centred and percentile bootstrap, 10,000 draws, two-sided; * adjusted p ≤ 0.05.
     Adjusted p: step-down maxT over 3 pairs; ...
     >>> round(comparison.score("tuned").score, 2)
@@ -414,13 +416,33 @@ class Comparison:
         calls = listed(f"pair({quoted(p.system)}, {quoted(p.baseline)})" for p in others)
         raise InputError(f"{shown} {problem}; its comparisons: {calls}")
 
-    def render(self, fmt: Format = "text") -> str:
+    def render(
+        self,
+        fmt: Format = "text",
+        *,
+        pairs: bool | None = None,
+        triangle: bool = False,
+        digits: int | None = None,
+        names: Mapping[str, str] | None = None,
+        table: str | None = None,
+    ) -> str:
         """A report as a string, ending in a newline.
 
         Parameters
         ----------
         fmt : str
             As ``--format`` of the command line; a name in :data:`reshuffle.report.FORMATS`.
+        pairs : bool, optional
+            Whether to show tables of all comparisons, with differences, intervals and p-values. By default they are
+            shown if there are at most 12.
+        triangle : bool
+            Show the pairs as a triangular matrix of differences and stars, for at most 20 systems.
+        digits : int, optional
+            The decimals of scores and differences, from 0 to 15; chosen for each metric by default.
+        names : mapping of str to str, optional
+            What to call some systems. The formats for programs, json and csv, keep the names of the input.
+        table : str, optional
+            For formats that hold one table per file: ``systems`` or ``pairs``.
 
         Returns
         -------
@@ -429,7 +451,7 @@ class Comparison:
         Raises
         ------
         InputError
-            If there is no such format.
+            If there is no such format, if an option is out of range, or if a name is for no system.
 
         Examples
         --------
@@ -443,9 +465,12 @@ class Comparison:
         <BLANKLINE>
         - Signature: `TER|nrefs:1|...
         """
-        from ..report import render
+        from ..report import Layout, render
 
-        return render(self, fmt)
+        layout = Layout(
+            pairs=pairs, triangle=triangle, digits=digits, names={} if names is None else names, table=table
+        )
+        return render(self, fmt, layout)
 
     def to_dicts(self, table: Table | None = None) -> list[dict[str, Any]]:
         """The rows of a table as flat dicts.
