@@ -341,6 +341,10 @@ def _not_exchangeable(values: Values) -> str:
     )
 
 
+def _not_ranked(values: Values) -> str:
+    return f"{values['metric']}: no ranking, because pairs of systems were compared on different segments."
+
+
 def _not_adjusted(values: Values) -> str:
     return (
         f"With the stopping rule {values['rule']}, p is only an estimate and cannot be adjusted for "
@@ -458,6 +462,7 @@ CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "other-test": _other_test,
     "dependence": _dependence,
     "not-exchangeable": _not_exchangeable,
+    "not-ranked": _not_ranked,
     "not-adjusted": _not_adjusted,
     "many-tests": _many_tests,
     "few-units": _few_units,
