@@ -186,14 +186,17 @@ def _compare_sets(
     from ..report import SET_FORMATS
     from ..sets import compared_sets
     from ..settings import ComparisonSettings
+    from .layout import ChosenLayout
     from .output import destination, progress_bar
     from .set_jobs import SetJobs
 
     check_name("format of several test sets", fmt, list(SET_FORMATS))
+    layout = ChosenLayout.from_options(options)
     jobs = SetJobs.from_arguments(reference, chosen.sets, chosen.manifest, options)
-    with destination(output, jobs.files) as write:
+    with destination(output, [*jobs.files, *layout.files], layout.layout) as write:
         sets = jobs.read()
         testing = ComparisonSettings(baseline=jobs.system(baseline), **options)
+        layout.check([*dict.fromkeys(name for each in sets.values() for name in each.data.names)], testing.all_pairs)
         with progress_bar() as progress:
             resampling = replace(jobs.resampling, progress=progress)
             result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
