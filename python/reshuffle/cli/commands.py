@@ -187,7 +187,8 @@ def _compare_sets(
     from ..sets import compared_sets
     from ..settings import ComparisonSettings
     from .layout import ChosenLayout
-    from .output import destination, progress_bar
+    from .output import destination
+    from .progress import progress_bar
     from .set_jobs import SetJobs
 
     check_name("format of several test sets", fmt, list(SET_FORMATS))
