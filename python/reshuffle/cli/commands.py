@@ -140,7 +140,8 @@ def compare_command(
     from ..settings import ComparisonSettings, Levels
     from .job import FLAGS, Job
     from .layout import ChosenLayout
-    from .output import destination, progress_bar
+    from .output import destination
+    from .progress import progress_bar
 
     levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS)
     if sets or manifest is not None:
@@ -186,7 +187,8 @@ def _compare_sets(
     from ..sets import compared_sets
     from ..settings import ComparisonSettings
     from .layout import ChosenLayout
-    from .output import destination, progress_bar
+    from .output import destination
+    from .progress import progress_bar
     from .set_jobs import SetJobs
 
     check_name("format of several test sets", fmt, list(SET_FORMATS))
@@ -221,7 +223,8 @@ def score_command(
     from ..settings import Levels
     from .job import FLAGS, Job
     from .layout import ChosenLayout
-    from .output import Result, destination, progress_bar
+    from .output import Result, destination
+    from .progress import progress_bar
 
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
     job = Job.from_arguments(reference, systems, options, min_systems=1)
@@ -288,7 +291,8 @@ def flips_command(
     from ..resampling.counting import Data
     from ..settings import Resampling
     from .job import Job
-    from .output import destination, progress_bar
+    from .output import destination
+    from .progress import progress_bar
 
     defaults = Resampling()
     job = Job.from_arguments(
@@ -342,7 +346,8 @@ def demo_command(directory: str | None) -> None:
     """Compare four synthetic systems on a built-in corpus."""
     from ..compare import compare
     from ..data.demo import demo_corpus, write_demo
-    from .output import destination, progress_bar
+    from .output import destination
+    from .progress import progress_bar
 
     if directory is None:
         corpus = demo_corpus()

@@ -370,8 +370,8 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
-    intervals = (*_intervals("percentile", 0.95), *SIMULTANEOUS)
-    options = _all(INPUT, SETS, METRICS, TEST, intervals, resampling, PAIRS, DISPLAY, output)
+    tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS)
+    options = _all(*tests, resampling, PAIRS, DISPLAY, output)
     return reference(systems(options(command)))
 
 

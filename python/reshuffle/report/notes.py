@@ -148,7 +148,8 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
     starred = "adjusted p" if comparison.family_size > 1 else "p"
     yield f"p: {test.title},{replicates} {test.alternative}; * {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
-    if test.adjustment is not None and test.adjustment_rate is not None and len(comparison.comparisons) > 1:
+    several = len(comparison.comparisons) * test.n_sets > 1
+    if test.adjustment is not None and test.adjustment_rate is not None and several:
         yield _adjusted(comparison, test, test.adjustment_rate)
 
 
@@ -158,19 +159,21 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
     pairs = counted(tests // metrics, "pair")
     method = f"Adjusted p: {test.adjustment_title}"
     controlled = f"{rate} ≤ {number(alpha)}: {RATES[rate]}"
+    on_sets = "" if test.n_sets == 1 else f" on each of {test.n_sets:,} test sets"
     if metrics == 1:
-        return f"{method} over {pairs}; {controlled}."
-    if test.family == "all":
-        return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics; {controlled}."
+        return f"{method} over {pairs}{on_sets}; {controlled}."
+    if test.family in ("set", "all"):
+        tests *= test.n_sets
+        return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics{on_sets}; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
     together = f"Over the {metrics:,} metrics together"
     limits = (
         f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' (--family all) keeps it at "
-        f"{number(alpha)} over the {tests:,} tests."
+        f"{number(alpha)} over the {tests * test.n_sets:,} tests."
     )
     if comparison.family_size == 1:
         return f"Each metric is a family of one test, so p needs no adjustment. {together}, {RATES[rate]} {limits}"
-    return f"{method} over {pairs} under each metric; {controlled} under a metric. {together} it {limits}"
+    return f"{method} over {pairs} under each metric{on_sets}; {controlled} under a metric. {together} it {limits}"
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
@@ -202,7 +205,10 @@ def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> s
 def _simultaneous(comparison: Comparison, level: float) -> str:
     """What simultaneous intervals are and promise."""
     tests, metrics = len(comparison.comparisons), len(comparison.metrics)
-    if tests == 1:
+    n_sets = 1 if comparison.test is None else comparison.test.n_sets
+    if n_sets > 1:
+        of = f"all {comparison.family_size:,} intervals of a family at once, on {n_sets:,} test sets"
+    elif tests == 1:
         of = "the only difference"
     elif comparison.family_size == 1:
         of = "each of them, because each metric is a family of one"
@@ -350,6 +356,10 @@ def _not_exchangeable(values: Values) -> str:
     )
 
 
+def _not_ranked(values: Values) -> str:
+    return f"{values['metric']}: no ranking, because pairs of systems were compared on different segments."
+
+
 def _not_adjusted(values: Values) -> str:
     return (
         f"With the stopping rule {values['rule']}, p is only an estimate and cannot be adjusted for "
@@ -467,6 +477,7 @@ CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "other-test": _other_test,
     "dependence": _dependence,
     "not-exchangeable": _not_exchangeable,
+    "not-ranked": _not_ranked,
     "not-adjusted": _not_adjusted,
     "many-tests": _many_tests,
     "few-units": _few_units,
