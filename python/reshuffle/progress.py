@@ -166,9 +166,7 @@ class Bar:
                 TimeRemainingColumn(),
             )
             # By default rich redirects standard output to standard error while the bar is shown.
-            with Bars(
-                *columns, console=Console(stderr=True), transient=True, redirect_stdout=False
-            ) as bars:
+            with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
                 task = bars.add_task("", total=1.0)
                 while True:
                     bars.update(task, description=self.progress.step, completed=self.progress.fraction)

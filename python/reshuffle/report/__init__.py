@@ -128,7 +128,7 @@ def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout
     layout = layout or Layout()
     if isinstance(result, SetComparison):
         check_name("format of several test sets", fmt, list(SET_FORMATS))
-        return SET_FORMATS[fmt](result, layout)
+        return SET_FORMATS[fmt](result if fmt in DATA_FORMATS else layout.apply_to_sets(result), layout)
     check_name("format", fmt, list(FORMATS))
     return FORMATS[fmt](result if fmt in DATA_FORMATS else layout.apply(result), layout)
 

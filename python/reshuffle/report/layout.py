@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import InputError, quoted, unknown_name
-from ..results import Caveat, Comparison, Ranking
+from ..results import Caveat, Comparison, Ranking, SetComparison
 from ..validate import check_integer
 from .terminal import Terminal
 
@@ -86,6 +86,24 @@ class Layout:
         if not self.names:
             return comparison
         check_names(self.names, comparison.systems)
+        return self._renamed(comparison)
+
+    def apply_to_sets(self, result: SetComparison) -> SetComparison:
+        """The same for several test sets. Names of systems that were left out are allowed."""
+        first, *_ = result.sets.values()
+        if self.triangle:
+            check_triangle(len(first.systems), first.baseline is None)
+        if not self.names:
+            return result
+        check_names(self.names, [*first.systems, *result.dropped])
+        return replace(
+            result,
+            sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
+            average=None if result.average is None else self._renamed(result.average),
+            dropped=tuple(map(self.name, result.dropped)),
+        )
+
+    def _renamed(self, comparison: Comparison) -> Comparison:
         return replace(
             comparison,
             systems=tuple(map(self.name, comparison.systems)),
