@@ -616,6 +616,8 @@ class Plan:
             family=None if adjustment is None else self.family,
             n_sets=self.n_sets,
             stopping=None if rule is None else rule.signature,
+            source=self.test.source,
+            adjustment_source=None if adjustment is None else adjustment.source,
         )
 
 
