@@ -352,8 +352,8 @@ def test_simultaneous_intervals_over_test_sets_exclude_0_only_with_a_star(test: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("adjust", ["maxt", "holm"])
-def test_the_family_wise_error_rate_over_test_sets_is_at_most_alpha(adjust: str) -> None:
+@pytest.mark.parametrize(("adjust", "n_resamples"), [("maxt", 199), ("holm", 999)])
+def test_the_family_wise_error_rate_over_test_sets_is_at_most_alpha(adjust: str, n_resamples: int) -> None:
     rng = np.random.default_rng(1)
     n, false = 1000, {"sets": 0, "metric": 0, "average": 0}
     for simulation in range(n):
@@ -371,7 +371,7 @@ def test_the_family_wise_error_rate_over_test_sets_is_at_most_alpha(adjust: str)
                 adjust=adjust,
                 family=family,
                 all_pairs=True,
-                n_resamples=199,
+                n_resamples=n_resamples,
                 interval=None,
                 seed=simulation,
             )
