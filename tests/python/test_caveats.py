@@ -80,6 +80,17 @@ CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
         compared(lengths()),
         {"metric": "F", "pairs": 1, "tests": 1, "system": "short", "baseline": "long", "test": "ar"},
     ),
+    "not-ranked": (
+        compared(
+            SegmentScores(
+                "rating",
+                {f"s{i}": [math.nan if s == i else s % 7 + i for s in range(SEGMENTS)] for i in range(3)},
+                missing="pairwise",
+            ),
+            all_pairs=True,
+        ),
+        {"metric": "rating"},
+    ),
     "not-adjusted": (
         compared(ratings(k=3, apart=30.0), all_pairs=True, scheme="auto", stopping="gandy"),
         {"tests": 3, "rule": "gandy", "instead": "besag-clifford"},

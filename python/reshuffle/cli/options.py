@@ -286,6 +286,37 @@ def _output(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
     )  # fmt: skip
 
 
+PAIRS = (
+    option(
+        "Output",
+        "--pairs/--no-pairs",
+        default=None,
+        help="Show the differences, intervals and p-values of all pairs.  [default: if they are at most 12]",
+    ),
+    option(
+        "Output",
+        "--triangle",
+        is_flag=True,
+        help="With --all-pairs, show the differences as a triangular matrix, for at most 20 systems.",
+    ),
+)
+
+DISPLAY = (
+    option(
+        "Output",
+        "--digits",
+        type=int,
+        metavar="N",
+        help="Decimals of scores and differences.  [default: chosen for each metric]",
+    ),
+    option(
+        "Output",
+        "--names",
+        metavar="FILE",
+        help="Names to display: lines of a system, a tab and its name, or a JSON object.",
+    ),
+)
+
 SEGMENTS = (
     option(
         "Output",
@@ -339,7 +370,8 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
-    options = _all(INPUT, SETS, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS, resampling, output)
+    tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS)
+    options = _all(*tests, resampling, PAIRS, DISPLAY, output)
     return reference(systems(options(command)))
 
 
@@ -349,7 +381,7 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Bootstrap draws, for intervals that need them.")
     output = _output((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = _all(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, output)
+    options = _all(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 

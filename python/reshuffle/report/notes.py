@@ -19,6 +19,9 @@ RATES: Mapping[str, str] = {
 
 Values = Mapping[str, Any]
 
+# Caveats of intervals, which do not help a reader who sees none.
+OF_INTERVALS = {"few-draws", "star-and-interval"}
+
 # The mark of exact p-values in tables.
 EXACT = "†"
 
@@ -34,42 +37,32 @@ def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
         yield _ranks(comparison)
     if comparison.test is not None and comparison.alpha is not None:
         yield from _test(comparison, comparison.test, number(comparison.alpha))
-    if comparison.interval is not None and comparison.confidence_level is not None:
+    shows_intervals = layout.shows_intervals(comparison)
+    if comparison.interval is not None and comparison.confidence_level is not None and shows_intervals:
         yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
     yield from _not_shown(comparison, layout)
-    yield from map(worded, comparison.caveats)
+    hidden = set() if shows_intervals else OF_INTERVALS
+    yield from (worded(caveat) for caveat in comparison.caveats if caveat.kind not in hidden)
 
 
 def _ranks(comparison: Comparison) -> str:
     """What the ranks and letters are."""
-    level = number(100 * (1 - (comparison.alpha or 0)))
-    certain = (
-        f"{level}% for all systems at once"
-        if comparison.rankings[0].simultaneous
-        else "not adjusted for all systems at once"
-    )
-    ranks = f"Rank: the ranks that the tests leave open, {certain}."
+    level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
+    certain = f"{level}% confidence for all at once" if comparison.rankings[0].simultaneous else "not adjusted"
+    ranks = f"Rank: what the tests leave open, {certain}."
     if all(ranking.groups is None for ranking in comparison.rankings):
-        return f"{ranks} Letters for groups are left out: more than 26 would be needed."
-    return f"{ranks} Group: systems that share a letter do not differ significantly."
+        return f"{ranks} No letters: there are more than 26 groups."
+    return f"{ranks} Group: systems with a letter in common do not differ significantly."
 
 
 def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """What the report leaves out to stay short, and how to see it."""
-    several = len(comparison.metrics) > 1
-    if comparison.comparisons and not layout.shows_pairs(comparison):
-        if comparison.baseline is None or several:
-            intervals = ", intervals" if comparison.interval is not None else ""
-            of_scores = " and the intervals of scores" if intervals and several else ""
-            tests = (
-                counted(len(comparison.comparisons), "pair")
-                if comparison.baseline is None
-                else counted(len(comparison.comparisons), "comparison")
-            )
-            yield f"Differences{intervals} and p of the {tests}{of_scores}: --pairs (pairs=True), json or csv."
-    if several and not comparison.comparisons and not layout.shows_details(comparison):
-        if any(score.details for score in comparison.scores):
-            yield "The parts of the scores, such as precisions: choose one metric, or json."
+    several, tests = len(comparison.metrics) > 1, len(comparison.comparisons)
+    if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
+        intervals = ", p and all intervals" if comparison.interval is not None else " and p"
+        yield f"--pairs (pairs=True), json and csv have the differences{intervals} of the {tests:,} tests."
+    if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
+        yield "The parts of the scores, such as precisions, are in json, and in the table of a single metric."
 
 
 def worded(caveat: Caveat) -> str:
@@ -356,6 +349,10 @@ def _not_exchangeable(values: Values) -> str:
     )
 
 
+def _not_ranked(values: Values) -> str:
+    return f"{values['metric']}: no ranking, because pairs of systems were compared on different segments."
+
+
 def _not_adjusted(values: Values) -> str:
     return (
         f"With the stopping rule {values['rule']}, p is only an estimate and cannot be adjusted for "
@@ -473,6 +470,7 @@ CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "other-test": _other_test,
     "dependence": _dependence,
     "not-exchangeable": _not_exchangeable,
+    "not-ranked": _not_ranked,
     "not-adjusted": _not_adjusted,
     "many-tests": _many_tests,
     "few-units": _few_units,
