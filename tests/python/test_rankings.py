@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +15,17 @@ from scipy.stats import multivariate_t, norm
 from scipy.stats import t as student
 
 import reshuffle
-from reshuffle import Comparison, CorpusFunction, FromCounts, InputError, RankedSystem, Ranking, SegmentScores, compare
+from reshuffle import (
+    Comparison,
+    CorpusFunction,
+    Formula,
+    FromCounts,
+    InputError,
+    RankedSystem,
+    Ranking,
+    SegmentScores,
+    compare,
+)
 from reshuffle.inference.best import _Draws, dunnett_sf
 from reshuffle.inference.bootstrap import centred
 from reshuffle.inference.clustering import clusters, groups_without_difference, letters, members, positions
@@ -22,8 +33,9 @@ from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.step_down import Unadjusted, max_t_of_centred_draws, max_t_of_percentiles
 from reshuffle.inference.tests import TESTS
-from reshuffle.resampling import CountSample, Replicates
+from reshuffle.resampling import CountSample, Replicates, linear
 from reshuffle.resampling.schemes import Shuffling
+from reshuffle.resampling.units import Strata
 
 SEGMENTS = 60
 
@@ -256,7 +268,7 @@ def test_a_system_is_found_by_its_name() -> None:
     ranking = ranked(ratings([50, 51, 52]))
     assert isinstance(ranking["b"], RankedSystem)
     assert ranking["b"].system == "b"
-    with pytest.raises(InputError, match="no system 'd' in the ranking"):
+    with pytest.raises(InputError, match="unknown system 'd'"):
         ranking["d"]
 
 
@@ -510,3 +522,35 @@ def test_missing_scores_count_as_absent_in_detectable_differences(units: str) ->
     common = SegmentScores("x", {name: row[1:-1] for name, row in rows.items()})
     (expected,) = compared(common, **dict.fromkeys(options, ids[1:-1])).detectable
     assert compared(gap, **options).detectable[0].difference == pytest.approx(expected.difference)
+
+
+def test_standard_errors_of_all_pairs_need_little_memory_beyond_the_counts() -> None:
+    counts = np.random.default_rng(1).integers(0, 9, (20, 20_000, 3))
+    sample = CountSample.from_counts(as_formula(), counts)
+    _ = sample.totals
+    pairs = list(combinations(range(20), 2))
+    tracemalloc.start()
+    strata = sample.stratified(Strata(np.arange(20_000) % 7))
+    _ = strata.totals
+    tracemalloc.reset_peak()
+    before, _ = tracemalloc.get_traced_memory()
+    strata.variances_of_differences(pairs)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - before < counts.nbytes / 2  # the values of all systems have a third of the numbers of the counts
+
+
+@pytest.mark.parametrize("n_strata", [1, 7, 150])
+def test_standard_errors_do_not_depend_on_blocks(n_strata: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    counts = rng.integers(0, 9, (4, 300, 3)) + rng.integers(0, 9, (300, 3))
+    sample = CountSample.from_counts(as_formula(), counts).stratified(Strata(rng.permutation(300) % n_strata))
+    pairs = [(b, a) for a, b in combinations(range(4), 2)]
+    expected = [sample.linear.variance(*pair) for pair in pairs]
+    np.testing.assert_allclose(sample.variances_of_differences(pairs), expected)
+    monkeypatch.setattr(linear, "CELLS", 28)
+    np.testing.assert_allclose(sample.variances_of_differences(pairs), expected)
+
+
+def as_formula() -> Formula:
+    return Formula("ratio", lambda sums: (sums[..., 0] + 1) / (sums[..., 1] + sums[..., 2] + 1))

@@ -13,6 +13,7 @@ With ties for the best, each of them is in the set with that probability, but no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -155,6 +156,13 @@ class _Draws:
         return self.deviations.min(axis=1), self.deviations.max(axis=1)
 
 
+@lru_cache(maxsize=1)
+def _gauss_legendre() -> tuple[Scores, Scores]:
+    """The nodes of the integrals between −1 and 1, and their weights: (NODES,) each."""
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    return nodes, weights
+
+
 def dunnett_sf(t: Scores, n: int, df: int) -> Scores:
     """P(max_j T_j ≥ t) for n comparisons with a control: Dunnett 1955, doi:10.1080/01621459.1955.10501294.
 
@@ -166,7 +174,7 @@ def dunnett_sf(t: Scores, n: int, df: int) -> Scores:
     from scipy.special import gammaln, log_ndtr
 
     # T_j = (X_j − X_0)/(√2·s) for independent standard normal X and s² = χ²/df.
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = _gauss_legendre()
     x, of_x = 9 * nodes, 9 * weights * np.exp(-40.5 * nodes**2) / np.sqrt(2 * np.pi)
     low, high = max(0.0, 1 - 9 / np.sqrt(2 * df)), 1 + 9 / np.sqrt(2 * df)
     s = low + (high - low) * (nodes + 1) / 2

@@ -141,7 +141,8 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
     starred = "adjusted p" if comparison.family_size > 1 else "p"
     yield f"p: {test.title},{replicates} {test.alternative}; * {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
-    if test.adjustment is not None and test.adjustment_rate is not None and len(comparison.comparisons) > 1:
+    several = len(comparison.comparisons) * test.n_sets > 1
+    if test.adjustment is not None and test.adjustment_rate is not None and several:
         yield _adjusted(comparison, test, test.adjustment_rate)
 
 
@@ -151,19 +152,21 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
     pairs = counted(tests // metrics, "pair")
     method = f"Adjusted p: {test.adjustment_title}"
     controlled = f"{rate} ≤ {number(alpha)}: {RATES[rate]}"
+    on_sets = "" if test.n_sets == 1 else f" on each of {test.n_sets:,} test sets"
     if metrics == 1:
-        return f"{method} over {pairs}; {controlled}."
-    if test.family == "all":
-        return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics; {controlled}."
+        return f"{method} over {pairs}{on_sets}; {controlled}."
+    if test.family in ("set", "all"):
+        tests *= test.n_sets
+        return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics{on_sets}; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
     together = f"Over the {metrics:,} metrics together"
     limits = (
         f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' (--family all) keeps it at "
-        f"{number(alpha)} over the {tests:,} tests."
+        f"{number(alpha)} over the {tests * test.n_sets:,} tests."
     )
     if comparison.family_size == 1:
         return f"Each metric is a family of one test, so p needs no adjustment. {together}, {RATES[rate]} {limits}"
-    return f"{method} over {pairs} under each metric; {controlled} under a metric. {together} it {limits}"
+    return f"{method} over {pairs} under each metric{on_sets}; {controlled} under a metric. {together} it {limits}"
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
@@ -176,6 +179,8 @@ def _unit(comparison: Comparison) -> str:
 
 
 def _within(comparison: Comparison) -> str:
+    if comparison.averaged_over:
+        return " within each test set"
     return "" if comparison.n_strata is None else f" within {strata(comparison.n_strata)}"
 
 
@@ -193,7 +198,10 @@ def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> s
 def _simultaneous(comparison: Comparison, level: float) -> str:
     """What simultaneous intervals are and promise."""
     tests, metrics = len(comparison.comparisons), len(comparison.metrics)
-    if tests == 1:
+    n_sets = 1 if comparison.test is None else comparison.test.n_sets
+    if n_sets > 1:
+        of = f"all {comparison.family_size:,} intervals of a family at once, on {n_sets:,} test sets"
+    elif tests == 1:
         of = "the only difference"
     elif comparison.family_size == 1:
         of = "each of them, because each metric is a family of one"

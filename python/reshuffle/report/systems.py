@@ -176,7 +176,9 @@ def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
     segments = counted(comparison.n_segments, "segment")
     if comparison.unit != "segment":
         segments += f" in {counted(comparison.n_units, comparison.unit)}"
-    if comparison.n_strata is not None:
+    if comparison.averaged_over:
+        segments += f" of {counted(len(comparison.averaged_over), 'test set')}"
+    elif comparison.n_strata is not None:
         segments += f" in {strata(comparison.n_strata)}"
     references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""
     return f"{title}: {segments}, {references}{counted(len(comparison.systems), 'system')}"

@@ -61,7 +61,17 @@ def _parts_that_fit(table: Table, width: int | None) -> list[_Grid]:
         if len(parts[-1]) > n_names and names + whole.gaps[n_names - 1] + whole.width_of(numbers) > width:
             parts.append([*range(n_names)])
         parts[-1] += range(start, end)
-    return [whole.part(columns).narrowed(width) for columns in parts]
+    return [grid for columns in parts for grid in _fitted(whole, columns, width)]
+
+
+def _fitted(whole: _Grid, columns: Sequence[int], width: int) -> list[_Grid]:
+    """Some columns of a table, split again if the names cannot be folded enough."""
+    part = whole.part(columns).narrowed(width)
+    n_names = whole.n_names
+    while part.width > width and len(part.widths) > n_names + 1:
+        part = whole.part(columns[: len(part.widths) - 1]).narrowed(width)
+    rest = columns[len(part.widths) :]
+    return [part, *(_fitted(whole, [*columns[:n_names], *rest], width) if rest else [])]
 
 
 class _Grid:
