@@ -37,7 +37,10 @@ class Layout:
     names : mapping of str to str
         What to call some systems in the report.
     table : str or None
-        For formats that hold one table per file: ``systems`` or ``pairs``.
+        For formats that hold one table per file: ``systems`` or ``pairs``. None for the pairs, or the systems if there
+        are only scores.
+    methods : bool
+        In text, add the paragraph for a paper and the BibTeX entries of what it cites.
     """
 
     terminal: Terminal = field(default_factory=Terminal)
@@ -46,6 +49,7 @@ class Layout:
     digits: int | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     table: str | None = None
+    methods: bool = False
 
     def __post_init__(self) -> None:
         if self.digits is not None:

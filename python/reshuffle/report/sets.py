@@ -14,7 +14,7 @@ from .systems import has_ranks, is_significant, sorted_systems
 from .tables import tables
 from .text import paragraph, prose, table_as_text
 
-__all__ = ["set_tables", "sets_as_text"]
+__all__ = ["content_of_sets", "notes_of_sets", "set_tables", "sets_as_text"]
 
 AVERAGE = "Average"
 # More test sets are counted instead of named.
@@ -34,8 +34,25 @@ def sets_as_text(result: SetComparison, layout: Layout) -> str:
         for name, comparison in result.sets.items():
             own = [table_as_text(_headed(name, table), terminal) for table in tables(comparison, shown)]
             parts += [own[0], paragraph(conclusions(comparison, layout), terminal), *own[1:]]
-    parts.append(prose(_notes(result, shown), result.signature, terminal))
+    parts.append(prose(notes_of_sets(result, shown), result.signature, terminal))
     return "\n".join(filter(None, parts))
+
+
+def content_of_sets(result: SetComparison, layout: Layout) -> tuple[list[Table], list[str]]:
+    """The tables of the text report, and its sentences, for formats that do not mix them."""
+    shown = _with_choice(result, layout)
+    found: list[Table] = []
+    sentences: list[str] = []
+    if result.average is not None:
+        found += tables(result.average, shown)
+        sentences += conclusions(result.average, layout)
+    found += set_tables(result, layout)
+    sentences += conclusions_of_sets(result)
+    if shown.pairs or layout.triangle:
+        for name, comparison in result.sets.items():
+            found += (_headed(name, table) for table in tables(comparison, shown))
+            sentences += (f"{name}: {sentence}" for sentence in conclusions(comparison, layout))
+    return found, [*sentences, *notes_of_sets(result, shown)]
 
 
 def _with_choice(result: SetComparison, layout: Layout) -> Layout:
@@ -94,7 +111,7 @@ def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], 
     return {}, set()
 
 
-def _notes(result: SetComparison, layout: Layout) -> Iterator[str]:
+def notes_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
     """The notes of all test sets and of the average, each only once."""
     if result.dropped:
         yield f"Left out, because not every test set has them: {joined(result.dropped)}."

@@ -56,7 +56,7 @@ class SetComparison:
         Parameters
         ----------
         fmt : str
-            A name in :data:`reshuffle.report.SET_FORMATS`.
+            A name in :data:`reshuffle.report.FORMATS`.
         pairs, triangle, digits, names
             As for :meth:`Comparison.render`. With ``pairs`` or ``triangle`` the report has tables of each test set.
 
@@ -85,6 +85,18 @@ class SetComparison:
         if test_set not in self.sets:
             raise unknown_name("test set", test_set, self.sets)
         return self.sets[test_set]
+
+    def methods_sentence(self) -> str:
+        """A paragraph for a paper, as :meth:`Comparison.methods_sentence`."""
+        from ..report import methods_sentence
+
+        return methods_sentence(self)
+
+    def bibtex(self) -> str:
+        """The BibTeX entries of the papers that :meth:`methods_sentence` cites."""
+        from ..report import bibtex
+
+        return bibtex(self)
 
     def to_dicts(self, table: Table | None = None) -> list[dict[str, Any]]:
         """The rows of :meth:`Comparison.to_dicts` for every test set, and then for the average over them.
