@@ -291,13 +291,13 @@ PAIRS = (
         "Output",
         "--pairs/--no-pairs",
         default=None,
-        help="Show the differences, intervals and p-values of all pairs.  [default: if they are at most 12]",
+        help="Show tables of the pairs.  [default: if there are at most 12]",
     ),
     option(
         "Output",
         "--triangle",
         is_flag=True,
-        help="With --all-pairs, show the differences as a triangular matrix, for at most 20 systems.",
+        help="Show --all-pairs as a triangular matrix, of at most 20 systems.",
     ),
 )
 
@@ -330,7 +330,7 @@ DISPLAY = (
         "Output",
         "--names",
         metavar="FILE",
-        help="Names to display: lines of a system, a tab and its name, or a JSON object.",
+        help="Names to display: lines of a system, a tab and its name; or JSON.",
     ),
 )
 

@@ -53,7 +53,7 @@ def _ranks(comparison: Comparison) -> Iterator[str]:
     """What the ranks and letters are."""
     level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
     simultaneous = all(ranking.simultaneous for ranking in comparison.rankings)
-    certain = f"{level}% confidence for all at once" if simultaneous else "not adjusted"
+    certain = f"{level}% confidence for all at once" if simultaneous else "without a confidence level for all at once"
     ranks = f"{RANK} what the tests leave open, {certain}."
     if any(ranking.groups is not None for ranking in comparison.rankings):
         yield ranks
