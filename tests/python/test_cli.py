@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from reshuffle import InputError, compare, metric, read_corpus
-from reshuffle import report
+from reshuffle import InputError, compare, metric, read_corpus, report
 from reshuffle.cli import output
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]
@@ -157,11 +156,11 @@ def test_neither_file_of_csv_is_written_if_one_cannot_be(demo: Path, run: Any, m
             raise InputError("no")
         return pieces(result, fmt, layout)
 
-    monkeypatch.setattr(output, "pieces", fails)
-    assert run(*COMPARE, "-o", "out.csv").code == 2
+    with monkeypatch.context() as patched:
+        patched.setattr(output, "pieces", fails)
+        assert run(*COMPARE, "-o", "out.csv").code == 2
     assert {"old"} == {(demo / f"out.{name}.csv").read_text() for name in ("systems", "pairs")}
     assert not list(demo.glob(".*"))
-    monkeypatch.undo()
     # A table that is also an input is not overwritten.
     (demo / "in.pairs.csv").write_text((demo / "tuned.txt").read_text("utf-8"), "utf-8")
     outcome = run("compare", "reference.txt", "baseline.txt", "in.pairs.csv", "--input-format", "text", "-o", "in.csv")

@@ -820,7 +820,6 @@ def test_bad_manifests_in_toml_are_refused_in_a_sentence(halves: Path, run: Any,
         ),
         (("--set", "one", *NEWS, "--scores", "C", "x"), "--scores is for one test set: use --manifest FILE"),
         (("--set", "one", *NEWS, "--missing", "pairwise"), "--missing is for one test set"),
-        (("--set", "one", *NEWS, "--format", "csv"), "unknown format of several test sets 'csv'"),
         ((*NEWS, "--no-average"), "--no-average is for several test sets: add --set or --manifest, or leave it out"),
         ((*NEWS, "--missing-systems", "drop"), "--missing-systems is for several test sets"),
         (
