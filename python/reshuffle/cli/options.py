@@ -282,7 +282,7 @@ def _output(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
     return (
         option("Output", "-o", "--output", metavar="FILE", help="Write the report to FILE; - is standard output."),
         option("Output", "--format", "fmt", type=Name("format", formats), metavar="NAME",
-               help=f"{', '.join(first)} or {last}.  [default: {default}]"),
+               help=f"{', '.join(first)} or {last}.  [default: by the ending of FILE, else {default}]"),
     )  # fmt: skip
 
 
@@ -301,7 +301,24 @@ PAIRS = (
     ),
 )
 
+TABLE = (
+    option(
+        "Output",
+        "--table",
+        type=Name("table", get_args(types.Table)),
+        metavar="NAME",
+        help="The table in CSV: systems or pairs.  [default: both with -o FILE, as FILE.systems.csv and FILE.pairs.csv "
+        "for FILE.csv; pairs on standard output]",
+    ),
+)
+
 DISPLAY = (
+    option(
+        "Output",
+        "--methods",
+        is_flag=True,
+        help="After the text, a paragraph about the methods for a paper, and the BibTeX of what it cites.",
+    ),
     option(
         "Output",
         "--digits",
@@ -371,7 +388,7 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
     tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS)
-    options = _all(*tests, resampling, PAIRS, DISPLAY, output)
+    options = _all(*tests, resampling, PAIRS, TABLE, DISPLAY, output)
     return reference(systems(options(command)))
 
 
