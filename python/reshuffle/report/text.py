@@ -57,8 +57,8 @@ def _parts_that_fit(table: Table, width: int | None) -> list[_Grid]:
     if width is None or whole.width <= width:
         return [whole]
     n_names = table.n_names
-    # Names can be folded, so they leave three quarters of the width to the numbers.
-    names = min(whole.width_of(range(n_names)), width // 4)
+    # Names can be folded, so they leave four fifths of the width to the numbers.
+    names = min(whole.width_of(range(n_names)), width // 5)
     parts = [[*range(n_names)]]
     for start, end in pairwise([n_names, *table.breaks, len(table.header)]):
         numbers = [*parts[-1][n_names:], *range(start, end)]
