@@ -1,13 +1,15 @@
 """Multiple comparisons with the best (Hsu 1981): which systems may be the best one?
 
-For each system i the hypothesis is that no other system is better. The statistic is the largest studentized difference
-max_j (θ̂_j − θ̂_i)/se_ji, or 0 if it is negative. It is compared with its distribution if all systems are equal to i.
-These are the one-sided comparisons of all systems with i as the control, as in Edwards & Hsu 1983 (Journal of the
-American Statistical Association 78), so the set of the systems with p > α contains a best system with probability
-1 − α at least. They need smaller critical values than the tests of all pairs. The set is never empty, because p is 1
-for the system with the best score.
+For each system i the hypothesis is that no other system is better. The statistic is the largest studentized lead over
+i, max_j (θ̂_j − θ̂_i)/se_ji, or 0 if it is negative. It is compared with the distribution of max_j |z_ji| if all
+systems are equal to i. These are comparisons of all systems with i as the control, as in Edwards & Hsu 1983 (Journal of
+the American Statistical Association 78). So each system that is truly the best has p > α with probability 1 − α at
+least. The critical values are smaller than those of the tests of all pairs. p is 1 for the system with the best score,
+so the set of the systems with p > α is never empty.
 
-With ties for the best, each of them is in the set with that probability, but not all of them at once.
+The absolute value makes the comparisons two-sided. One-sided ones, which Hsu uses, would be sharper. But where draws are
+skewed or biased, as near a kink, most of a test's errors may be in one tail: with BLEU near the kink, the one-sided set
+contained the worst case of four best systems in .916 of 500 samples at level .95.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ def of_both(replicates: Replicates, metric: int) -> Scores:
 
 
 def of_pooled_error(replicates: Replicates, metric: int) -> Scores:
-    """p of each system with the error of ``anova``, by Dunnett's one-sided comparisons with a control: (k,)."""
+    """p of each system with the error of ``anova``, by Dunnett's comparisons with a control: (k,)."""
     sample = replicates.samples[metric]
     ahead, _ = _ahead(sample)
     error = pooled_error(sample)
@@ -92,13 +94,13 @@ class _Draws:
 
     @property
     def centred(self) -> Scores:
-        """From the deviations, divided by their standard deviation: (k,)."""
-        return self._pvalues(1, self._scales[0])
+        """p from the deviations, divided by their standard deviation: (k,)."""
+        return self._pvalues(self._scales[0])
 
     @property
     def percentiles(self) -> Scores:
-        """From the deviations towards 0, divided by their root mean square: (k,)."""
-        return self._pvalues(-1, self._scales[1])
+        """p from the deviations, divided by the root mean square of those on the same side: (k,)."""
+        return self._pvalues(self._scales[1])
 
     @lazy
     def _scales(self) -> tuple[Scores, Scores]:
@@ -125,29 +127,31 @@ class _Draws:
             towards[i, j] = np.sqrt(2 * above / n) or spread[j, i]
         return spread, towards
 
-    def _pvalues(self, sign: int, scales: Scores) -> Scores:
-        """p = (1 + #{r: max_j z*_ji,r ≥ max_j z_ji})/(R + 1) for each system i: (k,).
+    def _pvalues(self, scales: Scores) -> Scores:
+        """p = (1 + #{r: max_j |z*_ji,r| ≥ max_j z_ji})/(R + 1) for each system i: (k,).
 
-        z_ji is by how much j is better than i, divided by the scale of the pair. z*_ji,r is the deviation of draw r
-        from it, with this sign. Cost: some passes over the draws for each pair. Memory: that of the draws.
+        z_ji is the lead of j over i, divided by the scale of the deviations towards 0. z*_ji,r is the deviation of draw
+        r, divided by the scale of its side. Cost: some passes over the draws for each pair. Memory: that of the draws.
         """
         z = np.divide(self.ahead, scales, out=np.where(self.ahead > 0, np.inf, 0.0), where=scales > 0)
         statistic = z.max(axis=0)
-        n = self.deviations.shape[1]
-        exceedances = [self._exceedances(sign, i, scales[:, i], reach) for i, reach in enumerate(statistic.tolist())]
-        return pvalue(np.array(exceedances), n)
+        exceedances = [self._exceedances(i, scales, reach) for i, reach in enumerate(statistic.tolist())]
+        return pvalue(np.array(exceedances), self.deviations.shape[1])
 
-    def _exceedances(self, sign: int, i: int, scales: Scores, statistic: float) -> int:
+    def _exceedances(self, i: int, scales: Scores, statistic: float) -> int:
         """The number of draws in which the deviation of any other system from system i reaches the statistic."""
         n = self.deviations.shape[1]
         if statistic == 0 or np.isinf(statistic):
             return 0 if statistic else n
         reached: NDArray[np.bool_] = np.zeros(n, dtype=np.bool_)
+        below, above = statistic * scales[:, i], statistic * scales[i]
         # Most systems are so far from the best that no draw can reach the statistic.
-        low, high = self._range if sign > 0 else (-self._range[1], -self._range[0])
-        possible = (scales > 0) & (high - low[i] >= statistic * scales)
+        low, high = self._range
+        possible = (below > 0) & ((high - low[i] >= above) | (high[i] - low >= below))
         for j in np.flatnonzero(possible).tolist():
-            reached |= sign * (self.deviations[j] - self.deviations[i]) >= statistic * scales[j]
+            of_pair = self.deviations[j] - self.deviations[i]
+            reached |= of_pair >= above[j]
+            reached |= of_pair <= -below[j]
         return int(reached.sum())
 
     @lazy
@@ -164,14 +168,14 @@ def _gauss_legendre() -> tuple[Scores, Scores]:
 
 
 def dunnett_sf(t: Scores, n: int, df: int) -> Scores:
-    """P(max_j T_j ≥ t) for n comparisons with a control: Dunnett 1955, doi:10.1080/01621459.1955.10501294.
+    """P(max_j |T_j| ≥ t) for n comparisons with a control: Dunnett 1955, doi:10.1080/01621459.1955.10501294.
 
     The T_j have a multivariate t distribution with df degrees of freedom and correlations of ½.
 
-    >>> dunnett_sf(np.array([2.34]), 3, 10).round(3).tolist()
+    >>> dunnett_sf(np.array([2.76]), 3, 10).round(3).tolist()
     [0.05]
     """
-    from scipy.special import gammaln, log_ndtr
+    from scipy.special import gammaln, ndtr
 
     # T_j = (X_j − X_0)/(√2·s) for independent standard normal X and s² = χ²/df.
     nodes, weights = _gauss_legendre()
@@ -180,5 +184,8 @@ def dunnett_sf(t: Scores, n: int, df: int) -> Scores:
     s = low + (high - low) * (nodes + 1) / 2
     log_density = df / 2 * np.log(df / 2) + np.log(2) - gammaln(df / 2) + (df - 1) * np.log(s) - df * s**2 / 2
     of_s = (high - low) / 2 * weights * np.exp(log_density)
-    limits = np.sqrt(2) * np.minimum(t, 1e6)[:, None, None] * s[:, None] + x
-    return np.where(np.isinf(t), 0.0, np.minimum(-np.expm1(n * log_ndtr(limits)) @ of_x @ of_s, 1))
+    limits = np.sqrt(2) * np.minimum(t, 1e6)[:, None, None] * s[:, None]
+    outside = np.minimum(ndtr(x - limits) + ndtr(-x - limits), 1)
+    with np.errstate(divide="ignore"):  # log 0
+        any_outside = -np.expm1(n * np.log1p(-outside))
+    return np.where(np.isinf(t), 0.0, np.minimum(any_outside @ of_x @ of_s, 1))
