@@ -72,20 +72,49 @@ VERSION: Final[str]
 class Progress:
     """The progress of a long call, which another thread may read.
 
+    A call resets it, so that one object may serve several calls in turn.
+
     >>> from reshuffle import Progress, compare
     >>> progress = Progress()
     >>> _ = compare(["a b", "c d"], [["a b", "c"], ["a", "c d"]], progress=progress)
-    >>> progress.stage, progress.done == progress.total
-    ('drawing', True)
+    >>> progress.stage, progress.done == progress.total, progress.fraction
+    ('drawing', True, 1.0)
 
     """
 
     def __new__(cls) -> Progress: ...
     def begin(self, stage: str, total: int) -> None:
-        """Start a stage. Long calls of the core do this automatically."""
+        """Start a stage. Long calls of the core do this automatically.
+
+        A stage of the plan moves ``fraction`` by its share; other stages do not move it. Without a plan, the first
+        stage is the whole job. A stage of no items is preparation.
+        """
 
     def update(self, done: int) -> None:
         """Set how many segments or replicates are done."""
+
+    def reset(self) -> None:
+        """Start a new job."""
+
+    def plan(self, steps: Sequence[tuple[str, float]]) -> None:
+        """Divide the rest of the job, or of its current part, into steps in proportion to their costs.
+
+        Each step is a stage, whose name may be followed by a space and more, such as ``counting BLEU``.
+        """
+
+    def part(self, end: float) -> None:
+        """Start a part of the job that ends at this fraction of it."""
+
+    def finish(self) -> None:
+        """Report that the job, or its current part, is done."""
+
+    @property
+    def fraction(self) -> float:
+        """How much of the job is done, from 0 to 1, as far as costs can be known in advance. It never decreases."""
+
+    @property
+    def step(self) -> str:
+        """The current step of the plan, or the stage if it was not planned."""
 
     @property
     def stage(self) -> str:
@@ -100,7 +129,7 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """The number of segments or replicates that are done."""
+        """The number of segments or replicates of the stage that are done."""
 
 @final
 class Metric:

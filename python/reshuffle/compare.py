@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from . import _core, signature, types
 from ._core import Progress
 from .comparing import compared, scored
+from .data.columns import Texts
 from .resampling.counting import Data, Metrics, References, Systems
 from .resampling.stopping import AnyRule
 from .resampling.units import Documents
@@ -21,6 +23,7 @@ def compare(
     systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
+    reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
     test: types.Test | str = "bootstrap-both",
@@ -46,7 +49,7 @@ def compare(
 
     Parameters
     ----------
-    references : S references, or columns of S references each
+    references : S references, columns of S references each, or a data frame
         None stands for a missing reference; every segment needs at least one reference.
     systems : mapping of str to S hypotheses, or sequence of these
         At least two. In a sequence they are named ``system 1``, ``system 2`` …
@@ -54,6 +57,11 @@ def compare(
         Names, or metrics made by :func:`reshuffle.metric`, :class:`~reshuffle.CorpusFunction`,
         :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or :class:`~reshuffle.OwnTexts`. The last
         three bring their own data: with only these, ``references`` and ``systems`` can be left out.
+    reference : str or sequence of str, optional
+        ``references`` is a data frame with S rows, and this is its column of references, or several columns, in which
+        null stands for a missing reference. ``systems`` are then names of columns, or a mapping from names of systems
+        to names of columns; ``documents`` and ``strata`` may also be names of columns. A data frame is one of pandas or
+        polars, an Arrow table, a structured numpy array, or a dict of columns.
     documents : sequence of S str or int, optional
         The document id of each segment; the segments of a document need not be adjacent. Whole documents are then
         resampled, and the intraclass correlation and design effect are reported.
@@ -150,13 +158,20 @@ def compare(
     >>> comparison = compare(references, {"poor": poor, "good": good}, documents=documents, test="ar", n_resamples=99)
     >>> comparison.unit, comparison.n_units
     ('document', 2)
+
+    The same from the columns of a data frame:
+
+    >>> frame = {"ref": references, "poor": poor, "good": good, "talk": documents}
+    >>> again = compare(frame, ["poor", "good"], reference="ref", documents="talk", test="ar", n_resamples=99)
+    >>> again == comparison
+    True
     """
     levels = Levels.for_tests(interval, confidence_level, alpha)
     testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
     resampling = Resampling(n_resamples, seed, threads, progress)
-    return compared(
-        Data.from_arguments(references, systems, metrics), Units(documents, strata), testing, levels, resampling
-    )
+    texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=strata)
+    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents, texts.strata)
+    return compared(data, units, testing, levels, resampling)
 
 
 def score(
@@ -164,6 +179,7 @@ def score(
     systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
+    reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
     interval: types.Interval | str | None = None,
@@ -197,7 +213,9 @@ def score(
     """
     levels = Levels.for_intervals(interval, confidence_level)
     resampling = Resampling(n_resamples, seed, threads, progress)
-    return scored(Data.from_arguments(references, systems, metrics), Units(documents, strata), levels, resampling)
+    texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=strata)
+    data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents, texts.strata)
+    return scored(data, units, levels, resampling)
 
 
 def segment_scores(
@@ -205,6 +223,7 @@ def segment_scores(
     systems: Systems = None,
     metrics: Metrics = "bleu",
     *,
+    reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -234,8 +253,9 @@ def segment_scores(
     >>> table.scores["BLEU"].round(2)
     array([[ 53.73, 100.  ]])
     """
-    data = Data.from_arguments(references, systems, metrics)
-    grouping, ids = (None, None) if documents is None else Documents.with_names(documents, data.n_segments)
+    texts = Texts.from_arguments(references, systems, reference, documents=documents)
+    data = Data.from_arguments(texts.references, texts.systems, metrics)
+    grouping, ids = (None, None) if documents is None else Documents.with_names(texts.documents, data.n_segments)
     samples = data.count(data.names, Resampling(threads=threads, progress=progress))
     nrefs = data.n_references
     signatures = [(m.segment_signature if grouping is None else m.signature)(nrefs) for m in data.metrics]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from . import _core, signature
 from ._core import Progress
+from .data.columns import Texts
 from .errors import InputError, quoted
 from .metrics.base import Scores
 from .resampling.counting import AnyMetric, Data, References, Systems
@@ -30,6 +32,7 @@ def flips(
     baseline: str,
     threshold: float,
     top: int = 10,
+    reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -42,7 +45,7 @@ def flips(
 
     Parameters
     ----------
-    references, systems
+    references, systems, reference
         As for :func:`reshuffle.compare`.
     metric : str or metric
         One of those for :func:`reshuffle.compare`.
@@ -83,10 +86,10 @@ def flips(
     >>> [(segment.segment, round(segment.influence, 3)) for segment in found.influential[:2]]
     [(2, 17.5), (3, -14.167)]
     """
-    data = Data.from_arguments(references, systems, [metric])
-    return flips_of(
-        data, documents, Resampling(threads=threads, progress=progress), system, baseline, threshold, top=top
-    )
+    texts = Texts.from_arguments(references, systems, reference, documents=documents)
+    data = Data.from_arguments(texts.references, texts.systems, [metric])
+    resampling = Resampling(threads=threads, progress=progress)
+    return flips_of(data, texts.documents, resampling, system, baseline, threshold, top=top)
 
 
 def flips_of(

@@ -226,7 +226,7 @@ def test_counts_are_equal_for_any_number_of_threads(wmt17: Any) -> None:
 def test_errors_name_the_system() -> None:
     for bad, message in ((None, "expected a string, got None"), ("\ud800", "not valid Unicode")):
         with pytest.raises(InputError, match=f"^mine, segment 2: {message}"):
-            score(["a", "b"], {"good": ["a", "b"], "mine": ["a", bad]})  # type: ignore[list-item]
+            score(["a", "b"], {"good": ["a", "b"], "mine": ["a", bad]})
         with pytest.raises(InputError, match=f"^system 2, segment 2: {message}"):
             score(["a", "b"], [["a", "b"], ["a", bad]])  # type: ignore[list-item]
     with pytest.raises(InputError, match="segment 2, mine, line 1: expected 10 columns"):

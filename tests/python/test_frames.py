@@ -6,13 +6,26 @@ installed.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from reshuffle import Corpus, FromCounts, InputError, SegmentScores, f_score, metric, score
+from reshuffle import (
+    Corpus,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    compare,
+    f_score,
+    flips,
+    metric,
+    score,
+    segment_scores,
+)
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -238,3 +251,199 @@ def test_a_lazy_frame_is_refused_until_it_is_collected() -> None:
 def test_anything_but_a_collection_is_refused() -> None:
     with pytest.raises(InputError, match="COMET: expected a mapping from systems to values, got 5"):
         SegmentScores("COMET", 5)
+
+
+# --- Texts, references and ids as columns of one data frame
+
+DATA: dict[str, list[Any]] = {
+    "ref": ["a b c d", "e f g h", "i j", "k l m"],
+    "ref2": ["a b c", None, "i", None],
+    "sys-a": ["a b c", "e f", "i j", "k l"],
+    "sys-b": ["a b c d", "f g h", "j", "k l m"],
+    "doc": ["x", "x", "y", "z"],
+    "part": [1, 1, 2, 2],
+}
+REFERENCES, OTHERS = DATA["ref"], DATA["ref2"]
+OUTPUTS = {"sys-a": DATA["sys-a"], "sys-b": DATA["sys-b"]}
+
+
+def structured(columns: Columns) -> Any:
+    return np.array(list(zip(*columns.values(), strict=True)), dtype=[(name, object) for name in columns])
+
+
+class Interchange:
+    """Offers only the protocol ``__dataframe__``."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.frame = arrow_table(columns)
+
+    def __dataframe__(self, *args: Any, **options: Any) -> Any:
+        return self.frame.__dataframe__(*args, **options)
+
+
+class Stream:
+    """Offers only the protocol ``__arrow_c_stream__``."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.table = arrow_table(columns)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+FRAMES: list[Make] = [*TABLES, dict, structured, Interchange, Stream]
+each_frame = pytest.mark.parametrize("frame", FRAMES, ids=lambda make: make.__name__)
+OPTIONS: dict[str, Any] = {"n_resamples": 99, "interval": None}
+
+
+@each_frame
+def test_columns_of_a_frame_compare_like_lists(frame: Make) -> None:
+    table = frame(DATA)
+    expected = compare(REFERENCES, OUTPUTS, ["bleu", "ter"], **OPTIONS)
+    assert compare(table, reference="ref", systems=["sys-a", "sys-b"], metrics=["bleu", "ter"], **OPTIONS) == expected
+    assert compare(table, ("sys-b", "sys-a"), reference=["ref"], **OPTIONS).systems == ("sys-b", "sys-a")
+    several = compare(table, ["sys-a", "sys-b"], reference=["ref", "ref2"], **OPTIONS)
+    assert several == compare([REFERENCES, OTHERS], OUTPUTS, **OPTIONS)
+    assert several.n_references == 2
+    named = compare(table, {"Alpha": "sys-a", "Beta": "sys-b"}, reference="ref", **OPTIONS)
+    assert named == compare(REFERENCES, {"Alpha": DATA["sys-a"], "Beta": DATA["sys-b"]}, **OPTIONS)
+
+
+@each_frame
+def test_documents_and_strata_may_be_columns_of_the_frame(frame: Make) -> None:
+    table = frame(DATA)
+    systems = ["sys-a", "sys-b"]
+    ids: dict[str, Any] = {"documents": DATA["doc"], "strata": DATA["part"]}
+    expected = compare(REFERENCES, OUTPUTS, **ids, **OPTIONS)
+    assert compare(table, systems, reference="ref", documents="doc", strata="part", **OPTIONS) == expected
+    assert compare(table, systems, reference="ref", **ids, **OPTIONS) == expected
+    assert score(table, "sys-a", reference="ref", documents="doc", interval="percentile", n_resamples=99) == score(
+        REFERENCES, {"sys-a": DATA["sys-a"]}, documents=DATA["doc"], interval="percentile", n_resamples=99
+    )
+    one = segment_scores(table, systems, "ter", reference="ref", documents="doc")
+    assert one.to_dicts() == segment_scores(REFERENCES, OUTPUTS, "ter", documents=DATA["doc"]).to_dicts()
+    options: dict[str, Any] = {"system": "sys-b", "baseline": "sys-a", "threshold": 50}
+    found = flips(table, systems, "ter", reference="ref", documents="doc", **options)
+    assert found == flips(REFERENCES, OUTPUTS, "ter", documents=DATA["doc"], **options)
+
+
+@each_frame
+def test_missing_texts_of_systems_are_refused_with_their_row(frame: Make) -> None:
+    with pytest.raises(
+        InputError, match="column 'sys-b', row 3: expected a string, got a missing value: only references"
+    ):
+        score(frame(DATA | {"sys-b": ["a", "b", None, "c"]}), ["sys-a", "sys-b"], reference="ref")
+    with pytest.raises(InputError, match="reference"):
+        score(frame(DATA | {"ref": ["a", None, "b", "c"]}), ["sys-a"], reference="ref")
+
+
+@each_frame
+def test_a_column_that_does_not_exist_is_refused_with_the_nearest(frame: Make) -> None:
+    table = frame(DATA)
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (lambda: score(table, ["sys-a", "sys-c"], reference="ref"), "unknown column of systems 'sys-c': did you mean"),
+        (lambda: score(table, ["sys-a"], reference="reff"), "unknown column of reference 'reff': did you mean 'ref'"),
+        (
+            lambda: score(table, ["sys-a"], reference="ref", documents="docs", interval="t"),
+            "column of documents 'docs'",
+        ),
+        (lambda: score(table, ["sys-a"], reference="ref", strata="parts", interval="t"), "column of strata 'parts'"),
+    ]
+    for call, message in cases:
+        with pytest.raises(InputError, match=message):
+            call()
+
+
+def test_arguments_that_do_not_fit_a_frame_are_refused() -> None:
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (
+            lambda: score(DATA, reference="ref"),
+            "systems: expected the names of columns, got None; the columns are 'ref'",
+        ),
+        (lambda: score(DATA, [], reference="ref"), "no systems"),
+        (lambda: score(DATA, ["sys-a"], reference=[]), "reference: expected the name of a column, got none"),
+        (lambda: score(DATA, ["sys-a", "sys-a"], reference="ref"), "systems: 'sys-a' is named twice"),
+        (lambda: score(DATA, ["sys-a"], reference=["ref", "ref"]), "reference: 'ref' is named twice"),
+        (lambda: score(DATA, OUTPUTS, reference="ref"), "systems: expected the name of a column, got"),
+        (lambda: score(DATA, ["doc", "part"], reference="ref"), "column 'part', row 1: expected a string, got 1"),
+        (lambda: score(None, ["sys-a"], reference="ref"), "reference='ref' names a column: pass a data frame"),
+        (
+            lambda: score(REFERENCES, OUTPUTS, reference="ref"),
+            "expected a data frame as the first argument, got a list",
+        ),
+        (lambda: score(DATA, ["sys-a"]), "name the column of the references, too"),
+    ]
+    for call, message in cases:
+        with pytest.raises(InputError, match=message):
+            call()
+    twice = PandasLike(DATA)
+    twice.columns = [*twice.columns, "ref"]
+    with pytest.raises(InputError, match="reference: 2 columns are called 'ref': give them different names"):
+        score(twice, ["sys-a"], reference="ref")
+    assert score(twice, ["sys-a"], reference=["ref2", "doc"]).systems == ("sys-a",)
+
+
+def test_a_frame_of_an_unknown_package_needs_one_that_can_read_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = type("Unknown", (), {"__arrow_c_stream__": None, "__module__": "elsewhere"})()
+    for package in ("pyarrow", "polars", "pandas"):
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match="to read a Unknown, install pyarrow, polars or pandas"):
+        score(unknown, ["a"], reference="ref")
+
+
+def test_no_package_of_frames_is_imported_for_others() -> None:
+    source = """
+import sys, numpy, reshuffle
+data = {"ref": ["a b", "c"], "a": ["a", "c"]}
+reshuffle.score(data, ["a"], reference="ref")
+reshuffle.score(numpy.array([("a b", "a")], dtype=[("ref", object), ("a", object)]), ["a"], reference="ref")
+print([name for name in ("pandas", "polars", "pyarrow") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def columns_of(values: list[Any]) -> Iterator[Any]:
+    """The values as a column of each package that is installed, and as numpy arrays."""
+    yield np.array(values, dtype=object)
+    if None not in values:
+        yield np.array(values)
+    for package, function in (
+        ("pandas", "Series"),
+        ("polars", "Series"),
+        ("pyarrow", "chunked_array"),
+        ("pyarrow", "array"),
+    ):
+        try:
+            module = __import__(package)
+        except ImportError:
+            continue
+        yield getattr(module, function)([values] if function == "chunked_array" else values)
+    yield from (PandasSeries(values), PolarsSeries(values), ArrowColumn(values))
+
+
+def test_every_kind_of_column_may_hold_texts_and_ids() -> None:
+    documents = compare(REFERENCES, OUTPUTS, documents=DATA["doc"], strata=DATA["part"], **OPTIONS)
+    for reference, other, a, b, doc, part in zip(*map(columns_of, DATA.values()), strict=False):
+        outputs = {"sys-a": a, "sys-b": b}
+        assert compare(reference, outputs, **OPTIONS) == compare(REFERENCES, OUTPUTS, **OPTIONS)
+        assert compare(reference, outputs, documents=doc, strata=part, **OPTIONS) == documents
+        several = compare([reference, other], outputs, **OPTIONS)
+        assert several == compare([REFERENCES, OTHERS], OUTPUTS, **OPTIONS)
+        np.testing.assert_array_equal(
+            metric("bleu").suff_stats(outputs, reference), metric("bleu").suff_stats(OUTPUTS, REFERENCES)
+        )
+
+
+@each_table
+def test_counts_of_the_columns_of_a_table(table: Make) -> None:
+    outputs = table(OUTPUTS)
+    np.testing.assert_array_equal(
+        metric("bleu").suff_stats(outputs, REFERENCES), metric("bleu").suff_stats(OUTPUTS, REFERENCES)
+    )
+
+
+def test_missing_ids_are_refused() -> None:
+    for column in columns_of(["x", None, "y", "z"]):
+        with pytest.raises(InputError, match="documents, segment 2: expected a string or an integer, got None"):
+            compare(REFERENCES, OUTPUTS, documents=column, **OPTIONS)

@@ -668,10 +668,10 @@ def test_the_progress_bar_is_erased_at_the_end(tmp_path: Path, command: str, end
 
     # The bar appears at once for every step, and the error comes late.
     source = """
-import sys, time, reshuffle.compare, reshuffle.cli.output as output
+import sys, time, reshuffle.compare, reshuffle.progress as bars
 from reshuffle import InputError
 from reshuffle.cli.main import main
-output.BAR_DELAY_SECONDS = 0.0
+bars.BAR_DELAY_SECONDS = 0.0
 def slow(name, end):
     function = getattr(sys.modules["reshuffle.compare"], name)
     def slowly(*args, **options):

@@ -1,19 +1,16 @@
-"""Writing reports, atomically if to a file, and the progress bar."""
+"""Writing reports, atomically if to a file."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import re
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from .._core import Progress
 from ..data.files import STDIN, display_name
 from ..data.reading import split_name
 from ..errors import InputError
@@ -22,12 +19,7 @@ from ..report.terminal import stdout_width
 from ..results import Comparison, Flips, SegmentTable, SetComparison
 from .process import cleanup, stdout_problem
 
-__all__ = ["Result", "Writer", "destination", "progress_bar", "terminal"]
-
-# In shorter runs the bar would only flicker.
-BAR_DELAY_SECONDS = 0.3
-# How long Ctrl-C waits for the bar to be removed.
-REMOVAL_SECONDS = 0.2
+__all__ = ["Result", "Writer", "destination", "terminal"]
 
 Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips
 Writer: TypeAlias = Callable[[Result, str], object]
@@ -135,65 +127,3 @@ def terminal() -> Terminal:
     """The width and colours of standard output."""
     width = stdout_width()
     return Terminal() if width is None else Terminal(width, "NO_COLOR" not in os.environ)
-
-
-@contextlib.contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """Show a progress bar while the body runs, if that takes long and standard error is a terminal.
-
-    The bar disappears when the body ends, also after an error or a signal. The body must not write to the terminal.
-    """
-    progress = Progress()
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield progress
-        return
-    finished: queue.SimpleQueue[None] = queue.SimpleQueue()  # safe to use in a signal handler
-    watcher = threading.Thread(target=_draw_bar, args=(progress, finished), daemon=True)
-
-    def remove(seconds: float | None = None) -> None:
-        finished.put(None)
-        watcher.join(seconds)
-
-    try:
-        watcher.start()
-    except RuntimeError:  # no thread can be started: run without a bar
-        yield progress
-        return
-    # With a timeout: in a signal handler, the bar's thread may wait for an import of the interrupted main thread.
-    with cleanup(lambda: remove(REMOVAL_SECONDS)):
-        try:
-            yield progress
-        finally:
-            remove()
-
-
-def _finished_within(finished: queue.SimpleQueue[None], seconds: float) -> bool:
-    try:
-        finished.get(timeout=seconds)
-    except queue.Empty:
-        return False
-    return True
-
-
-def _draw_bar(progress: Progress, finished: queue.SimpleQueue[None]) -> None:
-    if _finished_within(finished, BAR_DELAY_SECONDS):
-        return
-    # If the terminal hangs up or memory runs out, the main thread reports it.
-    with contextlib.suppress(OSError, MemoryError, ImportError):
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bars
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        # By default rich redirects standard output to standard error while the bar is shown.
-        with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
-            stage, task = "", None
-            while True:
-                if progress.stage != stage or task is None:
-                    if task is not None:
-                        bars.remove_task(task)
-                    stage = progress.stage
-                    task = bars.add_task(stage)
-                bars.update(task, total=progress.total or None, completed=progress.done)
-                if _finished_within(finished, 0.1):
-                    return

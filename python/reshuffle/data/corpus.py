@@ -1,21 +1,19 @@
 """``Corpus``: the references and systems' outputs of one test set, from files or from memory.
 
-Also here: names of systems, and conversion of data frames, arrays and sequences to columns of segments.
+Also here: names of systems.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..errors import InputError, quoted, warn
+from ..errors import InputError, warn
 from ..types import InputFormat
 from .alignment import aligned
+from .columns import Table, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column
 from .reading import PLURALS, read_texts, split_name
@@ -23,12 +21,9 @@ from .reading import PLURALS, read_texts, split_name
 __all__ = [
     "Corpus",
     "check_order",
-    "missing",
-    "named_columns",
     "number_systems",
     "read_corpus",
     "reference_columns",
-    "segment_list",
     "system_names",
 ]
 
@@ -122,6 +117,12 @@ class Corpus:
         if len(blank) == 1:
             warn(f"only {blank[0]} has an empty last segment: is it aligned with the other texts?")
 
+    def renamed(self, names: Sequence[str]) -> Corpus:
+        """The same texts with other names for the systems, in their order."""
+        if list(self.systems) == list(names):
+            return self
+        return replace(self, systems=dict(zip(names, self.systems.values(), strict=True)))
+
     @property
     def n_segments(self) -> int:
         """Number of segments, S."""
@@ -138,8 +139,8 @@ class Corpus:
     @classmethod
     def from_texts(
         cls,
-        references: Sequence[str | None] | Sequence[Sequence[str | None]],
-        systems: Mapping[str, Lines] | Sequence[Lines],
+        references: Sequence[str | None] | Sequence[Sequence[str | None]] | Table,
+        systems: Mapping[str, Lines] | Sequence[Lines] | Table,
     ) -> Corpus:
         """A corpus from texts in memory: one or several columns of references, and systems with or without names."""
         if isinstance(references, str) or isinstance(systems, str):
@@ -182,73 +183,6 @@ def number_systems(systems: Iterable[T]) -> dict[str, T]:
     return {f"system {number}": system for number, system in enumerate(systems, 1)}
 
 
-def named_columns(what: str, values: Any) -> dict[str, Any] | None:
-    """The columns of a mapping or a table, by name; None if the columns have no names.
-
-    A table is a pandas or polars data frame, an Arrow table or a structured numpy array. It is recognised by its
-    attributes, so that none of these packages need be imported.
-
-    Raises
-    ------
-    InputError
-        If two columns have the same name, or for a lazy frame, which has no values yet.
-
-    Examples
-    --------
-    >>> named_columns("scores", np.array([(1, 2.5), (3, 4.5)], dtype=[("a", int), ("b", float)]))
-    {'a': array([1, 3]), 'b': array([2.5, 4.5])}
-    >>> named_columns("scores", [[1, 3], [2.5, 4.5]])
-    """
-    if hasattr(values, "collect") and not hasattr(values, "__len__"):
-        raise InputError(
-            f"{what}: expected values, got a {type(values).__name__}, which has none yet: call collect() first"
-        )
-    names = list(values) if isinstance(values, Mapping) else _column_names(values)
-    if names is None:
-        return None
-    shown = [str(name) for name in names]
-    for name in shown:
-        if shown.count(name) > 1:
-            raise InputError(f"{what}: {shown.count(name)} columns are called {name!r}: each needs a different name")
-    return {str(name): values[name] for name in names}
-
-
-def _column_names(values: Any) -> list[Any] | None:
-    dtype = getattr(values, "dtype", None)
-    # Arrow first: its names are ``column_names``, and its ``columns`` are the columns themselves.
-    for names in (
-        getattr(values, "column_names", None),
-        getattr(values, "columns", None),
-        getattr(dtype, "names", None),
-    ):
-        if names is not None and not callable(names):
-            return list(names)
-    return None
-
-
-def missing(values: Any) -> NDArray[np.bool_] | None:
-    """A mask of the missing values, in the shape of ``values``; None if values of this type cannot be missing.
-
-    A value is missing if it is masked (numpy), null (polars, Arrow, pandas, where NaN is also null) or None.
-
-    >>> missing(np.ma.masked_array([1, 2], mask=[False, True])), missing([1, None])
-    (array([False,  True]), array([False,  True]))
-    """
-    names = _column_names(values)
-    if names is not None:
-        columns = [mask for mask in (missing(values[name]) for name in names) if mask is not None]
-        return np.stack(columns, axis=-1) if columns else None
-    if isinstance(values, np.ma.MaskedArray):
-        return np.broadcast_to(np.asarray(values.mask, dtype=np.bool_), values.shape)
-    for name in ("is_null", "isna"):  # polars and Arrow; pandas
-        method = getattr(values, name, None)
-        if callable(method):
-            return np.asarray(method(), dtype=np.bool_)
-    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
-        return np.array([value is None or value is np.ma.masked for value in values], dtype=np.bool_)
-    return None
-
-
 def reference_columns(references: Any) -> list[Any]:
     """Columns of S references each. A flat list of S references is one column.
 
@@ -260,22 +194,6 @@ def reference_columns(references: Any) -> list[Any]:
     if columns and (columns[0] is None or isinstance(columns[0], str)):
         return [columns]
     return [segment_list(f"references[{i}]", column) for i, column in enumerate(columns)]
-
-
-def segment_list(what: str, values: Any) -> list[Any]:
-    """Any iterable of segments as a list, with None for missing ones: array, column of a data frame, generator …"""
-    if isinstance(values, str):
-        raise InputError(f"{what}: expected a sequence of segments, got a single string")
-    try:
-        if hasattr(values, "to_pylist"):  # iterating over Arrow gives its own scalars instead of strings
-            return list(values.to_pylist())
-        segments = list(values)
-    except TypeError:
-        raise InputError(f"{what}: expected a sequence of segments, got {quoted(values)}") from None
-    mask = None if isinstance(values, list | tuple) else missing(values)
-    if mask is None or mask.ndim != 1 or not mask.any():
-        return segments
-    return [None if is_missing else value for value, is_missing in zip(segments, mask, strict=True)]
 
 
 def system_names(paths: Sequence[str]) -> list[str]:

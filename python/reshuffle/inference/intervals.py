@@ -257,7 +257,7 @@ class Interval:
     @property
     def used(self) -> UsedInterval:
         """The interval in the record of a comparison."""
-        return UsedInterval(self.name, self.title, self.draws)
+        return UsedInterval(self.name, self.title, self.draws, source=self.source)
 
 
 INTERVALS: Mapping[str, Interval] = {

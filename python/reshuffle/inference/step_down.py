@@ -323,6 +323,8 @@ class _DrawsBySide(_StandardizedDraws):
     def scales(self, deviations: Scores) -> tuple[float, float]:
         """See :class:`_StandardizedDraws`. A side without draws has the standard deviation."""
         below, above = (math.sqrt(2 * float((side(deviations, 0) ** 2).mean())) for side in (np.minimum, np.maximum))
+        if below and above:
+            return below, above
         spread = float(deviations.std())
         return below or spread, above or spread
 
@@ -346,7 +348,7 @@ def step_down_max(observed: Observed, to_reach: Scores, series: SeriesInOrder) -
         largest = np.full(observed.replicates.n_resamples, -np.inf)
         for h, extreme in zip(order, series(order), strict=True):
             np.maximum(largest, extreme, out=largest)
-            counts[h] = (largest >= to_reach[h]).sum()
+            counts[h] = np.count_nonzero(largest >= to_reach[h])
         maxima.append(largest)
     return _step_down(observed, counts, -to_reach), tuple(maxima)
 
@@ -366,7 +368,7 @@ def step_down_min(
         smallest = np.full(observed.replicates.n_resamples, np.iinfo(np.int64).max)
         for h, extreme in zip(order, series(order), strict=True):
             np.minimum(smallest, ranks_among_all(extreme, to_reach[h], tolerances[h]), out=smallest)
-            counts[h] = (smallest <= ranks[h]).sum()
+            counts[h] = np.count_nonzero(smallest <= ranks[h])
     return _step_down(observed, counts, ranks)
 
 

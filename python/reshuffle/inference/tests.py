@@ -121,11 +121,11 @@ class SignificanceTest:
     approximate_unless_mean : bool
         Whether it uses jackknife pseudo-values for scores that are not means of segment scores, so that it is
         approximate for them.
+    averages : bool
+        Whether it can compare averages over test sets: whether it counts replicates of differences.
     best : callable or None
         Hsu's multiple comparisons with the best: from the replicates and the index of a metric to the p-value of each
         system (:mod:`reshuffle.inference.best`).
-    averages : bool
-        Whether it can compare averages over test sets: whether it counts replicates of differences.
     """
 
     name: str
@@ -145,8 +145,8 @@ class SignificanceTest:
     liberal_family: float | None = None
     needs_all_systems: bool = False
     approximate_unless_mean: bool = False
-    best: Callable[[Replicates, int], Scores] | None = None
     averages: bool = True
+    best: Callable[[Replicates, int], Scores] | None = None
 
     @property
     def adjustments_with_bands(self) -> list[str]:
@@ -272,8 +272,8 @@ TESTS: Mapping[str, SignificanceTest] = {
             step_down={"tukey": anova.TUKEY, "scheffe": anova.SCHEFFE},
             needs_all_systems=True,
             approximate_unless_mean=True,
-            best=best.of_pooled_error,
             averages=False,
+            best=best.of_pooled_error,
         ),
         SignificanceTest(
             "wilcoxon",

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from .. import _core, signature
 from .._core import Progress
-from ..data.corpus import number_systems, reference_columns, segment_list
+from ..data.columns import named_columns, segment_list
+from ..data.corpus import number_systems, reference_columns
 from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
 from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted
@@ -97,6 +98,11 @@ class NativeMetric(Metric):
         """See :attr:`Metric.reads_parses`."""
         return next(spec.reads_parses for spec in metric_specs() if spec.name == self.key)
 
+    @property
+    def source(self) -> str:
+        """See :attr:`Metric.source`."""
+        return next(spec.source for spec in metric_specs() if spec.name == self.key)
+
     def suff_stats(
         self,
         systems: Mapping[str, Sequence[str]] | Sequence[Sequence[str]],
@@ -132,7 +138,7 @@ class NativeMetric(Metric):
         >>> metric("bleu").suff_stats([["a b c"]], [["a b d"]])
         array([[[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]])
         """
-        named = systems if isinstance(systems, Mapping) else number_systems(systems)
+        named = named_columns("systems", systems) or number_systems(segment_list("systems", systems))
         texts = [segment_list(name, column) for name, column in named.items()], reference_columns(references)
         if self.options.get("tokenize") == "mteval-intl":
             texts = _unstripped(texts[0]), _unstripped(texts[1])

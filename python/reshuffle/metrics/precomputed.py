@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
-from ..data.corpus import Corpus, Lines, missing, named_columns, number_systems, segment_list
+from ..data.columns import missing, named_columns, segment_list
+from ..data.corpus import Corpus, Lines, number_systems
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted
 from ..types import MetricName, Missing
 from ..validate import check_name
@@ -255,6 +256,11 @@ class _CountsWithFormula(PrecomputedCounts):
     """Precomputed counts that the formula of another metric scores."""
 
     formula: Metric
+
+    @property
+    def source(self) -> str | None:
+        """See :attr:`Metric.source`."""
+        return self.formula.source
 
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""

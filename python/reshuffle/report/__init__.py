@@ -21,6 +21,7 @@ from .json import as_json, sets_as_json
 from .latex import as_latex
 from .layout import Layout
 from .markdown import as_markdown
+from .methods import bibtex, methods_sentence
 from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
     preview_as_html,
@@ -34,6 +35,7 @@ from .sets import sets_as_text
 from .significance import significance_as_text
 from .terminal import Terminal
 from .text import as_text
+from .typst import as_typst
 
 __all__ = [
     "FLIP_FORMATS",
@@ -46,10 +48,12 @@ __all__ = [
     "as_dicts",
     "as_pandas",
     "as_polars",
+    "bibtex",
     "default_table",
     "flip_columns",
     "flips_as_text",
     "frame_columns",
+    "methods_sentence",
     "pieces",
     "preview_as_html",
     "preview_as_text",
@@ -68,6 +72,7 @@ FORMATS: Mapping[str, Callable[[Comparison, Layout], str]] = {
     "csv": as_csv,
     "markdown": as_markdown,
     "latex": as_latex,
+    "typst": as_typst,
     "html": as_html,
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..results import Comparison, DetectableDifference, PairedDifference, Ranking, UsedMetric
+from ..results import Comparison, PairedDifference, Ranking, UsedMetric
 from .cells import decimals_of
 from .layout import Layout
 from .notes import counted, joined, number
@@ -60,29 +60,29 @@ def _top(ranking: Ranking) -> str:
         return f"no two of the {n_systems:,} systems are separated"
     if len(ranking.best) == 1:
         return f"only {ranking.best[0]} is not worse than any other, but it is not better than all others"
-    return f"{_named(ranking.best)} are not separated from the best"
+    if len(ranking.best) <= MAX_NAMED:
+        return f"{joined(ranking.best)} are not separated"
+    return f"{counted(len(ranking.best), 'system')} are not separated from the best"
 
 
 def _named(systems: tuple[str, ...]) -> str:
     return joined(systems) if len(systems) <= MAX_NAMED else counted(len(systems), "system")
 
 
+# How a system may differ from the baseline, and how a sentence says that after it has named the baseline.
+RELATIONS = {"better than": "better", "worse than": "worse", "not separated from": "not separated from it"}
+
+
 def _against_baseline(comparison: Comparison, metric: UsedMetric, baseline: str) -> str:
     """How the systems differ from the baseline."""
-    groups: dict[str, list[str]] = {"better than": [], "worse than": [], "not separated from": []}
+    groups: dict[str, list[str]] = {relation: [] for relation in RELATIONS}
     for pair in comparison.comparisons:
         if pair.metric == metric.name:
             groups[_relation(comparison, pair, metric)].append(pair.system)
-    present = {relation: systems for relation, systems in groups.items() if systems}
-    if len(present) == 1:
-        ((relation, systems),) = present.items()
-        subject = _all(systems)
-        return f"{subject} {relation} {baseline}"
-    phrases = [
-        f"{_some(systems)} {relation} {baseline if index == 0 else 'it'}"
-        for index, (relation, systems) in enumerate(present.items())
-    ]
-    return joined(phrases)
+    (first, systems), *others = ((relation, systems) for relation, systems in groups.items() if systems)
+    subject = _some(systems) if others or len(systems) <= MAX_NAMED else f"all {len(systems):,} systems are"
+    phrases = [f"{subject} {first} {baseline}"]
+    return ", ".join(phrases + [f"{_some(systems)} {RELATIONS[relation]}" for relation, systems in others])
 
 
 def _relation(comparison: Comparison, pair: PairedDifference, metric: UsedMetric) -> str:
@@ -92,12 +92,6 @@ def _relation(comparison: Comparison, pair: PairedDifference, metric: UsedMetric
     alternative = pair.test.alternative
     higher = pair.difference > 0 if alternative == "two-sided" else alternative == "greater"
     return "better than" if higher == metric.higher_is_better else "worse than"
-
-
-def _all(systems: list[str]) -> str:
-    if len(systems) <= MAX_NAMED:
-        return _some(systems)
-    return f"all {len(systems):,} systems are"
 
 
 def _some(systems: list[str]) -> str:
@@ -117,17 +111,13 @@ def _detectable(comparison: Comparison, layout: Layout) -> str:
         metric.name: decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         for metric in comparison.metrics
     }
-    differences = ", ".join(_of_metric(each, decimals[each.metric]) for each in comparison.detectable)
+    differences = ", ".join(
+        f"{each.metric} {each.difference:.{decimals[each.metric]}f}" for each in comparison.detectable
+    )
     power = number(100 * comparison.detectable[0].power)
-    median = " for the median pair" if any(each.low < each.high for each in comparison.detectable) else ""
-    return f"Minimum detectable difference ({power}% power){median}: {differences}."
-
-
-def _of_metric(each: DetectableDifference, decimals: int) -> str:
-    """The difference for the median pair, with that of the other pairs where these differ.
-
-    >>> _of_metric(DetectableDifference("BLEU", 0.5, 0.25, 0.75, 0.8, 0.05), 2)
-    'BLEU 0.50 (0.25 to 0.75)'
-    """
-    median, low, high = (f"{value:.{decimals}f}" for value in (each.difference, each.low, each.high))
-    return f"{each.metric} {median}" + (f" ({low} to {high})" if low != high else "")
+    if len(comparison.detectable) == 1:
+        (each,) = comparison.detectable
+        low, high = (f"{value:.{decimals[each.metric]}f}" for value in (each.low, each.high))
+        differences += f" ({low} to {high})" if low != high else ""
+    median = "" if all(each.low == each.high for each in comparison.detectable) else ", median pair"
+    return f"Minimum detectable difference ({power}% power{median}): {differences}."

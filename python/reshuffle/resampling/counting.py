@@ -8,6 +8,7 @@ from functools import singledispatch
 from operator import methodcaller
 from typing import Any, TypeAlias
 
+from ..data.columns import Table
 from ..data.corpus import Corpus, Lines
 from ..errors import InputError, warn
 from ..lazy import lazy
@@ -21,8 +22,8 @@ from .samples import CountSample, Sample, TextSample
 
 __all__ = ["AnyMetric", "Data", "Metrics", "References", "Systems"]
 
-References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | None"
-Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | None"
+References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | Table | None"
+Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | Table | None"
 AnyMetric: TypeAlias = NativeMetric | PrecomputedCounts | CorpusFunction
 Metrics: TypeAlias = "MetricName | str | AnyMetric | Sequence[MetricName | str | AnyMetric]"
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..data.columns import segment_list
 from ..errors import SEGMENT_MESSAGE, InputError, quoted
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores, tolerance
@@ -264,10 +265,9 @@ def _numbered(what: str, ids: DocumentIds | StratumIds, n_segments: int) -> tupl
     """The number of each segment's document or stratum, and the ids in the order in which they first appear."""
     if isinstance(ids, str):
         raise InputError(f"{what}: expected an id for each segment, got the single string {quoted(ids)}")
-    try:
-        listed = list(ids)
-    except TypeError:
-        raise InputError(f"{what}: expected an id for each segment, got {quoted(ids)}") from None
+    if not isinstance(ids, Iterable):
+        raise InputError(f"{what}: expected an id for each segment, got {quoted(ids)}")
+    listed = segment_list(what, ids)
     if len(listed) != n_segments:
         raise InputError(f"{what}: expected an id for each of {n_segments:,} segments, got {len(listed):,}")
     known: dict[str, int] = {}

@@ -1,7 +1,7 @@
 //! Runs long calls: releases the interpreter, reports progress, notices Ctrl-C, and raises errors.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -94,44 +94,137 @@ fn to_python<'py>(errors: &Bound<'py, PyModule>, fact: Fact) -> PyResult<Bound<'
     }
 }
 
-/// The progress of a long call, which another thread may read.
+/// The progress of a job, which another thread may read.
+///
+/// A job has stages, each of which begins with [`Progress::begin`] and counts its items with [`Progress::update`]. A plan
+/// names the stages that will come and their costs. Each stage then has a share of the job, and `fraction` is how much of
+/// the job is done. It never decreases, whatever stages come.
 #[pyclass(frozen, module = "reshuffle._core")]
-#[derive(Default)]
 pub struct Progress {
-    stage: Mutex<String>,
-    total: AtomicU64,
+    job: Mutex<Job>,
+    /// Finished items of the current stage; outside the lock, because blocks of work update it.
     done: AtomicU64,
+}
+
+struct Job {
+    stage: String,
+    /// The name of the stage in the plan, which may say more than `stage`.
+    step: String,
+    total: u64,
+    /// Where the current stage begins and ends, as fractions of the job.
+    from: f64,
+    to: f64,
+    /// Where the current part of the job ends.
+    end: f64,
+    /// The stages to come, and their shares of the job. None before there is a plan.
+    planned: Option<Vec<(String, f64)>>,
+    /// The largest fraction that was returned.
+    reached: f64,
+}
+
+impl Default for Job {
+    fn default() -> Self {
+        let (stage, step) = Default::default();
+        Job { stage, step, total: 0, from: 0.0, to: 0.0, end: 1.0, planned: None, reached: 0.0 }
+    }
+}
+
+impl Progress {
+    fn job(&self) -> MutexGuard<'_, Job> {
+        self.job.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Job {
+    /// The share of the job of a stage that begins, and its name in the plan. A stage that was not planned has no
+    /// share; without a plan, the first stage has the rest of the job.
+    fn next(&mut self, stage: &str) -> (String, f64) {
+        let is_stage =
+            |step: &str| step.strip_prefix(stage).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        let Some(planned) = &mut self.planned else { return (stage.into(), self.end - self.to) };
+        match planned.iter().position(|(step, _)| is_stage(step)) {
+            Some(position) => planned.remove(position),
+            None => (stage.into(), 0.0),
+        }
+    }
 }
 
 #[pymethods]
 impl Progress {
     #[new]
     fn new() -> Self {
-        Self::default()
+        Progress { job: Mutex::default(), done: AtomicU64::new(0) }
     }
 
     fn begin(&self, stage: &str, total: u64) {
-        stage.clone_into(&mut self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        let mut job = self.job();
+        let (step, share) = if total == 0 { (stage.into(), 0.0) } else { job.next(stage) };
+        job.step = step;
+        stage.clone_into(&mut job.stage);
+        job.from = job.to;
+        job.to = (job.from + share).min(job.end);
+        job.total = total;
         self.update(0);
-        self.total.store(total, Ordering::Relaxed);
     }
 
     fn update(&self, done: u64) {
         self.done.store(done, Ordering::Relaxed);
     }
 
+    fn reset(&self) {
+        *self.job() = Job::default();
+        self.update(0);
+    }
+
+    fn part(&self, end: f64) {
+        let mut job = self.job();
+        job.from = job.to;
+        job.end = end.clamp(job.to, 1.0);
+        job.planned = None;
+        job.total = 0;
+        self.update(0);
+    }
+
+    fn plan(&self, steps: Vec<(String, f64)>) {
+        let mut job = self.job();
+        let (rest, sum) = (job.end - job.to, steps.iter().map(|(_, cost)| cost).sum::<f64>());
+        let share = |cost: f64| if sum > 0.0 { rest * cost / sum } else { 0.0 };
+        job.planned = Some(steps.into_iter().map(|(step, cost)| (step, share(cost))).collect());
+    }
+
+    fn finish(&self) {
+        let mut job = self.job();
+        job.to = job.end;
+        job.from = job.to;
+        job.planned = Some(Vec::new());
+    }
+
     #[getter]
     fn stage(&self) -> String {
-        self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.job().stage.clone()
+    }
+
+    #[getter]
+    fn step(&self) -> String {
+        self.job().step.clone()
     }
 
     #[getter]
     fn total(&self) -> u64 {
-        self.total.load(Ordering::Relaxed)
+        self.job().total
     }
 
     #[getter]
     fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
+    }
+
+    #[getter]
+    #[allow(clippy::cast_precision_loss)]
+    fn fraction(&self) -> f64 {
+        let mut job = self.job();
+        let share = if job.total == 0 { 0.0 } else { (self.done() as f64 / job.total as f64).min(1.0) };
+        job.reached = (job.from + share * (job.to - job.from)).max(job.reached);
+        job.reached
     }
 }

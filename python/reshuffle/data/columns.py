@@ -1,0 +1,277 @@
+"""Tables and columns of other packages as columns of segments, without importing the packages.
+
+A table is a pandas or polars data frame, an Arrow table, a structured numpy array, a mapping from names to columns, or
+an object that offers one of the protocols ``__arrow_c_stream__`` and ``__dataframe__``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, quoted, unknown_name
+
+__all__ = ["Table", "Texts", "missing", "named_columns", "segment_list"]
+
+# Packages whose tables have columns by name: ``table[name]``.
+BY_NAME = {"numpy", "pandas", "polars", "pyarrow"}
+# Tables of other packages are converted by the first of these functions that is installed.
+CONVERTERS = (
+    ("__arrow_c_stream__", "pyarrow", "table"),
+    ("__arrow_c_stream__", "polars", "DataFrame"),
+    ("__dataframe__", "pyarrow.interchange", "from_dataframe"),
+    ("__dataframe__", "polars", "from_dataframe"),
+    ("__dataframe__", "pandas.api.interchange", "from_dataframe"),
+)
+
+
+class Table(Protocol):
+    """What type checkers accept as a table."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
+
+
+class Texts(NamedTuple):
+    """The arguments of :func:`reshuffle.compare` and similar functions that hold a value for each segment."""
+
+    references: Any
+    systems: Any
+    documents: Any
+    strata: Any
+
+    @classmethod
+    def from_arguments(
+        cls, references: Any, systems: Any, reference: Any = None, *, documents: Any = None, strata: Any = None
+    ) -> Texts:
+        """The arguments with the names of columns replaced by the columns.
+
+        With ``reference``, ``references`` is a table and the other arguments are names of its columns. ``documents``
+        and ``strata`` may still be ids. Otherwise the arguments are returned as they are.
+
+        Raises
+        ------
+        InputError
+            If ``references`` is no table, a column does not exist or is named twice, or a text of a system is missing.
+
+        Examples
+        --------
+        >>> table = {"ref": ["a b", "c"], "a": ["a", "c"], "b": ["b", "d"], "doc": [1, 2]}
+        >>> texts = Texts.from_arguments(table, ["a", "b"], "ref", documents="doc")
+        >>> texts.references, texts.systems, texts.documents
+        ([['a b', 'c']], {'a': ['a', 'c'], 'b': ['b', 'd']}, [1, 2])
+        >>> Texts.from_arguments(table, {"Alpha": "a"}, "ref").systems
+        {'Alpha': ['a', 'c']}
+        """
+        if reference is None:
+            _check_texts(references, systems)
+            return cls(references, systems, documents, strata)
+        frame = Frame.from_argument(references, reference)
+        if systems is None:
+            raise InputError(f"systems: expected the names of columns, got None; {frame.listed}")
+        named = systems.items() if isinstance(systems, Mapping) else [(str(name), name) for name in _names(systems)]
+        return cls(
+            frame.columns("reference", _names(reference)),
+            frame.texts(dict(_distinct("systems", named))),
+            *(frame.ids(what, ids) for what, ids in (("documents", documents), ("strata", strata))),
+        )
+
+
+def _names(names: Any) -> list[Any]:
+    """One name or several as a list."""
+    return [names] if isinstance(names, str | int) or not isinstance(names, Iterable) else list(names)
+
+
+def _distinct(what: str, pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    seen: set[str] = set()
+    for name, value in pairs:
+        if name in seen:
+            raise InputError(f"{what}: {quoted(name)} is named twice")
+        seen.add(name)
+        yield name, value
+
+
+def _check_texts(references: Any, systems: Any) -> None:
+    """Raise :class:`InputError` if ``systems`` are names of columns, but no column is named as the reference."""
+    if isinstance(systems, list | tuple) and systems and all(isinstance(name, str) for name in systems):
+        opened = None if references is None else _opened(references)
+        if opened is not None:
+            raise InputError(
+                f"systems {quoted(list(systems))} are names of columns: name the column of the references, too, as in "
+                "reference='ref'"
+            )
+
+
+class Frame(NamedTuple):
+    """A table and the names of its columns."""
+
+    table: Any
+    names: list[Hashable]
+
+    @classmethod
+    def from_argument(cls, references: Any, reference: Any) -> Frame:
+        """The table; :class:`InputError` if the argument is none."""
+        if references is None:
+            raise InputError(f"reference={quoted(reference)} names a column: pass a data frame as the first argument")
+        opened = _opened(references)
+        if opened is None:
+            raise InputError(
+                f"reference={quoted(reference)} names a column: expected a data frame as the first argument, got a "
+                f"{type(references).__name__}"
+            )
+        return cls(*opened)
+
+    @property
+    def listed(self) -> str:
+        """The columns, for messages."""
+        return f"the columns are {', '.join(quoted(str(name)) for name in self.names[:20])}" + (
+            ", …" if len(self.names) > 20 else ""
+        )
+
+    def column(self, what: str, name: Any) -> Any:
+        """The column of this name as the package has it."""
+        if not isinstance(name, Hashable) or isinstance(name, float) or name is None:
+            raise InputError(f"{what}: expected the name of a column, got {quoted(name)}; {self.listed}")
+        found = [own for own in self.names if str(own) == str(name)]
+        if not found:
+            raise unknown_name(f"column of {what}", str(name), [str(own) for own in self.names])
+        if len(found) > 1:
+            raise InputError(f"{what}: {len(found)} columns are called {quoted(str(name))}: give them different names")
+        return self.table[found[0]]
+
+    def columns(self, what: str, names: Sequence[Any]) -> list[list[Any]]:
+        """The values of these columns, with None for missing ones."""
+        if not names:
+            raise InputError(f"{what}: expected the name of a column, got none; {self.listed}")
+        chosen = dict(_distinct(what, ((str(name), self.column(what, name)) for name in names)))
+        return [segment_list(f"column {name!r}", column) for name, column in chosen.items()]
+
+    def texts(self, systems: Mapping[str, Any]) -> dict[str, list[str]]:
+        """The texts of systems, from the names of their columns."""
+        found = {}
+        for system, name in systems.items():
+            (lines,) = self.columns("systems", [name])
+            for row, line in enumerate(lines, 1):
+                if not isinstance(line, str):
+                    got = "a missing value: only references may be missing" if line is None else quoted(line)
+                    raise InputError(f"column {str(name)!r}, row {row:,}: expected a string, got {got}")
+            found[str(system)] = lines
+        return found
+
+    def ids(self, what: str, ids: Any) -> Any:
+        """The column of ids if ``ids`` is a name; otherwise the ids themselves."""
+        return self.columns(what, [ids])[0] if isinstance(ids, str) else ids
+
+
+def named_columns(what: str, values: Any) -> dict[str, Any] | None:
+    """The columns of a table, by name; None if the columns have no names.
+
+    Raises
+    ------
+    InputError
+        If two columns have the same name, or for a lazy frame, which has no values yet.
+
+    Examples
+    --------
+    >>> named_columns("scores", np.array([(1, 2.5), (3, 4.5)], dtype=[("a", int), ("b", float)]))
+    {'a': array([1, 3]), 'b': array([2.5, 4.5])}
+    >>> named_columns("scores", [[1, 3], [2.5, 4.5]])
+    """
+    opened = _opened(values, what)
+    if opened is None:
+        return None
+    table, names = opened
+    shown = [str(name) for name in names]
+    for name in shown:
+        if shown.count(name) > 1:
+            raise InputError(f"{what}: {shown.count(name)} columns are called {name!r}: each needs a different name")
+    return {str(name): table[name] for name in names}
+
+
+def _opened(values: Any, what: str = "references") -> tuple[Any, list[Any]] | None:
+    """A table with columns by name, and their names; None if ``values`` is no table."""
+    if isinstance(values, Mapping):
+        return values, list(values)
+    if isinstance(values, list | tuple | str):  # most arguments; the tests below would only take time
+        return None
+    if hasattr(values, "collect") and not hasattr(values, "__len__"):
+        raise InputError(
+            f"{what}: expected values, got a {type(values).__name__}, which has none yet: call collect() first"
+        )
+    if not any(base.__module__.partition(".")[0] in BY_NAME for base in type(values).__mro__):
+        values = _converted(what, values)
+    names = _column_names(values)
+    return None if names is None else (values, names)
+
+
+def _converted(what: str, values: Any) -> Any:
+    """A table of another package, converted by one of :data:`CONVERTERS`; other values as they are."""
+    protocols = [protocol for protocol in ("__arrow_c_stream__", "__dataframe__") if hasattr(values, protocol)]
+    for protocol, module, function in CONVERTERS:
+        if protocol in protocols:
+            try:
+                convert = getattr(import_module(module), function)
+            except ImportError:
+                continue
+            try:
+                return convert(values)
+            except (TypeError, ValueError, NotImplementedError):  # a single column, for example
+                return values
+    if protocols and _column_names(values) is None:
+        raise InputError(f"{what}: to read a {type(values).__name__}, install pyarrow, polars or pandas")
+    return values
+
+
+def _column_names(values: Any) -> list[Any] | None:
+    dtype = getattr(values, "dtype", None)
+    # Arrow first: its names are ``column_names``, and its ``columns`` are the columns themselves.
+    for names in (
+        getattr(values, "column_names", None),
+        getattr(values, "columns", None),
+        getattr(dtype, "names", None),
+    ):
+        if names is not None and not callable(names):
+            return list(names)
+    return None
+
+
+def missing(values: Any) -> NDArray[np.bool_] | None:
+    """A mask of the missing values, in the shape of ``values``; None if values of this type cannot be missing.
+
+    A value is missing if it is masked (numpy), null (polars, Arrow, pandas, where NaN is also null) or None.
+
+    >>> missing(np.ma.masked_array([1, 2], mask=[False, True])), missing([1, None])
+    (array([False,  True]), array([False,  True]))
+    """
+    names = _column_names(values)
+    if names is not None:
+        columns = [mask for mask in (missing(values[name]) for name in names) if mask is not None]
+        return np.stack(columns, axis=-1) if columns else None
+    if isinstance(values, np.ma.MaskedArray):
+        return np.broadcast_to(np.asarray(values.mask, dtype=np.bool_), values.shape)
+    for name in ("is_null", "isna"):  # polars and Arrow; pandas
+        method = getattr(values, name, None)
+        if callable(method):
+            return np.asarray(method(), dtype=np.bool_)
+    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
+        return np.array([value is None or value is np.ma.masked for value in values], dtype=np.bool_)
+    return None
+
+
+def segment_list(what: str, values: Any) -> list[Any]:
+    """Any iterable of segments as a list, with None for missing ones: array, column of a data frame, generator …"""
+    if isinstance(values, str):
+        raise InputError(f"{what}: expected a sequence of segments, got a single string")
+    try:
+        if hasattr(values, "to_pylist"):  # iterating over Arrow gives its own scalars instead of strings
+            return list(values.to_pylist())
+        segments = list(values)
+    except TypeError:
+        raise InputError(f"{what}: expected a sequence of segments, got {quoted(values)}") from None
+    mask = None if isinstance(values, list | tuple) else missing(values)
+    if mask is None or mask.ndim != 1 or not mask.any():
+        return segments
+    return [None if is_missing else value for value, is_missing in zip(segments, mask, strict=True)]

@@ -1,0 +1,174 @@
+"""Progress of a job: its plan, and a bar in a terminal or a notebook."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import TypeAlias
+
+from ._core import Progress
+
+__all__ = ["AnyProgress", "Bar", "Steps", "parts", "plan", "reported"]
+
+# In shorter runs the bar would only flicker.
+BAR_DELAY_SECONDS = 0.3
+# The bar shows the progress this often.
+REFRESH_SECONDS = 0.1
+
+# True for a bar, or an object that another thread reads; None and False for neither.
+AnyProgress: TypeAlias = "Progress | bool | None"
+# The stages of a job in their order, with their costs, in any unit. A name begins with the stage of the core.
+Steps: TypeAlias = Sequence[tuple[str, float]]
+
+
+class _Nothing:
+    """Reports nothing. One object serves all calls, because a context manager of their own would take longer."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
+_NOTHING = _Nothing()
+
+
+class _Job:
+    """Makes a progress that of a new job, which is done if the body succeeds, and shows a bar if there is one."""
+
+    def __init__(self, progress: Progress, bar: Bar | None, steps: Steps) -> None:
+        self.progress, self.bar, self.steps = progress, bar, steps
+
+    def __enter__(self) -> Progress:
+        self.progress.reset()
+        if self.steps:
+            self.progress.plan(list(self.steps))
+        if self.bar is not None:
+            self.bar.start()
+        return self.progress
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        if kind is None:
+            self.progress.finish()
+        if self.bar is not None:
+            self.bar.remove()
+
+
+def reported(progress: AnyProgress, steps: Steps = ()) -> _Job | _Nothing:
+    """A context manager for the body of a public function, with the ``progress`` of its caller.
+
+    Its value is the Progress to pass on, or None. ``steps`` is the plan, if it is known already.
+    """
+    if progress is None or progress is False:
+        return _NOTHING
+    if progress is True:
+        progress = Progress()
+        return _Job(progress, Bar(progress) if can_show_bar() else None, steps)
+    return _Job(progress, None, steps)
+
+
+def plan(progress: Progress | None, steps: Callable[[], Steps]) -> None:
+    """Plan the rest of a job, or of its current part. The steps are computed only if somebody reads the progress."""
+    if progress is not None:
+        progress.plan(list(steps()))
+
+
+def parts(progress: Progress | None, costs: Sequence[float]) -> Iterator[None]:
+    """Iterate over the parts of a job, such as test sets. Each part may have a plan of its own.
+
+    >>> progress, seen = Progress(), []
+    >>> for _ in parts(progress, [3, 1]):
+    ...     progress.plan([("counting", 1), ("drawing", 1)])
+    ...     seen.append(progress.fraction)
+    ...     progress.begin("counting", 10)
+    ...     progress.update(10)
+    ...     seen.append(progress.fraction)
+    >>> seen, progress.fraction
+    ([0.0, 0.375, 0.75, 0.875], 1.0)
+    """
+    total, done = sum(costs), 0.0
+    for cost in costs:
+        done += cost
+        if progress is not None:
+            progress.part(done / total)
+        yield
+        if progress is not None:
+            progress.finish()
+
+
+def can_show_bar() -> bool:
+    """Whether standard error is a terminal, or this is a notebook that has the widgets of the bar."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        return True
+    return in_notebook()
+
+
+def in_notebook() -> bool:
+    """Whether the code runs in a Jupyter notebook that can show the bar."""
+    ipython = sys.modules.get("IPython")  # a notebook has imported it
+    shell = None if ipython is None else ipython.get_ipython()
+    if type(shell).__name__ != "ZMQInteractiveShell":
+        return False
+    from importlib.util import find_spec
+
+    return find_spec("ipywidgets") is not None  # rich needs it and would warn
+
+
+class Bar:
+    """A bar that shows the progress from a thread of its own, once the job has taken a while.
+
+    The body must not write to the terminal.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.finished: queue.SimpleQueue[None] = queue.SimpleQueue()  # safe to use in a signal handler
+        self.watcher: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the thread. If none can be started, there is no bar."""
+        watcher = threading.Thread(target=self._draw, name="reshuffle-bar", daemon=True)
+        with contextlib.suppress(RuntimeError):
+            watcher.start()
+            self.watcher = watcher
+
+    def remove(self, seconds: float | None = None) -> None:
+        """Erase the bar, and wait until that is done, or for so many seconds. May be called twice."""
+        self.finished.put(None)
+        if self.watcher is not None:
+            self.watcher.join(seconds)
+
+    def _finished_within(self, seconds: float) -> bool:
+        try:
+            self.finished.get(timeout=seconds)
+        except queue.Empty:
+            return False
+        return True
+
+    def _draw(self) -> None:
+        if self._finished_within(BAR_DELAY_SECONDS):
+            return
+        # If the terminal hangs up or memory runs out, the main thread reports it.
+        with contextlib.suppress(OSError, MemoryError, ImportError):
+            from rich.console import Console
+            from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bars
+
+            columns = (
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                TaskProgressColumn(),
+                TimeRemainingColumn(),
+            )
+            # By default rich redirects standard output to standard error while the bar is shown.
+            with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
+                task = bars.add_task("", total=1.0)
+                while True:
+                    bars.update(task, description=self.progress.step, completed=self.progress.fraction)
+                    if self._finished_within(REFRESH_SECONDS):
+                        return
