@@ -27,15 +27,11 @@ from reshuffle import (
     SegmentScores,
     compare,
 )
-from reshuffle.inference.best import _Draws, dunnett_sf
-from reshuffle.inference.bootstrap import centred
+from reshuffle.inference.best import dunnett_sf
 from reshuffle.inference.clustering import clusters, groups_without_difference, letters, members, positions
-from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.step_down import Unadjusted, max_t_of_centred_draws, max_t_of_percentiles
 from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates, linear
-from reshuffle.resampling.schemes import Shuffling
 from reshuffle.resampling.units import Strata
 
 SEGMENTS = 60
@@ -416,17 +412,14 @@ def test_p_of_the_best_is_that_of_its_definition(rows: list[list[int]], higher: 
     assert ranking.mcb_best
 
 
-def test_scales_of_draws_are_those_of_the_step_down_adjustments() -> None:
-    metric = ratings([50, 50.5, 50.2, 52])
-    sample = CountSample.from_counts(metric, metric.counts_of(list(metric.counts)))
-    replicates = Replicates([sample], n_resamples=999, seed=1)
-    pairs = [(b, a) for a, b in combinations(range(4), 2)]
-    observed = Observed(replicates, Hypotheses.from_pairs(pairs), "two-sided", Shuffling())
-    spread, towards = _Draws.from_replicates(replicates, 0)._scales
-    for adjustment, scales in ((max_t_of_centred_draws, spread), (max_t_of_percentiles, towards)):
-        (band,) = adjustment(Unadjusted(observed, centred(observed))).bands
-        np.testing.assert_allclose([scales[pair] for pair in pairs], band.below)
-        np.testing.assert_allclose([scales[pair[::-1]] for pair in pairs], band.above)
+@pytest.mark.parametrize("higher", [True, False])
+@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both"])
+def test_p_of_the_best_does_not_depend_on_the_adjustment(test: str, higher: bool) -> None:
+    # maxT has computed the scales of all pairs before.
+    metric = ratings([50, 50.1, 50.4, 50.8, 51, 52], higher_is_better=higher)
+    by_max_t, *others = (ranked(metric, test=test, adjust=adjust) for adjust in ("maxt", "holm", "none"))
+    for other in others:
+        assert [r.mcb_pvalue for r in by_max_t.systems] == [r.mcb_pvalue for r in other.systems]
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both", "anova"])
@@ -481,9 +474,9 @@ def test_two_systems_with_a_pooled_error_have_the_p_of_their_t_test() -> None:
 def test_dunnetts_distribution_is_that_of_scipy(n: int) -> None:
     rng = np.random.default_rng(n)
     control, *treated = rng.normal(0, 1, (n + 1, 6))
-    found = scipy.stats.dunnett(*treated, control=control, random_state=rng)
+    found = scipy.stats.dunnett(*treated, control=control)
     expected = dunnett_sf(abs(found.statistic), n, 5 * (n + 1))
-    np.testing.assert_allclose(found.pvalue, expected, atol=1e-3)
+    np.testing.assert_allclose(found.pvalue, expected, atol=5e-3)  # SciPy's are Monte Carlo values
 
 
 @pytest.mark.parametrize("df", [1, 2, 7, 60, 10**6])
