@@ -285,8 +285,8 @@ def scales_of_draws(
 ) -> tuple[float, float]:
     """The scales of a pair's deviations below 0 and above, 0 if they differ by no more than the tolerance.
 
-    ``pair`` has the index of the metric, and two rows of its sample. The replicates keep the scales, because adjustments
-    and rankings need the same ones.
+    ``pair`` has the index of the metric, and two rows of its sample. The replicates keep the scales, because
+    adjustments and rankings need the same ones.
     """
     kept = replicates.scales.setdefault(scales, {})
     if pair not in kept:
