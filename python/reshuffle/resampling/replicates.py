@@ -60,6 +60,8 @@ class Replicates:
         self.threads = thread_count(threads)
         self._codes: GroupCodes | None = None
         self._resamplers: dict[tuple[str, tuple[int, ...]], _core.Resampler] = {}
+        # Scales of the draws' differences by the function that computes them: see inference.step_down.
+        self.scales: dict[object, dict[tuple[int, int, int], tuple[float, float]]] = {}
         if self.n_units < 2:
             raise InputError("there is only one segment: tests and intervals need at least 2")
 
@@ -118,6 +120,7 @@ class Replicates:
         copied = copy(self)
         vars(copied).pop("draws", None)
         vars(copied).pop("replaced_draws", None)
+        copied.scales = {}
         return copied
 
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
