@@ -529,7 +529,7 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
     marks = [pair.test.scheme == "exact" for pair in mixed.comparisons]
     assert (True in marks, False in marks) == (True, True)
     for fmt, mark in (("text", "†"), ("markdown", "†"), ("latex", r"\textdagger{}"), ("html", "&#8224;")):
-        lines = render(mixed, fmt, Layout(Terminal(100))).splitlines()
+        lines = render(mixed, fmt, Layout(Terminal(100), pairs=True)).splitlines()
         for pair, marked in zip(mixed.comparisons, marks, strict=True):
             (row,) = (
                 line

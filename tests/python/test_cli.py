@@ -88,18 +88,18 @@ def test_markdown_and_latex_hold_the_table_and_escape_names(demo: Path, run: Any
     assert "| System | BLEU | 95% CI | Δ | 95% CI | p |" in markdown
     assert "| a\\|b_50% | 73.24 |" in markdown
     latex = run("compare", *files, "--format", "latex").out
-    assert r"a|b\_50\% & 73.24 &" in latex
+    assert r"a\textbar{}b\_50\% & 73.24 &" in latex
     assert r"System & BLEU & 95\% CI & $\Delta$ & 95\% CI & p \\" in latex
 
 
 def test_latex_has_minus_signs_instead_of_hyphens(demo: Path, run: Any) -> None:
     (demo / "tuned.txt").rename(demo / "en-2.txt")
     latex = run("compare", "reference.txt", "larger.txt", "rules.txt", "en-2.txt", "-n", "500", "--format", "latex").out
-    row = next(line for line in latex.splitlines() if line.startswith("rules"))
+    row = next(line for line in latex.splitlines() if line.startswith(r"\textbf{rules}"))
     difference, interval = (cell.strip() for cell in row.split("&")[3:5])
-    assert re.fullmatch(r"\$-\$\d+\.\d\d", difference)
-    assert re.fullmatch(r"\$-\$\d+\.\d\d to \$-\$\d+\.\d\d", interval)
-    assert "en-2 &" in latex
+    assert re.fullmatch(r"\\textbf\{\$-\$\d+\.\d\d\}", difference)
+    assert re.fullmatch(r"\\textbf\{\$-\$\d+\.\d\d to \$-\$\d+\.\d\d\}", interval)
+    assert re.search(r"^(\\textbf\{)?en-2\}? &", latex, re.MULTILINE)
 
 
 def test_names_of_metrics_are_case_insensitive(demo: Path, run: Any) -> None:

@@ -616,6 +616,8 @@ class Plan:
             family=None if adjustment is None else self.family,
             n_sets=self.n_sets,
             stopping=None if rule is None else rule.signature,
+            source=self.test.source,
+            adjustment_source=None if adjustment is None else adjustment.source,
         )
 
 
@@ -636,7 +638,7 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
     p is adjusted within the test set, even if families extend over several.
     """
     step_down = plan.step_down
-    extra = () if step_down is None else step_down.extra
+    extra = () if step_down is None else step_down.reductions(hypotheses, replicates.n_resamples)
     observed = Observed(
         replicates,
         hypotheses.in_rows_of(replicates.samples),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ..results import Comparison, PairedDifference, Ranking, UsedMetric
+from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric
 from .cells import decimals_of
 from .layout import Layout
 from .notes import counted, joined, number
 from .systems import has_ranks, is_significant
 
-__all__ = ["conclusions"]
+__all__ = ["conclusions", "conclusions_of_sets"]
 
 # More systems are counted instead of named.
 MAX_NAMED = 4
@@ -20,32 +20,43 @@ def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """The sentences below the table of systems. None for scores without tests."""
     if not comparison.comparisons:
         return
-    if has_ranks(comparison):
-        yield _per_metric({ranking.metric: _top(ranking) for ranking in comparison.rankings})
-        narrower = {r.metric: r.mcb_best for r in comparison.rankings if r.mcb_best and len(r.mcb_best) < len(r.best)}
-        if narrower:
-            which = "; ".join(f"under {metric}: {_named(best)}" for metric, best in narrower.items())
-            yield f"Hsu's comparison with the best leaves fewer candidates for the best, {which}."
-    elif comparison.baseline is not None:
-        yield _per_metric({m.name: _against_baseline(comparison, m, comparison.baseline) for m in comparison.metrics})
-    else:
-        yield _per_metric({m.name: _number_of_pairs(comparison, m) for m in comparison.metrics})
+    yield _grouped({metric.name: statement(comparison, metric) for metric in comparison.metrics}, "under")
+    narrower = {r.metric: r.mcb_best for r in comparison.rankings if r.mcb_best and len(r.mcb_best) < len(r.best)}
+    if narrower and has_ranks(comparison):
+        which = "; ".join(f"under {metric}: {_named(best)}" for metric, best in narrower.items())
+        yield f"Hsu's comparison with the best leaves fewer candidates for the best, {which}."
     if comparison.detectable:
         yield _detectable(comparison, layout)
 
 
-def _per_metric(statements: dict[str, str]) -> str:
-    """One sentence of the statements, with the metrics for which each holds.
+def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
+    """A sentence for each metric about all test sets."""
+    first, *_ = result.sets.values()
+    for metric in first.metrics if first.comparisons else ():
+        statements = {name: statement(comparison, metric) for name, comparison in result.sets.items()}
+        yield f"{metric.name}: {_grouped(statements, 'on')}"
 
-    >>> _per_metric({"BLEU": "a is better than b", "chrF": "a is better than b", "TER": "a and b are not separated"})
-    'a is better than b under BLEU and chrF; under TER a and b are not separated.'
+
+def statement(comparison: Comparison, metric: UsedMetric) -> str:
+    """Which systems are better under a metric."""
+    if comparison.baseline is not None:
+        return _against_baseline(comparison, metric, comparison.baseline)
+    rankings = {ranking.metric: ranking for ranking in comparison.rankings}
+    return _top(rankings[metric.name]) if metric.name in rankings else _number_of_pairs(comparison, metric)
+
+
+def _grouped(statements: Mapping[str, str], preposition: str) -> str:
+    """One sentence of the statements, with the metrics or test sets for which each holds.
+
+    >>> _grouped({"BLEU": "a is better than b", "chrF": "a is better than b", "TER": "a and b differ"}, "under")
+    'a is better than b under BLEU and chrF; under TER a and b differ.'
     """
-    metrics: dict[str, list[str]] = {}
-    for metric, statement in statements.items():
-        metrics.setdefault(statement, []).append(metric)
-    (first, under), *others = metrics.items()
-    parts = [f"{first} under {joined(under)}", *(f"under {joined(under)} {statement}" for statement, under in others)]
-    return "; ".join(parts) + "."
+    where: dict[str, list[str]] = {}
+    for name, text in statements.items():
+        where.setdefault(text, []).append(name)
+    (first, names), *others = where.items()
+    parts = [f"{preposition} {joined(names)} {text}" for text, names in others]
+    return "; ".join([f"{first} {preposition} {joined(names)}", *parts]) + "."
 
 
 def _top(ranking: Ranking) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ..results import Comparison
+from ..results import Comparison, SetComparison
 from .cells import Table
 from .layout import Layout
-from .paper import LONG, Paper, paper_of
+from .paper import LONG, Paper, paper_of, paper_of_sets
 
-__all__ = ["NUMBERS", "as_latex", "latex_document"]
+__all__ = ["NUMBERS", "as_latex", "sets_as_latex"]
 
 # In points: the average width of a character, the space on each side of a column, and the width of an article's text.
 POINTS, COLSEP, TEXT_WIDTH = 5, 6, 345
@@ -18,10 +18,15 @@ POINTS, COLSEP, TEXT_WIDTH = 5, 6, 345
 
 def as_latex(comparison: Comparison, layout: Layout) -> str:
     """A ``table`` environment, or a ``longtable`` if it is longer than a page."""
-    return latex_document(paper_of(comparison, layout))
+    return _document(paper_of(comparison, layout))
 
 
-def latex_document(paper: Paper) -> str:
+def sets_as_latex(result: SetComparison, layout: Layout) -> str:
+    """A table of systems and test sets for each metric."""
+    return _document(paper_of_sets(result, layout))
+
+
+def _document(paper: Paper) -> str:
     """The tables, each with a label, and the remarks as comments."""
     long = any(len(table.rows) > LONG for table, _ in paper.tables)
     lines = ["% needs \\usepackage{booktabs}" + (" and \\usepackage{longtable}" if long else "")]

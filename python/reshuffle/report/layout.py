@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import InputError, quoted, unknown_name
-from ..results import Caveat, Comparison, Ranking
+from ..results import Caveat, Comparison, Ranking, SetComparison
 from ..validate import check_integer
 from .terminal import Terminal
 
@@ -37,7 +37,10 @@ class Layout:
     names : mapping of str to str
         What to call some systems in the report.
     table : str or None
-        For formats that hold one table per file: ``systems`` or ``pairs``.
+        For formats that hold one table per file: ``systems`` or ``pairs``. None for the pairs, or the systems if there
+        are only scores.
+    methods : bool
+        In text, add the paragraph for a paper and the BibTeX entries of what it cites.
     """
 
     terminal: Terminal = field(default_factory=Terminal)
@@ -46,6 +49,7 @@ class Layout:
     digits: int | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     table: str | None = None
+    methods: bool = False
 
     def __post_init__(self) -> None:
         if self.digits is not None:
@@ -86,6 +90,24 @@ class Layout:
         if not self.names:
             return comparison
         check_names(self.names, comparison.systems)
+        return self._renamed(comparison)
+
+    def apply_to_sets(self, result: SetComparison) -> SetComparison:
+        """The same for several test sets. Names of systems that were left out are allowed."""
+        first, *_ = result.sets.values()
+        if self.triangle:
+            check_triangle(len(first.systems), first.baseline is None)
+        if not self.names:
+            return result
+        check_names(self.names, [*first.systems, *result.dropped])
+        return replace(
+            result,
+            sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
+            average=None if result.average is None else self._renamed(result.average),
+            dropped=tuple(map(self.name, result.dropped)),
+        )
+
+    def _renamed(self, comparison: Comparison) -> Comparison:
         return replace(
             comparison,
             systems=tuple(map(self.name, comparison.systems)),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from ..results import Comparison, UsedInterval, UsedTest
+from ..results import Comparison, SetComparison, UsedInterval, UsedTest
 from .notes import counted, joined, number, strata
 from .sources import bibtex_entry, cited, entries_of
+from .terminal import PROSE_WIDTH, Terminal
 
 __all__ = [
     "STOPPING_RULES",
     "adjustment_phrase",
     "bibtex",
     "interval_phrase",
+    "methods_as_text",
     "methods_sentence",
     "test_phrase",
     "uncited",
@@ -54,42 +57,80 @@ class _Citations:
         return f" ({cited(source)})"
 
 
-def methods_sentence(comparison: Comparison) -> str:
+def methods_sentence(result: Comparison | SetComparison) -> str:
     """The paragraph of a paper about a comparison."""
-    return " ".join(_sentences(comparison, _Citations()))
+    return " ".join(_sentences(result, _Citations()))
 
 
-def bibtex(comparison: Comparison) -> str:
+def bibtex(result: Comparison | SetComparison) -> str:
     """The entries of the papers that :func:`methods_sentence` cites, in its order."""
     citations = _Citations()
-    for _ in _sentences(comparison, citations):
+    for _ in _sentences(result, citations):
         pass
     return "\n".join(map(bibtex_entry, citations.names))
 
 
-def _sentences(comparison: Comparison, cite: Cite) -> Iterator[str]:
-    yield _scored(comparison, cite)
+def methods_as_text(result: Comparison | SetComparison, terminal: Terminal) -> str:
+    """The paragraph in lines that fit the terminal, except for the signature, and the entries."""
+    width = terminal.width or PROSE_WIDTH
+    lines = textwrap.fill(methods_sentence(result), width, break_long_words=False, break_on_hyphens=False)
+    return f"Methods\n\n{lines}\n\n{bibtex(result)}"
+
+
+def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:
+    if isinstance(result, SetComparison):
+        first = next(iter(result.sets.values()))
+        yield _scored_on_sets(result, first, cite)
+        yield from _inferred(first, cite)
+        if result.average is not None:
+            yield (
+                "The averages of the scores over the test sets were tested in the same way, from the replicates of all "
+                "test sets together, which are independent of each other."
+            )
+    else:
+        yield _scored(result, cite)
+        yield from _inferred(result, cite)
+    yield f"All numbers were computed with reshuffle {result.version}; signature: {result.signature}."
+
+
+def _inferred(comparison: Comparison, cite: Cite) -> Iterator[str]:
     if comparison.test is not None:
         yield f"{_differences(comparison)} were tested by {test_phrase(comparison, comparison.test, cite)}."
         yield from _other_tests(comparison, comparison.test)
         yield _significant(comparison, comparison.test, cite)
     if comparison.interval is not None and comparison.confidence_level is not None:
         level = number(100 * comparison.confidence_level)
-        yield f"The {level}% confidence intervals are of this type: {interval_phrase(comparison, comparison.interval, cite)}."
+        kind = interval_phrase(comparison, comparison.interval, cite)
+        yield f"The {level}% confidence intervals are of this type: {kind}."
     yield from _ranked(comparison, cite)
-    yield f"All numbers were computed with reshuffle {comparison.version}; signature: {comparison.signature}."
 
 
 def _scored(comparison: Comparison, cite: Cite) -> str:
+    return f"{_systems(comparison, cite)} on a test set of {_size(comparison)}."
+
+
+def _scored_on_sets(result: SetComparison, first: Comparison, cite: Cite) -> str:
+    sizes = joined(f"{name} ({_size(comparison)})" for name, comparison in result.sets.items())
+    dropped = ""
+    if result.dropped:
+        be = "was" if len(result.dropped) == 1 else "were"
+        dropped = f" {joined(result.dropped)} {be} left out, because a test set lacks the output."
+    return f"{_systems(first, cite)} on {counted(len(result.sets), 'test set')}: {sizes}.{dropped}"
+
+
+def _systems(comparison: Comparison, cite: Cite) -> str:
     metrics = joined(f"{metric.name}{cite(metric.source)}" for metric in comparison.metrics)
+    be = "was" if len(comparison.systems) == 1 else "were"
+    return f"{counted(len(comparison.systems), 'system')} {be} scored by {metrics}"
+
+
+def _size(comparison: Comparison) -> str:
     size = counted(comparison.n_segments, "segment")
     if comparison.unit != "segment":
         size += f" in {counted(comparison.n_units, comparison.unit)}"
     if comparison.n_references:
         size += f" with {counted(comparison.n_references, 'reference')} each"
-    systems = counted(len(comparison.systems), "system")
-    be = "was" if len(comparison.systems) == 1 else "were"
-    return f"{systems} {be} scored by {metrics} on a test set of {size}."
+    return size
 
 
 def _differences(comparison: Comparison) -> str:
@@ -115,7 +156,9 @@ def _replicates(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[
         yield f"with exact p-values from all {test.replicates}"
         return
     units = f" of {comparison.unit}s"
-    if test.replicates == "draws" and comparison.n_strata is not None:
+    if comparison.averaged_over:
+        units += " within each test set"
+    elif test.replicates == "draws" and comparison.n_strata is not None:
         units += f" within {strata(comparison.n_strata)}"
     n = f"{comparison.n_resamples or 0:,} {test.replicates}{units}"
     subgroup = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
@@ -132,7 +175,15 @@ def _replicates(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[
         if subgroup is None and rule is None:
             yield f"p = (c + 1)/(R + 1){cite(PHIPSON_SMYTH)}"
         if comparison.seed is not None:
-            yield f"seed {getattr(comparison.seed, 'derivation', comparison.seed)}"
+            yield _seed(comparison.seed)
+
+
+def _seed(seed: int) -> str:
+    """The seed, or that from which those of the test sets were derived."""
+    original, *steps = getattr(seed, "derivation", str(seed)).split(">")
+    if steps and steps[-1].startswith("test-set["):
+        return f"seeds derived from {'>'.join([original, *steps[:-1]])}"
+    return f"seed {'>'.join([original, *steps])}"
 
 
 def _rule(comparison: Comparison) -> str | None:
@@ -161,20 +212,22 @@ def _significant(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
 
 def adjustment_phrase(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
     """The adjustment, and the tests that are adjusted together."""
-    return f"{test.adjustment_title}{cite(test.adjustment_source)} over {_family(comparison)}"
+    return f"{test.adjustment_title}{cite(test.adjustment_source)} over {_family(comparison, test)}"
 
 
 def _within_metrics(comparison: Comparison) -> bool:
     """Whether the tests under each of several metrics are a family."""
-    return len(comparison.metrics) > 1 and comparison.family_size < len(comparison.comparisons)
+    n_tests = len(comparison.comparisons) * (1 if comparison.test is None else comparison.test.n_sets)
+    return len(comparison.metrics) > 1 and comparison.family_size < n_tests
 
 
-def _family(comparison: Comparison) -> str:
+def _family(comparison: Comparison, test: UsedTest) -> str:
+    on_sets = "" if test.n_sets == 1 else f" on all {test.n_sets:,} test sets"
     if len(comparison.metrics) == 1:
-        return f"the {counted(comparison.family_size, 'pair')}"
+        return f"the {counted(comparison.family_size, 'pair')}{on_sets}"
     if _within_metrics(comparison):
-        return f"the {counted(comparison.family_size, 'pair')} under each metric"
-    return f"all {counted(comparison.family_size, 'test')} under {len(comparison.metrics)} metrics"
+        return f"the {counted(comparison.family_size, 'pair')} under each metric{on_sets}"
+    return f"all {counted(comparison.family_size, 'test')} under {len(comparison.metrics)} metrics{on_sets}"
 
 
 def interval_phrase(comparison: Comparison, interval: UsedInterval, cite: Cite) -> str:

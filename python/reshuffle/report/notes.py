@@ -9,7 +9,7 @@ from typing import Any
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
 from .layout import Layout
 
-__all__ = ["CAVEATS", "EXACT", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
+__all__ = ["CAVEATS", "EXACT", "RANK", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
 
 # What the error rates of adjustments are rates of.
 RATES: Mapping[str, str] = {
@@ -34,7 +34,7 @@ def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
         if comparison.lacks_scores(metric.name):
             yield _missing(comparison, metric.name)
     if comparison.baseline is None and comparison.rankings:
-        yield _ranks(comparison)
+        yield from _ranks(comparison)
     if comparison.test is not None and comparison.alpha is not None:
         yield from _test(comparison, comparison.test, number(comparison.alpha))
     shows_intervals = layout.shows_intervals(comparison)
@@ -45,14 +45,21 @@ def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
     yield from (worded(caveat) for caveat in comparison.caveats if caveat.kind not in hidden)
 
 
-def _ranks(comparison: Comparison) -> str:
+# How the sentence about ranks begins.
+RANK = "Rank:"
+
+
+def _ranks(comparison: Comparison) -> Iterator[str]:
     """What the ranks and letters are."""
     level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
-    certain = f"{level}% confidence for all at once" if comparison.rankings[0].simultaneous else "not adjusted"
-    ranks = f"Rank: what the tests leave open, {certain}."
-    if all(ranking.groups is None for ranking in comparison.rankings):
-        return f"{ranks} No letters: there are more than 26 groups."
-    return f"{ranks} Group: systems with a letter in common do not differ significantly."
+    simultaneous = all(ranking.simultaneous for ranking in comparison.rankings)
+    certain = f"{level}% confidence for all at once" if simultaneous else "not adjusted"
+    ranks = f"{RANK} what the tests leave open, {certain}."
+    if any(ranking.groups is not None for ranking in comparison.rankings):
+        yield ranks
+        yield "Group: systems with a letter in common do not differ significantly."
+    else:
+        yield f"{ranks} No letters: there are more than 26 groups."
 
 
 def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:

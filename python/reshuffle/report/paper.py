@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..results import Comparison
+from ..results import Comparison, SetComparison
 from .cells import Table
 from .conclusions import conclusions
 from .layout import Layout
 from .methods import adjustment_phrase, interval_phrase, test_phrase, uncited
 from .notes import EXACT, ci, notes, number
+from .sets import content_of_sets, set_tables
 from .tables import tables
 
-__all__ = ["LONG", "Paper", "paper_of"]
+__all__ = ["LONG", "Paper", "paper_of", "paper_of_sets"]
 
 # A table of more rows does not fit a page.
 LONG = 45
+
+
+# A score with letters, in a table of test sets.
+_LETTERED = re.compile(r"^-?[\d.]+ [a-z]+ *$")
 
 
 class Paper(NamedTuple):
@@ -39,6 +45,20 @@ def paper_of(comparison: Comparison, layout: Layout) -> Paper:
     return Paper([(table, caption(comparison, table)) for table in (shown if asked else shown[:1])], remarks)
 
 
+def paper_of_sets(result: SetComparison, layout: Layout) -> Paper:
+    """A table of systems and test sets for each metric; the others only if the layout asks for pairs or a triangle."""
+    shown = list(set_tables(result, layout))
+    first = next(iter(result.sets.values())) if result.average is None else result.average
+    if layout.triangle or layout.pairs:
+        more, remarks = content_of_sets(result, replace(layout, pairs=bool(layout.pairs)))
+        titles = {table.title for table in shown}
+        shown += (table for table in more if table.title not in titles)
+    else:
+        _, remarks = content_of_sets(result, replace(layout, pairs=False))
+    remarks.append(f"Signature: {result.signature}")
+    return Paper([(table, caption(first, table)) for table in shown], remarks)
+
+
 def caption(comparison: Comparison, table: Table) -> str:
     """The title of a table, and the meaning of its symbols."""
     return " ".join([f"{table.title}.", *_symbols(comparison, table)])
@@ -56,11 +76,14 @@ def _symbols(comparison: Comparison, table: Table) -> Iterator[str]:
         yield "Bold: not significantly worse than any other system."
     if "Group" in header:
         yield "Group: systems that share a letter do not differ significantly."
+    elif any(_LETTERED.search(cell) for cell in cells) and "Rank" not in header:
+        yield "Systems that share a letter do not differ significantly. Bold: not significantly worse than any other."
     if "Δ" in header:
         yield f"Δ: difference from {comparison.baseline or 'the baseline'}."
     if test is not None and alpha is not None:
         if any(cell.rstrip().endswith("*") for cell in cells):
-            yield f"*: {p} ≤ {number(alpha)}."
+            differs = "" if comparison.baseline is None else f"differs from {comparison.baseline}, "
+            yield f"*: {differs}{p} ≤ {number(alpha)}."
         elif "Rank" in header:
             yield f"Significant: {p} ≤ {number(alpha)}."
         yield f"p: {test_phrase(comparison, test, uncited)}."

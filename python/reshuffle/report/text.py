@@ -13,7 +13,7 @@ from .notes import notes
 from .tables import tables
 from .terminal import PROSE_WIDTH, Terminal
 
-__all__ = ["as_text", "prose", "table_as_text"]
+__all__ = ["as_text", "paragraph", "prose", "table_as_text"]
 
 # A name is never folded to fewer characters than this.
 MIN_NAME = 8
@@ -23,15 +23,19 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 def as_text(comparison: Comparison, layout: Layout) -> str:
     """The systems, what the tests conclude, further tables, the notes, and the signature on one line."""
     first, *others = (table_as_text(table, layout.terminal) for table in tables(comparison, layout))
-    answer = "".join(f"{line}\n" for line in _wrapped_all(conclusions(comparison, layout), layout.terminal))
+    answer = paragraph(conclusions(comparison, layout), layout.terminal)
     below = prose(notes(comparison, layout), comparison.signature, layout.terminal)
     return "\n".join([first, *([answer] if answer else []), *others, below])
 
 
 def prose(sentences: Iterable[str], signature: str, terminal: Terminal) -> str:
     """Sentences in lines that fit the terminal, and the signature on one line, so that it can be copied."""
-    lines = [*_wrapped_all(sentences, terminal), f"Signature: {signature}"]
-    return "".join(f"{line}\n" for line in lines)
+    return f"{paragraph(sentences, terminal)}Signature: {signature}\n"
+
+
+def paragraph(sentences: Iterable[str], terminal: Terminal) -> str:
+    """Sentences, each from the start of a line, in lines that fit the terminal."""
+    return "".join(f"{line}\n" for line in _wrapped_all(sentences, terminal))
 
 
 def _wrapped_all(sentences: Iterable[str], terminal: Terminal) -> Iterator[str]:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..results import Comparison
+from ..results import Comparison, SetComparison
 from .cells import Table
 from .latex import NUMBERS
 from .layout import Layout
-from .paper import LONG, Paper, paper_of
+from .paper import LONG, Paper, paper_of, paper_of_sets
 
-__all__ = ["as_typst"]
+__all__ = ["as_typst", "sets_as_typst"]
 
 
 def as_typst(comparison: Comparison, layout: Layout) -> str:
     """A ``figure`` with a label. Text is in strings, in which Typst has no markup."""
-    return typst_document(paper_of(comparison, layout))
+    return _document(paper_of(comparison, layout))
 
 
-def typst_document(paper: Paper) -> str:
+def sets_as_typst(result: SetComparison, layout: Layout) -> str:
+    """A table of systems and test sets for each metric."""
+    return _document(paper_of_sets(result, layout))
+
+
+def _document(paper: Paper) -> str:
     """The figures, each with a label, and the remarks as comments."""
     lines: list[str] = []
     for number, (table, caption) in enumerate(paper.tables, 1):
