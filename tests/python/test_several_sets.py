@@ -651,14 +651,15 @@ def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
     assert [s["name"] for s in document["test_sets"][1]["systems"]] == ["baseline", "tuned"]
 
 
-def test_the_text_has_a_report_for_each_test_set_and_the_average(halves: Path, run: Any) -> None:
+def test_the_text_has_the_average_and_each_test_set(halves: Path, run: Any) -> None:
     args = ("compare", "--set", "one", *NEWS, "--set", "two", *TALKS, "-n", "99", "--baseline", "news/tuned.txt")
     out = run(*args).out
-    assert "Test set one\n\nBLEU: 200 segments" in out
-    assert "Average over 2 test sets\n\nBLEU: 400 segments of 2 test sets, 1 reference, 2 systems" in out
-    assert "99 draws within each test set" in out
-    assert out.count("\ntuned ") == 3
-    assert "Average" not in run(*args, "--no-average").out
+    assert "BLEU: 400 segments of 2 test sets, 1 reference, 2 systems" in out
+    assert "one: BLEU: 200 segments" in out
+    assert "99 bootstrap draws within each test set" in out
+    without = run(*args, "--no-average").out
+    assert "400 segments" not in without
+    assert "two: BLEU: 200 segments" in without
 
 
 TOML = """
@@ -819,7 +820,7 @@ def test_bad_manifests_in_toml_are_refused_in_a_sentence(halves: Path, run: Any,
         ),
         (("--set", "one", *NEWS, "--scores", "C", "x"), "--scores is for one test set: use --manifest FILE"),
         (("--set", "one", *NEWS, "--missing", "pairwise"), "--missing is for one test set"),
-        (("--set", "one", *NEWS, "--format", "csv"), "unknown format of several test sets 'csv'"),
+        (("--set", "one", *NEWS, "--format", "cvs"), "unknown format 'cvs': did you mean 'csv'?"),
         ((*NEWS, "--no-average"), "--no-average is for several test sets: add --set or --manifest, or leave it out"),
         ((*NEWS, "--missing-systems", "drop"), "--missing-systems is for several test sets"),
         (
