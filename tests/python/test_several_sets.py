@@ -560,6 +560,12 @@ def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
         found["w"]
 
 
+def test_a_result_is_shown_in_one_line() -> None:
+    sets = sets_of(*random_sets(2, 2, (30, 40, 20, 25, 26)))
+    found = compare_sets(sets, test="ar", n_resamples=9, interval=None)
+    assert repr(found) == "<SetComparison: 5 test sets (set0, set1, set2, set3, …) and their average>"
+
+
 def test_one_test_set_is_compared_as_without_the_others() -> None:
     found = compare_sets({"u": some_texts("a", "b")}, "ter", test="ar", scheme="iid", n_resamples=99)
     alone = compare(
