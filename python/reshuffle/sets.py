@@ -9,9 +9,9 @@ from itertools import groupby
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 from . import _core, signature, types
-from ._core import Progress
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
 from .errors import InputError, listed, quoted, warn
+from .progress import AnyProgress, reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .resampling.stopping import AnyRule
 from .results import Comparison, SetComparison
@@ -77,7 +77,7 @@ def compare_sets(
     alpha: float | None = None,
     seed: int = 12345,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> SetComparison:
     """Compare the same systems on several test sets or languages, and the averages of their scores.
 
@@ -140,11 +140,12 @@ simultaneous, alpha, threads, progress
     """
     levels = Levels.for_tests(interval, confidence_level, alpha)
     testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
-    resampling = Resampling(n_resamples, seed, threads, progress)
     if not isinstance(sets, Mapping):
         raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(sets)}")
     found = {str(name): SetData.from_set(str(name), each, metrics) for name, each in sets.items()}
-    return compared_sets(found, testing, levels, resampling, average, missing_systems)
+    with reported(progress) as watched:
+        resampling = Resampling(n_resamples, seed, threads, watched)
+        return compared_sets(found, testing, levels, resampling, average, missing_systems)
 
 
 @contextlib.contextmanager
@@ -196,6 +197,7 @@ def compared_sets(
     data = [each.data for each in sets.values()]
     design = Design.from_settings(names, data, testing, levels, resampling)
     design_of_average = design.for_average() if average else None
+    design.announce(data, list(sets), average)
     resampled: dict[str, Resampled] = {}
     for index, (name, each) in enumerate(sets.items()):
         with on_test_set(name):
