@@ -381,7 +381,7 @@ def _scores(
         for s, name in enumerate(names)
     ]
     metrics = [
-        UsedMetric(label, m.signature(data.n_references), m.higher_is_better, sample.evaluations)
+        UsedMetric(label, m.signature(data.n_references), m.higher_is_better, sample.evaluations, m.source)
         for label, m, sample in zip(data.labels, data.metrics, samples, strict=True)
     ]
     return Comparison(

@@ -108,7 +108,7 @@ StandardError: TypeAlias = Literal["delta", "jackknife", "bootstrap"]
 SeedKind: TypeAlias = Literal["test-set", "simulation", "run", "restart"]
 """Kinds of :func:`reshuffle.derive_seed`, which the core defines."""
 
-Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "html"]
+Format: TypeAlias = Literal["text", "json", "csv", "markdown", "latex", "typst", "html"]
 """:data:`reshuffle.report.FORMATS`."""
 
 Table: TypeAlias = Literal["systems", "pairs"]

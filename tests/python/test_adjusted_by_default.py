@@ -252,7 +252,7 @@ def test_impossible_families_and_adjustments_are_refused(options: dict[str, Any]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--family", "al"), "unknown family 'al': did you mean 'all'? Known: metric, all"),
+        (("--family", "al"), "unknown family 'al': did you mean 'all'? Known: metric, set, sets, all"),
         (("--adjust", "Holm"), "unknown adjustment 'Holm': did you mean 'holm'? Known: auto, none, bonferroni, "),
         (("--adjust", "none", "--family", "all"), "leave one of them out"),
     ],

@@ -80,6 +80,17 @@ CASES: dict[str, tuple[Comparison, dict[str, Any]]] = {
         compared(lengths()),
         {"metric": "F", "pairs": 1, "tests": 1, "system": "short", "baseline": "long", "test": "ar"},
     ),
+    "not-ranked": (
+        compared(
+            SegmentScores(
+                "rating",
+                {f"s{i}": [math.nan if s == i else s % 7 + i for s in range(SEGMENTS)] for i in range(3)},
+                missing="pairwise",
+            ),
+            all_pairs=True,
+        ),
+        {"metric": "rating"},
+    ),
     "not-adjusted": (
         compared(ratings(k=3, apart=30.0), all_pairs=True, scheme="auto", stopping="gandy"),
         {"tests": 3, "rule": "gandy", "instead": "besag-clifford"},
@@ -518,7 +529,7 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
     marks = [pair.test.scheme == "exact" for pair in mixed.comparisons]
     assert (True in marks, False in marks) == (True, True)
     for fmt, mark in (("text", "†"), ("markdown", "†"), ("latex", r"\textdagger{}"), ("html", "&#8224;")):
-        lines = render(mixed, fmt, Layout(Terminal(100))).splitlines()
+        lines = render(mixed, fmt, Layout(Terminal(100), pairs=True)).splitlines()
         for pair, marked in zip(mixed.comparisons, marks, strict=True):
             (row,) = (
                 line

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from reshuffle import CorpusFunction, Formula, FromCounts, Gandy, InputError, compare, experimentwise_error, metric
+from reshuffle.inference import step_down
 from reshuffle.inference.hypotheses import COLUMNS, Hypotheses
 from reshuffle.inference.tests import Plan, records, run_tests
 from reshuffle.metrics.base import Counts
@@ -85,7 +86,9 @@ def test_several_reductions_in_one_pass_equal_each_alone() -> None:
         np.testing.assert_array_equal(np.array(found), np.array(alone))
 
 
-def test_max_t_calls_a_function_of_texts_in_two_passes() -> None:
+def test_max_t_makes_a_second_pass_only_if_the_statistics_need_too_much_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     references = [f"a{i} b{i} c{i}" for i in range(12)]
     systems = {
         "x": references,
@@ -93,9 +96,15 @@ def test_max_t_calls_a_function_of_texts_in_two_passes() -> None:
         "z": [line if i % 2 else "z" for i, line in enumerate(references)],
     }
     share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
-    comparison = compare(references, systems, share, test="ar", adjust="maxt", n_resamples=60, interval=None)
-    # Three scores, then two passes of 60 shuffles, each with two pairs of systems.
-    assert comparison.metrics[0].evaluations == 3 + 2 * 60 * 2 * 2
+    found = []
+    # The statistics of 60 shuffles of two pairs.
+    for kept, passes in ((120, 1), (119, 2)):
+        monkeypatch.setattr(step_down, "STATISTICS_TO_KEEP", kept)
+        comparison = compare(references, systems, share, test="ar", adjust="maxt", n_resamples=60, interval=None)
+        # Three scores, then the passes of 60 shuffles, each with two pairs of systems.
+        assert comparison.metrics[0].evaluations == 3 + passes * 60 * 2 * 2
+        found.append([pair.test for pair in comparison.comparisons])
+    assert found[0] == found[1]
 
 
 # --- The level of the tests

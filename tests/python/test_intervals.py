@@ -30,7 +30,7 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference import estimates
 from reshuffle.inference.estimates import Estimate
-from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.intervals import INTERVALS, SAMPLE, _outer, _symmetric_ends, rank_of_ends
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.linear import gradient
@@ -410,3 +410,31 @@ def test_a_function_of_texts_has_the_intervals_of_the_native_metric() -> None:
             assert (i.low, i.high) == pytest.approx((j.low, j.high), rel=1e-9)
         # Two systems: the observed scores, 50 draws, and 25 leave-one-out scores.
         assert ours.metrics[0].evaluations == 2 * (51 + 25 * (method in ("bca", "jackknife")))
+
+
+@given(
+    st.integers(0, 2**32),
+    st.integers(1, 12_000),
+    st.sampled_from([0.5, 0.9, 0.95, 0.999]),
+    st.sampled_from(["normal", "ties", "constant", "ascending", "periodic"]),
+)
+def test_the_ends_of_percentile_intervals_equal_those_of_sorted_draws(
+    seed: int, n: int, level: float, kind: str
+) -> None:
+    draws = np.random.default_rng(seed).standard_normal(n)
+    if kind == "ties":
+        draws = np.rint(draws)
+    elif kind == "constant":
+        draws[:] = 1.0
+    elif kind == "ascending":
+        draws.sort()
+    elif kind == "periodic":  # every draw of the sample is in the middle, or at an end
+        draws[:: max(n // SAMPLE, 1)] *= [0.0, 100.0][seed % 2]
+    rank = max(rank_of_ends(n, level), 1)
+    in_order = np.sort(draws)
+    assert _symmetric_ends(draws, level) == (in_order[rank - 1], in_order[-rank])
+
+
+def test_most_draws_in_the_middle_are_left_out() -> None:
+    draws = np.random.default_rng(1).standard_normal(10_000)
+    assert 500 <= len(_outer(draws, 250)) < 2000

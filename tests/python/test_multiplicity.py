@@ -437,6 +437,21 @@ def test_the_largest_statistics_and_the_scales_are_those_of_the_family(test: str
         np.testing.assert_allclose(adjusted.bands[0].to_reach, np.abs([s.observed.value for s in studentized]))
 
 
+@pytest.mark.parametrize("kinds", ["n", "nm", "pn"])
+@pytest.mark.parametrize("family", ["metric", "all"])
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_max_t_of_kept_statistics_equals_that_of_a_second_pass(
+    monkeypatch: pytest.MonkeyPatch, kinds: str, family: str, alternative: str
+) -> None:
+    for seed in range(4):
+        found = []
+        for kept in (1 << 22, 0):
+            monkeypatch.setattr(step_down, "STATISTICS_TO_KEEP", kept)
+            arrays = adjusted_by("ar", "maxt", samples_of(seed, kinds), family, alternative=alternative)
+            found.append([values.tobytes() for values in arrays])
+        assert found[0] == found[1]
+
+
 def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -444,8 +459,9 @@ def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batche
         for adjust in ("maxt", "minp"):
             monkeypatch.undo()
             expected = [values.tobytes() for values in adjusted_by("ar", adjust, samples_of(5, kinds), "all")]
-            for threads, at_once in ((1, 1), (2, 500), (3, 1 << 24)):
+            for threads, at_once, kept in ((1, 1, 0), (2, 500, 0), (3, 1 << 24, 0), (3, 1, 1 << 22)):
                 monkeypatch.setattr(step_down, "STATISTICS_AT_ONCE", at_once)
+                monkeypatch.setattr(step_down, "STATISTICS_TO_KEEP", kept)
                 found = adjusted_by("ar", adjust, samples_of(5, kinds), "all", threads=threads)
                 assert expected == [values.tobytes() for values in found]
 

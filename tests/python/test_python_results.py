@@ -158,11 +158,11 @@ def test_html_contains_the_tables_and_the_notes(name: str) -> None:
     result = RESULTS[name]
     html = result._repr_html_()
     page = Page(html)
-    shown = list(tables(result))
+    shown = list(tables(result, Layout()))
     assert [table.title for table in shown] == page.texts["caption"]
     assert [cell for table in shown for cell in table.header] == page.texts["th"]
     assert [cell for table in shown for row in table.rows for cell in row] == page.texts["td"]
-    assert [*notes(result), f"Signature: {result.signature}"] == page.texts["li"]
+    assert [*notes(result, Layout()), f"Signature: {result.signature}"] == page.texts["li"]
     assert html.isascii()
     # Colours suit light and dark pages; the page loads nothing and runs no script.
     assert {"style", "scope"} == {attribute for attribute, _ in page.attributes}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import tracemalloc
 from itertools import combinations
 from typing import Any
 
@@ -9,13 +11,31 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import multivariate_t, norm
+from scipy.stats import t as student
 
 import reshuffle
-from reshuffle import Comparison, CorpusFunction, FromCounts, InputError, RankedSystem, Ranking, SegmentScores, compare
+from reshuffle import (
+    Comparison,
+    CorpusFunction,
+    Formula,
+    FromCounts,
+    InputError,
+    RankedSystem,
+    Ranking,
+    SegmentScores,
+    compare,
+)
+from reshuffle.inference.best import _Draws, dunnett_sf
+from reshuffle.inference.bootstrap import centred
 from reshuffle.inference.clustering import clusters, groups_without_difference, letters, members, positions
+from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.step_down import Unadjusted, max_t_of_centred_draws, max_t_of_percentiles
 from reshuffle.inference.tests import TESTS
+from reshuffle.resampling import CountSample, Replicates, linear
+from reshuffle.resampling.schemes import Shuffling
+from reshuffle.resampling.units import Strata
 
 SEGMENTS = 60
 
@@ -248,7 +268,7 @@ def test_a_system_is_found_by_its_name() -> None:
     ranking = ranked(ratings([50, 51, 52]))
     assert isinstance(ranking["b"], RankedSystem)
     assert ranking["b"].system == "b"
-    with pytest.raises(InputError, match="no system 'd' in the ranking"):
+    with pytest.raises(InputError, match="unknown system 'd'"):
         ranking["d"]
 
 
@@ -337,3 +357,200 @@ def test_a_formula_that_fails_near_the_sums_has_no_detectable_difference() -> No
     metric = FromCounts("picky", {"a": counts[0], "b": counts[1]}, picky)
     assert compared(metric, test="ar").detectable == ()
     assert len(compared(metric, test="ar").rankings) == 1
+
+
+# Multiple comparisons with the best.
+
+
+def naive_pvalues(comparison: Comparison, draws: np.ndarray[Any, Any], higher: bool, kind: str) -> dict[str, float]:
+    """The twin: the definition, with all deviations of all pairs in memory."""
+    sign = 1 if higher else -1
+    scores = sign * np.array([score.score for score in comparison.scores])
+    deviations = sign * draws - scores[:, None]
+    found = {}
+    for i, name in enumerate(comparison.systems):
+        statistic, replicates = [], []
+        for j in range(len(scores)):
+            lead, of_pair = scores[j] - scores[i], deviations[j] - deviations[i]
+            if j == i or np.ptp(of_pair) < 1e-9:
+                continue
+            if kind == "centred":
+                scale = of_pair.std()
+                statistic.append(lead / scale)
+                replicates.append(of_pair / scale)
+            else:
+                below, above = (np.sqrt(2 * np.mean(side(of_pair, 0) ** 2)) for side in (np.minimum, np.maximum))
+                below, above = below or of_pair.std(), above or of_pair.std()
+                statistic.append(lead / (below if lead > 0 else above))
+                replicates.append(-of_pair / np.where(of_pair < 0, below, above))
+        largest = max(statistic, default=0)
+        count = (np.max(replicates, axis=0) >= largest - 1e-9).sum() if largest > 1e-9 else draws.shape[1]
+        found[name] = (1 + count) / (1 + draws.shape[1])
+    return found
+
+
+def drawn(metric: SegmentScores, n: int, seed: int) -> np.ndarray[Any, Any]:
+    sample = CountSample.from_counts(metric, metric.counts_of(list(metric.counts)))
+    return Replicates([sample], n_resamples=n, seed=seed).draws[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=2, max_size=5),
+    st.booleans(),
+    st.sampled_from(["bootstrap", "bootstrap-percentile", "bootstrap-both"]),
+)
+def test_p_of_the_best_is_that_of_its_definition(rows: list[list[int]], higher: bool, test: str) -> None:
+    metric = SegmentScores("x", {chr(97 + i): row for i, row in enumerate(rows)}, higher_is_better=higher)
+    comparison = compared(metric, test=test, n_resamples=199, seed=7)
+    draws = drawn(metric, 199, 7)
+    expected = dict.fromkeys(comparison.systems, 0.0)
+    for kind in {"bootstrap": ["centred"], "bootstrap-percentile": ["percentile"]}.get(test, ["centred", "percentile"]):
+        for name, p in naive_pvalues(comparison, draws, higher, kind).items():
+            expected[name] = max(expected[name], p)
+    (ranking,) = comparison.rankings
+    assert {r.system: r.mcb_pvalue for r in ranking.systems} == pytest.approx(expected)
+    assert ranking.mcb_best == tuple(r.system for r in ranking.systems if (r.mcb_pvalue or 0) > 0.05)
+    assert ranking.systems[0].mcb_pvalue == 1
+    assert ranking.mcb_best
+
+
+def test_scales_of_draws_are_those_of_the_step_down_adjustments() -> None:
+    metric = ratings([50, 50.5, 50.2, 52])
+    sample = CountSample.from_counts(metric, metric.counts_of(list(metric.counts)))
+    replicates = Replicates([sample], n_resamples=999, seed=1)
+    pairs = [(b, a) for a, b in combinations(range(4), 2)]
+    observed = Observed(replicates, Hypotheses.from_pairs(pairs), "two-sided", Shuffling())
+    spread, towards = _Draws.from_replicates(replicates, 0)._scales
+    for adjustment, scales in ((max_t_of_centred_draws, spread), (max_t_of_percentiles, towards)):
+        (band,) = adjustment(Unadjusted(observed, centred(observed))).bands
+        np.testing.assert_allclose([scales[pair] for pair in pairs], band.below)
+        np.testing.assert_allclose([scales[pair[::-1]] for pair in pairs], band.above)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both", "anova"])
+def test_identical_systems_are_both_among_the_best(test: str) -> None:
+    values = np.random.default_rng(3).normal(0, 1, SEGMENTS).round(3)
+    others = np.random.default_rng(4).normal(-2, 1, (2, SEGMENTS)).round(3)
+    metric = SegmentScores("x", {"one": values, "poor": others[0], "two": values, "worse": others[1] - 1})
+    ranking = ranked(metric, test=test)
+    assert ranking.mcb_best == ("one", "two")
+    assert ranking["one"].mcb_pvalue == ranking["two"].mcb_pvalue == 1
+    assert ranked(SegmentScores("x", {"one": values, "two": values}), test=test).mcb_best == ("one", "two")
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both", "anova"])
+def test_a_constant_lead_excludes_a_system_from_the_best(test: str) -> None:
+    values = np.random.default_rng(3).integers(0, 9, SEGMENTS)
+    metric = SegmentScores("x", {"one": values, "two": values - 1})
+    ranking = ranked(metric, test=test)
+    assert ranking.mcb_best == ("one",)
+    assert ranking["two"].mcb_pvalue == (0 if test == "anova" else 1 / 500)
+
+
+@pytest.mark.parametrize("test", list(TESTS))
+def test_tests_without_draws_have_no_p_of_the_best(test: str) -> None:
+    ranking = ranked(ratings([50, 51]), test=test)
+    has_one = test in ("bootstrap", "bootstrap-both", "bootstrap-percentile", "anova")
+    assert has_one == (ranking.mcb_best is not None) == (ranking.systems[0].mcb_pvalue is not None)
+
+
+def test_p_of_the_best_with_a_pooled_error_is_dunnetts() -> None:
+    metric = ratings([50, 50.1, 50.2, 50.15])
+    comparison = compared(metric, test="anova")
+    (ranking,) = comparison.rankings
+    error = comparison.comparisons[0].test.standard_error
+    scores = {score.system: score.score for score in comparison.scores}
+    correlations = np.full((3, 3), 0.5) + np.eye(3) / 2
+    for name, score in scores.items():
+        t = (max(scores.values()) - score) / error
+        below = multivariate_t(shape=correlations, df=3 * (SEGMENTS - 1), seed=1).cdf(np.full(3, t), maxpts=10**6)
+        assert ranking[name].mcb_pvalue == (1 if t == 0 else pytest.approx(1 - below, abs=2e-4))
+
+
+def test_two_systems_with_a_pooled_error_have_the_one_sided_t_test() -> None:
+    comparison = compared(ratings([50, 50.2]), test="anova")
+    (ranking,) = comparison.rankings
+    assert ranking.systems[1].mcb_pvalue == pytest.approx(comparison.comparisons[0].test.pvalue / 2)
+
+
+# The upper 5% points of one-sided comparisons of n means with a control: Dunnett 1955, table 1a.
+@pytest.mark.parametrize(
+    ("n", "df", "point"),
+    [
+        (1, 5, 2.02),
+        (2, 5, 2.44),
+        (3, 5, 2.68),
+        (1, 10, 1.81),
+        (2, 10, 2.15),
+        (3, 10, 2.34),
+        (4, 10, 2.47),
+        (9, 10, 2.81),
+    ],
+)
+def test_dunnetts_table(n: int, df: int, point: float) -> None:
+    low, high = dunnett_sf(np.array([point + 0.005, point - 0.005]), n, df)
+    assert low <= 0.05 <= high
+
+
+@pytest.mark.parametrize("df", [1, 2, 7, 60, 10**6])
+def test_one_comparison_with_a_control_is_a_t_test(df: int) -> None:
+    t = np.array([0.01, 0.5, 2, 5, 40, np.inf])
+    np.testing.assert_allclose(dunnett_sf(t, 1, df), student.sf(t, df), rtol=1e-8, atol=1e-30)
+
+
+def test_systems_with_different_segments_have_no_ranking() -> None:
+    rows = {name: list(np.asarray(row)[:, 0] / 1000) for name, row in ratings([50, 51, 52]).counts.items()}
+    gap = {**rows, "b": [math.nan, *rows["b"][1:]]}
+    comparison = compared([SegmentScores("x", gap, missing="pairwise"), ratings([50, 51, 52])])
+    assert [ranking.metric for ranking in comparison.rankings] == ["rating"]
+    assert [(caveat.kind, caveat.values["metric"]) for caveat in comparison.caveats] == [("not-ranked", "x")]
+    assert [found.metric for found in comparison.detectable] == ["x", "rating"]
+    # All pairs are compared on the same segments if all systems lack the same scores.
+    shared = {name: [math.nan, *row[1:]] for name, row in rows.items()}
+    without = {name: row[1:] for name, row in rows.items()}
+    (ranking,) = compared(SegmentScores("x", shared, missing="pairwise"), test="t-test").rankings
+    assert ranking == ranked(SegmentScores("x", without), test="t-test")
+
+
+@pytest.mark.parametrize("units", ["segments", "documents", "strata"])
+def test_missing_scores_count_as_absent_in_detectable_differences(units: str) -> None:
+    rows = {name: list(np.asarray(row)[:, 0] / 1000) for name, row in ratings([50, 50.5]).counts.items()}
+    ids = [f"{s // 7}" for s in range(SEGMENTS)]
+    options: dict[str, Any] = {"segments": {}, "documents": {"documents": ids}, "strata": {"strata": ids}}[units]
+    gap = SegmentScores("x", {"a": [math.nan, *rows["a"][1:]], "b": [*rows["b"][:-1], math.nan]}, missing="pairwise")
+    common = SegmentScores("x", {name: row[1:-1] for name, row in rows.items()})
+    (expected,) = compared(common, **dict.fromkeys(options, ids[1:-1])).detectable
+    assert compared(gap, **options).detectable[0].difference == pytest.approx(expected.difference)
+
+
+def test_standard_errors_of_all_pairs_need_little_memory_beyond_the_counts() -> None:
+    counts = np.random.default_rng(1).integers(0, 9, (20, 20_000, 3))
+    sample = CountSample.from_counts(as_formula(), counts)
+    _ = sample.totals
+    pairs = list(combinations(range(20), 2))
+    tracemalloc.start()
+    strata = sample.stratified(Strata(np.arange(20_000) % 7))
+    _ = strata.totals
+    tracemalloc.reset_peak()
+    before, _ = tracemalloc.get_traced_memory()
+    strata.variances_of_differences(pairs)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - before < counts.nbytes / 2  # the values of all systems have a third of the numbers of the counts
+
+
+@pytest.mark.parametrize("n_strata", [1, 7, 150])
+def test_standard_errors_do_not_depend_on_blocks(n_strata: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    counts = rng.integers(0, 9, (4, 300, 3)) + rng.integers(0, 9, (300, 3))
+    sample = CountSample.from_counts(as_formula(), counts).stratified(Strata(rng.permutation(300) % n_strata))
+    pairs = [(b, a) for a, b in combinations(range(4), 2)]
+    expected = [sample.linear.variance(*pair) for pair in pairs]
+    np.testing.assert_allclose(sample.variances_of_differences(pairs), expected)
+    monkeypatch.setattr(linear, "CELLS", 28)
+    np.testing.assert_allclose(sample.variances_of_differences(pairs), expected)
+
+
+def as_formula() -> Formula:
+    return Formula("ratio", lambda sums: (sums[..., 0] + 1) / (sums[..., 1] + sums[..., 2] + 1))

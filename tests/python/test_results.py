@@ -11,7 +11,7 @@ import pytest
 
 from reshuffle import Comparison, SegmentScores, approximate_randomization, compare, metric, score
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import FORMATS, render
+from reshuffle.report import FORMATS, Layout, render
 
 TEXTS = demo_corpus()
 REFERENCES = [list(TEXTS.references[0][:60])]
@@ -142,7 +142,7 @@ def test_a_probability_close_to_1_is_not_rounded_to_1() -> None:
 
 def test_large_numbers_have_commas_and_levels_all_their_digits() -> None:
     result = many(60, confidence_level=0.9999, adjust="none")
-    text = " ".join(render(result).split())
+    text = " ".join(render(result, "text", Layout(pairs=True)).split())
     assert "rating: 1,770 pairs" in text
     assert "1,770 tests, p not adjusted" in text
     assert "at least one p ≤ 0.0001 with probability 0.162; a level of 5.64e-08 for each test would" in text

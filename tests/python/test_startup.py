@@ -27,6 +27,7 @@ from reshuffle.metrics.registry import metric_specs, tokenizer_specs
 from reshuffle.report import FLIP_FORMATS, FORMATS, SEGMENT_FORMATS, TABLES
 from reshuffle.resampling.schemes import SCHEMES
 from reshuffle.resampling.stopping import STOPPING
+from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -166,6 +167,7 @@ def kinds_of_seeds() -> list[str]:
         (types.TerVariant, choices("ter", "variant")),
         (types.BootstrapMethod, BOOTSTRAP_METHODS),
         (types.Missing, TREATMENTS_OF_MISSING),
+        (types.MissingSystems, TREATMENTS_OF_MISSING_SYSTEMS),
         (types.StandardError, STANDARD_ERRORS),
         (types.SeedKind, kinds_of_seeds()),
         (types.Test, TESTS),

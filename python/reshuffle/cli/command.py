@@ -17,7 +17,9 @@ from .params import Name, Numbers
 __all__ = ["Command", "Grouped", "option"]
 
 # Options that take every word up to the next option.
-GREEDY = ("--refs", "--parses", "--scores")
+GREEDY = ("--refs", "--parses", "--scores", "--set")
+# Those of them whose words belong together.
+JOINED = ("--scores", "--set")
 # Options that take every following word that is the name of a metric.
 METRIC = ("-m", "--metric", "--metrics")
 
@@ -76,7 +78,7 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         check_habits(args)
         # A NUL is a safe mark, because no argument can contain one. Before -#NAME it keeps click from seeing options
-        # there, and in the value of --scores it separates the name and the files.
+        # there, and in the values of --scores and --set it separates the name and the files.
         rest = super().parse_args(ctx, [f"\0{arg}" if arg.startswith("-#") else arg for arg in _spread(args)])
         for name, value in ctx.params.items():
             if isinstance(value, str):
@@ -109,12 +111,12 @@ def _spread(args: list[str]) -> list[str]:
     """The same arguments with one value per option, as click wants them.
 
     Repeats ``--refs`` and ``--parses`` before each of their files and ``-m`` before each metric, and joins what follows
-    ``--scores`` into one value.
+    ``--scores`` or ``--set`` into one value.
 
     Raises
     ------
     InputError
-        If another file follows ``--refs=FILE``, or the same with ``--parses`` or ``--scores``.
+        If another word follows ``--refs=FILE``, or the same with ``--parses``, ``--scores`` or ``--set``.
     """
     from .metric_options import is_metric
 
@@ -130,11 +132,12 @@ def _spread(args: list[str]) -> list[str]:
         elif closed:
             # It may be meant for the option or as another system: a wrong guess would change the result.
             option, value = closed.split("=", 1)
+            noun = "word" if option == "--set" else "file"
             raise InputError(
-                f"{option}= takes one file, but {shortened(arg)!r} follows {closed!r}: for several files write "
+                f"{option}= takes one {noun}, but {shortened(arg)!r} follows {closed!r}: for several {noun}s write "
                 f"{option} {value} {shortened(arg)}; if it is another argument, put -- or another option before it"
             )
-        elif greedy == "--scores" and spread[-1] != greedy:
+        elif greedy in JOINED and spread[-1] != greedy:
             spread[-1] += f"\0{arg}"
             continue
         elif greedy in METRIC and spread[-1] != greedy:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import click
 
@@ -20,6 +20,7 @@ from .params import Metric, Name
 from .process import check_room, single_threaded_blas
 
 if TYPE_CHECKING:
+    from ..settings import Levels
     from .metric_options import MetricChoice
 
 # A command imports what it runs in its body: --help and completion should not wait for numpy.
@@ -37,6 +38,7 @@ COMPARE_EXAMPLES = (
     "reshuffle compare --scores rating a.ratings b.ratings",
     "reshuffle compare all.tsv#ref all.tsv#a all.tsv#b --docs all.tsv#document",
     "reshuffle compare ref.txt a.txt b.txt -m bleu depf --parses ref.conllu a.conllu b.conllu",
+    "reshuffle compare --set 2023 ref23.txt 23/a.txt 23/b.txt --set 2024 ref24.txt 24/a.txt 24/b.txt",
 )
 SCORE_EXAMPLES = (
     "reshuffle score ref.txt system.txt",
@@ -122,6 +124,10 @@ def compare_command(
     alpha: float | None,
     fmt: str | None,
     output: str | None,
+    sets: tuple[str, ...],
+    manifest: str | None,
+    missing_systems: str,
+    average: bool,
     **options: Any,
 ) -> None:
     """Test whether systems differ by more than chance.
@@ -133,18 +139,69 @@ def compare_command(
     from ..resampling.counting import Data
     from ..settings import ComparisonSettings, Levels
     from .job import FLAGS, Job
+    from .layout import ChosenLayout
     from .output import destination
     from .progress import progress_bar
 
     levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS)
+    if sets or manifest is not None:
+        of_sets = SetOptions(sets, manifest, missing_systems, average)
+        _compare_sets(of_sets, reference, levels, baseline, fmt or "text", output, options)
+        return
+    if missing_systems != "error" or not average:
+        option = "--no-average" if not average else "--missing-systems"
+        raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     job = Job.from_arguments(reference, systems, options, min_systems=2)
-    with destination(output, job.files) as write:
+    chosen = ChosenLayout.from_options(options)
+    with destination(output, [*job.files, *chosen.files], chosen.layout) as write:
         given, units = job.read()
         testing = ComparisonSettings(baseline=job.system(baseline), **options)
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress)
-            comparison = compared(Data.from_arguments(*given), units, testing, levels, resampling)
+            data = Data.from_arguments(*given)
+            chosen.check(data.names, testing.all_pairs)
+            comparison = compared(data, units, testing, levels, resampling)
         write(comparison, fmt or "text")
+
+
+class SetOptions(NamedTuple):
+    """The options for several test sets."""
+
+    sets: tuple[str, ...]
+    manifest: str | None
+    missing_systems: str
+    average: bool
+
+
+def _compare_sets(
+    chosen: SetOptions,
+    reference: str | None,
+    levels: Levels,
+    baseline: str | None,
+    fmt: str,
+    output: str | None,
+    options: dict[str, Any],
+) -> None:
+    """``compare`` with several test sets."""
+    from ..report import SET_FORMATS
+    from ..sets import compared_sets
+    from ..settings import ComparisonSettings
+    from .layout import ChosenLayout
+    from .output import destination
+    from .progress import progress_bar
+    from .set_jobs import SetJobs
+
+    check_name("format of several test sets", fmt, list(SET_FORMATS))
+    layout = ChosenLayout.from_options(options)
+    jobs = SetJobs.from_arguments(reference, chosen.sets, chosen.manifest, options)
+    with destination(output, [*jobs.files, *layout.files], layout.layout) as write:
+        sets = jobs.read()
+        testing = ComparisonSettings(baseline=jobs.system(baseline), **options)
+        layout.check([*dict.fromkeys(name for each in sets.values() for name in each.data.names)], testing.all_pairs)
+        with progress_bar() as progress:
+            resampling = replace(jobs.resampling, progress=progress)
+            result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
+        write(result, fmt)
 
 
 @cli.command("score", cls=Command, examples=SCORE_EXAMPLES, arguments=ARGUMENTS)
@@ -165,11 +222,13 @@ def score_command(
     from ..resampling.counting import Data
     from ..settings import Levels
     from .job import FLAGS, Job
+    from .layout import ChosenLayout
     from .output import Result, destination
     from .progress import progress_bar
 
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
     job = Job.from_arguments(reference, systems, options, min_systems=1)
+    chosen = ChosenLayout.from_options(options)
     fmt = _score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
         if segments and of == "documents":
@@ -180,7 +239,7 @@ def score_command(
                 f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
             )
     result: Result
-    with destination(output, job.files) as write:
+    with destination(output, [*job.files, *chosen.files], chosen.layout) as write:
         given, units = job.read()
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress)
@@ -188,7 +247,9 @@ def score_command(
                 threads = resampling.threads
                 result = segment_scores(*given, documents=units.documents, threads=threads, progress=progress)
             else:
-                result = scored(Data.from_arguments(*given), units, levels, resampling)
+                data = Data.from_arguments(*given)
+                chosen.check(data.names)
+                result = scored(data, units, levels, resampling)
         write(result, fmt)
     if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {result.signature}", err=True)

@@ -49,12 +49,21 @@ class Job:
     input_format: str | None
     max_input: int
     resampling: Resampling
+    own_names: Sequence[str] = ()
 
     @classmethod
     def from_arguments(
-        cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], min_systems: int
+        cls,
+        reference: str | None,
+        systems: Sequence[str],
+        options: dict[str, Any],
+        min_systems: int,
+        names: Sequence[str] = (),
     ) -> Job:
-        """Check all that can be checked before files are read, and remove the options used here from ``options``."""
+        """Check all that can be checked before files are read, and remove the options used here from ``options``.
+
+        ``names`` are those of the systems, if they are not called after their files.
+        """
         refs, parses, lower = options.pop("refs"), options.pop("parses"), options.pop("lower_is_better")
         scores: dict[str, list[str]] = {}
         for given in options.pop("scores"):
@@ -106,6 +115,7 @@ class Job:
             input_format=options.pop("input_format"),
             max_input=options.pop("max_input"),
             resampling=resampling,
+            own_names=names,
         )
 
     @property
@@ -122,7 +132,7 @@ class Job:
     @property
     def names(self) -> list[str]:
         """The names of the systems."""
-        return system_names(self.systems)
+        return list(self.own_names) or system_names(self.systems)
 
     def system(self, name: str | None) -> str | None:
         """The name of a system, from its name or its file."""
@@ -144,7 +154,7 @@ class Job:
                 documents=self.documents,
                 strata=self.strata,
                 max_input=self.max_input,
-            )
+            ).renamed(self.names)
             texts, documents, strata = (corpus.references, corpus.systems), corpus.documents, corpus.strata
             if self.parses:
                 metrics = [self._on_parses(m, corpus) if m.reads_parses else m for m in self.metrics]

@@ -112,6 +112,43 @@ def _input(use_of_documents: str, has_strata: bool = True) -> tuple[Decorator, .
 
 INPUT = _input("resample whole documents")
 
+SETS = (
+    option(
+        "Input",
+        "--set",
+        "sets",
+        multiple=True,
+        metavar="NAME REF SYS...",
+        help="One of several test sets, instead of REF and SYS; repeat it for each. Systems have the same names in all "
+        "test sets.",
+    ),
+    option(
+        "Input",
+        "--manifest",
+        metavar="FILE",
+        help="Several test sets in a file, JSON or TOML: {'sets': {NAME: {'references': FILE, 'systems': {NAME: FILE, "
+        "...}}}}, also with scores, documents, strata, metrics and their options.",
+    ),
+    option(
+        "Input",
+        "--missing-systems",
+        type=Name("value of --missing-systems", get_args(types.MissingSystems)),
+        default="error",
+        show_default=True,
+        metavar="NAME",
+        help="For systems that some test sets lack: error, or drop to leave them out.",
+    ),
+    option(
+        "Input",
+        "--no-average",
+        "average",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="Do not compare the averages over test sets.",
+    ),
+)
+
 METRICS = (
     option(
         "Metrics",
@@ -170,7 +207,9 @@ TEST = (
         default="metric",
         show_default=True,
         metavar="NAME",
-        help="Adjust over the pairs under each metric (metric), or over all pairs under all metrics (all).",
+        help="Adjust over the pairs under each metric (metric), or over all pairs under all metrics (all). With "
+        "several test sets: over the pairs under each metric, on each test set (metric) or on all of them (sets); or "
+        "under all metrics, on each test set (set) or on all of them (all).",
     ),
     option(
         "Test",
@@ -247,6 +286,37 @@ def _output(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
     )  # fmt: skip
 
 
+PAIRS = (
+    option(
+        "Output",
+        "--pairs/--no-pairs",
+        default=None,
+        help="Show the differences, intervals and p-values of all pairs.  [default: if they are at most 12]",
+    ),
+    option(
+        "Output",
+        "--triangle",
+        is_flag=True,
+        help="With --all-pairs, show the differences as a triangular matrix, for at most 20 systems.",
+    ),
+)
+
+DISPLAY = (
+    option(
+        "Output",
+        "--digits",
+        type=int,
+        metavar="N",
+        help="Decimals of scores and differences.  [default: chosen for each metric]",
+    ),
+    option(
+        "Output",
+        "--names",
+        metavar="FILE",
+        help="Names to display: lines of a system, a tab and its name, or a JSON object.",
+    ),
+)
+
 SEGMENTS = (
     option(
         "Output",
@@ -300,7 +370,8 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
-    options = _all(INPUT, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS, resampling, output)
+    tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS)
+    options = _all(*tests, resampling, PAIRS, DISPLAY, output)
     return reference(systems(options(command)))
 
 
@@ -310,7 +381,7 @@ def score_options(command: Callable[..., Any]) -> Callable[..., Any]:
     reference = click.argument("reference", metavar="REF", required=False)
     resampling = _resampling("Bootstrap draws, for intervals that need them.")
     output = _output((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments")
-    options = _all(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, output)
+    options = _all(INPUT, METRICS, _intervals(None, None), resampling, SEGMENTS, DISPLAY, output)
     return reference(systems(options(command)))
 
 

@@ -6,7 +6,7 @@ Also here: names of systems.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -116,6 +116,12 @@ class Corpus:
         blank = [what for what, column in columns if _is_blank(column[-1])]
         if len(blank) == 1:
             warn(f"only {blank[0]} has an empty last segment: is it aligned with the other texts?")
+
+    def renamed(self, names: Sequence[str]) -> Corpus:
+        """The same texts with other names for the systems, in their order."""
+        if list(self.systems) == list(names):
+            return self
+        return replace(self, systems=dict(zip(names, self.systems.values(), strict=True)))
 
     @property
     def n_segments(self) -> int:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import re
 import sys
-import zlib
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import IO
 
@@ -21,11 +17,11 @@ __all__ = ["read_lines"]
 
 STDIN = "-"
 
-# Name, first bytes, extension and opener. Compression is detected by content, so that it also works on standard input.
-COMPRESSIONS: tuple[tuple[str, bytes, str, Callable[[IO[bytes]], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]], ...] = (
-    ("gzip", b"\x1f\x8b", ".gz", lambda packed: gzip.GzipFile(fileobj=packed)),
-    ("bzip2", b"BZh", ".bz2", bz2.BZ2File),
-    ("xz", b"\xfd7zXZ\x00", ".xz", lzma.LZMAFile),
+# Name, first bytes, extension and module. Compression is detected by content, so that it also works on standard input.
+COMPRESSIONS = (
+    ("gzip", b"\x1f\x8b", ".gz", "gzip"),
+    ("bzip2", b"BZh", ".bz2", "bz2"),
+    ("xz", b"\xfd7zXZ\x00", ".xz", "lzma"),
 )
 
 MAX_INPUT = 4 << 30
@@ -137,10 +133,13 @@ def _bytes(path: str) -> bytes:
 
 
 def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
-    for compression, magic, _, opener in COMPRESSIONS:
+    for compression, magic, _, module in COMPRESSIONS:
         if data.startswith(magic):
+            import lzma
+            import zlib
+
             try:
-                with opener(io.BytesIO(data)) as stream:
+                with import_module(module).open(io.BytesIO(data)) as stream:
                     return _read_limited(stream, name, max_input)
             except InputError:
                 raise
@@ -149,7 +148,7 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
     return data
 
 
-def _read_limited(stream: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile, name: str, max_input: int) -> bytes:
+def _read_limited(stream: IO[bytes], name: str, max_input: int) -> bytes:
     """Read the stream, or raise :class:`InputError` at the limit: some megabytes can decompress to terabytes."""
     whole = io.BytesIO()
     while chunk := stream.read(CHUNK):

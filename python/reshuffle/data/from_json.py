@@ -164,7 +164,15 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
     """The decoder of a comparison, which is made once."""
     interval = optional(record_of(ConfidenceInterval, low=real, high=real))
     seed: dict[str, Decoder | Key] = {"seed": optional(whole), "seed_derivation": Key(text)}
-    metric = object_of({"name": text, "signature": text, "higher_is_better": flag, "evaluations": Key(whole)})
+    metric = object_of(
+        {
+            "name": text,
+            "signature": text,
+            "higher_is_better": flag,
+            "evaluations": Key(whole),
+            "source": optional(text),
+        }
+    )
     score = object_of(
         {"score": real, "n_segments": Key(whole), "confidence_interval": interval, "details": mapping_of(real)}
     )

@@ -17,6 +17,7 @@ from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
 from .multiplicity import ADJUSTMENTS, over_independent
+from .rankings import can_be_ranked, has_all_pairs
 from .tests import INSTEAD, TESTS, Plan
 
 __all__ = ["SMALL_SAMPLE", "with_caveats"]
@@ -138,6 +139,7 @@ def _of_tests(
         yield from _other_test(group, plan)
         yield from _dependence(group)
         yield from _not_exchangeable(group)
+    yield from _not_ranked(comparison)
     yield from _not_adjusted(comparison, unadjusted_by_rule)
     yield from _many_tests(comparison, alpha)
     if plan.test.replicates is None:
@@ -232,6 +234,15 @@ def _not_exchangeable(group: _Group) -> Iterator[_Found]:
         "instead": INSTEAD[near_kink],
     }
     yield _Found(Caveat("not-exchangeable", values), list(ratios))
+
+
+def _not_ranked(comparison: Comparison) -> Iterator[_Found]:
+    """Metrics without a ranking, because scores are missing. Two systems need none: they have one difference."""
+    if not has_all_pairs(comparison) or len(comparison.systems) == 2:
+        return
+    for group, metric in zip(_by_metric(comparison), comparison.metrics, strict=True):
+        if not can_be_ranked(comparison, metric):
+            yield _Found(Caveat("not-ranked", {"metric": metric.name}), group.pairs)
 
 
 def _not_adjusted(comparison: Comparison, unadjusted_by_rule: bool) -> Iterator[_Found]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..results import Comparison, PairedDifference, RankedSystem, Ranking, Syste
 from .clustering import Decisions, clusters, groups_without_difference, letters, members, positions
 from .detectable import detectable_differences
 from .multiplicity import ADJUSTMENTS, FAMILY_WISE
+from .tests import TESTS
 
 __all__ = ["can_be_ranked", "has_all_pairs", "with_rankings"]
 
@@ -55,7 +56,7 @@ def _ranking(comparison: Comparison, replicates: Replicates, m: int) -> Ranking:
     best = positions(values.tolist(), tolerance(values, values).tolist())
     groups = groups_without_difference(different, MOST_GROUPS)
     shown: Sequence[str | None] = [None] * len(names) if groups is None else letters(groups, len(names))
-    pvalues = [None] * len(names)
+    pvalues = _of_best(comparison, replicates, m)
     systems = tuple(
         RankedSystem(name, position, 1 + n_better, len(names) - n_worse, cluster, letter, pvalue)
         for name, position, n_better, n_worse, cluster, letter, pvalue in zip(
@@ -65,7 +66,7 @@ def _ranking(comparison: Comparison, replicates: Replicates, m: int) -> Ranking:
             better.sum(axis=1).tolist(),
             clusters(better),
             shown,
-            pvalues,
+            [pvalues.get(name) for name in names],
             strict=True,
         )
     )
@@ -74,9 +75,16 @@ def _ranking(comparison: Comparison, replicates: Replicates, m: int) -> Ranking:
         systems=systems,
         groups=None if groups is None else tuple(tuple(names[i] for i in members(group)) for group in groups),
         best=tuple(ranked.system for ranked in systems if ranked.rank_low == 1),
-        mcb_best=None,
+        mcb_best=tuple(name for name in names if pvalues[name] > alpha) if pvalues else None,
         simultaneous=_is_simultaneous(comparison),
     )
+
+
+def _of_best(comparison: Comparison, replicates: Replicates, m: int) -> Mapping[str, float]:
+    """p of the hypothesis that a system is the best, by its name; empty if the test has no such p-values."""
+    assert comparison.test is not None
+    of_best = TESTS[comparison.test.name].best
+    return {} if of_best is None else dict(zip(comparison.systems, of_best(replicates, m).tolist(), strict=True))
 
 
 def _from_best_to_worst(comparison: Comparison, metric: UsedMetric) -> list[SystemScore]:

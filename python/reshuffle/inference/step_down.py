@@ -20,7 +20,7 @@ from .._core import Progress
 from ..errors import InputError
 from ..metrics.base import Scores
 from ..resampling import MaxT, MinP, Reduction, Series, Spread, extremeness, ranks_among_all
-from .hypotheses import Observed, Outcome
+from .hypotheses import Hypotheses, Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
 __all__ = [
@@ -94,6 +94,8 @@ class StepDown:
         From the unadjusted tests to the adjusted p-values.
     extra : sequence of Reduction
         Reductions of the test's own shuffles that it needs.
+    reads_series : bool
+        Whether a :class:`Series` of the test's own shuffles, as the last reduction, saves it passes over the shuffles.
     run : callable or None
         The test itself, if it makes the adjustment in the same pass over the replicates. Otherwise
         :attr:`reshuffle.inference.tests.SignificanceTest.run` is used.
@@ -108,10 +110,16 @@ class StepDown:
 
     adjust: Callable[[Unadjusted], Adjusted]
     extra: Sequence[Reduction[Any, Any]] = ()
+    reads_series: bool = False
     run: Callable[[Observed], Outcome] | None = None
     has_bands: bool = False
     dual: str | None = None
     per_metric: bool = False
+
+    def reductions(self, hypotheses: Hypotheses, n_resamples: int) -> Sequence[Reduction[Any, Any]]:
+        """The reductions of the test's own shuffles, with the statistics of all shuffles if they need little memory."""
+        is_small = len(hypotheses) * n_resamples <= STATISTICS_TO_KEEP
+        return (*self.extra, Series()) if self.reads_series and is_small else self.extra
 
 
 def running_maximum(order: NDArray[np.intp], pvalues: Scores) -> Scores:
@@ -128,16 +136,18 @@ def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
     maximum. Westfall & Young 1993, algorithm 4.1. It takes the dependence between the tests into account, so it usually
     has more power than Bonferroni and Holm.
     """
-    observed, (spreads,) = tests.observed, tests.outcome.extra
+    observed, (spreads, *kept) = tests.observed, tests.outcome.extra
     hypotheses, alternative = observed.hypotheses, observed.alternative
     # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
     scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
     thresholds = hypotheses.table(extremeness_to_reach(observed.thresholds, alternative)) * scales
-    if not _reductions_suffice(observed):
+    if kept or not _reductions_suffice(observed):
         factors = scales.ravel()
+        by_hypothesis = [statistics for of_metric in kept[0] for statistics in of_metric] if kept else []
 
         def series(order: Sequence[int]) -> Iterator[Scores]:
-            for h, statistics in zip(order, _statistics(observed, order), strict=True):
+            in_order = (by_hypothesis[h] for h in order) if kept else _statistics(observed, order)
+            for h, statistics in zip(order, in_order, strict=True):
                 yield extremeness(statistics, alternative) * factors[h]
 
         pvalues, _ = step_down_max(observed, thresholds.ravel(), series)
@@ -177,6 +187,8 @@ def _reductions_suffice(observed: Observed) -> bool:
 
 # The most statistics of shuffles to hold in memory: 128 MB.
 STATISTICS_AT_ONCE = 1 << 24
+# The most to keep of the test's own shuffles, to save a second pass: 32 MB.
+STATISTICS_TO_KEEP = 1 << 22
 
 
 def _statistics(observed: Observed, order: Sequence[int]) -> Iterator[Scores]:
@@ -323,6 +335,8 @@ class _DrawsBySide(_StandardizedDraws):
     def scales(self, deviations: Scores) -> tuple[float, float]:
         """See :class:`_StandardizedDraws`. A side without draws has the standard deviation."""
         below, above = (math.sqrt(2 * float((side(deviations, 0) ** 2).mean())) for side in (np.minimum, np.maximum))
+        if below and above:
+            return below, above
         spread = float(deviations.std())
         return below or spread, above or spread
 
@@ -346,7 +360,7 @@ def step_down_max(observed: Observed, to_reach: Scores, series: SeriesInOrder) -
         largest = np.full(observed.replicates.n_resamples, -np.inf)
         for h, extreme in zip(order, series(order), strict=True):
             np.maximum(largest, extreme, out=largest)
-            counts[h] = (largest >= to_reach[h]).sum()
+            counts[h] = np.count_nonzero(largest >= to_reach[h])
         maxima.append(largest)
     return _step_down(observed, counts, -to_reach), tuple(maxima)
 
@@ -366,7 +380,7 @@ def step_down_min(
         smallest = np.full(observed.replicates.n_resamples, np.iinfo(np.int64).max)
         for h, extreme in zip(order, series(order), strict=True):
             np.minimum(smallest, ranks_among_all(extreme, to_reach[h], tolerances[h]), out=smallest)
-            counts[h] = (smallest <= ranks[h]).sum()
+            counts[h] = np.count_nonzero(smallest <= ranks[h])
     return _step_down(observed, counts, ranks)
 
 
@@ -391,7 +405,7 @@ def extremeness_to_reach(thresholds: Scores, alternative: str) -> Scores:
     return extremeness(thresholds, alternative)
 
 
-MAX_T_OF_SHUFFLES = StepDown(max_t_of_shuffles, extra=(Spread(),))
+MAX_T_OF_SHUFFLES = StepDown(max_t_of_shuffles, extra=(Spread(),), reads_series=True)
 MIN_P_OF_SHUFFLES = StepDown(min_p_of_shuffles)
 MAX_T_OF_CENTRED_DRAWS = StepDown(max_t_of_centred_draws, has_bands=True)
 MAX_T_OF_PERCENTILES = StepDown(max_t_of_percentiles, has_bands=True, dual="percentile")

@@ -220,7 +220,7 @@ class _OnePass:
         studentized = _statistics(self.observed, (self._tested(h) for h in order if h not in self.of_texts))
         for h in order:
             statistics = self.of_texts.pop(h) if h in self.of_texts else next(studentized)
-            self.exceedances[h] = reached(statistics, self.thresholds[h], alternative).sum()
+            self.exceedances[h] = np.count_nonzero(reached(statistics, self.thresholds[h], alternative))
             extreme = extremeness(statistics, alternative)
             yield extreme / self.divisors[h] if self.divisors[h] > 0 else np.zeros_like(extreme)
 

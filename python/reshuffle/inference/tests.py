@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from .. import signature
 from ..errors import Argument, InputError, either
-from ..metrics.base import Metric
+from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..metrics.precomputed import SegmentScores
 from ..resampling import Replicates, Sample
@@ -28,7 +28,7 @@ from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, SignificanceResult, UsedTest
 from ..settings import ComparisonSettings, Levels, default_alpha
 from ..validate import check_name
-from . import anova, bootstrap, closed_form, permutation, randomization, studentized
+from . import anova, best, bootstrap, closed_form, permutation, randomization, studentized
 from .enough import for_pvalue
 from .estimates import ANY, MEANS, check_kind
 from .hypotheses import (
@@ -123,6 +123,9 @@ class SignificanceTest:
         approximate for them.
     averages : bool
         Whether it can compare averages over test sets: whether it counts replicates of differences.
+    best : callable or None
+        Hsu's multiple comparisons with the best: from the replicates and the index of a metric to the p-value of each
+        system (:mod:`reshuffle.inference.best`).
     """
 
     name: str
@@ -143,6 +146,7 @@ class SignificanceTest:
     needs_all_systems: bool = False
     approximate_unless_mean: bool = False
     averages: bool = True
+    best: Callable[[Replicates, int], Scores] | None = None
 
     @property
     def adjustments_with_bands(self) -> list[str]:
@@ -203,6 +207,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             bootstrap.centred,
             replicates="draws",
             step_down={"maxt": MAX_T_OF_CENTRED_DRAWS},
+            best=best.of_centred_draws,
         ),
         SignificanceTest(
             "bootstrap-both",
@@ -213,6 +218,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             replicates="draws",
             tails=2,
             step_down={"maxt": MAX_T_OF_BOTH},
+            best=best.of_both,
         ),
         SignificanceTest(
             "bootstrap-percentile",
@@ -223,6 +229,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             replicates="draws",
             tails=2,
             step_down={"maxt": MAX_T_OF_PERCENTILES},
+            best=best.of_percentiles,
         ),
         SignificanceTest(
             "bootstrap-shift",
@@ -266,6 +273,7 @@ TESTS: Mapping[str, SignificanceTest] = {
             needs_all_systems=True,
             approximate_unless_mean=True,
             averages=False,
+            best=best.of_pooled_error,
         ),
         SignificanceTest(
             "wilcoxon",
@@ -608,6 +616,8 @@ class Plan:
             family=None if adjustment is None else self.family,
             n_sets=self.n_sets,
             stopping=None if rule is None else rule.signature,
+            source=self.test.source,
+            adjustment_source=None if adjustment is None else adjustment.source,
         )
 
 
@@ -628,7 +638,7 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
     p is adjusted within the test set, even if families extend over several.
     """
     step_down = plan.step_down
-    extra = () if step_down is None else step_down.extra
+    extra = () if step_down is None else step_down.reductions(hypotheses, replicates.n_resamples)
     observed = Observed(
         replicates,
         hypotheses.in_rows_of(replicates.samples),

@@ -71,6 +71,11 @@ class Metric(ABC):
         """Whether the metric reads parses (True) or texts (False); None if it reads neither."""
         return None
 
+    @property
+    def source(self) -> str | None:
+        """The ACL id or DOI of the paper that defines the metric; None if it is the user's."""
+        return None
+
     def renamed(self, name: str) -> Metric:
         """This metric, for scoring counts called ``name``. A function takes over the name, for its error messages."""
         return self

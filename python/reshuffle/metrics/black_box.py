@@ -52,6 +52,7 @@ class CorpusFunction:
     decimals: ClassVar[None] = None
     is_sum: ClassVar[bool] = False
     is_mean: ClassVar[bool] = False
+    source: ClassVar[None] = None
 
     def evaluate(self, hypotheses: list[str], references: list[list[str | None]]) -> float:
         """Call the function.

@@ -104,6 +104,11 @@ class NativeMetric(Metric):
         """See :attr:`Metric.reads_parses`."""
         return next(spec.reads_parses for spec in metric_specs() if spec.name == self.key)
 
+    @property
+    def source(self) -> str:
+        """See :attr:`Metric.source`."""
+        return next(spec.source for spec in metric_specs() if spec.name == self.key)
+
     def suff_stats(
         self,
         systems: Mapping[str, Sequence[str]] | Sequence[Sequence[str]],

@@ -257,6 +257,11 @@ class _CountsWithFormula(PrecomputedCounts):
 
     formula: Metric
 
+    @property
+    def source(self) -> str | None:
+        """See :attr:`Metric.source`."""
+        return self.formula.source
+
     def score(self, totals: ArrayLike) -> Scores:
         """See :meth:`Metric.score`."""
         return self.formula.score(totals)

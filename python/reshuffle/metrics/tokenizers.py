@@ -6,7 +6,6 @@ used. No model is ever downloaded.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import os
 import re
@@ -106,6 +105,8 @@ def _sentencepiece(name: str, url: str) -> Callable[[str | None], LoadedTokenize
     """A loader of a sentencepiece model, from the file that the user names or else from sacreBLEU's cache."""
 
     def load(model: str | None) -> LoadedTokenizer:
+        import hashlib  # it loads OpenSSL
+
         (sentencepiece,) = _package(name, "spm", "sentencepiece")
         # Folder and file name as in sacreBLEU.
         cache = Path(os.environ.get("SACREBLEU", Path("~").expanduser() / ".sacrebleu"))

@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
+from ..errors import InputError
 from ..results import Comparison, Flips, SegmentTable, SetComparison
 from ..validate import check_name
 from .csv import as_csv
 from .flips import flip_columns, flips_as_csv, flips_as_json, flips_as_text
 from .frames import as_pandas, as_polars, rows_of
-from .html import as_html
+from .html import as_html, sets_as_html
 from .json import as_json, sets_as_json
-from .latex import as_latex
+from .latex import as_latex, sets_as_latex
 from .layout import Layout
-from .markdown import as_markdown
+from .markdown import as_markdown, sets_as_markdown
+from .methods import bibtex, methods_as_text, methods_sentence
 from .rows import TABLES, as_dicts, default_table, frame_columns
 from .segments import (
     preview_as_html,
@@ -34,6 +36,7 @@ from .sets import sets_as_text
 from .significance import significance_as_text
 from .terminal import Terminal
 from .text import as_text
+from .typst import as_typst, sets_as_typst
 
 __all__ = [
     "FLIP_FORMATS",
@@ -46,10 +49,12 @@ __all__ = [
     "as_dicts",
     "as_pandas",
     "as_polars",
+    "bibtex",
     "default_table",
     "flip_columns",
     "flips_as_text",
     "frame_columns",
+    "methods_sentence",
     "pieces",
     "preview_as_html",
     "preview_as_text",
@@ -68,12 +73,18 @@ FORMATS: Mapping[str, Callable[[Comparison, Layout], str]] = {
     "csv": as_csv,
     "markdown": as_markdown,
     "latex": as_latex,
+    "typst": as_typst,
     "html": as_html,
 }
 
 SET_FORMATS: Mapping[str, Callable[[SetComparison, Layout], str]] = {
     "text": sets_as_text,
     "json": sets_as_json,
+    "csv": as_csv,
+    "markdown": sets_as_markdown,
+    "latex": sets_as_latex,
+    "typst": sets_as_typst,
+    "html": sets_as_html,
 }
 
 SEGMENT_FORMATS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
@@ -120,12 +131,17 @@ DATA_FORMATS = ("json", "csv")
 
 def render(result: Comparison | SetComparison, fmt: str = "text", layout: Layout | None = None) -> str:
     """The result in one of :data:`FORMATS`, ending in a newline."""
-    layout = layout or Layout()
-    if isinstance(result, SetComparison):
-        check_name("format of several test sets", fmt, list(SET_FORMATS))
-        return SET_FORMATS[fmt](result, layout)
     check_name("format", fmt, list(FORMATS))
-    return FORMATS[fmt](result if fmt in DATA_FORMATS else layout.apply(result), layout)
+    layout = layout or Layout()
+    if layout.methods and fmt != "text":
+        raise InputError(f"the paragraph about methods is part of the format text, not of {fmt}: leave out --methods")
+    if isinstance(result, SetComparison):
+        shown = result if fmt in DATA_FORMATS else layout.apply_to_sets(result)
+        report = SET_FORMATS[fmt](shown, layout)
+        return f"{report}\n{methods_as_text(shown, layout.terminal)}" if layout.methods else report
+    named = result if fmt in DATA_FORMATS else layout.apply(result)
+    report = FORMATS[fmt](named, layout)
+    return f"{report}\n{methods_as_text(named, layout.terminal)}" if layout.methods else report
 
 
 def render_segments(table: SegmentTable, fmt: str = "tsv") -> Iterator[str]:

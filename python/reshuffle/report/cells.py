@@ -30,7 +30,7 @@ class Table:
     breaks : tuple of int
         The columns at which the table may be split where it is too wide: each part begins with the names.
     gap : int
-        Characters between two columns of a text.
+        Characters between two columns of numbers in a text.
     """
 
     title: str

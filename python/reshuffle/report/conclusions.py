@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 
-from ..results import Comparison, DetectableDifference, PairedDifference, Ranking, UsedMetric
+from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric
 from .cells import decimals_of
 from .layout import Layout
 from .notes import counted, joined, number
 from .systems import has_ranks, is_significant
 
-__all__ = ["conclusions"]
+__all__ = ["conclusions", "conclusions_of_sets"]
 
 # More systems are counted instead of named.
 MAX_NAMED = 4
@@ -20,32 +20,43 @@ def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """The sentences below the table of systems. None for scores without tests."""
     if not comparison.comparisons:
         return
-    if has_ranks(comparison):
-        yield _per_metric({ranking.metric: _top(ranking) for ranking in comparison.rankings})
-        narrower = {r.metric: r.mcb_best for r in comparison.rankings if r.mcb_best and len(r.mcb_best) < len(r.best)}
-        if narrower:
-            which = "; ".join(f"under {metric}: {_named(best)}" for metric, best in narrower.items())
-            yield f"Hsu's comparison with the best leaves fewer candidates for the best, {which}."
-    elif comparison.baseline is not None:
-        yield _per_metric({m.name: _against_baseline(comparison, m, comparison.baseline) for m in comparison.metrics})
-    else:
-        yield _per_metric({m.name: _number_of_pairs(comparison, m) for m in comparison.metrics})
+    yield _grouped({metric.name: statement(comparison, metric) for metric in comparison.metrics}, "under")
+    narrower = {r.metric: r.mcb_best for r in comparison.rankings if r.mcb_best and len(r.mcb_best) < len(r.best)}
+    if narrower and has_ranks(comparison):
+        which = "; ".join(f"under {metric}: {_named(best)}" for metric, best in narrower.items())
+        yield f"Hsu's comparison with the best leaves fewer candidates for the best, {which}."
     if comparison.detectable:
         yield _detectable(comparison, layout)
 
 
-def _per_metric(statements: dict[str, str]) -> str:
-    """One sentence of the statements, with the metrics for which each holds.
+def conclusions_of_sets(result: SetComparison) -> Iterator[str]:
+    """A sentence for each metric about all test sets."""
+    first, *_ = result.sets.values()
+    for metric in first.metrics if first.comparisons else ():
+        statements = {name: statement(comparison, metric) for name, comparison in result.sets.items()}
+        yield f"{metric.name}: {_grouped(statements, 'on')}"
 
-    >>> _per_metric({"BLEU": "a is better than b", "chrF": "a is better than b", "TER": "a and b are not separated"})
-    'a is better than b under BLEU and chrF; under TER a and b are not separated.'
+
+def statement(comparison: Comparison, metric: UsedMetric) -> str:
+    """Which systems are better under a metric."""
+    if comparison.baseline is not None:
+        return _against_baseline(comparison, metric, comparison.baseline)
+    rankings = {ranking.metric: ranking for ranking in comparison.rankings}
+    return _top(rankings[metric.name]) if metric.name in rankings else _number_of_pairs(comparison, metric)
+
+
+def _grouped(statements: Mapping[str, str], preposition: str) -> str:
+    """One sentence of the statements, with the metrics or test sets for which each holds.
+
+    >>> _grouped({"BLEU": "a is better than b", "chrF": "a is better than b", "TER": "a and b differ"}, "under")
+    'a is better than b under BLEU and chrF; under TER a and b differ.'
     """
-    metrics: dict[str, list[str]] = {}
-    for metric, statement in statements.items():
-        metrics.setdefault(statement, []).append(metric)
-    (first, under), *others = metrics.items()
-    parts = [f"{first} under {joined(under)}", *(f"under {joined(under)} {statement}" for statement, under in others)]
-    return "; ".join(parts) + "."
+    where: dict[str, list[str]] = {}
+    for name, text in statements.items():
+        where.setdefault(text, []).append(name)
+    (first, names), *others = where.items()
+    parts = [f"{preposition} {joined(names)} {text}" for text, names in others]
+    return "; ".join([f"{first} {preposition} {joined(names)}", *parts]) + "."
 
 
 def _top(ranking: Ranking) -> str:
@@ -60,29 +71,29 @@ def _top(ranking: Ranking) -> str:
         return f"no two of the {n_systems:,} systems are separated"
     if len(ranking.best) == 1:
         return f"only {ranking.best[0]} is not worse than any other, but it is not better than all others"
-    return f"{_named(ranking.best)} are not separated from the best"
+    if len(ranking.best) <= MAX_NAMED:
+        return f"{joined(ranking.best)} are not separated"
+    return f"{counted(len(ranking.best), 'system')} are not separated from the best"
 
 
 def _named(systems: tuple[str, ...]) -> str:
     return joined(systems) if len(systems) <= MAX_NAMED else counted(len(systems), "system")
 
 
+# How a system may differ from the baseline, and how a sentence says that after it has named the baseline.
+RELATIONS = {"better than": "better", "worse than": "worse", "not separated from": "not separated from it"}
+
+
 def _against_baseline(comparison: Comparison, metric: UsedMetric, baseline: str) -> str:
     """How the systems differ from the baseline."""
-    groups: dict[str, list[str]] = {"better than": [], "worse than": [], "not separated from": []}
+    groups: dict[str, list[str]] = {relation: [] for relation in RELATIONS}
     for pair in comparison.comparisons:
         if pair.metric == metric.name:
             groups[_relation(comparison, pair, metric)].append(pair.system)
-    present = {relation: systems for relation, systems in groups.items() if systems}
-    if len(present) == 1:
-        ((relation, systems),) = present.items()
-        subject = _all(systems)
-        return f"{subject} {relation} {baseline}"
-    phrases = [
-        f"{_some(systems)} {relation} {baseline if index == 0 else 'it'}"
-        for index, (relation, systems) in enumerate(present.items())
-    ]
-    return joined(phrases)
+    (first, systems), *others = ((relation, systems) for relation, systems in groups.items() if systems)
+    subject = _some(systems) if others or len(systems) <= MAX_NAMED else f"all {len(systems):,} systems are"
+    phrases = [f"{subject} {first} {baseline}"]
+    return ", ".join(phrases + [f"{_some(systems)} {RELATIONS[relation]}" for relation, systems in others])
 
 
 def _relation(comparison: Comparison, pair: PairedDifference, metric: UsedMetric) -> str:
@@ -92,12 +103,6 @@ def _relation(comparison: Comparison, pair: PairedDifference, metric: UsedMetric
     alternative = pair.test.alternative
     higher = pair.difference > 0 if alternative == "two-sided" else alternative == "greater"
     return "better than" if higher == metric.higher_is_better else "worse than"
-
-
-def _all(systems: list[str]) -> str:
-    if len(systems) <= MAX_NAMED:
-        return _some(systems)
-    return f"all {len(systems):,} systems are"
 
 
 def _some(systems: list[str]) -> str:
@@ -117,17 +122,13 @@ def _detectable(comparison: Comparison, layout: Layout) -> str:
         metric.name: decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         for metric in comparison.metrics
     }
-    differences = ", ".join(_of_metric(each, decimals[each.metric]) for each in comparison.detectable)
+    differences = ", ".join(
+        f"{each.metric} {each.difference:.{decimals[each.metric]}f}" for each in comparison.detectable
+    )
     power = number(100 * comparison.detectable[0].power)
-    median = " for the median pair" if any(each.low < each.high for each in comparison.detectable) else ""
-    return f"Minimum detectable difference ({power}% power){median}: {differences}."
-
-
-def _of_metric(each: DetectableDifference, decimals: int) -> str:
-    """The difference for the median pair, with that of the other pairs where these differ.
-
-    >>> _of_metric(DetectableDifference("BLEU", 0.5, 0.25, 0.75, 0.8, 0.05), 2)
-    'BLEU 0.50 (0.25 to 0.75)'
-    """
-    median, low, high = (f"{value:.{decimals}f}" for value in (each.difference, each.low, each.high))
-    return f"{each.metric} {median}" + (f" ({low} to {high})" if low != high else "")
+    if len(comparison.detectable) == 1:
+        (each,) = comparison.detectable
+        low, high = (f"{value:.{decimals[each.metric]}f}" for value in (each.low, each.high))
+        differences += f" ({low} to {high})" if low != high else ""
+    median = "" if all(each.low == each.high for each in comparison.detectable) else ", median pair"
+    return f"Minimum detectable difference ({power}% power{median}): {differences}."

@@ -5,18 +5,18 @@ from __future__ import annotations
 import csv
 import io
 
-from ..results import Comparison
+from ..results import Comparison, SetComparison
 from .layout import Layout
 from .rows import frame_columns
 
 __all__ = ["as_csv"]
 
 
-def as_csv(comparison: Comparison, layout: Layout) -> str:
+def as_csv(result: Comparison | SetComparison, layout: Layout) -> str:
     """The table that the layout names; by default the pairs, or the systems if there are only scores."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    columns = frame_columns(comparison, layout.table)
+    columns = frame_columns(result, layout.table)
     writer.writerow(columns)
     writer.writerows(zip(*(values for values, _ in columns.values()), strict=True))
     return out.getvalue()

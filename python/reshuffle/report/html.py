@@ -10,25 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from ..results import Comparison
+from ..results import Comparison, SetComparison
 from .cells import Table
+from .conclusions import conclusions
 from .layout import Layout
 from .notes import notes
+from .sets import content_of_sets
 from .tables import tables
 
-__all__ = ["as_html", "html_fragment"]
+__all__ = ["as_html", "html_fragment", "sets_as_html"]
 
 _TABLE = "border-collapse: collapse; margin: 0 0 1em 0"
 _CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.3em 0"
 _RULE = "border-bottom: 1px solid currentColor; "
+_RULE_ABOVE = "border-top: 1px solid currentColor; "
 _NAME = "text-align: left; padding: 0.15em 1em 0.15em 0"
 # Trailing spaces stay: they keep numbers without a star in line with those that have one.
 _NUMBER = "text-align: right; padding: 0.15em 0 0.15em 1em; white-space: pre; font-variant-numeric: tabular-nums"
 
 
 def as_html(comparison: Comparison, layout: Layout) -> str:
-    """A ``div`` with a ``table`` for each metric, the notes as a list, and the signature as code."""
-    return html_fragment(tables(comparison, layout), notes(comparison, layout), comparison.signature)
+    """A ``div`` with tables, what they show and the notes as a list, and the signature as code."""
+    sentences = [*conclusions(comparison, layout), *notes(comparison, layout)]
+    return html_fragment(tables(comparison, layout), sentences, comparison.signature)
+
+
+def sets_as_html(result: SetComparison, layout: Layout) -> str:
+    """The same for several test sets."""
+    return html_fragment(*content_of_sets(result, layout), result.signature)
 
 
 def html_fragment(shown: Iterable[Table], sentences: Iterable[str], signature: str) -> str:
@@ -47,8 +56,9 @@ def _table(table: Table) -> Iterator[str]:
     heads = (f'<th scope="col" style="{_RULE}{style}">{escape(name)}</th>' for name, style in header)
     yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     yield "<tbody>"
-    for row, bold in zip(table.rows, table.bold, strict=True):
-        weights = ("font-weight: bold" if flag else "font-weight: normal" for flag in bold)
+    for number, (row, bold) in enumerate(zip(table.rows, table.bold, strict=True)):
+        rule = _RULE_ABOVE if number in table.rules else ""
+        weights = (f"{rule}font-weight: {'bold' if flag else 'normal'}" for flag in bold)
         cells = (
             f'<td style="{weight}; {style}">{escape(cell)}</td>'
             for cell, weight, style in zip(row, weights, styles, strict=True)

@@ -66,7 +66,7 @@ def _comparison(comparison: Comparison, name: str | None = None) -> str:
         "interval": comparison.interval,
     }
     metrics = (
-        {"name": m.name, "signature": m.signature, "higher_is_better": m.higher_is_better}
+        {"name": m.name, "signature": m.signature, "higher_is_better": m.higher_is_better, "source": m.source}
         | ({} if m.evaluations is None else {"evaluations": m.evaluations})
         for m in comparison.metrics
     )

@@ -1,48 +1,120 @@
-"""LaTeX: tables for the booktabs package, with the notes of the text report as comments."""
+"""LaTeX: a ``table`` for the booktabs package, whose caption explains it; conclusions and notes as comments."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
-from ..results import Comparison
+from ..results import Comparison, SetComparison
+from .cells import Table
 from .layout import Layout
-from .notes import notes
-from .tables import tables
+from .paper import LONG, Paper, paper_of, paper_of_sets
 
-__all__ = ["as_latex"]
+__all__ = ["NUMBERS", "as_latex", "sets_as_latex"]
+
+# In points: the average width of a character, the space on each side of a column, and the width of an article's text.
+POINTS, COLSEP, TEXT_WIDTH = 5, 6, 345
 
 
 def as_latex(comparison: Comparison, layout: Layout) -> str:
-    """``tabular`` environments for the booktabs package; notes and signature as comments."""
-    lines = ["% needs \\usepackage{booktabs}"]
-    for table in tables(comparison, layout):
-        n_numbers = len(table.header) - table.n_names
-        lines += [f"% {table.title}", f"\\begin{{tabular}}{{{'l' * table.n_names}{'r' * n_numbers}}}", "\\toprule"]
-        lines += [" & ".join(map(_escaped, table.header)) + r" \\", r"\midrule"]
-        lines += [" & ".join(map(_escaped, row)) + r" \\" for row in table.rows]
-        lines += [r"\bottomrule", r"\end{tabular}"]
-    lines += [f"% {note}" for note in [*notes(comparison, layout), f"Signature: {comparison.signature}"]]
+    """A ``table`` environment, or a ``longtable`` if it is longer than a page."""
+    return _document(paper_of(comparison, layout))
+
+
+def sets_as_latex(result: SetComparison, layout: Layout) -> str:
+    """A table of systems and test sets for each metric."""
+    return _document(paper_of_sets(result, layout))
+
+
+def _document(paper: Paper) -> str:
+    """The tables, each with a label, and the remarks as comments."""
+    long = any(len(table.rows) > LONG for table, _ in paper.tables)
+    lines = ["% needs \\usepackage{booktabs}" + (" and \\usepackage{longtable}" if long else "")]
+    for number, (table, caption) in enumerate(paper.tables, 1):
+        lines += _table(table, caption, "tab:reshuffle" + (f"-{number}" if number > 1 else ""))
+    lines += [f"% {' '.join(remark.split())}" for remark in paper.remarks]
     return "\n".join(lines) + "\n"
 
 
-# A number, or an interval.
-NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?: to [-+]?\d[\d.,]*)?")
+def _table(table: Table, caption: str, label: str) -> Iterator[str]:
+    head = [r"\toprule", _row(table.header), r"\midrule"]
+    body = []
+    for number, (row, bold) in enumerate(zip(table.rows, table.bold, strict=True)):
+        body += [r"\midrule"] * (number in table.rules) + [_row(row, bold)]
+    captioned = f"\\caption{{{_escaped(caption)}}}\\label{{{label}}}"
+    columns = _columns(table)
+    if len(table.rows) > LONG:
+        yield from [f"\\begin{{longtable}}{{{columns}}}", f"{captioned} \\\\", *head, r"\endfirsthead", *head]
+        yield from [r"\endhead", r"\bottomrule", r"\endfoot", *body, r"\end{longtable}"]
+        return
+    yield from [r"\begin{table}", r"\centering", captioned, *_size(table)]
+    yield from [f"\\begin{{tabular}}{{{columns}}}", *head, *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+
+
+def _columns(table: Table) -> str:
+    """The columns: names to the left, numbers to the right, with more space before those of the next metric."""
+    kinds = ["l" if index < table.n_names else "r" for index in range(len(table.header))]
+    for index in table.breaks if len(table.breaks) + 2 < len(kinds) else ():
+        kinds[index] = f"@{{\\hskip 1.5em}}{kinds[index]}"
+    return "".join(kinds)
+
+
+def _size(table: Table) -> list[str]:
+    """A smaller size for a table that would be wider than the text of an article."""
+    columns = zip(table.header, *table.rows, strict=True)
+    points = sum(POINTS * max(map(len, column)) + 2 * COLSEP for column in columns)
+    if points <= TEXT_WIDTH:
+        return []
+    return [r"\small"] if 0.9 * points <= TEXT_WIDTH else [r"\footnotesize\setlength{\tabcolsep}{3pt}"]
+
+
+def _row(cells: Sequence[str], bold: Sequence[bool] = ()) -> str:
+    flags = bold or [False] * len(cells)
+    row = " & ".join(_cell(cell, flag) for cell, flag in zip(cells, flags, strict=True))
+    # A line break takes a star or a bracket that follows it as its own argument.
+    return ("{}" if row[:1] in "[*" and row else "") + row + r" \\"
+
+
+def _cell(cell: str, bold: bool) -> str:
+    # The spaces at the end keep numbers without a mark in line with those that have one.
+    shown = _escaped(cell.rstrip()) if cell.strip() else ""
+    shown = f"\\textbf{{{shown}}}" if bold and shown else shown
+    marks = len(cell) - len(cell.rstrip())
+    return f"{shown}\\phantom{{{'*' * marks}}}" if shown and marks else shown
+
+
+# A number, or an interval, perhaps with marks.
+NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?: to [-+]?\d[\d.,]*)?[*†]*")
 
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
-        "Δ": r"$\Delta$",
-        "†": r"\textdagger{}",
+        "`": r"\`{}",
+        "\0": "{}",
+        "|": r"\textbar{}",
+        '"': r"\char34{}",
         "<": "$<$",
         ">": "$>$",
+        "Δ": r"$\Delta$",
+        "α": r"$\alpha$",
+        "≤": r"$\leq$",
+        "≥": r"$\geq$",
+        "−": "$-$",
+        "×": r"$\times$",
+        "†": r"\textdagger{}",
+        "–": "--",
+        "—": "---",
+        "…": r"\ldots{}",
         **{c: f"\\{c}" for c in "&%$#_{}"},
     }
 )
 
 
-def _escaped(cell: str) -> str:
-    escaped = cell.translate(_ESCAPES)
+def _escaped(text: str) -> str:
+    plain = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    # Two hyphens would become a dash; NUL stands for the braces that keep them apart.
+    escaped = re.sub("-(?=-)", "-\0", plain).translate(_ESCAPES)
     # A minus sign in numbers only: a hyphen in a name stays a hyphen.
-    return re.sub(r"-(?=\d)", "$-$", escaped) if NUMBERS.fullmatch(cell) else escaped
+    return re.sub(r"-(?=\d)", "$-$", escaped) if NUMBERS.fullmatch(plain) else escaped

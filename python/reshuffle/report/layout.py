@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..errors import InputError, listed, quoted, unknown_name
-from ..results import Caveat, Comparison, Ranking
+from ..errors import InputError, quoted, unknown_name
+from ..results import Caveat, Comparison, Ranking, SetComparison
 from ..validate import check_integer
 from .terminal import Terminal
 
@@ -37,7 +37,10 @@ class Layout:
     names : mapping of str to str
         What to call some systems in the report.
     table : str or None
-        For formats that hold one table per file: ``systems`` or ``pairs``.
+        For formats that hold one table per file: ``systems`` or ``pairs``. None for the pairs, or the systems if there
+        are only scores.
+    methods : bool
+        In text, add the paragraph for a paper and the BibTeX entries of what it cites.
     """
 
     terminal: Terminal = field(default_factory=Terminal)
@@ -46,10 +49,13 @@ class Layout:
     digits: int | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     table: str | None = None
+    methods: bool = False
 
     def __post_init__(self) -> None:
         if self.digits is not None:
             check_integer("digits", self.digits, 0, MAX_DIGITS)
+        if not isinstance(self.names, Mapping):
+            raise InputError(f"names must be a dict of names by system, got {quoted(self.names)}")
 
     def name(self, system: str) -> str:
         """The name of a system in the report."""
@@ -60,6 +66,11 @@ class Layout:
         if self.pairs is None:
             return not self.triangle and 0 < len(comparison.comparisons) <= FEW
         return self.pairs and bool(comparison.comparisons)
+
+    def shows_intervals(self, comparison: Comparison) -> bool:
+        """Whether the report has confidence intervals. The first table has no room for them under several metrics."""
+        has_room = len(comparison.metrics) == 1 or (comparison.baseline is None and not comparison.rankings)
+        return comparison.interval is not None and (has_room or self.shows_pairs(comparison))
 
     def shows_details(self, comparison: Comparison) -> bool:
         """Whether tables of the parts of scores follow a table of scores under several metrics."""
@@ -79,6 +90,24 @@ class Layout:
         if not self.names:
             return comparison
         check_names(self.names, comparison.systems)
+        return self._renamed(comparison)
+
+    def apply_to_sets(self, result: SetComparison) -> SetComparison:
+        """The same for several test sets. Names of systems that were left out are allowed."""
+        first, *_ = result.sets.values()
+        if self.triangle:
+            check_triangle(len(first.systems), first.baseline is None)
+        if not self.names:
+            return result
+        check_names(self.names, [*first.systems, *result.dropped])
+        return replace(
+            result,
+            sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
+            average=None if result.average is None else self._renamed(result.average),
+            dropped=tuple(map(self.name, result.dropped)),
+        )
+
+    def _renamed(self, comparison: Comparison) -> Comparison:
         return replace(
             comparison,
             systems=tuple(map(self.name, comparison.systems)),
@@ -108,20 +137,25 @@ class Layout:
         )
 
 
-def check_names(names: Mapping[str, str], systems: tuple[str, ...]) -> None:
-    """Raise :class:`InputError` for a name of no system, or for a name that two systems would have."""
-    where = getattr(names, "where", lambda system: "names")
-    shown: dict[str, str] = {}
-    for system in names:
+def check_names(
+    names: Mapping[str, str], systems: Sequence[str], where: Callable[[str], str] = lambda system: "names"
+) -> None:
+    """Raise :class:`InputError` for a name of no system, or for a name that two systems would have.
+
+    ``where`` says where the name of a system comes from.
+    """
+    for system, name in names.items():
         if system not in systems:
-            raise InputError(f"{where(system)}: {unknown_name('system', system, systems)}")
+            raise InputError(f"{where(system)}: {unknown_name('system', str(system), systems)}")
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"{where(system)}: expected a name to display for {quoted(system)}, got {quoted(name)}")
+    shown: dict[str, str] = {}
     for system in systems:
         name = names.get(system, system)
         if name in shown:
+            both = f"{quoted(shown[name])} and {quoted(system)}"
             source = where(system if system in names else shown[name])
-            raise InputError(
-                f"{source}: {listed([shown[name], system])} would both be called {quoted(name)}: choose different names"
-            )
+            raise InputError(f"{source}: {both} would both be called {quoted(name)}: choose different names")
         shown[name] = system
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
 from .layout import Layout
 
-__all__ = ["CAVEATS", "EXACT", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
+__all__ = ["CAVEATS", "EXACT", "RANK", "ci", "counted", "joined", "notes", "number", "strata", "worded"]
 
 # What the error rates of adjustments are rates of.
 RATES: Mapping[str, str] = {
@@ -18,6 +18,9 @@ RATES: Mapping[str, str] = {
 }
 
 Values = Mapping[str, Any]
+
+# Caveats of intervals, which do not help a reader who sees none.
+OF_INTERVALS = {"few-draws", "star-and-interval"}
 
 # The mark of exact p-values in tables.
 EXACT = "†"
@@ -31,45 +34,42 @@ def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
         if comparison.lacks_scores(metric.name):
             yield _missing(comparison, metric.name)
     if comparison.baseline is None and comparison.rankings:
-        yield _ranks(comparison)
+        yield from _ranks(comparison)
     if comparison.test is not None and comparison.alpha is not None:
         yield from _test(comparison, comparison.test, number(comparison.alpha))
-    if comparison.interval is not None and comparison.confidence_level is not None:
+    shows_intervals = layout.shows_intervals(comparison)
+    if comparison.interval is not None and comparison.confidence_level is not None and shows_intervals:
         yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
     yield from _not_shown(comparison, layout)
-    yield from map(worded, comparison.caveats)
+    hidden = set() if shows_intervals else OF_INTERVALS
+    yield from (worded(caveat) for caveat in comparison.caveats if caveat.kind not in hidden)
 
 
-def _ranks(comparison: Comparison) -> str:
+# How the sentence about ranks begins.
+RANK = "Rank:"
+
+
+def _ranks(comparison: Comparison) -> Iterator[str]:
     """What the ranks and letters are."""
-    level = number(100 * (1 - (comparison.alpha or 0)))
-    certain = (
-        f"{level}% for all systems at once"
-        if comparison.rankings[0].simultaneous
-        else "not adjusted for all systems at once"
-    )
-    ranks = f"Rank: the ranks that the tests leave open, {certain}."
-    if all(ranking.groups is None for ranking in comparison.rankings):
-        return f"{ranks} Letters for groups are left out: more than 26 would be needed."
-    return f"{ranks} Group: systems that share a letter do not differ significantly."
+    level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
+    simultaneous = all(ranking.simultaneous for ranking in comparison.rankings)
+    certain = f"{level}% confidence for all at once" if simultaneous else "not adjusted"
+    ranks = f"{RANK} what the tests leave open, {certain}."
+    if any(ranking.groups is not None for ranking in comparison.rankings):
+        yield ranks
+        yield "Group: systems with a letter in common do not differ significantly."
+    else:
+        yield f"{ranks} No letters: there are more than 26 groups."
 
 
 def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """What the report leaves out to stay short, and how to see it."""
-    several = len(comparison.metrics) > 1
-    if comparison.comparisons and not layout.shows_pairs(comparison):
-        if comparison.baseline is None or several:
-            intervals = ", intervals" if comparison.interval is not None else ""
-            of_scores = " and the intervals of scores" if intervals and several else ""
-            tests = (
-                counted(len(comparison.comparisons), "pair")
-                if comparison.baseline is None
-                else counted(len(comparison.comparisons), "comparison")
-            )
-            yield f"Differences{intervals} and p of the {tests}{of_scores}: --pairs (pairs=True), json or csv."
-    if several and not comparison.comparisons and not layout.shows_details(comparison):
-        if any(score.details for score in comparison.scores):
-            yield "The parts of the scores, such as precisions: choose one metric, or json."
+    several, tests = len(comparison.metrics) > 1, len(comparison.comparisons)
+    if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
+        intervals = ", p and all intervals" if comparison.interval is not None else " and p"
+        yield f"--pairs (pairs=True), json and csv have the differences{intervals} of the {tests:,} tests."
+    if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
+        yield "The parts of the scores, such as precisions, are in json, and in the table of a single metric."
 
 
 def worded(caveat: Caveat) -> str:
@@ -148,7 +148,8 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
     starred = "adjusted p" if comparison.family_size > 1 else "p"
     yield f"p: {test.title},{replicates} {test.alternative}; * {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
-    if test.adjustment is not None and test.adjustment_rate is not None and len(comparison.comparisons) > 1:
+    several = len(comparison.comparisons) * test.n_sets > 1
+    if test.adjustment is not None and test.adjustment_rate is not None and several:
         yield _adjusted(comparison, test, test.adjustment_rate)
 
 
@@ -158,19 +159,21 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
     pairs = counted(tests // metrics, "pair")
     method = f"Adjusted p: {test.adjustment_title}"
     controlled = f"{rate} ≤ {number(alpha)}: {RATES[rate]}"
+    on_sets = "" if test.n_sets == 1 else f" on each of {test.n_sets:,} test sets"
     if metrics == 1:
-        return f"{method} over {pairs}; {controlled}."
-    if test.family == "all":
-        return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics; {controlled}."
+        return f"{method} over {pairs}{on_sets}; {controlled}."
+    if test.family in ("set", "all"):
+        tests *= test.n_sets
+        return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics{on_sets}; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
     together = f"Over the {metrics:,} metrics together"
     limits = (
         f"may be up to {number(min(1, round(metrics * alpha, 12)))}; family 'all' (--family all) keeps it at "
-        f"{number(alpha)} over the {tests:,} tests."
+        f"{number(alpha)} over the {tests * test.n_sets:,} tests."
     )
     if comparison.family_size == 1:
         return f"Each metric is a family of one test, so p needs no adjustment. {together}, {RATES[rate]} {limits}"
-    return f"{method} over {pairs} under each metric; {controlled} under a metric. {together} it {limits}"
+    return f"{method} over {pairs} under each metric{on_sets}; {controlled} under a metric. {together} it {limits}"
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
@@ -183,6 +186,8 @@ def _unit(comparison: Comparison) -> str:
 
 
 def _within(comparison: Comparison) -> str:
+    if comparison.averaged_over:
+        return " within each test set"
     return "" if comparison.n_strata is None else f" within {strata(comparison.n_strata)}"
 
 
@@ -200,7 +205,10 @@ def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> s
 def _simultaneous(comparison: Comparison, level: float) -> str:
     """What simultaneous intervals are and promise."""
     tests, metrics = len(comparison.comparisons), len(comparison.metrics)
-    if tests == 1:
+    n_sets = 1 if comparison.test is None else comparison.test.n_sets
+    if n_sets > 1:
+        of = f"all {comparison.family_size:,} intervals of a family at once, on {n_sets:,} test sets"
+    elif tests == 1:
         of = "the only difference"
     elif comparison.family_size == 1:
         of = "each of them, because each metric is a family of one"
@@ -348,6 +356,10 @@ def _not_exchangeable(values: Values) -> str:
     )
 
 
+def _not_ranked(values: Values) -> str:
+    return f"{values['metric']}: no ranking, because pairs of systems were compared on different segments."
+
+
 def _not_adjusted(values: Values) -> str:
     return (
         f"With the stopping rule {values['rule']}, p is only an estimate and cannot be adjusted for "
@@ -465,6 +477,7 @@ CAVEATS: Mapping[str, Callable[[Values], str]] = {
     "other-test": _other_test,
     "dependence": _dependence,
     "not-exchangeable": _not_exchangeable,
+    "not-ranked": _not_ranked,
     "not-adjusted": _not_adjusted,
     "many-tests": _many_tests,
     "few-units": _few_units,

@@ -1,25 +1,144 @@
-"""Reports of comparisons on several test sets: those of each test set, and that of the averages."""
+"""Text about several test sets: the averages first, then the scores on each test set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from ..results import Comparison, SetComparison
-from .layout import Layout
-from .text import as_text
+from ..results import Comparison, SetComparison, UsedMetric
+from .cells import Table, decimals_of
+from .conclusions import conclusions, conclusions_of_sets
+from .layout import FEW, Layout
+from .notes import RANK, counted, joined, notes
+from .systems import has_ranks, is_significant, sorted_systems
+from .tables import tables
+from .text import paragraph, prose, table_as_text
 
-__all__ = ["sets_as_text"]
+__all__ = ["content_of_sets", "notes_of_sets", "set_tables", "sets_as_text"]
+
+AVERAGE = "Average"
+# More test sets are counted instead of named.
+MAX_NAMED = 4
 
 
 def sets_as_text(result: SetComparison, layout: Layout) -> str:
-    """The report of each test set under its name, then that of the average."""
-
-    def parts() -> Iterator[tuple[str, Comparison]]:
+    """The averages, the scores on each test set, what the tests conclude, the pairs on request, and the notes."""
+    terminal, parts = layout.terminal, []
+    shown = _with_choice(result, layout)
+    if result.average is not None:
+        first, *others = (table_as_text(table, terminal) for table in tables(result.average, shown))
+        parts += [first, paragraph(conclusions(result.average, layout), terminal), *others]
+    parts += [table_as_text(table, terminal) for table in set_tables(result, layout)]
+    parts.append(paragraph(conclusions_of_sets(result), terminal))
+    if shown.pairs or layout.triangle:
         for name, comparison in result.sets.items():
-            yield f"Test set {name}", comparison
-        if result.average is not None:
-            yield f"Average over {len(result.sets):,} test sets", result.average
+            own = [table_as_text(_headed(name, table), terminal) for table in tables(comparison, shown)]
+            parts += [own[0], paragraph(conclusions(comparison, layout), terminal), *own[1:]]
+    parts.append(prose(notes_of_sets(result, shown), result.signature, terminal))
+    return "\n".join(filter(None, parts))
 
-    shown = [f"{title}\n\n{as_text(comparison, layout)}" for title, comparison in parts()]
-    dropped = f"Left out, because not every test set has them: {', '.join(result.dropped)}\n" if result.dropped else ""
-    return "\n".join([*shown, f"{dropped}Signature: {result.signature}\n"])
+
+def content_of_sets(result: SetComparison, layout: Layout) -> tuple[list[Table], list[str]]:
+    """The tables of the text report, and its sentences, for formats that do not mix them."""
+    shown = _with_choice(result, layout)
+    found: list[Table] = []
+    sentences: list[str] = []
+    if result.average is not None:
+        found += tables(result.average, shown)
+        sentences += conclusions(result.average, layout)
+    found += set_tables(result, layout)
+    sentences += conclusions_of_sets(result)
+    if shown.pairs or layout.triangle:
+        for name, comparison in result.sets.items():
+            found += (_headed(name, table) for table in tables(comparison, shown))
+            sentences += (f"{name}: {sentence}" for sentence in conclusions(comparison, layout))
+    return found, [*sentences, *notes_of_sets(result, shown)]
+
+
+def _with_choice(result: SetComparison, layout: Layout) -> Layout:
+    """The layout with ``pairs`` decided, for all test sets alike."""
+    each = [*result.sets.values(), *([] if result.average is None else [result.average])]
+    few = sum(len(comparison.comparisons) for comparison in each) <= FEW
+    return replace(layout, pairs=few and not layout.triangle) if layout.pairs is None else layout
+
+
+def _headed(name: str, table: Table) -> Table:
+    return replace(table, title=f"{name}: {table.title}")
+
+
+def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
+    """For each metric a table of systems × test sets, with the letters of the systems or their stars."""
+    order = sorted_systems(result.average or next(iter(result.sets.values())))
+    by_name = dict(result.sets) if result.average is None else {AVERAGE: result.average, **result.sets}
+    for metric in next(iter(by_name.values())).metrics:
+        header = ["System", *by_name]
+        title = f"{metric.name} on {counted(len(result.sets), 'test set')}"
+        table = Table(title if metric.higher_is_better else f"{title}, lower is better", header,
+                      breaks=(*range(2, len(header)),))  # fmt: skip
+        columns = [_column(comparison, metric, layout) for comparison in by_name.values()]
+        for system in order:
+            cells, bold = zip(*(column[system] for column in columns), strict=True)
+            table.add([system, *cells], [all(bold), *bold])
+        yield table
+
+
+def _column(comparison: Comparison, metric: UsedMetric, layout: Layout) -> dict[str, tuple[str, bool]]:
+    """The cell of each system on one test set, and whether it is bold."""
+    scores = [score for score in comparison.scores if score.metric == metric.name]
+    decimals = decimals_of(scores, layout.digits)
+    marks, bold = _marks(comparison, metric)
+    # Spaces keep the scores in line with each other.
+    width = max(map(len, marks.values()), default=0)
+    return {
+        score.system: (f"{score.score:.{decimals}f}{marks.get(score.system, ''):<{width}}", score.system in bold)
+        for score in scores
+    }
+
+
+def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], set[str]]:
+    """What follows the score of each system, and the systems in bold."""
+    if comparison.baseline is not None:
+        starred = {
+            pair.system
+            for pair in comparison.comparisons
+            if pair.metric == metric.name and is_significant(comparison, pair)
+        }
+        return {system: "*" if system in starred else "" for system in comparison.systems}, starred
+    for ranking in comparison.rankings if has_ranks(comparison) else ():
+        if ranking.metric == metric.name:
+            letters = {ranked.system: f" {ranked.letters}" for ranked in ranking.systems if ranked.letters}
+            return letters, set(ranking.best)
+    return {}, set()
+
+
+def notes_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
+    """The notes of all test sets and of the average, each only once."""
+    if result.dropped:
+        yield f"Left out, because not every test set has them: {joined(result.dropped)}."
+    # Without an average and the tables of each set, letters are shown but no ranks.
+    hidden = () if result.average is not None or layout.pairs or layout.triangle else RANK
+    found: dict[str, list[str]] = {}
+    names = [*([] if result.average is None else [AVERAGE]), *result.sets]
+    for name, comparison in zip(names, _all(result), strict=True):
+        for note in notes(comparison, layout):
+            if not note.startswith(hidden):
+                found.setdefault(note, []).append(name)
+    for note, of in found.items():
+        yield f"{_where(of, result.sets, len(names))}{note}"
+
+
+def _all(result: SetComparison) -> Iterator[Comparison]:
+    if result.average is not None:
+        yield result.average
+    yield from result.sets.values()
+
+
+def _where(names: list[str], sets: Mapping[str, Comparison], n_all: int) -> str:
+    """The test sets that a note is about, as its beginning."""
+    if len(names) == n_all:
+        return ""
+    if names == [*sets]:
+        return "Each test set: "
+    if len(names) <= MAX_NAMED:
+        return f"{joined(names)}: "
+    return f"{len(names):,} of {n_all:,} test sets: "

@@ -25,7 +25,7 @@ __all__ = [
 
 
 def sorted_systems(comparison: Comparison) -> list[str]:
-    """The systems from best to worst under the first metric, but the baseline first. Ties are in the order of the input."""
+    """The systems from best to worst under the first metric, in the order of the input if equal; the baseline first."""
     first = comparison.metrics[0]
     sign = -1 if first.higher_is_better else 1
     scores = {s.system: sign * s.score for s in comparison.scores if s.metric == first.name}
@@ -42,7 +42,8 @@ def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) ->
     columns = _Columns(comparison, metric, layout, complete=True)
     details = _Details([] if comparison.comparisons else list(columns.scores.values()))
     header = ["System", *columns.header, *details.header]
-    table = Table(_title(comparison, [metric]), header, breaks=(*range(1 + len(columns.header), len(header)),))
+    title = _title(comparison, [metric]) if len(comparison.metrics) == 1 else _with_direction(metric)
+    table = Table(title, header, breaks=(*range(1 + len(columns.header), len(header)),))
     cluster = None
     for system in sorted_systems(comparison):
         if cluster is not None and columns.cluster(system) != cluster:
@@ -163,15 +164,21 @@ class _Columns:
         return self.ranks[system].cluster if self.ranks else None
 
 
+def _with_direction(metric: UsedMetric) -> str:
+    return metric.name + ("" if metric.higher_is_better else ", lower is better")
+
+
 def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
     if len(metrics) == 1:
-        title = metrics[0].name + ("" if metrics[0].higher_is_better else ", lower is better")
+        title = _with_direction(metrics[0])
     else:
         title = joined(m.name + ("" if m.higher_is_better else " (lower is better)") for m in metrics)
     segments = counted(comparison.n_segments, "segment")
     if comparison.unit != "segment":
         segments += f" in {counted(comparison.n_units, comparison.unit)}"
-    if comparison.n_strata is not None:
+    if comparison.averaged_over:
+        segments += f" of {counted(len(comparison.averaged_over), 'test set')}"
+    elif comparison.n_strata is not None:
         segments += f" in {strata(comparison.n_strata)}"
     references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""
     return f"{title}: {segments}, {references}{counted(len(comparison.systems), 'system')}"

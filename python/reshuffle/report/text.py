@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from ..results import Comparison
 from .cells import Table
@@ -12,7 +13,7 @@ from .notes import notes
 from .tables import tables
 from .terminal import PROSE_WIDTH, Terminal
 
-__all__ = ["as_text", "prose", "table_as_text"]
+__all__ = ["as_text", "paragraph", "prose", "table_as_text"]
 
 # A name is never folded to fewer characters than this.
 MIN_NAME = 8
@@ -22,15 +23,19 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 def as_text(comparison: Comparison, layout: Layout) -> str:
     """The systems, what the tests conclude, further tables, the notes, and the signature on one line."""
     first, *others = (table_as_text(table, layout.terminal) for table in tables(comparison, layout))
-    answer = "".join(f"{line}\n" for line in _wrapped_all(conclusions(comparison, layout), layout.terminal))
+    answer = paragraph(conclusions(comparison, layout), layout.terminal)
     below = prose(notes(comparison, layout), comparison.signature, layout.terminal)
     return "\n".join([first, *([answer] if answer else []), *others, below])
 
 
 def prose(sentences: Iterable[str], signature: str, terminal: Terminal) -> str:
     """Sentences in lines that fit the terminal, and the signature on one line, so that it can be copied."""
-    lines = [*_wrapped_all(sentences, terminal), f"Signature: {signature}"]
-    return "".join(f"{line}\n" for line in lines)
+    return f"{paragraph(sentences, terminal)}Signature: {signature}\n"
+
+
+def paragraph(sentences: Iterable[str], terminal: Terminal) -> str:
+    """Sentences, each from the start of a line, in lines that fit the terminal."""
+    return "".join(f"{line}\n" for line in _wrapped_all(sentences, terminal))
 
 
 def _wrapped_all(sentences: Iterable[str], terminal: Terminal) -> Iterator[str]:
@@ -53,18 +58,24 @@ def _parts_that_fit(table: Table, width: int | None) -> list[_Grid]:
         return [whole]
     n_names = table.n_names
     # Names can be folded, so they leave three quarters of the width to the numbers.
-    names = min(sum(whole.widths[:n_names]) + table.gap * (n_names - 1), width // 4)
-    ends = [*table.breaks, len(table.header)]
-    parts = [[*range(ends[0])]]
-    used = names + sum(whole.widths[n_names : ends[0]]) + table.gap * (ends[0] - n_names)
-    for start, end in zip(ends, ends[1:]):  # noqa: B905 (the second is shorter)
-        more = sum(whole.widths[start:end]) + table.gap * (end - start)
-        if used + more > width:
+    names = min(whole.width_of(range(n_names)), width // 4)
+    parts = [[*range(n_names)]]
+    for start, end in pairwise([n_names, *table.breaks, len(table.header)]):
+        numbers = [*parts[-1][n_names:], *range(start, end)]
+        if len(parts[-1]) > n_names and names + whole.gaps[n_names - 1] + whole.width_of(numbers) > width:
             parts.append([*range(n_names)])
-            used = names
         parts[-1] += range(start, end)
-        used += more
-    return [whole.part(columns).narrowed(width) for columns in parts]
+    return [grid for columns in parts for grid in _fitted(whole, columns, width)]
+
+
+def _fitted(whole: _Grid, columns: Sequence[int], width: int) -> list[_Grid]:
+    """Some columns of a table, split again if the names cannot be folded enough."""
+    part = whole.part(columns).narrowed(width)
+    n_names = whole.n_names
+    while part.width > width and len(part.widths) > n_names + 1:
+        part = whole.part(columns[: len(part.widths) - 1]).narrowed(width)
+    rest = columns[len(part.widths) :]
+    return [part, *(_fitted(whole, [*columns[:n_names], *rest], width) if rest else [])]
 
 
 class _Grid:
@@ -82,6 +93,9 @@ class _Grid:
         self.header, self.rows, self.bold, self.rules = header, rows, bold, rules
         self.n_names, self.gap = n_names, gap
         self.widths = [max(map(_cell_width, column)) for column in zip(header, *rows, strict=True)]
+        # Behind each column. Numbers that have room for a star may stand side by side, names may not.
+        self.gaps = [gap if index >= n_names else max(gap, 1) for index in range(len(header))]
+        self.gaps[-1] = 0
 
     @classmethod
     def from_table(cls, table: Table) -> _Grid:
@@ -90,7 +104,11 @@ class _Grid:
 
     @property
     def width(self) -> int:
-        return sum(self.widths) + self.gap * (len(self.widths) - 1)
+        return self.width_of(range(len(self.widths)))
+
+    def width_of(self, columns: Sequence[int]) -> int:
+        """The width of some columns with the gaps between them."""
+        return sum(self.widths[index] for index in columns) + sum(self.gaps[index] for index in columns[:-1])
 
     def part(self, columns: Sequence[int]) -> _Grid:
         """Some of the columns, without rows in which all numbers would be empty."""
@@ -138,8 +156,9 @@ def _row(grid: _Grid, row: Sequence[Sequence[str]], bold: Sequence[bool], termin
             text = cell[line] if line < len(cell) else ""
             padding = " " * (grid.widths[index] - _width(text))
             styled = _styled(text, bold[index], terminal)
-            shown.append(styled + padding if index < grid.n_names else padding + styled)
-        yield (" " * grid.gap).join(shown).rstrip()
+            shown += [styled, padding] if index < grid.n_names else [padding, styled]
+            shown.append(" " * grid.gaps[index])
+        yield "".join(shown).rstrip()
 
 
 def _styled(text: str, bold: bool, terminal: Terminal) -> str:

@@ -28,11 +28,11 @@ def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Tabl
     # Differences of small scores would be rounded to 0.
     complete = len(systems) <= MAX_COMPLETE or layout.digits is not None or decimals > 4
     numbers = range(1, len(systems) + 1)
-    header = ["System", *(f"{number} " for number in numbers[:-1])]
-    table = Table(_title(metric), header, breaks=(*range(2, len(header)),), gap=1 if complete else 0)
+    header = ["", "System", *(f"{number} " for number in numbers[:-1])]
+    table = Table(_title(metric), header, 2, breaks=(*range(3, len(header)),), gap=1 if complete else 0)
     for row, system in enumerate(systems):
-        cells = [f"{numbers[row]:>{len(str(len(systems)))}} {system}"]
-        bold = [False]
+        cells = [f"{numbers[row]:>{len(str(len(systems)))}}", system]
+        bold = [False, False]
         for column in range(len(systems) - 1):
             value, star = pairs[systems[column], system] if column < row else (None, " ")
             cells.append("" if value is None else f"{_cell(value, decimals, complete)}{star}")

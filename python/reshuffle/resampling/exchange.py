@@ -96,6 +96,8 @@ class _Moments:
             systems_a = systems_b = both
         cross = self._products(systems_a, systems_b)
         at_a, at_b = np.searchsorted(systems_a, a), np.searchsorted(systems_b, b)
+        if systems_a is systems_b:
+            self._own.update(zip(both.tolist(), np.einsum("sisj->sij", cross).copy(), strict=True))
         own_a, own_b = self._own_moments(systems_a), self._own_moments(systems_b)
         return own_a[at_a], own_b[at_b], cross[at_a, :, at_b, :]
 
@@ -124,9 +126,13 @@ class _Moments:
 
     def _deviations(self, systems: Index, block: slice) -> Scores:
         """The deviations of counts from their overall means, times the root of the weights: (units, systems · K)."""
-        deviations = self._counts[systems, block] - self._means[systems, None]
-        weighted = deviations * self._weights[block, None]
-        return np.asarray(weighted.swapaxes(0, 1).reshape(weighted.shape[1], -1))
+        # In the order of the result, so that nothing is copied; ``systems`` is sorted.
+        adjacent = systems[-1] - systems[0] + 1 == len(systems)
+        counts = self._counts[slice(systems[0], systems[-1] + 1) if adjacent else systems, block].swapaxes(0, 1)
+        deviations = np.empty(counts.shape)
+        np.subtract(counts, self._means[systems], out=deviations)
+        deviations *= self._weights[block, None, None]
+        return deviations.reshape(len(deviations), -1)
 
     def _means_of_strata(self, systems: Index) -> Scores:
         """The deviations of the strata's means, scaled so that their products can be subtracted from the moments."""

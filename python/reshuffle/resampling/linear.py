@@ -20,8 +20,8 @@ __all__ = ["gradient", "linear_variances", "linear_variances_of_differences", "r
 # Numerical derivatives use a step of total/2^16, for which the truncation and rounding errors are about 1e-10 each.
 STEP_BITS = 16
 
-# Numbers in memory at a time: 8 MB, whatever the number of segments.
-CELLS = 1 << 20
+# Numbers in memory at a time: 2 MB, whatever the number of segments.
+CELLS = 1 << 18
 # Variances of differences below this share of the variances of both scores are dominated by rounding errors.
 SMALLEST = 2.0**-30
 
@@ -104,11 +104,12 @@ def linear_variances_of_differences(
     slopes = np.concatenate([gradient(metric, counts[[x]], totals[[x]]) for x in range(k)])
     weights, products = np.sqrt(strata.factors), np.zeros((k, k))
     sums = np.zeros((k, strata.n_strata))
-    size = max(1, CELLS // (k * n_counts))
+    size = max(1, CELLS // max(k, n_counts))
     for first in range(0, n, size):
         block = slice(first, first + size)
-        deviations = counts[:, block] - (totals / n)[:, None]
-        values = (deviations @ slopes[:, :, None])[:, :, 0]
+        values = np.stack(
+            [(rows[block] - mean) @ slope for rows, mean, slope in zip(counts, totals / n, slopes, strict=True)]
+        )
         if strata.n_strata > 1:  # the mean of a single stratum is 0
             sums += [np.bincount(strata.index[block], row, strata.n_strata) for row in values]
         values *= weights[block]

@@ -27,6 +27,8 @@ class Caveat:
         - ``dependence``: the correlation of segments within documents under a metric, and the design effect;
         - ``not-exchangeable``: some differences under a metric have the wrong spread over shuffles, because the
           systems' outputs are not exchangeable; the worst pair, and a test to use instead;
+        - ``not-ranked``: there is no ranking under a metric, because scores are missing and pairs of systems were
+          compared on different segments;
         - ``not-adjusted``: p-values are not adjusted although there are several tests, because the stopping rule only
           estimates p;
         - ``many-tests``: p-values are not adjusted; the probability of at least one false positive, and the level for

@@ -128,12 +128,15 @@ class UsedMetric:
     higher_is_better : bool
     evaluations : int or None
         For functions of texts, the number of calls; else None.
+    source : str or None
+        The ACL id or DOI of the paper that defines it. None for external scores and functions.
     """
 
     name: str
     signature: str
     higher_is_better: bool
     evaluations: int | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,8 @@ class UsedTest:
         comparisons, too.
     stopping : str or None
         The stopping rule of the shuffles as signatures write it, if there was one.
+    source, adjustment_source : str or None
+        The papers of the test and of the adjustment, as in their registries.
     """
 
     name: str
@@ -174,6 +179,8 @@ class UsedTest:
     family: str | None = None
     n_sets: int = 1
     stopping: str | None = None
+    source: str | None = None
+    adjustment_source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +195,15 @@ class UsedInterval:
         Whether it is computed from bootstrap draws.
     simultaneous : bool
         Whether the intervals of differences are simultaneous instead.
+    source : str or None
+        The paper of the interval, as in the registry.
     """
 
     name: str
     title: str
     draws: bool
     simultaneous: bool = False
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +277,12 @@ class Comparison:
     System     BLEU         Δ       p  adjusted p
     ─────────────────────────────────────────────
     baseline  71.19  baseline
-    tuned     73.24     +2.05  0.1622      0.1622
     larger    81.38    +10.19  0.0002     0.0002*
+    tuned     73.24     +2.05  0.1622     0.1622
     rules     54.09    -17.10  0.0002     0.0002*
+    <BLANKLINE>
+    larger is better than baseline, rules is worse, tuned is not separated from it under BLEU.
+    Minimum detectable difference (80% power, median pair): BLEU 4.65 (4.24 to 4.82).
     <BLANKLINE>
     p: centred and percentile bootstrap, 10,000 draws, two-sided; * adjusted p ≤ 0.05.
     Adjusted p: step-down maxT over 3 pairs; ...
@@ -414,13 +427,33 @@ class Comparison:
         calls = listed(f"pair({quoted(p.system)}, {quoted(p.baseline)})" for p in others)
         raise InputError(f"{shown} {problem}; its comparisons: {calls}")
 
-    def render(self, fmt: Format = "text") -> str:
+    def render(
+        self,
+        fmt: Format = "text",
+        *,
+        pairs: bool | None = None,
+        triangle: bool = False,
+        digits: int | None = None,
+        names: Mapping[str, str] | None = None,
+        table: str | None = None,
+    ) -> str:
         """A report as a string, ending in a newline.
 
         Parameters
         ----------
         fmt : str
             As ``--format`` of the command line; a name in :data:`reshuffle.report.FORMATS`.
+        pairs : bool, optional
+            Whether to show tables of all comparisons, with differences, intervals and p-values. By default they are
+            shown if there are at most 12.
+        triangle : bool
+            Show the pairs as a triangular matrix of differences and stars, for at most 20 systems.
+        digits : int, optional
+            The decimals of scores and differences, from 0 to 15; chosen for each metric by default.
+        names : mapping of str to str, optional
+            What to call some systems. The formats for programs, json and csv, keep the names of the input.
+        table : str, optional
+            For formats that hold one table per file: ``systems`` or ``pairs``.
 
         Returns
         -------
@@ -429,7 +462,7 @@ class Comparison:
         Raises
         ------
         InputError
-            If there is no such format.
+            If there is no such format, if an option is out of range, or if a name is for no system.
 
         Examples
         --------
@@ -443,9 +476,55 @@ class Comparison:
         <BLANKLINE>
         - Signature: `TER|nrefs:1|...
         """
-        from ..report import render
+        from ..report import Layout, render
 
-        return render(self, fmt)
+        layout = Layout(
+            pairs=pairs, triangle=triangle, digits=digits, names={} if names is None else names, table=table
+        )
+        return render(self, fmt, layout)
+
+    def methods_sentence(self) -> str:
+        """A paragraph for a paper: how the numbers were computed, with the papers to cite.
+
+        It names the metrics, the test with its replicates and seed, the adjustment and its family, the level, the
+        intervals, the version of reshuffle, and the signature. Papers are cited with ACL ids and DOIs; :meth:`bibtex`
+        has their entries.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from reshuffle import SegmentScores, compare
+        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
+        >>> print(compare(metrics=ratings, test="t-test", interval="t").methods_sentence())  # doctest: +ELLIPSIS
+        2 systems were scored by rating on a test set of 4 segments. The differences from a were tested by paired
+        t-test (Student, 1908, doi:10.1093/biomet/6.1.1), two-sided. ...
+        """
+        from ..report import methods_sentence
+
+        return methods_sentence(self)
+
+    def bibtex(self) -> str:
+        """The BibTeX entries of the papers that :meth:`methods_sentence` cites, in the same order.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from reshuffle import score
+        >>> print(score(["the cat"], {"a": ["a cat"]}, "ter").bibtex())  # doctest: +ELLIPSIS
+        @inproceedings{snover-etal-2006-ter,
+          author    = {Snover, Matthew and Dorr, Bonnie and Schwartz, Rich and Micciulla, Linnea and Makhoul, John},
+          title     = {A Study of Translation Edit Rate with Targeted Human Annotation},
+          ...
+        """
+        from ..report import bibtex
+
+        return bibtex(self)
 
     def to_dicts(self, table: Table | None = None) -> list[dict[str, Any]]:
         """The rows of a table as flat dicts.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import InputError, listed, quoted
+from ..errors import unknown_name
 
 __all__ = ["DetectableDifference", "RankedSystem", "Ranking"]
 
@@ -17,21 +17,20 @@ class RankedSystem:
     ----------
     system : str
     position : int
-        Its place by score, 1 for the best. Systems with equal scores have the same position.
+        The rank by score, 1 for the best. Systems with equal scores have the same position.
     rank_low, rank_high : int
-        The best and the worst rank that the tests leave open: 1 + the number of systems that are significantly better,
-        and k − the number of systems that are significantly worse. If the family-wise error rate is controlled at α,
-        the intervals of all systems contain their true ranks at once with probability 1 − α at least (Mogstad et al.
-        2024, doi:10.1093/restud/rdad006).
+        The ends of the rank interval: 1 + the number of systems that are significantly better, and the number of all
+        systems less those that are significantly worse.
     cluster : int
-        1 for the first cluster. Systems of a cluster are significantly better than all of later clusters, as
-        in WMT's rankings (W14-3302).
+        1 for the first cluster. All systems of a cluster are significantly better than all systems of later clusters,
+        as in the rankings of WMT (W17-4717).
     letters : str or None
         Two systems share a letter exactly if they do not differ significantly (compact letter display; Piepho 2004,
         doi:10.1198/1061860043515). None if more than 26 letters would be needed.
     mcb_pvalue : float or None
-        p of the hypothesis that the system is the best one, by Hsu's multiple comparisons with the best (Hsu 1981,
-        doi:10.1214/aos/1176345580). None where the test has no replicates to compute it from.
+        p of the hypothesis that no other system is better, by multiple comparisons with the best (Hsu 1981, Annals of
+        Statistics 9). For ``bootstrap``, ``bootstrap-percentile``, ``bootstrap-both`` and ``anova``; None for other
+        tests.
     """
 
     system: str
@@ -47,7 +46,8 @@ class RankedSystem:
 class Ranking:
     """The systems under one metric, from best to worst, and which of them the tests separate.
 
-    It follows from the two-sided tests of all pairs at level α, with adjusted p if there is an adjustment.
+    It follows from the two-sided tests of all pairs: a pair differs significantly if p, adjusted if there is an
+    adjustment, is at most α, and the better system is then the one with the better score.
 
     Attributes
     ----------
@@ -55,15 +55,35 @@ class Ranking:
     systems : tuple of RankedSystem
         From best to worst; systems with equal scores in the order of the input.
     groups : tuple of tuple of str, or None
-        The systems of each letter, from ``a`` on: the largest sets without a significant difference. None if there are
-        more than 26.
+        The systems of each letter, from ``a`` on: the largest sets without a significant difference, in the order of
+        their best systems. None if there are more than 26.
     best : tuple of str
-        The confidence set of the best system: every system that is not significantly worse than another. Never empty.
+        The confidence set of the best system: all systems that are not significantly worse than another. Never empty.
     mcb_best : tuple of str or None
-        The systems whose ``mcb_pvalue`` exceeds α. None where it does not apply.
+        The systems whose ``mcb_pvalue`` exceeds α. With probability 1 − α at least it contains the best system. If
+        several systems are tied for the best, it contains each of them with this probability, but not necessarily all
+        of them at once, so it is usually smaller than ``best``. Never empty; None where there is no ``mcb_pvalue``.
     simultaneous : bool
-        Whether the family-wise error rate is controlled, so that rank intervals and ``best`` hold at once for all
-        systems with probability 1 − α. False without an adjustment, and for adjustments of the false discovery rate.
+        Whether the tests of all pairs control the family-wise error rate. Then, with probability 1 − α at least, the
+        rank intervals of all systems contain their true ranks and ``best`` contains all systems that are tied for the
+        best (Mogstad et al. 2024, doi:10.1093/restud/rdad006). False without an adjustment of several pairs, and for
+        adjustments that control the false discovery rate.
+
+    Notes
+    -----
+    These probabilities are those of the test. A test that rejects too often, such as ``ar`` for systems that are not
+    exchangeable, makes rank intervals and sets that are too small. With ``wilcoxon`` and ``sign-test``, whose null
+    hypotheses are not about the scores, the intervals are not confidence intervals of ranks by score.
+
+    Examples
+    --------
+    >>> from reshuffle import SegmentScores, compare
+    >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
+    >>> (ranking,) = compare(metrics=SegmentScores("rating", scores), all_pairs=True).rankings
+    >>> [(ranked.system, ranked.rank_low, ranked.rank_high, ranked.letters) for ranked in ranking.systems]
+    [('a', 1, 2, 'a'), ('b', 1, 2, 'a'), ('c', 3, 3, 'b')]
+    >>> ranking.best, ranking["c"].cluster
+    (('a', 'b'), 2)
     """
 
     metric: str
@@ -74,7 +94,7 @@ class Ranking:
     simultaneous: bool
 
     def __getitem__(self, system: str) -> RankedSystem:
-        """The place of a system, by name.
+        """A system of the ranking, by name.
 
         Raises
         ------
@@ -84,27 +104,43 @@ class Ranking:
         for ranked in self.systems:
             if ranked.system == system:
                 return ranked
-        raise InputError(f"no system {quoted(system)} in the ranking, only {listed(r.system for r in self.systems)}")
+        raise unknown_name("system", system, [ranked.system for ranked in self.systems])
 
 
 @dataclass(frozen=True, slots=True)
 class DetectableDifference:
-    """The smallest true difference under a metric that the test would detect with a given power on this test set.
+    """The minimum detectable difference: the smallest true difference that the test would probably find.
 
-    It is (z₁₋α′⸝₂ + z_power)·se, with the standard error se of the difference of two systems on this test set and the
-    level α′ of a single test: α, divided by the size of the family if p is adjusted (Card et al. 2020,
-    2020.emnlp-main.745).
+    It is (z₁₋α′⸝₂ + z_power)·se, where se is the standard error of the difference of two systems on this test set, and
+    α′ is the level of a single test. For one-sided tests it is (z₁₋α′ + z_power)·se. On a larger test set it shrinks
+    with the root of the number of segments.
 
     Attributes
     ----------
     metric : str
     difference : float
-        In the metric's units, for the median pair.
+        In the metric's units, for the median standard error of the compared pairs. Pairs of systems that hardly differ
+        are left out.
     low, high : float
-        The same for the pairs with the smallest and the largest standard error.
+        The same for the smallest and the largest standard error.
     power : float
+        The probability of finding it, 0.8.
     level : float
-        α′.
+        α′: α, divided by the number of tests that are adjusted together. Adjustments that have more power than
+        Bonferroni's find somewhat smaller differences.
+
+    Notes
+    -----
+    The standard error is that of the delta method. For functions of texts it is the standard deviation of the draws, if
+    there are any. Card et al. 2020 (2020.emnlp-main.745) discuss the power of comparisons in NLP.
+
+    Examples
+    --------
+    >>> from reshuffle import SegmentScores, compare
+    >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20}
+    >>> (detectable,) = compare(metrics=SegmentScores("rating", scores)).detectable
+    >>> round(detectable.difference, 3), detectable.level
+    (0.223, 0.05)
     """
 
     metric: str

@@ -42,22 +42,37 @@ class SetComparison:
 
         return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
 
-    def render(self, fmt: str = "text") -> str:
+    def render(
+        self,
+        fmt: str = "text",
+        *,
+        pairs: bool | None = None,
+        triangle: bool = False,
+        digits: int | None = None,
+        names: Mapping[str, str] | None = None,
+    ) -> str:
         """A report as a string, ending in a newline.
 
         Parameters
         ----------
         fmt : str
-            A name in :data:`reshuffle.report.SET_FORMATS`.
+            A name in :data:`reshuffle.report.FORMATS`.
+        pairs, triangle, digits, names
+            As for :meth:`Comparison.render`. With ``pairs`` or ``triangle`` the report has tables of each test set.
+
+        Returns
+        -------
+        str
 
         Raises
         ------
         InputError
-            If there is no such format.
+            If there is no such format, if an option is out of range, or if a name is for no system.
         """
-        from ..report import render
+        from ..report import Layout, render
 
-        return render(self, fmt)
+        layout = Layout(pairs=pairs, triangle=triangle, digits=digits, names={} if names is None else names)
+        return render(self, fmt, layout)
 
     def __getitem__(self, test_set: str) -> Comparison:
         """The comparison on a test set, by name.
@@ -70,6 +85,18 @@ class SetComparison:
         if test_set not in self.sets:
             raise unknown_name("test set", test_set, self.sets)
         return self.sets[test_set]
+
+    def methods_sentence(self) -> str:
+        """A paragraph for a paper, as :meth:`Comparison.methods_sentence`."""
+        from ..report import methods_sentence
+
+        return methods_sentence(self)
+
+    def bibtex(self) -> str:
+        """The BibTeX entries of the papers that :meth:`methods_sentence` cites."""
+        from ..report import bibtex
+
+        return bibtex(self)
 
     def to_dicts(self, table: Table | None = None) -> list[dict[str, Any]]:
         """The rows of :meth:`Comparison.to_dicts` for every test set, and then for the average over them.

@@ -1,0 +1,201 @@
+"""Manifests: files in JSON or TOML that name several test sets and the files of each."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import InputError, quoted, unknown_name
+from .files import STDIN, decoded, display_name, read_bytes, uncompressed
+
+__all__ = ["SetFiles", "read_manifest"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SetFiles:
+    """The files of a test set, and its own metrics and options.
+
+    Attributes
+    ----------
+    references : list of str
+        ``FILE`` or ``FILE#NAME``; empty if all scores come from other tools.
+    systems : mapping of str to str, or list of str
+        The file of each system, by name; or files, after which the systems are called.
+    metrics : list of str, or None
+        Metrics with options, such as ``bleu:tokenize=zh``; None for those of the command line.
+    scores : mapping of str to (mapping of str to str, or list of str)
+        For each metric of another tool the file of each system, as ``systems``.
+    lower_is_better : list of str
+    missing : str
+    parses : list of str
+    documents, strata, input_format : str or None
+        As for the command line.
+    options : mapping of str to object
+        Options of metrics, for all metrics of this test set that have them.
+    """
+
+    references: list[str] = field(default_factory=list)
+    systems: Mapping[str, str] | list[str] = field(default_factory=list)
+    metrics: list[str] | None = None
+    scores: Mapping[str, Mapping[str, str] | list[str]] = field(default_factory=dict)
+    lower_is_better: list[str] = field(default_factory=list)
+    missing: str = "error"
+    parses: list[str] = field(default_factory=list)
+    documents: str | None = None
+    strata: str | None = None
+    input_format: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_manifest(path: str, options: Collection[str]) -> dict[str, SetFiles]:
+    """The test sets of a manifest, by name.
+
+    Parameters
+    ----------
+    path : str
+        A file in TOML if its name ends in ``.toml``, else in JSON.
+    options : collection of str
+        The options of metrics that a test set may have.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or parsed, has no test sets, or has a key or a type of value that is not expected:
+        with the file, the test set and the nearest key.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("sets.json").write_text('{"sets": {"news": {"references": "ref.txt", "systems": ["a.txt", "b.txt"]}}}')
+    >>> read_manifest("sets.json", [])["news"].systems
+    ['a.txt', 'b.txt']
+    >>> Path("sets.json").unlink()
+    """
+    name = display_name(path)
+    content = _parsed(path, decoded(read_bytes(path, "test sets in JSON or TOML"), name))
+    top = _table(name, content)
+    _check_keys(name, top, ["sets"])
+    if "sets" not in top:
+        raise InputError(f"{name}: there is no key 'sets': expected a test set for each key in it")
+    sets = _table(f"{name}, sets", top["sets"])
+    if not sets:
+        raise InputError(f"{name} names no test sets: expected at least one in 'sets'")
+    folder = Path() if path == STDIN else Path(path).parent
+    return {set_name: _SetReader(name, set_name, folder).read(each, options) for set_name, each in sets.items()}
+
+
+def _parsed(path: str, text: str) -> Any:
+    """The content of a manifest as Python objects."""
+    name = display_name(path)
+    is_toml = uncompressed(path).lower().endswith(".toml")
+    try:
+        if is_toml:
+            return _toml(text)
+        return json.loads(text, object_pairs_hook=lambda pairs: _unique(name, pairs))
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply for a manifest") from None
+    except ValueError as error:  # of both parsers
+        language = "TOML" if is_toml else "JSON"
+        hint = "" if is_toml else "; the name of a manifest in TOML ends in .toml"
+        raise InputError(f"{name} is not valid {language}: {error}{hint}") from None
+
+
+def _toml(text: str) -> Any:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(text)
+
+
+def _unique(name: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object. Its keys must differ: of two test sets with the same name, one would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise InputError(f"{name}: the key {quoted(twice)} occurs twice in one object: use different names")
+    return found
+
+
+def _table(where: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: expected an object (a table in TOML), got {quoted(value)}")
+    return value
+
+
+def _check_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
+    for key in table:
+        if key not in known:
+            raise InputError(f"{where}: {unknown_name('key', key, known)}")
+
+
+class _SetReader:
+    """Reads the keys of one test set, and names it in errors. Paths are relative to the manifest's folder."""
+
+    def __init__(self, manifest: str, name: str, folder: Path) -> None:
+        self.where = f"{manifest}, test set {quoted(name)}"
+        self.folder = folder
+
+    def read(self, value: Any, options: Collection[str]) -> SetFiles:
+        """The files of the test set."""
+        table = _table(self.where, value)
+        readers: dict[str, Callable[[str, Any], Any]] = {
+            "references": self.paths,
+            "systems": self.named_paths,
+            "metrics": self.strings,
+            "scores": lambda key, scores: {
+                metric: self.named_paths(f"{key}, {metric}", files)
+                for metric, files in _table(f"{self.where}, {key}", scores).items()
+            },
+            "lower_is_better": self.strings,
+            "missing": self.string,
+            "parses": self.paths,
+            "documents": self.path,
+            "strata": self.path,
+            "input_format": self.string,
+        }
+        _check_keys(self.where, table, [*readers, *options])
+        own = {key: value for key, value in table.items() if key in options}
+        return SetFiles(**{key: read(key, table[key]) for key, read in readers.items() if key in table}, options=own)
+
+    def _fail(self, key: str, expected: str, value: Any) -> InputError:
+        return InputError(f"{self.where}, {key}: expected {expected}, got {quoted(value)}")
+
+    def string(self, key: str, value: Any) -> str:
+        """A string that is not empty."""
+        if not isinstance(value, str) or not value:
+            raise self._fail(key, "a string", value)
+        return value
+
+    def strings(self, key: str, value: Any) -> list[str]:
+        """A string, or a list of strings."""
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list) or not values or not all(isinstance(each, str) and each for each in values):
+            raise self._fail(key, "a string or a list of strings", value)
+        return values
+
+    def path(self, key: str, value: Any) -> str:
+        """A path, from the current folder."""
+        path = self.string(key, value)
+        return path if path == STDIN or path.startswith(f"{STDIN}#") else str(self.folder / path)
+
+    def paths(self, key: str, value: Any) -> list[str]:
+        """A path, or a list of paths."""
+        return [self.path(key, path) for path in self.strings(key, value)]
+
+    def named_paths(self, key: str, value: Any) -> dict[str, str] | list[str]:
+        """Paths by the names of systems, or a list of paths."""
+        if not isinstance(value, dict):
+            return self.paths(key, value)
+        if not value:
+            raise self._fail(key, "the file of at least one system", value)
+        return {system: self.path(f"{key}, {system}", path) for system, path in value.items()}

@@ -1,0 +1,250 @@
+"""What a paper says about how the numbers of a result were computed, and the BibTeX entries of the papers it cites."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from ..results import Comparison, SetComparison, UsedInterval, UsedTest
+from .notes import counted, joined, number, strata
+from .sources import bibtex_entry, cited, entries_of
+from .terminal import PROSE_WIDTH, Terminal
+
+__all__ = [
+    "STOPPING_RULES",
+    "adjustment_phrase",
+    "bibtex",
+    "interval_phrase",
+    "methods_as_text",
+    "methods_sentence",
+    "test_phrase",
+    "uncited",
+]
+
+PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
+HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
+MOGSTAD = "doi:10.1093/restud/rdad006"
+PIEPHO = "doi:10.1198/1061860043515"
+HSU = "doi:10.1214/aos/1176345580"
+CARD = "2020.emnlp-main.745"
+
+# The papers of the stopping rules.
+STOPPING_RULES: Mapping[str, str] = {
+    "besag-clifford": "doi:10.1093/biomet/78.2.301",
+    "gandy": "doi:10.1198/jasa.2009.tm08368",
+}
+
+
+Cite: TypeAlias = Callable[["str | None"], str]
+
+
+def uncited(source: str | None) -> str:
+    """Cite nothing."""
+    return ""
+
+
+class _Citations:
+    """Cites sources in parentheses, and remembers them."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, None] = {}
+
+    def __call__(self, source: str | None) -> str:
+        if source is None:
+            return ""
+        self.names |= dict.fromkeys(entries_of(source))
+        return f" ({cited(source)})"
+
+
+def methods_sentence(result: Comparison | SetComparison) -> str:
+    """The paragraph of a paper about a comparison."""
+    return " ".join(_sentences(result, _Citations()))
+
+
+def bibtex(result: Comparison | SetComparison) -> str:
+    """The entries of the papers that :func:`methods_sentence` cites, in its order."""
+    citations = _Citations()
+    for _ in _sentences(result, citations):
+        pass
+    return "\n".join(map(bibtex_entry, citations.names))
+
+
+def methods_as_text(result: Comparison | SetComparison, terminal: Terminal) -> str:
+    """The paragraph in lines that fit the terminal, except for the signature, and the entries."""
+    width = terminal.width or PROSE_WIDTH
+    lines = textwrap.fill(methods_sentence(result), width, break_long_words=False, break_on_hyphens=False)
+    return f"Methods\n\n{lines}\n\n{bibtex(result)}"
+
+
+def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:
+    if isinstance(result, SetComparison):
+        first = next(iter(result.sets.values()))
+        yield _scored_on_sets(result, first, cite)
+        yield from _inferred(first, cite)
+        if result.average is not None:
+            yield (
+                "The averages of the scores over the test sets were tested in the same way, from the replicates of all "
+                "test sets together, which are independent of each other."
+            )
+    else:
+        yield _scored(result, cite)
+        yield from _inferred(result, cite)
+    yield f"All numbers were computed with reshuffle {result.version}; signature: {result.signature}."
+
+
+def _inferred(comparison: Comparison, cite: Cite) -> Iterator[str]:
+    if comparison.test is not None:
+        yield f"{_differences(comparison)} were tested by {test_phrase(comparison, comparison.test, cite)}."
+        yield from _other_tests(comparison, comparison.test)
+        yield _significant(comparison, comparison.test, cite)
+    if comparison.interval is not None and comparison.confidence_level is not None:
+        level = number(100 * comparison.confidence_level)
+        kind = interval_phrase(comparison, comparison.interval, cite)
+        yield f"The {level}% confidence intervals are of this type: {kind}."
+    yield from _ranked(comparison, cite)
+
+
+def _scored(comparison: Comparison, cite: Cite) -> str:
+    return f"{_systems(comparison, cite)} on a test set of {_size(comparison)}."
+
+
+def _scored_on_sets(result: SetComparison, first: Comparison, cite: Cite) -> str:
+    sizes = joined(f"{name} ({_size(comparison)})" for name, comparison in result.sets.items())
+    dropped = ""
+    if result.dropped:
+        be = "was" if len(result.dropped) == 1 else "were"
+        dropped = f" {joined(result.dropped)} {be} left out, because a test set lacks the output."
+    return f"{_systems(first, cite)} on {counted(len(result.sets), 'test set')}: {sizes}.{dropped}"
+
+
+def _systems(comparison: Comparison, cite: Cite) -> str:
+    metrics = joined(f"{metric.name}{cite(metric.source)}" for metric in comparison.metrics)
+    be = "was" if len(comparison.systems) == 1 else "were"
+    return f"{counted(len(comparison.systems), 'system')} {be} scored by {metrics}"
+
+
+def _size(comparison: Comparison) -> str:
+    size = counted(comparison.n_segments, "segment")
+    if comparison.unit != "segment":
+        size += f" in {counted(comparison.n_units, comparison.unit)}"
+    if comparison.n_references:
+        size += f" with {counted(comparison.n_references, 'reference')} each"
+    return size
+
+
+def _differences(comparison: Comparison) -> str:
+    """Which differences were tested, as the subject of a sentence."""
+    if comparison.baseline is not None:
+        return f"The differences from {comparison.baseline}"
+    pairs = counted(len(comparison.comparisons) // len(comparison.metrics), "pair")
+    return f"The differences between all {pairs} of systems"
+
+
+def test_phrase(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
+    """The test, its alternative and its replicates."""
+    title = f"{test.title}{cite(test.source)}"
+    return ", ".join([title, test.alternative, *_replicates(comparison, test, cite)])
+
+
+def _replicates(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[str]:
+    if test.replicates is None:
+        return
+    tests = [pair.test for pair in comparison.comparisons]
+    exact = sum(test.scheme == "exact" for test in tests)
+    if exact == len(tests):
+        yield f"with exact p-values from all {test.replicates}"
+        return
+    units = f" of {comparison.unit}s"
+    if comparison.averaged_over:
+        units += " within each test set"
+    elif test.replicates == "draws" and comparison.n_strata is not None:
+        units += f" within {strata(comparison.n_strata)}"
+    n = f"{comparison.n_resamples or 0:,} {test.replicates}{units}"
+    subgroup = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
+    rule = _rule(comparison)
+    if subgroup is not None:
+        yield f"a random subgroup of {subgroup:,} {test.replicates}{units}{cite(HEMERIK_GOEMAN)}"
+    elif rule is not None:
+        yield f"at most {n} with sequential stopping{cite(STOPPING_RULES[rule])}"
+    else:
+        yield n
+    if exact:
+        yield f"but exact p-values for {exact:,} of {counted(len(tests), 'test')}"
+    if cite is not uncited:
+        if subgroup is None and rule is None:
+            yield f"p = (c + 1)/(R + 1){cite(PHIPSON_SMYTH)}"
+        if comparison.seed is not None:
+            yield _seed(comparison.seed)
+
+
+def _seed(seed: int) -> str:
+    """The seed, or that from which those of the test sets were derived."""
+    original, *steps = getattr(seed, "derivation", str(seed)).split(">")
+    if steps and steps[-1].startswith("test-set["):
+        return f"seeds derived from {'>'.join([original, *steps[:-1]])}"
+    return f"seed {'>'.join([original, *steps])}"
+
+
+def _rule(comparison: Comparison) -> str | None:
+    """The stopping rule of the tests."""
+    return next((p.test.stopping.rule for p in comparison.comparisons if p.test.stopping is not None), None)
+
+
+def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
+    """The tests that functions of texts got instead."""
+    others: dict[str, str] = {p.metric: p.test.test for p in comparison.comparisons if p.test.test != test.name}
+    for metric, name in others.items():
+        yield f"For {metric}, which is a function of texts, the test was {name}."
+
+
+def _significant(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
+    alpha = number(comparison.alpha or 0)
+    if comparison.family_size == 1:
+        adjusted = "" if len(comparison.comparisons) == 1 else ", without an adjustment for multiple tests"
+        return f"A difference is called significant if p is at most {alpha}{adjusted}."
+    each = " under each metric" if _within_metrics(comparison) else ""
+    return (
+        f"p was adjusted by {adjustment_phrase(comparison, test, cite)}, and a difference is called significant "
+        f"if the adjusted p is at most {alpha}; this controls the {test.adjustment_rate}{each} at {alpha}."
+    )
+
+
+def adjustment_phrase(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
+    """The adjustment, and the tests that are adjusted together."""
+    return f"{test.adjustment_title}{cite(test.adjustment_source)} over {_family(comparison, test)}"
+
+
+def _within_metrics(comparison: Comparison) -> bool:
+    """Whether the tests under each of several metrics are a family."""
+    n_tests = len(comparison.comparisons) * (1 if comparison.test is None else comparison.test.n_sets)
+    return len(comparison.metrics) > 1 and comparison.family_size < n_tests
+
+
+def _family(comparison: Comparison, test: UsedTest) -> str:
+    on_sets = "" if test.n_sets == 1 else f" on all {test.n_sets:,} test sets"
+    if len(comparison.metrics) == 1:
+        return f"the {counted(comparison.family_size, 'pair')}{on_sets}"
+    if _within_metrics(comparison):
+        return f"the {counted(comparison.family_size, 'pair')} under each metric{on_sets}"
+    return f"all {counted(comparison.family_size, 'test')} under {len(comparison.metrics)} metrics{on_sets}"
+
+
+def interval_phrase(comparison: Comparison, interval: UsedInterval, cite: Cite) -> str:
+    """The confidence interval, and its draws."""
+    draws = f", from {counted(comparison.n_resamples or 0, 'bootstrap draw')}" if interval.draws else ""
+    simultaneous = "; those of differences hold at once" if interval.simultaneous else ""
+    return f"{interval.title}{cite(interval.source)}{draws}{simultaneous}"
+
+
+def _ranked(comparison: Comparison, cite: Cite) -> Iterator[str]:
+    if comparison.rankings:
+        at_once = " at once" if comparison.rankings[0].simultaneous else ""
+        yield f"Rank intervals contain the ranks that the tests leave open for all systems{at_once}{cite(MOGSTAD)}."
+        if any(ranking.groups is not None for ranking in comparison.rankings):
+            yield f"Systems that share a letter do not differ significantly{cite(PIEPHO)}."
+        if any(ranking.mcb_best is not None for ranking in comparison.rankings):
+            yield f"Candidates for the best system follow from Hsu's comparison with the best{cite(HSU)}."
+    if comparison.detectable:
+        power = number(100 * comparison.detectable[0].power)
+        yield f"The minimum detectable difference has {power}% power{cite(CARD)}."

@@ -1,0 +1,98 @@
+"""What the formats for papers show: the table of systems, or all tables on request, with captions that explain them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..results import Comparison, SetComparison
+from .cells import Table
+from .conclusions import conclusions
+from .layout import Layout
+from .methods import adjustment_phrase, interval_phrase, test_phrase, uncited
+from .notes import EXACT, ci, notes, number
+from .sets import content_of_sets, set_tables
+from .tables import tables
+
+__all__ = ["LONG", "Paper", "paper_of", "paper_of_sets"]
+
+# A table of more rows does not fit a page.
+LONG = 45
+
+
+# A score with letters, in a table of test sets.
+_LETTERED = re.compile(r"^-?[\d.]+ [a-z]+ *$")
+
+
+class Paper(NamedTuple):
+    """The content of a report for a paper, in no format yet.
+
+    ``tables`` have a caption each. ``remarks`` are for the author: what the tests conclude, notes and caveats, and the
+    signature.
+    """
+
+    tables: list[tuple[Table, str]]
+    remarks: list[str]
+
+
+def paper_of(comparison: Comparison, layout: Layout) -> Paper:
+    """The table of systems; the others only if the layout asks for pairs or a triangle."""
+    asked = layout.triangle or bool(layout.pairs)
+    shown = list(tables(comparison, replace(layout, pairs=bool(layout.pairs))))
+    remarks = [*conclusions(comparison, layout), *notes(comparison, layout), f"Signature: {comparison.signature}"]
+    return Paper([(table, caption(comparison, table)) for table in (shown if asked else shown[:1])], remarks)
+
+
+def paper_of_sets(result: SetComparison, layout: Layout) -> Paper:
+    """A table of systems and test sets for each metric; the others only if the layout asks for pairs or a triangle."""
+    shown = list(set_tables(result, layout))
+    first = next(iter(result.sets.values())) if result.average is None else result.average
+    if layout.triangle or layout.pairs:
+        more, remarks = content_of_sets(result, replace(layout, pairs=bool(layout.pairs)))
+        titles = {table.title for table in shown}
+        shown += (table for table in more if table.title not in titles)
+    else:
+        _, remarks = content_of_sets(result, replace(layout, pairs=False))
+    remarks.append(f"Signature: {result.signature}")
+    return Paper([(table, caption(first, table)) for table in shown], remarks)
+
+
+def caption(comparison: Comparison, table: Table) -> str:
+    """The title of a table, and the meaning of its symbols."""
+    return " ".join([f"{table.title}.", *_symbols(comparison, table)])
+
+
+def _symbols(comparison: Comparison, table: Table) -> Iterator[str]:
+    header, cells = set(table.header), [cell for row in table.rows for cell in row]
+    test, alpha = comparison.test, comparison.alpha
+    p = "adjusted p" if comparison.family_size > 1 else "p"
+    if "Rank" in header:
+        at_once = ""
+        if comparison.rankings[0].simultaneous and alpha is not None:
+            at_once = f", {number(100 * (1 - alpha))}% for all systems at once"
+        yield f"Rank: the ranks that the tests leave open{at_once}."
+        yield "Bold: not significantly worse than any other system."
+    if "Group" in header:
+        yield "Group: systems that share a letter do not differ significantly."
+    elif any(_LETTERED.search(cell) for cell in cells) and "Rank" not in header:
+        yield "Systems that share a letter do not differ significantly. Bold: not significantly worse than any other."
+    if "Δ" in header:
+        yield f"Δ: difference from {comparison.baseline or 'the baseline'}."
+    if test is not None and alpha is not None:
+        if any(cell.rstrip().endswith("*") for cell in cells):
+            differs = "" if comparison.baseline is None else f"differs from {comparison.baseline}, "
+            yield f"*: {differs}{p} ≤ {number(alpha)}."
+        elif "Rank" in header:
+            yield f"Significant: {p} ≤ {number(alpha)}."
+        yield f"p: {test_phrase(comparison, test, uncited)}."
+        if comparison.family_size > 1:
+            yield f"Adjusted p: {adjustment_phrase(comparison, test, uncited)}."
+    if any(EXACT in cell for cell in cells):
+        yield f"{EXACT}: exact p."
+    level = comparison.confidence_level
+    if comparison.interval is not None and level is not None and any(ci(level) in name for name in header):
+        yield f"{ci(level)}: {interval_phrase(comparison, comparison.interval, uncited)}."
+    if "n" in header:
+        yield "n: the number of segments that have scores."

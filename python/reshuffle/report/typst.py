@@ -1,0 +1,76 @@
+"""Typst: a figure with a table, whose caption explains it; conclusions and notes as comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..results import Comparison, SetComparison
+from .cells import Table
+from .latex import NUMBERS
+from .layout import Layout
+from .paper import LONG, Paper, paper_of, paper_of_sets
+
+__all__ = ["as_typst", "sets_as_typst"]
+
+
+def as_typst(comparison: Comparison, layout: Layout) -> str:
+    """A ``figure`` with a label. Text is in strings, in which Typst has no markup."""
+    return _document(paper_of(comparison, layout))
+
+
+def sets_as_typst(result: SetComparison, layout: Layout) -> str:
+    """A table of systems and test sets for each metric."""
+    return _document(paper_of_sets(result, layout))
+
+
+def _document(paper: Paper) -> str:
+    """The figures, each with a label, and the remarks as comments."""
+    lines: list[str] = []
+    for number, (table, caption) in enumerate(paper.tables, 1):
+        lines += _figure(table, caption, "tab-reshuffle" + (f"-{number}" if number > 1 else ""))
+    lines += [f"// {_printable(remark)}" for remark in paper.remarks]
+    return "\n".join(lines) + "\n"
+
+
+def _figure(table: Table, caption: str, label: str) -> Iterator[str]:
+    kinds = ["left" if index < table.n_names else "right" for index in range(len(table.header))]
+    if len(table.rows) > LONG:  # a figure stays on one page unless its block may break
+        yield "#show figure: set block(breakable: true)"
+    yield from ["#figure(", "  table("]
+    yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},), stroke: none,"
+    yield from ["    table.hline(),", f"    table.header({_row(table.header)}),", "    table.hline(stroke: 0.5pt),"]
+    for number, (row, bold) in enumerate(zip(table.rows, table.bold, strict=True)):
+        if number in table.rules:
+            yield "    table.hline(stroke: 0.5pt),"
+        yield f"    {_row(row, bold)},"
+    yield from [
+        "    table.hline(),",
+        "  ),",
+        "  kind: table,",
+        f"  caption: figure.caption(position: top, {_string(caption)}),",
+    ]
+    yield f") <{label}>"
+
+
+def _row(cells: Sequence[str], bold: Sequence[bool] = ()) -> str:
+    flags = bold or [False] * len(cells)
+    return ", ".join(_cell(cell, flag) for cell, flag in zip(cells, flags, strict=True))
+
+
+def _cell(cell: str, bold: bool) -> str:
+    plain = cell.rstrip()
+    # A minus sign in numbers only: a hyphen in a name stays a hyphen.
+    shown = _string(plain.replace("-", "−") if NUMBERS.fullmatch(plain) else plain)
+    shown = f"strong({shown})" if bold and plain else shown
+    # The spaces at the end keep numbers without a mark in line with those that have one.
+    marks = len(cell) - len(plain)
+    return f'{shown} + hide("{"*" * marks}")' if plain and marks else shown
+
+
+def _printable(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _string(text: str) -> str:
+    escaped = _printable(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

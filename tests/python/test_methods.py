@@ -1,0 +1,224 @@
+"""The paragraph for a paper and its BibTeX: they name everything that was used, and cite a paper for it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reshuffle import (
+    BesagClifford,
+    Comparison,
+    CorpusFunction,
+    Gandy,
+    InputError,
+    SegmentScores,
+    compare,
+    compare_sets,
+    derive_seed,
+    score,
+)
+from reshuffle.data.demo import demo_corpus
+from reshuffle.inference.intervals import INTERVALS
+from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.tests import TESTS
+from reshuffle.metrics.registry import metric_specs
+from reshuffle.report import Layout, render
+from reshuffle.report.methods import STOPPING_RULES
+from reshuffle.report.sources import ENTRIES, bibtex_entry, cited, entries_of
+from reshuffle.resampling.stopping import STOPPING
+
+CORPUS = demo_corpus()
+REFERENCES = list(CORPUS.references[0][:60])
+SYSTEMS = {name: list(lines[:60]) for name, lines in CORPUS.systems.items()}
+RATINGS = SegmentScores("rating", {name: np.random.default_rng(i).integers(0, 9, 60) for i, name in enumerate(SYSTEMS)})
+
+
+def registered() -> Iterator[str]:
+    """The sources of all registries."""
+    for registry in (TESTS, ADJUSTMENTS, INTERVALS):
+        yield from (entry.source for entry in registry.values())
+    yield from (spec.source for spec in metric_specs())
+    yield from STOPPING_RULES.values()
+
+
+@pytest.mark.parametrize("source", sorted(set(registered())))
+def test_every_source_in_the_registries_has_an_entry(source: str) -> None:
+    names = entries_of(source)
+    assert len(names) == len(source.split("; "))
+    for name in names:
+        assert name in source
+        assert bibtex_entry(name).startswith("@")
+
+
+def test_every_stopping_rule_has_a_source_that_its_docstring_names() -> None:
+    assert set(STOPPING) == set(STOPPING_RULES)
+    for name, rule in STOPPING.items():
+        assert STOPPING_RULES[name] in (rule.__doc__ or "")
+
+
+def test_a_source_without_an_entry_is_an_error() -> None:
+    for source in ("W99-9999", "W05-09081", "Holm 1979; Nobody 2000"):
+        with pytest.raises(KeyError):
+            entries_of(source)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_entries_are_valid_bibtex(name: str) -> None:
+    entry, text = ENTRIES[name], bibtex_entry(name)
+    found = re.fullmatch(r"@(\w+)\{([a-z\d-]+),\n((?:  \w+ += \{.*\},\n)+)\}\n", text)
+    assert found is not None
+    assert text.isascii()
+    assert text.count("{") == text.count("}")
+    fields = dict(re.findall(r"^  (\w+) += \{(.*)\},$", found[3], re.MULTILINE))
+    required = {"article": "journal", "inproceedings": "booktitle", "book": "publisher", "unpublished": "note"}
+    assert {"author", "title", "year", required[found[1]]} <= set(fields)
+    if name.startswith("doi:"):
+        assert fields["doi"] == name.removeprefix("doi:")
+    if re.match(r"[A-Z]\d\d-\d{4}$|\d{4}\.", name):
+        assert fields["url"].endswith(name)
+    assert fields["year"] == str(entry.year)
+    assert str(entry.year) in entry.key
+    # The citation and the key begin with the first author of the entry.
+    plain = re.sub(r"\{\\.\{?(\w)\}\}?", r"\1", fields["author"]).strip("{").casefold()
+    cited_author = unicodedata.normalize("NFKD", entry.authors).encode("ascii", "ignore").decode().casefold()
+    assert plain.startswith(cited_author.split()[0])
+    assert entry.key.split("-")[0] == cited_author.split()[0]
+
+
+def test_keys_are_unique() -> None:
+    assert len({entry.key for entry in ENTRIES.values()}) == len(ENTRIES)
+
+
+CASES: list[dict[str, Any]] = [
+    *({"test": test} for test in TESTS),
+    *({"test": "ar", "adjust": name} for name in ADJUSTMENTS if name not in ("tukey", "scheffe")),
+    *({"test": "anova", "adjust": name} for name in ("tukey", "scheffe")),
+    *({"test": "ar-studentized", "interval": name} for name in INTERVALS if name != "studentized"),
+    {"test": "ar", "stopping": BesagClifford(5)},
+    {"test": "ar", "stopping": Gandy(0.05)},
+    {"test": "ar", "scheme": "subgroup", "adjust": "none"},
+    {"test": "ar", "all_pairs": True},
+]
+
+
+@pytest.mark.parametrize("options", CASES, ids=str)
+def test_the_paragraph_names_and_cites_what_was_used(options: dict[str, Any]) -> None:
+    comparison = compare(metrics=RATINGS, n_resamples=200, seed=77, **options)
+    text, entries = comparison.methods_sentence(), comparison.bibtex()
+    used = comparison.test
+    assert used is not None
+    expected = [TESTS[used.name].source]
+    assert used.title in text
+    if used.adjustment is not None:
+        assert f"{used.adjustment_title} (" in text
+        assert f"controls the {used.adjustment_rate} at 0.05" in text
+        expected.append(ADJUSTMENTS[used.adjustment].source)
+    if comparison.interval is not None:
+        assert comparison.interval.title in text
+        expected.append(INTERVALS[comparison.interval.name].source)
+    if "stopping" in options:
+        expected.append(STOPPING_RULES[comparison.comparisons[0].test.stopping.rule])  # type: ignore[union-attr]
+    if comparison.rankings:
+        expected += ["doi:10.1093/restud/rdad006", "doi:10.1198/1061860043515"]
+    for source in expected:
+        assert f"({cited(source)})" in text
+    for name in dict.fromkeys(name for source in expected for name in entries_of(source)):
+        assert bibtex_entry(name) in entries
+    # No entry is without its citation.
+    keys = re.findall(r"^@\w+\{(.*),$", entries, re.MULTILINE)
+    by_key = {entry.key: entry for entry in ENTRIES.values()}
+    assert keys
+    assert all(f"{by_key[key].authors}, {by_key[key].year}" in text for key in keys)
+    random = used.replicates is not None and any(p.test.seed is not None for p in comparison.comparisons)
+    assert ("seed 77" in text) == random
+    assert text.endswith(f"with reshuffle {comparison.version}; signature: {comparison.signature}.")
+    assert f"{used.alternative}" in text
+
+
+def test_metrics_units_and_families_are_named() -> None:
+    documents = [i // 4 for i in range(60)]
+    comparison = compare(
+        REFERENCES, SYSTEMS, ["bleu", "chrf"], documents=documents, strata=[i // 32 for i in range(60)], n_resamples=99,
+        family="all", alpha=0.01,
+    )  # fmt: skip
+    text = comparison.methods_sentence()
+    for phrase in (
+        "4 systems were scored by BLEU (Papineni et al., 2002, P02-1040) and chrF2 (Popović, 2015, W15-3049) on a test "
+        "set of 60 segments in 15 documents with 1 reference each.",
+        "The differences from baseline were tested by centred and percentile bootstrap (Berger, 1982), two-sided, "
+        "99 draws of documents within 2 strata, p = (c + 1)/(R + 1) (Phipson and Smyth, 2010, "
+        "doi:10.2202/1544-6115.1585), seed 12345.",
+        "over all 6 tests under 2 metrics, and a difference is called significant if the adjusted p is at most 0.01; "
+        "this controls the family-wise error rate at 0.01.",
+        "The 95% confidence intervals are of this type: percentile (",
+        ", from 99 bootstrap draws.",
+    ):
+        assert phrase in text
+    per_metric = compare(REFERENCES, SYSTEMS, ["bleu", "chrf"], n_resamples=99).methods_sentence()
+    assert "over the 3 pairs under each metric, and" in per_metric
+    assert "this controls the family-wise error rate under each metric at 0.05." in per_metric
+
+
+def test_exact_unadjusted_and_other_tests_are_named() -> None:
+    two = {name: SYSTEMS[name] for name in ("baseline", "tuned")}
+    exact = compare(metrics=SegmentScores("r", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]}), test="ar").methods_sentence()
+    assert "two-sided, with exact p-values from all shuffles" in exact
+    assert "is called significant if p is at most 0.05." in exact
+    plain = compare(REFERENCES, SYSTEMS, test="ar", n_resamples=99, adjust="none").methods_sentence()
+    assert "p is at most 0.05, without an adjustment for multiple tests." in plain
+    function = CorpusFunction("length", lambda h, r: float(sum(map(len, h))))
+    other = compare(REFERENCES, two, function, test="ar-studentized", n_resamples=19).methods_sentence()
+    assert "For length, which is a function of texts, the test was ar." in other
+    seed = derive_seed(5, "run", 3)
+    assert "seed 5>run[3]" in compare(REFERENCES, two, n_resamples=19, seed=seed).methods_sentence()
+
+
+def test_scores_without_tests_have_a_paragraph() -> None:
+    text = score(REFERENCES, {"a": SYSTEMS["tuned"]}, "ter").methods_sentence()
+    assert text.startswith("1 system was scored by TER (Snover et al., 2006, 2006.amta-papers.25) on a test set of 60 ")
+    assert "tested" not in text
+
+
+def test_several_test_sets_have_a_paragraph() -> None:
+    sets = {"news": (REFERENCES[:30], {k: v[:30] for k, v in SYSTEMS.items()}), "talks": (REFERENCES, SYSTEMS)}
+    result = compare_sets(sets, ["bleu", "ter"], n_resamples=99, family="all")
+    text = result.methods_sentence()
+    for phrase in (
+        "on 2 test sets: news (30 segments with 1 reference each) and talks (60 segments with 1 reference each).",
+        "seeds derived from 12345",
+        "over all 12 tests under 2 metrics on all 2 test sets",
+        "The averages of the scores over the test sets were tested in the same way",
+        f"signature: {result.signature}.",
+    ):
+        assert phrase in text
+    assert result.bibtex() == result.sets["news"].bibtex()
+    assert result.average is not None
+    assert "draws of segments within each test set" in result.average.methods_sentence()
+    assert "averages" not in compare_sets(sets, "bleu", n_resamples=9, average=False).methods_sentence()
+
+
+def test_text_has_the_methods_on_request() -> None:
+    comparison = compare(REFERENCES, SYSTEMS, n_resamples=99)
+    report = render(comparison, "text", Layout(methods=True, names={"tuned": "Tuned system"}))
+    before, _, after = report.partition("\nMethods\n\n")
+    assert before == render(comparison, "text", Layout(names={"tuned": "Tuned system"}))
+    paragraph, _, entries = after.partition("\n\n")
+    assert paragraph.replace("\n", " ") == comparison.methods_sentence()
+    assert entries == comparison.bibtex()
+    assert comparison.signature in paragraph  # on one line, so that it can be copied
+    with pytest.raises(InputError, match="part of the format text, not of latex"):
+        render(comparison, "latex", Layout(methods=True))
+
+
+def used_sources(comparison: Comparison) -> list[str | None]:
+    return [metric.source for metric in comparison.metrics]
+
+
+def test_results_name_the_papers_of_metrics() -> None:
+    every = score(REFERENCES, SYSTEMS, ["bleu", "chrf++", RATINGS, CorpusFunction("length", lambda h, r: 1.0)])
+    assert used_sources(every) == ["P02-1040", "W17-4770", None, None]

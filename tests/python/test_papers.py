@@ -1,0 +1,198 @@
+"""LaTeX, Typst and Markdown: what they show, that names cannot break them, and that they compile."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import Comparison, SegmentScores, compare, score
+from reshuffle.data.demo import demo_corpus
+from reshuffle.report import Layout, render
+from reshuffle.report.paper import LONG, paper_of
+
+# Everything that is markup in one of the formats.
+STRANGE = (
+    "[a] *b* $x_1^2$",
+    "* \\ {c} # ~ `q` \"r\" 's'", "a--b---c <d> |e| %f &g;", "_f_ @g =h /i //j \n k", "ä ß -7", "- x",
+)  # fmt: skip
+
+
+@cache
+def of_systems(n: int, all_pairs: bool = True, names: tuple[str, ...] = ()) -> Comparison:
+    """n systems under three metrics, the first of which is a mean of scores in the hundreds."""
+    rng = np.random.default_rng(n)
+    base = rng.normal(60, 9, 40)
+    ratings = [
+        {
+            name: (base + i / 2 + rng.normal(0, 3, 40)).round(1)
+            for i, name in enumerate(names or [f"s{j}" for j in range(n)])
+        }
+        for _ in range(3)
+    ]
+    metrics = [SegmentScores(f"m{j}", scores, higher_is_better=j < 2) for j, scores in enumerate(ratings)]
+    return compare(metrics=metrics, test="ar", all_pairs=all_pairs, n_resamples=99, interval="delta")
+
+
+@pytest.mark.parametrize("all_pairs", [True, False])
+@pytest.mark.parametrize("n", [2, 16, 60])
+@pytest.mark.parametrize("fmt", ["latex", "typst"])
+def test_a_paper_has_one_table_of_systems_whose_caption_explains_it(fmt: str, n: int, all_pairs: bool) -> None:
+    comparison = of_systems(n, all_pairs)
+    report = render(comparison, fmt)
+    code = "".join(line for line in report.splitlines(True) if not line.startswith(("%", "//")))
+    if fmt == "latex":
+        environment = "longtable" if n > LONG else "table"
+        assert code.count(f"\\begin{{{environment}}}") == code.count("\\begin{") - (n <= LONG) == 1
+        rows = [line for line in code.splitlines() if re.match(r"(\\textbf\{)?s\d+", line)]
+        (caption,) = re.findall(r"\\caption\{(.*)\}\\label\{tab:reshuffle\}", code)
+    else:
+        assert code.count("#figure(") == code.count("table(\n") == 1
+        rows = [line for line in code.splitlines() if re.match(r' *(strong\()?"s\d+"', line)]
+        (caption,) = re.findall(r'figure.caption\(position: top, "(.*)"\)', code)
+        assert code.count("breakable: true") == (n > LONG)
+    assert len(rows) == n
+    assert "approximate randomization, two-sided, 99 shuffles of segments" in caption
+    assert ("Rank: the ranks" in caption) == all_pairs
+    assert ("difference from s0" in caption) == (not all_pairs)
+    starred = any("*" in re.sub(r"phantom\{\*\}|hide\(.\*.\)", "", line) for line in rows)
+    assert ("*: " in caption) == starred
+    assert ("Adjusted p: step-down maxT over" in caption) == (n > 2)
+    assert "p: approximate" in report.split("caption")[-1]  # and the notes, as comments
+
+
+@pytest.mark.parametrize("fmt", ["latex", "typst"])
+def test_the_pairs_are_tables_of_their_own_on_request(fmt: str) -> None:
+    comparison = of_systems(3)
+    one, several = (render(comparison, fmt, layout) for layout in (Layout(), Layout(pairs=True)))
+    start = "\\begin{table}" if fmt == "latex" else "#figure("
+    assert (one.count(start), several.count(start)) == (1, len(paper_of(comparison, Layout(pairs=True)).tables))
+    assert several.count(start) >= 4
+    labels = re.findall(r"tab.reshuffle(?:-\d+)?(?=[}>])", several)
+    assert len(set(labels)) == len(labels) == several.count(start)
+
+
+def test_scores_without_tests_have_one_table() -> None:
+    corpus = demo_corpus()
+    for fmt in ("latex", "typst"):
+        report = render(score(corpus.references, corpus.systems, ["bleu", "ter"]), fmt)
+        assert "p_1" not in report
+        assert "BLEU and TER (lower is better): 400 segments, 1 reference, 4 systems." in report
+
+
+def test_latex_has_more_space_between_metrics_and_smaller_letters_for_wide_tables() -> None:
+    wide, narrow = (
+        render(of_systems(3, names=tuple(f"{i} {name}" for i in range(3))), "latex") for name in ("n" * 40, "n")
+    )
+    assert "\\footnotesize\\setlength{\\tabcolsep}{3pt}" in wide
+    assert "\\footnotesize" not in narrow
+    assert narrow.count("@{\\hskip 1.5em}r") == 2
+
+
+# --- Markup in names
+
+
+def test_latex_escapes_names() -> None:
+    report = render(of_systems(6, names=STRANGE), "latex")
+    rows = [line for line in report.splitlines() if line.endswith(r"\\") and "System" not in line]
+    text = "\n".join(rows)
+    for escaped in (
+        r"[a] *b* \$x\_1\textasciicircum{}2\$",
+        r"* \textbackslash{} \{c\} \# \textasciitilde{} \`{}q\`{} \char34{}r\char34{} 's'",
+        r"a-{}-b-{}-{}-c $<$d$>$ \textbar{}e\textbar{} \%f \&g;",
+        r"\_f\_ @g =h /i //j k",
+        "ä ß -7",
+        "- x",
+    ):
+        assert escaped in text
+    # \\ would take a star or a bracket as an argument.
+    assert not any(row.startswith(("*", "[")) for row in rows)
+    assert "{}[a]" in text or r"\textbf{[a]" in text
+
+
+TYPST_STRING = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
+
+
+def with_names(names: list[str]) -> Comparison:
+    """Scores of two systems with these names."""
+    base = of_systems(2)
+    scores = tuple(replace(score, system=names[base.systems.index(score.system)]) for score in base.scores)
+    return replace(base, systems=tuple(names), scores=scores, rankings=(), comparisons=(), test=None, detectable=())
+
+
+NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+
+
+@given(st.lists(NAME, min_size=2, max_size=2, unique=True))
+def test_no_name_ends_a_line_or_a_string(names: list[str]) -> None:
+    latex, typst = (render(with_names(names), fmt) for fmt in ("latex", "typst"))
+    assert latex.count("\n") == len(latex.splitlines()) == render(with_names(["a", "b"]), "latex").count("\n")
+    assert typst.count("\n") == len(typst.splitlines()) == render(with_names(["a", "b"]), "typst").count("\n")
+    body = "".join(line for line in typst.splitlines(True) if not line.startswith("//"))
+    strings = [found.replace('\\"', '"').replace("\\\\", "\\") for found in TYPST_STRING.findall(body)]
+    assert {" ".join("".join(c if c.isprintable() else " " for c in name).split()) for name in names} <= set(strings)
+    assert '"' not in TYPST_STRING.sub("", body)
+
+
+def test_markdown_escapes_names_and_shows_the_best_in_bold() -> None:
+    report = render(of_systems(6, names=STRANGE), "markdown")
+    for escaped in (
+        r"\[a\] \*b\* \$x_1^2\$", r"\* \\ {c} # \~ \`q\` ", r"a--b---c \<d> \|e\| %f \&g;", r"\_f\_ @g =h /i //j k",
+    ):  # fmt: skip
+        assert escaped in report
+    rows = [line for line in report.splitlines() if line.startswith("| ")]
+    assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows[:8]}) == 1
+    assert re.search(r"^\| \*\*.*\*\* \| \*\*\d", report, re.MULTILINE)
+
+
+# --- Compilers
+
+
+def documents() -> Mapping[str, Comparison]:
+    corpus = demo_corpus()
+    return {
+        "two": of_systems(2),
+        "sixteen": of_systems(16),
+        "hundred": of_systems(100),
+        "baseline": of_systems(16, all_pairs=False),
+        "strange": of_systems(6, names=STRANGE),
+        "score": score(corpus.references, corpus.systems, ["bleu", "ter"]),
+    }
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(tmp_path: Path) -> None:
+    lines = [
+        r"\documentclass{article}",
+        r"\usepackage[T1]{fontenc}",
+        r"\usepackage{booktabs,longtable}",
+        r"\begin{document}",
+    ]
+    for name, comparison in documents().items():
+        for layout in (Layout(), Layout(pairs=len(comparison.systems) < 20)):
+            file = f"{name}-{bool(layout.pairs)}.tex"
+            (tmp_path / file).write_text(render(comparison, "latex", layout), "utf-8")
+            lines += [f"\\input{{{file}}}", r"\clearpage"]
+    (tmp_path / "all.tex").write_text("\n".join([*lines, r"\end{document}"]), "utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
+    assert b"Undefined" not in done.stdout
+
+
+def test_typst_compiles(tmp_path: Path) -> None:
+    typst: Any = pytest.importorskip("typst", reason="typst is not installed")
+    for name, comparison in documents().items():
+        source = tmp_path / f"{name}.typ"
+        source.write_text(render(comparison, "typst", Layout(pairs=len(comparison.systems) < 20)), "utf-8")
+        assert typst.compile(str(source)).startswith(b"%PDF")

@@ -1,0 +1,842 @@
+"""Several test sets: their averages beside slow implementations and enumeration, families over them, manifests."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+import reshuffle
+from reshuffle import (
+    CorpusFunction,
+    Formula,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    SetComparison,
+    TestSet,
+    compare,
+    compare_sets,
+    derive_seed,
+)
+from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.tests import TESTS
+from test_resampling import BLEU, flips, random_counts, weights
+
+Counts: TypeAlias = "NDArray[np.int64]"
+SEED = 7
+
+
+def counted(counts: Counts, name: str = "BLEU", metric: Any = BLEU) -> FromCounts:
+    return FromCounts(name, {f"s{i}": rows for i, rows in enumerate(counts)}, metric)
+
+
+def sets_of(*counts: Counts, **options: Any) -> dict[str, TestSet]:
+    return {f"set{t}": TestSet(metrics=counted(rows), **options) for t, rows in enumerate(counts)}
+
+
+def average(result: SetComparison) -> reshuffle.Comparison:
+    assert result.average is not None
+    return result.average
+
+
+def random_sets(seed: int, systems: int, sizes: Sequence[int]) -> list[Counts]:
+    return [random_counts(seed + t, systems, size) for t, size in enumerate(sizes)]
+
+
+def scores(counts: Counts) -> NDArray[np.float64]:
+    return BLEU.score(counts.sum(axis=-2))
+
+
+def drawn_scores(sets: Sequence[Counts], n: int) -> NDArray[np.float64]:
+    """The average of every system on every draw, from the generator up: (k, n)."""
+    by_set = []
+    for t, counts in enumerate(sets):
+        seed = derive_seed(SEED, "test-set", t)
+        drawn = [weights(seed, r, counts.shape[1]) for r in range(n)]
+        by_set.append(np.array([BLEU.score(np.einsum("s,ksc->kc", w, counts)) for w in drawn]).T)
+    return np.asarray(np.mean(by_set, axis=0))
+
+
+def shuffled_differences(sets: Sequence[Counts], a: int, b: int, n: int) -> NDArray[np.float64]:
+    """The difference of two averages on every shuffle, from the generator up: (n,)."""
+    out = np.zeros(n)
+    for t, counts in enumerate(sets):
+        seed = derive_seed(SEED, "test-set", t)
+        for r in range(n):
+            flip = flips(seed, r, counts.shape[1])[:, None]
+            x, y = np.where(flip, counts[b], counts[a]), np.where(flip, counts[a], counts[b])
+            out[r] += float(BLEU.score(x.sum(axis=0)) - BLEU.score(y.sum(axis=0))) / len(sets)
+    return out
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 1000), st.integers(2, 3))
+def test_the_shuffles_of_an_average_are_the_means_of_those_of_the_test_sets(seed: int, n_sets: int) -> None:
+    sets, n = random_sets(seed, 3, (30, 17, 9)[:n_sets]), 150
+    found = average(
+        compare_sets(sets_of(*sets), test="ar", adjust="maxt", all_pairs=True, n_resamples=n, seed=SEED, interval=None)
+    )
+    observed = np.mean([scores(counts) for counts in sets], axis=0)
+    differences = np.array(
+        [shuffled_differences(sets, int(p.system[1]), int(p.baseline[1]), n) for p in found.comparisons]
+    )
+    statistic = np.array([observed[int(p.system[1])] - observed[int(p.baseline[1])] for p in found.comparisons])
+    np.testing.assert_allclose([p.difference for p in found.comparisons], statistic, rtol=1e-12)
+    reached = (np.abs(differences) >= np.abs(statistic)[:, None] - 1e-9).sum(axis=1)
+    assert [p.test.exceedances for p in found.comparisons] == reached.tolist()
+    # Step-down maxT from its definition.
+    scales = np.sqrt((differences**2).mean(axis=1))
+    extreme, to_reach = np.abs(differences) / scales[:, None], np.abs(statistic) / scales
+    adjusted, largest = np.empty(3), 0.0
+    for place, h in enumerate(order := np.argsort(-to_reach)):
+        count = (extreme[order[place:]].max(axis=0) >= to_reach[h] - 1e-9).sum()
+        largest = max(largest, (count + 1) / (n + 1))
+        adjusted[h] = largest
+    assert [p.test.adjusted_pvalue for p in found.comparisons] == pytest.approx(adjusted.tolist())
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (2, 2, 3)])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+def test_p_of_an_average_agrees_with_the_enumeration_of_all_shuffles(sizes: Sequence[int], alternative: str) -> None:
+    sets = random_sets(3, 2, sizes)
+    by_set = []
+    for counts in sets:
+        own = []
+        for pattern in product([False, True], repeat=counts.shape[1]):
+            flip = np.array(pattern)[:, None]
+            x, y = np.where(flip, counts[0], counts[1]), np.where(flip, counts[1], counts[0])
+            own.append(float(BLEU.score(x.sum(axis=0)) - BLEU.score(y.sum(axis=0))))
+        by_set.append(own)
+    statistics = np.array([np.mean(choice) for choice in product(*by_set)])
+    observed = statistics[0]
+    extreme = (
+        np.abs(statistics) >= abs(observed) - 1e-9 if alternative == "two-sided" else statistics >= observed - 1e-9
+    )
+    exact, n = extreme.mean(), 20_000
+    found = average(compare_sets(sets_of(*sets), test="ar", n_resamples=n, interval=None, alternative=alternative))
+    assert found.comparisons[0].difference == pytest.approx(observed)
+    assert abs(found.comparisons[0].test.pvalue - exact) <= 4 * math.sqrt(exact * (1 - exact) / n) + 1 / n
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 1000))
+def test_bootstrap_tests_of_an_average_use_the_means_of_the_draws(seed: int) -> None:
+    sets, n = random_sets(seed, 3, (40, 25)), 99
+    drawn = drawn_scores(sets, n)
+    observed = np.mean([scores(counts) for counts in sets], axis=0)
+    for test in ("bootstrap", "bootstrap-percentile", "bootstrap-both", "bootstrap-shift", "paired-bootstrap"):
+        found = average(compare_sets(sets_of(*sets), test=test, adjust="none", n_resamples=n, seed=SEED))
+        for pair in found.comparisons:
+            i = int(pair.system[1])
+            d, b = observed[i] - observed[0], drawn[i] - drawn[0]
+            one_side = (int((b <= 1e-9).sum()), int((b >= -1e-9).sum()))
+            expected = {
+                "bootstrap": ((np.abs(b - d) >= abs(d) - 1e-9).sum() + 1) / (n + 1),
+                "bootstrap-percentile": min(1, 2 * (min(one_side) + 1) / (n + 1)),
+                "bootstrap-shift": ((np.abs(b) - np.abs(b).mean() >= abs(d) - 1e-9).sum() + 1) / (n + 1),
+                "paired-bootstrap": ((b * np.sign(d) <= 0).sum() + 1) / (n + 1),
+            }
+            expected["bootstrap-both"] = max(expected["bootstrap"], expected["bootstrap-percentile"])
+            assert pair.test.pvalue == pytest.approx(expected[test], rel=1e-12)
+            assert pair.confidence_interval is not None
+            ends = np.sort(b)[[1, -2]]  # k = .05·100/2 = 2
+            np.testing.assert_allclose([pair.confidence_interval.low, pair.confidence_interval.high], ends, atol=1e-9)
+
+
+def test_permutations_of_an_average_are_the_means_of_those_of_the_test_sets() -> None:
+    from reshuffle import _core
+
+    sets, n = random_sets(1, 3, (20, 31)), 120
+    means = np.zeros((3, n))
+    for t, counts in enumerate(sets):
+        for r in range(n):
+            labels = np.asarray(_core.permutations(derive_seed(SEED, "test-set", t), r, 3, counts.shape[1]))
+            rows = np.stack([counts[labels[:, i], np.arange(counts.shape[1])] for i in range(3)])
+            means[:, r] += scores(rows) / 2
+    found = average(compare_sets(sets_of(*sets), test="permutation", all_pairs=True, n_resamples=n, seed=SEED))
+    ranges = np.ptp(means, axis=0)
+    for pair in found.comparisons:
+        d = means[int(pair.system[1])] - means[int(pair.baseline[1])]
+        assert pair.test.exceedances == (np.abs(d) >= abs(pair.difference) - 1e-9).sum()
+        assert pair.test.adjusted_pvalue == ((ranges >= abs(pair.difference) - 1e-9).sum() + 1) / (n + 1)
+
+
+@pytest.mark.parametrize("with_documents", [False, True])
+def test_intervals_without_percentiles_are_those_of_independent_samples(with_documents: bool) -> None:
+    sets = random_sets(5, 3, (60, 35))
+    options: list[dict[str, Any]] = [
+        {"documents": [s // 4 for s in range(len(c[0]))]} if with_documents else {} for c in sets
+    ]
+    named = {f"set{t}": TestSet(metrics=counted(c), **o) for t, (c, o) in enumerate(zip(sets, options, strict=True))}
+    for interval in ("delta", "jackknife"):
+        found = average(compare_sets(named, test="ar", n_resamples=9, interval=interval))
+        squared = np.zeros(4)
+        for counts, own in zip(sets, options, strict=True):
+            errors = [
+                reshuffle.standard_error(counts[2], BLEU, method=interval, **own),
+                reshuffle.standard_error(counts[2], BLEU, b=counts[0], method=interval, **own),
+            ]
+            squared[:2] += np.square(errors) / 4
+        half_widths = ndtri(0.975) * np.sqrt(squared[:2])
+        score, pair = found.score("s2"), found.pair("s2")
+        assert score.confidence_interval is not None
+        assert pair.confidence_interval is not None
+        widths = [c.high - c.low for c in (score.confidence_interval, pair.confidence_interval)]
+        np.testing.assert_allclose(widths, 2 * half_widths, rtol=1e-9)
+        assert pair.confidence_interval.high + pair.confidence_interval.low == pytest.approx(2 * pair.difference)
+
+
+def test_bca_intervals_of_an_average_add_up_the_moments_of_the_test_sets() -> None:
+    from scipy.special import ndtr
+
+    sets, n = random_sets(8, 2, (50, 30)), 399
+    found = average(compare_sets(sets_of(*sets), interval="bca", n_resamples=n, seed=SEED))
+    drawn = drawn_scores(sets, n)
+    d = np.mean([scores(c)[1] - scores(c)[0] for c in sets])
+    influences = []
+    for counts in sets:
+        without = np.array([scores(np.delete(counts, s, axis=1)) for s in range(counts.shape[1])])
+        differences = (without[:, 1] - without[:, 0]) / 2
+        influences.append(differences.mean() - differences)
+    u = np.concatenate(influences)
+    b = drawn[1] - drawn[0]
+    z0, a = ndtri(((b < d).mean() + (b <= d).mean()) / 2), (u**3).sum() / (6 * (u**2).sum() ** 1.5)
+    low, high = (float(ndtr(z0 + (z0 + z) / (1 - a * (z0 + z)))) for z in (ndtri(0.025), ndtri(0.975)))
+    ordered = np.sort(b)
+    expected = ordered[int(n * low)], ordered[n - 1 - int(n * (1 - high))]
+    got = found.comparisons[0].confidence_interval
+    assert got is not None
+    np.testing.assert_allclose([got.low, got.high], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("test", [name for name, test in TESTS.items() if test.averages])
+def test_results_are_the_same_bytes_on_any_number_of_threads(test: str) -> None:
+    sets = sets_of(*random_sets(2, 4, (70, 40, 33)))
+    options: dict[str, Any] = {"test": test, "n_resamples": 300, "all_pairs": True}
+    one, four = (compare_sets(sets, threads=threads, **options) for threads in (1, 4))
+    assert one == four
+
+
+def test_each_test_set_has_the_results_of_a_comparison_with_its_derived_seed() -> None:
+    sets = sets_of(*random_sets(2, 3, (70, 40)))
+    for test in ("ar", "bootstrap-both", "ar-studentized", "permutation"):
+        found = compare_sets(sets, test=test, n_resamples=199, seed=SEED, average=False)
+        for t, (name, each) in enumerate(sets.items()):
+            alone = compare(
+                metrics=each.metrics or "bleu", test=test, n_resamples=199, seed=derive_seed(SEED, "test-set", t)
+            )
+            assert found[name] == alone
+    assert found.average is None
+
+
+def adjusted(result: SetComparison, metric: str | None = None) -> NDArray[np.float64]:
+    """Adjusted p by test set, then metric and pair: (sets, tests)."""
+    pairs = [[p for p in each.comparisons if metric in (None, p.metric)] for each in result.sets.values()]
+    return np.array([[p.test.adjusted_pvalue for p in of_set] for of_set in pairs])
+
+
+def raw(result: SetComparison) -> NDArray[np.float64]:
+    return np.array([[p.test.pvalue for p in each.comparisons] for each in result.sets.values()])
+
+
+def two_metrics(seed: int) -> dict[str, TestSet]:
+    """Three systems on three test sets under two metrics."""
+    names = {}
+    for t, counts in enumerate(random_sets(seed, 3, (45, 60, 50))):
+        ratings = {f"s{i}": counts[i, :, 2] + 4.0 * i for i in range(3)}
+        names[f"set{t}"] = TestSet(metrics=[counted(counts), SegmentScores("rating", ratings)])
+    return names
+
+
+@pytest.mark.parametrize("name", [name for name, each in ADJUSTMENTS.items() if each.of_pvalues is not None])
+def test_adjustments_of_p_values_take_the_whole_family(name: str) -> None:
+    of_pvalues = ADJUSTMENTS[name].of_pvalues
+    assert of_pvalues is not None
+    options: dict[str, Any] = {"n_resamples": 199, "all_pairs": True, "adjust": name, "average": False}
+    found = {
+        family: compare_sets(two_metrics(1), family=family, **options) for family in ("metric", "set", "sets", "all")
+    }
+    p = raw(found["metric"]).reshape(3, 2, 3)  # test sets, metrics, pairs
+
+    def expected(family: str) -> NDArray[np.float64]:
+        out = np.empty_like(p)
+        places: dict[str, list[Any]] = {
+            "metric": [(t, m) for t in range(3) for m in range(2)],
+            "set": [(t, slice(None)) for t in range(3)],
+            "sets": [(slice(None), m) for m in range(2)],
+            "all": [(slice(None), slice(None))],
+        }
+        for place in places[family]:
+            out[place] = np.maximum(of_pvalues(p[place].ravel()).reshape(p[place].shape), p[place])
+        return out.reshape(3, 6)
+
+    for family, result in found.items():
+        np.testing.assert_allclose(adjusted(result), expected(family), rtol=1e-12)
+        sizes = {"metric": 3, "set": 6, "sets": 9, "all": 18}
+        assert {each.family_size for each in result.sets.values()} == {sizes[family]}
+
+
+@pytest.mark.parametrize("test", [name for name, each in TESTS.items() if each.step_down])
+def test_adjustments_from_replicates_are_made_on_each_test_set_and_combined(test: str) -> None:
+    for adjust, step_down in TESTS[test].step_down.items():
+        options: dict[str, Any] = {
+            "n_resamples": 99,
+            "all_pairs": True,
+            "adjust": adjust,
+            "average": False,
+            "test": test,
+        }
+        for over, within in (("sets", "metric"), ("all", "set")):
+            if step_down.per_metric and over == "all":
+                with pytest.raises(InputError, match="under one metric, so there is no family 'all'"):
+                    compare_sets(two_metrics(1), family=over, **options)
+                continue
+            single = compare_sets(two_metrics(1), family=within, **options)
+            combined = compare_sets(two_metrics(1), family=over, **options)
+            np.testing.assert_array_equal(raw(single), raw(combined))
+            np.testing.assert_allclose(adjusted(combined), 1 - (1 - adjusted(single)) ** 3, rtol=1e-9, atol=1e-15)
+            assert (adjusted(combined) >= adjusted(single)).all()
+            assert (adjusted(single) >= raw(single)).all()
+
+
+def test_the_default_adjustment_depends_on_the_family() -> None:
+    one_pair = sets_of(*(counts[:2] for counts in random_sets(1, 3, (50, 45))))
+
+    def used(sets: dict[str, TestSet], family: str) -> str | None:
+        test = compare_sets(sets, family=family, n_resamples=99)["set0"].test
+        assert test is not None
+        return test.adjustment
+
+    # With one pair on each test set there is nothing to gain from maxT within the test sets.
+    assert [used(one_pair, family) for family in ("metric", "set", "sets", "all")] == [None, None, "holm", "holm"]
+    assert {used(two_metrics(1), family) for family in ("metric", "set", "sets", "all")} == {"maxt"}
+
+
+def test_averages_are_families_of_their_own() -> None:
+    for family, of_average in (("metric", "metric"), ("set", "all"), ("sets", "metric"), ("all", "all")):
+        found = average(compare_sets(two_metrics(1), family=family, n_resamples=99, all_pairs=True))
+        assert found.test is not None
+        assert (found.test.family, found.test.n_sets) == (of_average, 1)
+        assert found.family_size == (6 if of_average == "all" else 3)
+
+
+@pytest.mark.parametrize("family", ["sets", "all"])
+@pytest.mark.parametrize("test", ["bootstrap-both", "bootstrap", "ar-studentized"])
+def test_simultaneous_intervals_over_test_sets_exclude_0_only_with_a_star(test: str, family: str) -> None:
+    options: dict[str, Any] = {"test": test, "n_resamples": 999, "all_pairs": True, "simultaneous": True}
+    found = compare_sets(two_metrics(1), family=family, average=False, **options)
+    within = compare_sets(two_metrics(1), family={"sets": "metric", "all": "set"}[family], average=False, **options)
+    excluded = 0
+    for name, each in found.sets.items():
+        for pair, narrower in zip(each.comparisons, within[name].comparisons, strict=True):
+            wide, narrow = pair.confidence_interval, narrower.confidence_interval
+            assert wide is not None
+            assert narrow is not None
+            assert wide.low <= narrow.low
+            assert narrow.high <= wide.high
+            if not wide.low <= 0 <= wide.high:
+                excluded += 1
+                assert pair.is_significant(0.05)
+    assert excluded > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("adjust", "n_resamples"), [("maxt", 199), ("holm", 999)])
+def test_the_family_wise_error_rate_over_test_sets_is_at_most_alpha(adjust: str, n_resamples: int) -> None:
+    rng = np.random.default_rng(1)
+    n, false = 1000, {"sets": 0, "metric": 0, "average": 0}
+    for simulation in range(n):
+        sets = {}
+        for t in range(4):
+            shared = rng.normal(size=60)
+            sets[f"set{t}"] = TestSet(
+                metrics=SegmentScores("x", {f"s{i}": shared + rng.normal(size=60) for i in range(4)})
+            )
+        for family in ("sets", "metric"):
+            found = compare_sets(
+                sets,
+                test="ar",
+                scheme="iid",
+                adjust=adjust,
+                family=family,
+                all_pairs=True,
+                n_resamples=n_resamples,
+                interval=None,
+                seed=simulation,
+            )
+            false[family] += bool((adjusted(found) <= 0.05).any())
+            false["average"] += family == "sets" and any(p.is_significant(0.05) for p in average(found).comparisons)
+    print(adjust, false)
+    limit = 0.05 * n + 3 * math.sqrt(n * 0.05 * 0.95)
+    assert false["sets"] <= limit
+    assert false["average"] <= limit
+    assert false["metric"] > limit  # four families of the level .05
+
+
+def test_stopping_rules_end_the_shuffles_of_averages() -> None:
+    sets, n = random_sets(3, 2, (40, 30)), 3000
+    found = average(compare_sets(sets_of(*sets), test="ar", stopping="besag-clifford", n_resamples=n, seed=SEED))
+    (pair,) = found.comparisons
+    reached = np.abs(shuffled_differences(sets, 1, 0, 1500)) >= abs(pair.difference) - 1e-9
+    stop = int(np.flatnonzero(np.cumsum(reached) == 20)[0]) + 1
+    assert (pair.test.n_resamples, pair.test.exceedances) == (stop, 20)
+
+
+def rated(scores: Sequence[Sequence[float]], missing: bool = False) -> TestSet:
+    by_system = {f"s{i}": list(each) for i, each in enumerate(scores)}
+    return TestSet(metrics=SegmentScores("rating", by_system, missing="pairwise" if missing else "error"))
+
+
+def test_missing_scores_of_a_test_set_are_left_out_of_its_part_of_the_average() -> None:
+    rng, nan = np.random.default_rng(4), math.nan
+    complete, gappy = rng.integers(0, 9, (3, 30)).astype(float), rng.integers(0, 9, (3, 40)).astype(float)
+    gappy[0, :7] = gappy[1, 5:19] = gappy[2, 30] = nan
+    sets = {"a": rated(complete.tolist()), "b": rated(gappy.tolist(), missing=True)}
+    result = compare_sets(sets, test="ar", all_pairs=True, n_resamples=500, interval="jackknife", seed=SEED)
+    found = average(result)
+    for pair in found.comparisons:
+        i, j = int(pair.system[1]), int(pair.baseline[1])
+        both = ~np.isnan(gappy[i]) & ~np.isnan(gappy[j])
+        first, second = complete[i] - complete[j], np.where(both, gappy[i] - gappy[j], 0)
+        d = first.mean() / 2 + second.sum() / both.sum() / 2
+        assert pair.difference == pytest.approx(d)
+        assert (pair.n_units, pair.n_segments) == (30 + both.sum(), 30 + both.sum())
+        squared = first.var(ddof=1) / 30 / 4 + second[both].var(ddof=1) / both.sum() / 4
+        assert pair.confidence_interval is not None
+        width = pair.confidence_interval.high - pair.confidence_interval.low
+        assert width == pytest.approx(2 * ndtri(0.975) * math.sqrt(squared), rel=1e-6)
+        signs = [
+            np.array([1 - 2.0 * flips(derive_seed(SEED, "test-set", t), r, n) for r in range(500)])
+            for t, n in enumerate((30, 40))
+        ]
+        replicates = (signs[0] @ first) / 30 / 2 + (signs[1] @ second) / both.sum() / 2
+        assert pair.test.exceedances == (np.abs(replicates) >= abs(d) - 1e-9).sum()
+    assert [s.n_segments for s in found.scores] == [30 + int((~np.isnan(row)).sum()) for row in gappy]
+
+
+def test_functions_and_formulas_in_python_have_the_averages_of_native_metrics() -> None:
+    counts = random_sets(6, 2, (25, 31))
+    native = compare_sets(sets_of(*counts), test="ar", n_resamples=99)
+    formula = {
+        f"set{t}": TestSet(metrics=counted(rows, "BLEU", Formula("f", lambda totals: BLEU.score(totals))))
+        for t, rows in enumerate(counts)
+    }
+    in_python = compare_sets(formula, test="ar", n_resamples=99)
+    one, other = average(native).comparisons[0], average(in_python).comparisons[0]
+    assert one.test.pvalue == other.test.pvalue
+    assert one.difference == pytest.approx(other.difference)
+
+    def words(hypotheses: list[str], references: list[list[str | None]]) -> float:
+        return sum(len(line.split()) for line in hypotheses) / len(hypotheses)
+
+    lines = [["a b", "c", "d e f", "g h"], ["a", "b b b", "c c", "d"]]
+    texts = {name: (["x"] * 4, {"s0": lines[t], "s1": lines[1 - t]}) for t, name in enumerate("uv")}
+    function = average(compare_sets(texts, CorpusFunction("words", words), test="ar", n_resamples=50))
+    lengths = [
+        [[len(line.split()) for line in each] for each in lines],
+        [[len(line.split()) for line in each] for each in lines[::-1]],
+    ]
+    means = {name: rated(lengths[t]) for t, name in enumerate("uv")}
+    assert (
+        function.comparisons[0].test.pvalue
+        == average(compare_sets(means, test="ar", scheme="iid", n_resamples=50)).comparisons[0].test.pvalue
+    )
+    assert function.metrics[0].evaluations is not None
+    assert function.metrics[0].evaluations > 4 * 2 * 50
+
+
+def test_documents_and_strata_of_test_sets_count_for_the_average() -> None:
+    counts = random_sets(6, 2, (40, 30))
+    sets = {
+        "documents": TestSet(metrics=counted(counts[0]), documents=[s // 2 for s in range(40)]),
+        "strata": TestSet(metrics=counted(counts[1]), strata=[s % 3 for s in range(30)]),
+    }
+    found = average(compare_sets(sets, n_resamples=99))
+    assert (found.n_units, found.unit, found.n_segments, found.n_strata) == (50, "unit", 70, 4)
+    assert found.comparisons[0].n_segments == 70
+
+
+def test_outputs_that_are_not_exchangeable_on_the_test_sets_are_not_on_average() -> None:
+    from counts import lengths
+
+    uneven = lengths(12, 12)
+    sets = {name: TestSet(metrics=uneven) for name in "ab"}
+    result = compare_sets(sets, test="ar", n_resamples=99)
+    of_sets = [each.comparisons[0].exchangeability for each in result.sets.values()]
+    of_average = average(result).comparisons[0].exchangeability
+    assert of_average is not None
+    assert of_sets[0] is not None
+    assert of_average.ratio == pytest.approx(of_sets[0].ratio)
+    assert of_average.near_kink == of_sets[0].near_kink
+
+
+@pytest.mark.parametrize("test", [name for name, each in TESTS.items() if not each.averages])
+def test_tests_without_averages_compare_the_test_sets(test: str) -> None:
+    rng = np.random.default_rng(1)
+    sets = {name: rated(rng.normal(size=(2, 20)).tolist()) for name in "ab"}
+    with pytest.raises(InputError, match=f"the test '{test}' does not support averages over test sets: use "):
+        compare_sets(sets, test=test, n_resamples=99)
+    assert compare_sets(sets, test=test, n_resamples=99, average=False)["a"].comparisons
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "ar", "scheme": "exact"}, "scheme 'exact' does not support averages over test sets: use 'iid', or"),
+        ({"interval": "t"}, "interval 't' does not support averages over test sets: use 'percentile', "),
+        ({"interval": "studentized"}, "interval 'studentized' does not support averages"),
+        ({"missing_systems": "ignore"}, "unknown missing_systems 'ignore'; known: error, drop"),
+        ({"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'"),
+        ({"adjust": "none", "family": "sets"}, "family 'sets' needs adjusted p-values, but the adjustment is 'none'"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"baseline": "s9"}, "unknown baseline 's9'"),
+    ],
+)
+def test_impossible_options_are_refused(options: dict[str, Any], message: str) -> None:
+    rng = np.random.default_rng(1)
+    sets = {name: rated(rng.normal(size=(2, 20)).tolist()) for name in "ab"}
+    with pytest.raises(InputError, match=message):
+        compare_sets(sets, **options)
+
+
+def some_texts(*systems: str) -> tuple[list[str], dict[str, list[str]]]:
+    return ["a b c d", "e f g h", "i j k l"], {name: ["a b c", f"{name} e f", "i j k l"] for name in systems}
+
+
+@pytest.mark.parametrize(
+    ("sets", "options", "message"),
+    [
+        ({}, {}, "no test sets: expected at least one"),
+        ([("a", "b")], {}, r"sets: expected a mapping of names to test sets, got \["),
+        ({"u": "text"}, {}, r"test set 'u': expected a TestSet or a tuple \(references, systems\), got 'text'"),
+        ({"u": some_texts("a")}, {}, r"only one system \(a\): a comparison needs at least two"),
+        (
+            {"u": some_texts("a", "b", "c"), "v": some_texts("b", "d")},
+            {},
+            "test sets have different systems: 'u' lacks d; 'v' lacks a, c; name systems alike, or leave these out "
+            r"with missing_systems='drop' \(--missing-systems drop\)",
+        ),
+        (
+            {"u": some_texts("a", "b"), "v": some_texts("b", "d")},
+            {"missing_systems": "drop"},
+            "the test sets have only b in common: a comparison needs at least two systems that all test sets have",
+        ),
+        ({"u": some_texts("a"), "v": some_texts("b")}, {"missing_systems": "drop"}, "have no system in common"),
+        ({"u": (["a"], {"s": ["a", "b"]})}, {}, "test set 'u': .*1 segment, s has 2"),
+        (
+            {"u": some_texts("a", "b"), "v": TestSet(*some_texts("a", "b"), metrics=["bleu", "ter"])},
+            {},
+            "test set 'v' has the metrics BLEU, TER, but 'u' has BLEU: all test sets need metrics of the same names",
+        ),
+        (
+            {"u": some_texts("a", "b"), "v": TestSet(*some_texts("a", "b"), documents=[1, 1, 1])},
+            {},
+            "test set 'v': documents: all 3 segments belong to one document, '1'",
+        ),
+    ],
+)
+def test_bad_test_sets_are_refused(sets: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compare_sets(sets, test="ar", n_resamples=9, **options)
+
+
+def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
+    sets = {"u": some_texts("a", "b", "c"), "v": some_texts("c", "b", "d")}
+    with pytest.warns(reshuffle.InputWarning, match="left out, because not every test set has them: a, c?d?"):
+        found = compare_sets(sets, test="ar", n_resamples=9, missing_systems="drop")
+    assert (found.dropped, found["u"].systems, found["v"].systems) == (("a", "d"), ("b", "c"), ("b", "c"))
+    with pytest.raises(InputError, match="unknown test set 'w'; known: u, v"):
+        found["w"]
+
+
+def test_one_test_set_is_compared_as_without_the_others() -> None:
+    found = compare_sets({"u": some_texts("a", "b")}, "ter", test="ar", scheme="iid", n_resamples=99)
+    alone = compare(
+        *some_texts("a", "b"), "ter", test="ar", scheme="iid", n_resamples=99, seed=derive_seed(12345, "test-set", 0)
+    )
+    assert found["u"] == alone
+    # The average over one test set is the test set.
+    assert average(found).comparisons[0].test.pvalue == alone.comparisons[0].test.pvalue
+    assert average(found).scores[0].score == alone.scores[0].score
+
+
+def test_a_language_may_have_a_tokenizer_of_its_own() -> None:
+    german, chinese = (
+        some_texts("a", "b"),
+        (
+            ["今天天气很好", "我喜欢苹果", "你好世界"],
+            {"a": ["今天天气好", "我爱苹果", "你好"], "b": ["今天", "我喜欢苹果", "世界"]},
+        ),
+    )
+    sets: dict[str, Any] = {"de": german, "zh": TestSet(*chinese, reshuffle.metric("bleu", tokenize="zh"))}
+    found = compare_sets(sets, test="ar", n_resamples=9)
+    assert "|tok:13a|" in found["de"].signature
+    assert "|tok:zh|" in found["zh"].signature
+    assert average(found).metrics[0].signature == "BLEU|nrefs:1|case:mixed|eff:no|tok:13a+zh|smooth:exp"
+    assert found.signature.startswith("sets:de|BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|sets:zh|BLEU|nrefs:1|")
+    mean = np.mean([found[name].score("a").score for name in sets])
+    assert average(found).score("a").score == pytest.approx(mean)
+
+
+def test_the_caveats_of_a_family_over_test_sets_take_all_of_them_into_account() -> None:
+    sets = two_metrics(1)
+    few = compare_sets(sets, test="ar", adjust="holm", family="sets", all_pairs=True, n_resamples=150, average=False)
+    alone = compare_sets(
+        sets, test="ar", adjust="holm", family="metric", all_pairs=True, n_resamples=150, average=False
+    )
+    # The smallest p is 1/151: 9/151 > .05 for nine tests over the test sets, and 3/151 < .05 on each.
+    assert ["few-replicates" in {c.kind for c in each.caveats} for each in few.sets.values()] == [True] * 3
+    assert ["few-replicates" in {c.kind for c in each.caveats} for each in alone.sets.values()] == [False] * 3
+    combined = compare_sets(
+        sets, test="ar", adjust="maxt", family="sets", all_pairs=True, n_resamples=50, average=False
+    )
+    (caveat,) = (c for c in combined["set0"].caveats if c.kind == "few-replicates")
+    assert caveat.values["smallest"] == pytest.approx(1 - (1 - 1 / 51) ** 3)
+    assert caveat.values["enough"] == math.ceil(20 / (1 - 0.95 ** (1 / 3))) - 1
+
+
+# The command line.
+
+NEWS, TALKS = (
+    ("news/reference.txt", "news/baseline.txt", "news/tuned.txt"),
+    ("talks/reference.txt", "talks/tuned.txt", "talks/baseline.txt"),
+)
+
+
+@pytest.fixture
+def halves(demo: Path) -> Path:
+    """The two halves of the demo in folders of their own."""
+    for folder, part in (("news", slice(0, 200)), ("talks", slice(200, 400))):
+        (demo / folder).mkdir()
+        for path in demo.glob("*.txt"):
+            (demo / folder / path.name).write_text("".join(path.read_text().splitlines(keepends=True)[part]))
+    return demo
+
+
+def texts_of(folder: str, *systems: str) -> tuple[list[str], dict[str, list[str]]]:
+    lines = {name: reshuffle.read_lines(f"{folder}/{name}.txt") for name in ("reference", *systems)}
+    return lines.pop("reference"), lines
+
+
+def write_manifest(content: object, name: str = "sets.json") -> str:
+    Path(name).write_text(content if isinstance(content, str) else json.dumps(content))
+    return name
+
+
+def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
+    outcome = run("compare", "--set", "one", *NEWS, "--set", "two", *TALKS, "-m", "ter", "-n", "99", "--format", "json")
+    assert (outcome.code, outcome.err) == (0, "")
+    document = json.loads(outcome.out)
+    expected = compare_sets(
+        {"one": texts_of("news", "baseline", "tuned"), "two": texts_of("talks", "tuned", "baseline")},
+        "ter",
+        n_resamples=99,
+    )
+    assert document == json.loads(expected.render("json"))
+    assert [each["name"] for each in document["test_sets"]] == ["one", "two"]
+    assert document["average"]["averaged_over"] == ["one", "two"]
+    assert document["signature"] == expected.signature
+    # The order of the first test set, whatever that of the others.
+    assert [s["name"] for s in document["test_sets"][1]["systems"]] == ["baseline", "tuned"]
+
+
+def test_the_text_has_a_report_for_each_test_set_and_the_average(halves: Path, run: Any) -> None:
+    args = ("compare", "--set", "one", *NEWS, "--set", "two", *TALKS, "-n", "99", "--baseline", "news/tuned.txt")
+    out = run(*args).out
+    assert "Test set one\n\nBLEU: 200 segments" in out
+    assert "Average over 2 test sets\n\nBLEU: 400 segments of 2 test sets, 1 reference, 2 systems" in out
+    assert "99 draws within each test set" in out
+    assert out.count("\ntuned ") == 3
+    assert "Average" not in run(*args, "--no-average").out
+
+
+TOML = """
+[sets.one]
+references = "news/reference.txt"
+systems = {base = "news/baseline.txt", better = "news/tuned.txt"}
+documents = "docs.txt"
+scores.COMET = {better = "comet.tsv#tuned", base = "comet.tsv#baseline"}
+
+[sets."zwei und drei"]
+references = ["talks/reference.txt", "talks/larger.txt"]
+systems = {better = "talks/tuned.txt", base = "talks/baseline.txt"}
+metrics = ["bleu:lowercase"]
+tokenize = "intl"
+scores.COMET = ["more.txt", "more.txt"]
+strata = "strata.txt"
+"""
+
+
+def test_a_manifest_has_files_metrics_and_options_of_every_test_set(halves: Path, run: Any) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(2, 200)).round(3)
+    table = ["baseline\ttuned", *(f"{a}\t{b}" for a, b in rows.T)]
+    (halves / "sub").mkdir()
+    for name in ("news", "talks"):
+        (halves / name).rename(halves / "sub" / name)
+    (halves / "sub/comet.tsv").write_text("\n".join(table) + "\n")
+    (halves / "sub/more.txt").write_text("".join(f"{x}\n" for x in rows[0]))
+    (halves / "sub/docs.txt").write_text("".join(f"d{i // 5}\n" for i in range(200)))
+    (halves / "sub/strata.txt").write_text("".join(f"{i % 2}\n" for i in range(200)))
+    manifest = write_manifest(TOML, "sub/sets.toml")
+    as_json = {
+        "sets": {
+            "one": {
+                "references": "news/reference.txt",
+                "systems": {"base": "news/baseline.txt", "better": "news/tuned.txt"},
+                "documents": "docs.txt",
+                "scores": {"COMET": {"better": "comet.tsv#tuned", "base": "comet.tsv#baseline"}},
+            },
+            "zwei und drei": {
+                "references": ["talks/reference.txt", "talks/larger.txt"],
+                "systems": {"better": "talks/tuned.txt", "base": "talks/baseline.txt"},
+                "metrics": ["bleu:lowercase"],
+                "tokenize": "intl",
+                "scores": {"COMET": ["more.txt", "more.txt"]},
+                "strata": "strata.txt",
+            },
+        }
+    }
+    args = ("-n", "99", "--format", "json", "--test", "ar")
+    outcome = run("compare", "--manifest", manifest, *args)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert run("compare", "--manifest", write_manifest(as_json, "sub/sets.json"), *args).out == outcome.out
+    document = json.loads(outcome.out)
+    one, other = document["test_sets"]
+    assert [s["name"] for s in other["systems"]] == ["base", "better"]
+    assert (one["unit"], one["units"], other["strata"]) == ("document", 40, 2)
+    assert one["metrics"][0]["signature"] == "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
+    assert other["metrics"][0]["signature"] == "BLEU|nrefs:2|case:lc|eff:no|tok:intl|smooth:exp"
+    comet = [s["scores"]["COMET"]["score"] for s in one["systems"]]
+    np.testing.assert_allclose(comet, rows.mean(axis=1), atol=1e-9)
+    assert len({s["scores"]["COMET"]["score"] for s in other["systems"]}) == 1
+    assert {m["name"] for m in document["average"]["metrics"]} == {"BLEU", "COMET"}
+
+
+def test_scores_need_no_texts(halves: Path, run: Any) -> None:
+    Path("a.txt").write_text("1\n2\n3\n4\n")
+    Path("b.txt").write_text("2\n2\n4\n5\n")
+    manifest = write_manifest(
+        {"sets": {n: {"scores": {"rating": {"x": "a.txt", "y": "b.txt"}}, "lower_is_better": "rating"} for n in "uv"}}
+    )
+    document = json.loads(run("compare", "--manifest", manifest, "--test", "ar", "--format", "json").out)
+    assert document["average"]["comparisons"][0]["difference"] == 0.75
+    assert document["average"]["metrics"][0]["higher_is_better"] is False
+
+
+def with_key(**keys: object) -> dict[str, Any]:
+    """A manifest of one test set, with these keys."""
+    texts = {"references": "news/reference.txt", "systems": ["news/baseline.txt", "news/tuned.txt"]}
+    return {"sets": {"a": {**texts, **keys}}}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "sets.json is empty: expected test sets in JSON or TOML"),
+        ("{", "sets.json is not valid JSON: Expecting property name"),
+        ("[" * 100_000, "sets.json is nested too deeply for a manifest"),
+        ([], "sets.json: expected an object (a table in TOML), got []"),
+        ({}, "sets.json: there is no key 'sets': expected a test set for each key in it"),
+        ({"set": {}}, "sets.json: unknown key 'set': did you mean 'sets'? Known: sets"),
+        ({"sets": []}, "sets.json, sets: expected an object (a table in TOML), got []"),
+        ({"sets": {}}, "sets.json names no test sets: expected at least one in 'sets'"),
+        ({"sets": {"a": 1}}, "sets.json, test set 'a': expected an object (a table in TOML), got 1"),
+        (with_key(refrences="x"), "sets.json, test set 'a': unknown key 'refrences': did you mean 'references'?"),
+        (with_key(tokenise="zh"), "sets.json, test set 'a': unknown key 'tokenise': did you mean 'tokenize'?"),
+        (with_key(documents=7), "sets.json, test set 'a', documents: expected a string, got 7"),
+        (with_key(references=[]), "test set 'a', references: expected a string or a list of strings, got []"),
+        (with_key(systems={}), "test set 'a', systems: expected the file of at least one system, got {}"),
+        (with_key(systems={"x": 1}), "test set 'a', systems, x: expected a string, got 1"),
+        (with_key(systems=["news/tuned.txt"]), "test set 'a': expected at least two systems"),
+        (with_key(references="none.txt"), "test set 'a': none.txt: no such file"),
+        ({"sets": {"a": {"references": "x"}}}, "test set 'a': references without systems: add the key systems"),
+        ({"sets": {"a": {"systems": ["x", "y"]}}}, "test set 'a': systems without references: add the key references"),
+        (
+            {"sets": {"a": {}}},
+            "test set 'a': no references and no systems: add the keys references and systems, or scores",
+        ),
+        (with_key(metrics="blue"), "test set 'a': unknown metric 'blue': did you mean 'bleu'?"),
+        (with_key(tokenize="13b"), "test set 'a': unknown --tokenize '13b': did you mean '13a'?"),
+        (with_key(word_order=1), "test set 'a': --word-order does not apply to bleu: leave it out"),
+        (with_key(missing="pairwise"), "test set 'a': --missing pairwise needs --scores"),
+        (with_key(scores={"C": {"baseline": "x"}}), "test set 'a': scores, C: no file for tuned"),
+        (
+            with_key(scores={"C": {"base": "x"}}),
+            "test set 'a': unknown system in scores of C 'base': did you mean 'baseline'?",
+        ),
+        ('{"sets": {"a": {}, "a": {}}}', "sets.json: the key 'a' occurs twice in one object: use different names"),
+    ],
+)
+def test_bad_manifests_are_refused_in_a_sentence(halves: Path, run: Any, content: object, message: str) -> None:
+    outcome = run("compare", "--manifest", write_manifest(content))
+    assert outcome.code == 2
+    assert outcome.err.startswith("reshuffle: error: ")
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[sets", "sets.toml is not valid TOML: "),
+        ("[sets.a]\n[sets.a]\n", "sets.toml is not valid TOML: "),
+        (
+            "[sets.a]\nreferences = 1979-05-27\n",
+            "test set 'a', references: expected a string or a list of strings, got datetime",
+        ),
+    ],
+)
+def test_bad_manifests_in_toml_are_refused_in_a_sentence(halves: Path, run: Any, content: str, message: str) -> None:
+    outcome = run("compare", "--manifest", write_manifest(content, "sets.toml"))
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert message in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--set", "one", *NEWS[:2]), "--set one: expected the reference and at least two systems after the name, got"),
+        (("--set", "one"), "--set one: expected the reference and at least two systems after the name, got none"),
+        (("--set", "one", *NEWS, "--set", "one", *NEWS), "--set one is used twice: choose different names"),
+        (("--set=one", *NEWS), "--set= takes one word, but 'news/reference.txt' follows '--set=one'"),
+        ((*NEWS, "--set", "one", *NEWS), "REF and SYS are one test set, --set names others"),
+        (("--set", "one", *NEWS, "--manifest", "x.json"), "--set and --manifest cannot be combined"),
+        (
+            ("--set", "one", *NEWS, "--docs", "x"),
+            "--docs is for one test set: use --manifest FILE, where the key is documents",
+        ),
+        (("--set", "one", *NEWS, "--scores", "C", "x"), "--scores is for one test set: use --manifest FILE"),
+        (("--set", "one", *NEWS, "--missing", "pairwise"), "--missing is for one test set"),
+        (("--set", "one", *NEWS, "--format", "csv"), "unknown format of several test sets 'csv'"),
+        ((*NEWS, "--no-average"), "--no-average is for several test sets: add --set or --manifest, or leave it out"),
+        ((*NEWS, "--missing-systems", "drop"), "--missing-systems is for several test sets"),
+        (
+            ("--set", "one", *NEWS, "--missing-systems", "dorp"),
+            "unknown value of --missing-systems 'dorp': did you mean 'drop'?",
+        ),
+        (("--manifest", "none.json"), "none.json: no such file"),
+        (
+            ("--set", "one", *NEWS, "--set", "two", *TALKS, "talks/rules.txt"),
+            "test sets have different systems: 'one' lacks rules",
+        ),
+        (("--set", "a", "-", *NEWS[1:], "--set", "b", "-", *NEWS[1:]), "standard input (-) can supply only one text"),
+    ],
+)
+def test_wrong_command_lines_are_refused_in_a_sentence(
+    halves: Path, run: Any, args: Sequence[str], message: str
+) -> None:
+    outcome = run("compare", *args)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert message in outcome.err

@@ -1,0 +1,535 @@
+"""Text: the systems first, sorted and with the answer in a sentence; pairs, triangles, digits and names on request."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from reshuffle import Comparison, InputError, SegmentScores, compare, score
+from reshuffle.report import Layout, Terminal, render
+from reshuffle.report.cells import Table
+from reshuffle.report.conclusions import conclusions
+from reshuffle.report.notes import notes
+from reshuffle.report.tables import tables
+from reshuffle.report.text import table_as_text
+from reshuffle.results import Caveat, DetectableDifference, RankedSystem, Ranking
+
+SEGMENTS = 40
+
+
+def ratings(name: str, means: dict[str, float], higher_is_better: bool = True, noise: float = 1.0) -> SegmentScores:
+    """Scores whose means are exactly ``means``, with noise of each system's own."""
+    rng = np.random.default_rng(sum(map(ord, name)))
+    scores = {}
+    for system, mean in means.items():
+        own = rng.integers(-8, 9, SEGMENTS) * noise
+        scores[system] = mean + own - own.mean()
+    return SegmentScores(name, scores, higher_is_better)
+
+
+def compared(*metrics: SegmentScores, **options: Any) -> Comparison:
+    chosen: dict[str, Any] = {"all_pairs": True, "test": "t-test", "interval": "t", "adjust": "holm"} | options
+    return compare(metrics=list(metrics), **chosen)
+
+
+def body(table: str) -> list[list[str]]:
+    """The cells of the rows of the first table in a text."""
+    lines = table.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("─"))
+    rows = lines[start + 1 : lines.index("", start)]
+    return [row.split() for row in rows if not row.startswith("╌")]
+
+
+FOUR = {"a": 10.0, "b": 40.0, "c": 20.0, "d": 20.0}
+FOUR_BY_NAME = {**FOUR, "d": 20.25}
+
+
+# --- The table of systems
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_systems_are_sorted_by_the_first_metric_with_ties_in_the_order_of_the_input(higher: bool) -> None:
+    first, other = ratings("first", FOUR, higher), ratings("other", {"a": 1, "b": 2, "c": 3, "d": 4})
+    expected = ["b", "c", "d", "a"] if higher else ["a", "c", "d", "b"]
+    for result in (compared(first), compared(first, other), score(metrics=first), score(metrics=[first, other])):
+        assert [row[0] for row in body(render(result))] == expected
+    for baseline in FOUR:
+        against = compared(first, other, all_pairs=False, baseline=baseline)
+        assert [row[0] for row in body(render(against))] == [baseline, *(s for s in expected if s != baseline)]
+
+
+def test_the_table_has_the_score_the_rank_and_the_letters_of_every_metric() -> None:
+    result = compared(ratings("x", FOUR_BY_NAME), ratings("y", FOUR, False, noise=5))
+    (shown, *_) = tables(result, Layout())
+    assert shown.header == ["System", "x", "Rank", "Group", "y", "Rank", "Group"]
+    for row in shown.rows:
+        cells = [row[0]]
+        for ranking in result.rankings:
+            ranked = ranking[row[0]]
+            low, high = ranked.rank_low, ranked.rank_high
+            rank = str(low) if low == high else f"{low}–{high}"
+            cells += [f"{result.score(row[0], ranking.metric).score:.2f}", rank, str(ranked.letters)]
+        assert row == cells
+    assert [row[1:4] for row in shown.rows] == [
+        ["40.00", "1", "a"], ["20.25", "2–3", "b"], ["20.00", "2–3", "b"], ["10.00", "4", "c"],
+    ]  # fmt: skip
+
+
+def test_one_metric_has_intervals_and_lines_between_clusters() -> None:
+    result = compared(ratings("x", FOUR))
+    (shown, _) = tables(result, Layout())
+    assert shown.header == ["System", "x", "95% CI", "Rank", "Group"]
+    assert shown.rules == [1, 3]
+    assert next(tables(compared(ratings("x", FOUR), ratings("y", FOUR)), Layout())).rules == []
+    assert render(result).splitlines()[5].startswith("╌╌╌")
+
+
+def test_with_a_baseline_the_table_has_differences_and_stars() -> None:
+    result = compared(ratings("x", FOUR), ratings("y", FOUR, False), all_pairs=False)
+    (shown, *_) = tables(result, Layout())
+    assert shown.header == ["System", "x", "Δ", "y", "Δ"]
+    assert shown.rows[0] == ["a", "10.00", "baseline", "10.00", "baseline"]
+    for row in shown.rows[1:]:
+        for cell, name in ((row[2], "x"), (row[4], "y")):
+            pair = result.pair(row[0], metric=name)
+            assert cell == f"{pair.difference:+.2f}" + ("*" if pair.is_significant(0.05) else " ")
+
+
+def test_the_systems_that_may_be_the_best_are_bold_in_a_terminal() -> None:
+    close = ratings("close", {"a": 10.0, "b": 10.25, "c": 1.0})
+    result = compared(close, ratings("apart", {"a": 10.0, "b": 30.0, "c": 1.0}))
+    (shown, *_) = tables(result, Layout())
+    assert dict(zip([row[0] for row in shown.rows], shown.bold, strict=True)) == {
+        "b": (True,) * 7,
+        "a": (False, *[True] * 3, *[False] * 3),
+        "c": (False,) * 7,
+    }
+    coloured = render(result, "text", Layout(Terminal(100, color=True)))
+    assert re.search(r"^a +\x1b\[1m10\.00\x1b\[0m", coloured, re.MULTILINE)
+    assert re.sub(r"\x1b\[\d?m", "", coloured) == render(result, "text", Layout(Terminal(100)))
+
+
+def test_without_tests_scores_of_several_metrics_have_their_intervals_in_the_first_table() -> None:
+    result = score(metrics=[ratings("x", FOUR), ratings("y", FOUR)], interval="t")
+    (shown,) = tables(result, Layout())
+    assert shown.header == ["System", "x", "95% CI", "y", "95% CI"]
+
+
+def many(k: int, **options: Any) -> Comparison:
+    """k systems under three metrics, in more than 26 groups if there are many."""
+    rng = np.random.default_rng(3)
+    means = {name: {f"system-{i:03}": 50 + i * step for i in range(k)} for name, step in
+             (("BLEU", 0.15), ("chrF2", 0.3), ("TER", -0.2))}  # fmt: skip
+    metrics = [
+        SegmentScores(name, {s: rng.normal(mean, 8, 300) for s, mean in of.items()}, name != "TER")
+        for name, of in means.items()
+    ]
+    chosen: dict[str, Any] = {"all_pairs": True, "test": "t-test", "interval": "t"} | options
+    return compare(metrics=metrics, **chosen)
+
+
+@pytest.fixture(scope="module")
+def hundred() -> Comparison:
+    return many(100)
+
+
+def test_a_hundred_systems_under_three_metrics_fit_120_lines_of_100_columns(hundred: Comparison) -> None:
+    assert len(hundred.comparisons) == 3 * 4950
+    lines = render(hundred).splitlines()
+    assert len(lines) <= 120
+    assert max(len(line) for line in lines if not line.startswith("Signature: ")) <= 100
+    assert len(body(render(hundred))) == 100
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_reports_of_a_hundred_systems_fit_the_terminal_and_lose_nothing(hundred: Comparison, width: int) -> None:
+    for pairs in (False, True):
+        wide = render(hundred, "text", Layout(pairs=pairs))
+        text = render(hundred, "text", Layout(Terminal(width), pairs=pairs))
+        lines = [line for line in text.splitlines() if not line.startswith("Signature: ")]
+        assert max(map(len, lines)) <= width
+        assert {cell for cell in wide.split() if re.fullmatch(r"[\d.+–*†-]+", cell)} <= {*text.split()}
+
+
+# --- What is shown by default
+
+
+@pytest.mark.parametrize(("k", "shown"), [(3, True), (4, True), (5, False)])
+def test_pairs_are_shown_if_there_are_at_most_12_or_on_request(k: int, shown: bool) -> None:
+    result = many(k)  # 9, 18 or 30 comparisons
+    shown = 3 * k * (k - 1) // 2 <= 12
+    titles = {pairs: [table.title for table in tables(result, Layout(pairs=pairs))] for pairs in (None, False, True)}
+    assert len(titles[False]) == 1
+    of_pairs = [f"{metric}: {k * (k - 1) // 2} pairs" for metric in ("BLEU", "chrF2", "TER")]
+    assert titles[True][1:] == ["95% CI of scores", *of_pairs]
+    assert titles[None] == titles[shown]
+    advice = (
+        f"--pairs (pairs=True), json and csv have the differences, p and all intervals of the {3 * k * (k - 1) // 2}"
+    )
+    assert (advice in " ".join(render(result).split())) != shown
+
+
+def test_details_against_a_baseline_follow_the_merged_table() -> None:
+    result = many(5, all_pairs=False)
+    first, *others = tables(result, Layout())
+    assert [table.title for table in others] == ["BLEU", "chrF2", "TER, lower is better"]
+    assert others[0].header == ["System", "BLEU", "95% CI", "Δ", "95% CI", "p", "adjusted p"]
+    assert [len(table.rows) for table in (first, *others)] == [5] * 4
+    assert len([*tables(many(6, all_pairs=False), Layout())]) == 1
+    assert len([*tables(many(6, all_pairs=False), Layout(pairs=True))]) == 4
+
+
+def test_caveats_about_intervals_are_shown_with_the_intervals() -> None:
+    result = many(6)
+    kinds = {caveat.kind for caveat in result.caveats}
+    assert "star-and-interval" in kinds
+    assert "disagree" not in render(result)
+    assert "disagree" in render(result, "text", Layout(pairs=True))
+
+
+# --- Sentences
+
+
+def ranking(metric: str, spans: dict[str, tuple[int, int]], mcb: tuple[str, ...] | None = None) -> Ranking:
+    systems = tuple(RankedSystem(s, n, low, high, 1, None) for n, (s, (low, high)) in enumerate(spans.items(), 1))
+    return Ranking(metric, systems, None, tuple(s for s, (low, _) in spans.items() if low == 1), mcb, True)
+
+
+def said(*rankings: Ranking, detectable: tuple[DetectableDifference, ...] = ()) -> list[str]:
+    names = [r.system for r in rankings[0].systems]
+    metrics = [ratings(r.metric, dict.fromkeys(names, 50.0)) for r in rankings]
+    return [*conclusions(replace(compared(*metrics), rankings=rankings, detectable=detectable), Layout())]
+
+
+CLEAR = {"uedin": (1, 1), "SYSTRAN": (2, 3), "xmu": (2, 3)}
+TIED = {"uedin": (1, 2), "SYSTRAN": (1, 2), "xmu": (3, 3)}
+
+
+def test_the_sentence_names_the_systems_at_the_top() -> None:
+    (sentence,) = said(ranking("BLEU", CLEAR), ranking("chrF", CLEAR), ranking("TER", TIED))
+    assert sentence == (
+        "uedin is better than all others under BLEU and chrF; under TER uedin and SYSTRAN are not separated."
+    )
+
+
+@pytest.mark.parametrize(
+    ("spans", "sentence"),
+    [
+        ({"a": (1, 1), "b": (2, 2)}, "a is better than b under m."),
+        ({"a": (1, 2), "b": (1, 2)}, "a and b are not separated under m."),
+        ({"a": (1, 3), "b": (1, 3), "c": (1, 3)}, "no two of the 3 systems are separated under m."),
+        (
+            {"a": (1, 2), "b": (2, 2), "c": (3, 3)},
+            "only a is not worse than any other, but it is not better than all others under m.",
+        ),
+        (
+            {**{f"s{i}": (1, 12) for i in range(12)}, "z": (13, 13)},
+            "12 systems are not separated from the best under m.",
+        ),
+    ],
+)
+def test_sentences_for_one_metric(spans: dict[str, tuple[int, int]], sentence: str) -> None:
+    assert said(ranking("m", spans)) == [sentence]
+
+
+def test_multiple_comparisons_with_the_best_are_mentioned_only_if_they_narrow_it() -> None:
+    assert len(said(ranking("m", TIED, ("uedin", "SYSTRAN")))) == 1
+    assert said(ranking("m", TIED, ("uedin",)))[1] == (
+        "Hsu's comparison with the best leaves fewer candidates for the best, under m: uedin."
+    )
+
+
+def test_the_minimum_detectable_difference_is_one_line() -> None:
+    one = DetectableDifference("m", 0.5, 0.25, 0.75, 0.8, 0.05)
+    assert said(ranking("m", TIED), detectable=(one,))[1] == (
+        "Minimum detectable difference (80% power, median pair): m 0.50 (0.25 to 0.75)."
+    )
+    two = (replace(one, low=0.5, high=0.5), DetectableDifference("n", 0.125, 0.125, 0.125, 0.8, 0.05))
+    assert said(ranking("m", TIED), ranking("n", TIED), detectable=two)[1] == (
+        "Minimum detectable difference (80% power): m 0.50, n 0.12."
+    )
+
+
+@pytest.mark.parametrize(
+    ("means", "sentence"),
+    [
+        ({"b": 30.0}, "b is better than a under m."),
+        ({"b": 10.25}, "b is not separated from a under m."),
+        ({"b": 1.0}, "b is worse than a under m."),
+        (
+            {"b": 30.0, "c": 1.0, "d": 10.25, "e": 10.0},
+            "b is better than a, c is worse, d and e are not separated from it under m.",
+        ),
+        ({f"s{i}": 30.0 for i in range(5)}, "all 5 systems are better than a under m."),
+        ({**{f"s{i}": 30.0 for i in range(5)}, "x": 1.0}, "5 systems are better than a, x is worse under m."),
+    ],
+)
+def test_sentences_about_a_baseline(means: dict[str, float], sentence: str) -> None:
+    result = compared(ratings("m", {"a": 10.0, **means}), all_pairs=False)
+    assert next(iter(conclusions(result, Layout()))) == sentence
+    mirrored = compared(ratings("m", {"a": -10.0, **{s: -mean for s, mean in means.items()}}, False), all_pairs=False)
+    assert next(iter(conclusions(mirrored, Layout()))) == sentence
+
+
+def test_one_sided_tests_of_all_pairs_are_counted() -> None:
+    result = compared(ratings("m", FOUR), alternative="greater")
+    stars = sum(pair.is_significant(0.05) for pair in result.comparisons)
+    assert 0 < stars < 6
+    assert next(iter(conclusions(result, Layout()))) == f"{stars} of 6 pairs differ significantly under m."
+    assert "Rank" not in render(result)
+
+
+def test_scores_without_tests_have_no_sentence() -> None:
+    assert [*conclusions(score(metrics=ratings("m", FOUR)), Layout())] == []
+
+
+# --- Triangles
+
+
+def test_a_triangle_has_every_difference_and_star() -> None:
+    result = compared(ratings("x", FOUR_BY_NAME), ratings("y", FOUR_BY_NAME, False, noise=2))
+    _, *triangles = tables(result, Layout(triangle=True))
+    assert len(triangles) == 2
+    for shown, metric in zip(triangles, result.metrics, strict=True):
+        names = [row[1] for row in shown.rows]
+        sign = 1 if metric.higher_is_better else -1
+        scores = [sign * result.score(name, metric.name).score for name in names]
+        assert scores == sorted(scores, reverse=True)
+        assert all(row[2 + number :] == [""] * (3 - number) for number, row in enumerate(shown.rows))
+        for better, worse in combinations(range(4), 2):
+            both = {names[better], names[worse]}
+            found = [p for p in result.comparisons if (p.metric, {p.system, p.baseline}) == (metric.name, both)]
+            star = "*" if found[0].is_significant(0.05) else " "
+            assert shown.rows[worse][2 + better] == f"{abs(found[0].difference):.2f}{star}"
+            assert shown.bold[worse][2 + better] == (star == "*")
+
+
+@pytest.mark.parametrize("k", [2, 8, 9, 16, 20])
+def test_a_triangle_of_up_to_20_systems_fits_80_columns(k: int) -> None:
+    text = render(many(k), "text", Layout(Terminal(80), triangle=True))
+    lines = [line for line in text.splitlines() if not line.startswith("Signature: ")]
+    assert max(map(len, lines)) <= 80
+    for triangle in re.split(r"^\w.*: by how much", text, flags=re.MULTILINE)[1:]:
+        matrix = [line for line in triangle.split("\n\nRank")[0].splitlines() if re.match(r" ?\d+ ", line)]
+        assert sum(len(re.findall(r"\d*\.\d+|\d+(?=[* ]|$)", line[11:])) for line in matrix) >= k * (k - 1) / 2
+
+
+def test_a_triangle_needs_all_pairs_of_at_most_20_systems() -> None:
+    with pytest.raises(InputError, match=r"a triangle .* shows at most 20 systems, got 21: use --pairs"):
+        many(21).render(triangle=True)
+    with pytest.raises(InputError, match="needs all pairs: add --all-pairs"):
+        many(3, all_pairs=False).render(triangle=True)
+    with pytest.raises(InputError, match="needs all pairs"):
+        score(metrics=ratings("m", FOUR)).render(triangle=True)
+
+
+# --- Digits and names
+
+
+@pytest.mark.parametrize("digits", [0, 1, 4])
+def test_digits_are_those_of_scores_differences_and_intervals(digits: int) -> None:
+    result = compared(ratings("m", FOUR))
+    for table in tables(result, Layout(digits=digits, pairs=True)):
+        columns = [n for n, name in enumerate(table.header) if name in ("m", "Δ", "95% CI")]
+        numbers = [number for row in table.rows for n in columns for number in row[n].split(" to ")]
+        assert {len(number.partition(".")[2]) for number in numbers} == {digits}
+
+
+@pytest.mark.parametrize("digits", [-1, 16, 1.5, "2", True])
+def test_digits_are_checked(digits: Any) -> None:
+    with pytest.raises(InputError, match="digits must be a whole number from 0 to 15"):
+        score(metrics=ratings("m", FOUR)).render(digits=digits)
+
+
+NAMES = {"a": "Ærøskøbing", "c": "the c"}
+
+
+@pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "html"])
+def test_display_names_replace_every_name_in_formats_for_people(fmt: Any) -> None:
+    systems = {"sys-a": 10.0, "sys-b": 30.0, "sys-c": 20.0}
+    result = compared(ratings("m", systems))
+    worst = Caveat("not-exchangeable", {"metric": "m", "system": "sys-a", "baseline": "sys-b", "ratio": 0.5, "tests": 3,
+                                        "pairs": 1, "test": "ar", "instead": "maxt"})  # fmt: skip
+    result = replace(result, caveats=(*result.caveats, worst))
+    assert "sys-a" in " ".join(notes(result, Layout()))
+    names = {"sys-a": "first", "sys-b": "second", "sys-c": "third"}
+    text = result.render(fmt, names=names, pairs=True)
+    assert "sys-" not in text
+    assert all(name in text for name in names.values())
+    one = result.render(fmt, names={"sys-a": "first"})
+    assert "sys-b" in one
+    against = compared(ratings("m", systems), all_pairs=False).render(fmt, names=names)
+    assert "sys-" not in against
+
+
+@pytest.mark.parametrize("fmt", ["json", "csv"])
+def test_formats_for_programs_keep_the_names_of_the_input(fmt: Any) -> None:
+    result = compared(ratings("m", FOUR))
+    assert result.render(fmt, names=NAMES) == result.render(fmt)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"bb": "x"}, "names: unknown system 'bb': did you mean 'b'"),
+        ({"a": "b"}, "names: 'a' and 'b' would both be called 'b': choose different names"),
+        ({"a": "x", "b": "x"}, "names: 'a' and 'b' would both be called 'x'"),
+        ({"a": ""}, "names: expected a name to display for 'a', got ''"),
+        ({"a": 1}, "names: expected a name to display for 'a', got 1"),
+        (["a"], "names must be a dict of names by system"),
+    ],
+)
+def test_display_names_are_checked(names: Any, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        score(metrics=ratings("m", FOUR)).render(names=names)
+    assert message in str(error.value)
+
+
+def test_two_systems_may_exchange_their_names() -> None:
+    result = score(metrics=ratings("m", {"a": 10.0, "b": 20.0}))
+    assert body(result.render(names={"a": "b", "b": "a"})) == [["a", "20.00"], ["b", "10.00"]]
+
+
+# --- On the command line
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, shift in (("a", 0), ("b", 3), ("c", 30)):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{(7 * i) % 11 + shift * (1 + i % 3)}\n" for i in range(60)))
+    return tmp_path
+
+
+SCORES = ("compare", "--scores", "m", "a.txt", "b.txt", "c.txt", "--test", "t-test", "--interval", "t")
+
+
+@pytest.mark.parametrize("text", ["c\tthe third\n\na\tfirst one\n", json.dumps({"c": "the third", "a": "first one"})])
+def test_names_are_read_from_a_file(files: Path, run: Any, text: str) -> None:
+    (files / "names.tsv").write_text(text)
+    out = run(*SCORES, "--all-pairs", "--names", "names.tsv", "--digits", "1").out
+    assert re.findall(r"^(.*?) {2,}\d+\.\d ", out, re.MULTILINE) == ["the third", "b", "first one"]
+    assert not re.search(r"^[ac] ", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tx\nbb\ty\n", "names.tsv, line 2: unknown system 'bb': did you mean 'b'?"),
+        ("a x\n", "names.tsv, line 1: expected the name of a system, a tab, and the name to display, got 'a x'"),
+        ("a\tx\ty\n", "names.tsv, line 1: expected the name of a system, a tab, and the name to display"),
+        ("a\t \n", "names.tsv, line 1: expected the name of a system, a tab"),
+        ("a\tx\na\ty\n", "names.tsv, line 2: 'a' already has a name on line 1"),
+        ("a\tx\nb\tx\n", "names.tsv, line 2: 'a' and 'b' would both be called 'x': choose different names"),
+        ("\nb\ta\n", "names.tsv, line 2: 'a' and 'b' would both be called 'a'"),
+        ('{"d": "x"}', "names.tsv: unknown system 'd'"),
+        ('{"a": 1}', "names.tsv: expected a string as the name of 'a', got 1"),
+        ('{"a": "x", "a": "y"}', "names.tsv: 'a' has two names"),
+        ('{"a": ', "names.tsv is not valid JSON: "),
+    ],
+)
+def test_a_file_of_names_is_checked_before_the_tests(
+    files: Path, run: Any, monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
+    monkeypatch.setattr(sys.modules["reshuffle.compare"], "compared", lambda *_: pytest.fail("the tests were computed"))
+    (files / "names.tsv").write_text(text)
+    outcome = run(*SCORES, "--names", "names.tsv")
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
+def test_a_missing_file_of_names_and_standard_input_are_refused(files: Path, run: Any) -> None:
+    assert run(*SCORES, "--names", "none.tsv").code == 2
+    assert "write a file name" in run(*SCORES, "--names", "-").err
+    (files / "names.tsv").write_text("a\tx\n")
+    assert "would be overwritten" in run(*SCORES, "--names", "names.tsv", "-o", "names.tsv").err
+
+
+def test_options_of_the_report_on_the_command_line(files: Path, run: Any) -> None:
+    pairs = run(*SCORES, "--all-pairs").out
+    assert run(*SCORES, "--all-pairs", "--pairs").out == pairs
+    assert "m: 3 pairs" in pairs
+    assert "m: 3 pairs" not in run(*SCORES, "--all-pairs", "--no-pairs").out
+    triangle = run(*SCORES, "--all-pairs", "--triangle").out
+    assert "m: by how much" in triangle
+    assert "m: 3 pairs" not in triangle
+    assert "--triangle" in run(*SCORES, "--triangle").err
+    assert "--digits must be a whole number from 0 to 15, got 16" in run(*SCORES, "--digits", "16").err
+
+
+# --- Layout of tables, beside rich
+
+
+def with_rich(table: Table, width: int | None) -> str:
+    """The slow twin: the table laid out by rich, for tables without rules that fit."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_edge=False)
+    for index, name in enumerate(table.header):
+        if index < table.n_names:
+            rich_table.add_column(Text(name), overflow="fold")
+        else:
+            rich_table.add_column(Text(name), justify="right", no_wrap=True)
+    for row in table.rows:
+        rich_table.add_row(*map(Text, row))
+    out = io.StringIO()
+    Console(file=out, width=width or 10_000, color_system=None, highlight=False).print(rich_table)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+NAME = st.text(st.sampled_from("abcシステム-é\N{COMBINING ACUTE ACCENT} "), min_size=1, max_size=30).map(str.strip)
+NUMBER = st.from_regex(r"[+-]?[0-9]{1,4}\.[0-9]{1,3}\*?", fullmatch=True)
+
+
+@st.composite
+def laid_out(draw: Any) -> Table:
+    n_names, n_numbers = draw(st.integers(1, 2)), draw(st.integers(1, 5))
+    table = Table("t", [draw(NAME) for _ in range(n_names)] + [draw(NUMBER) for _ in range(n_numbers)], n_names)
+    for _ in range(draw(st.integers(1, 5))):
+        table.add([draw(NAME) for _ in range(n_names)] + [draw(NUMBER) for _ in range(n_numbers)])
+    return table
+
+
+@settings(max_examples=150, deadline=None)
+@given(laid_out())
+def test_tables_are_laid_out_as_by_rich(table: Table) -> None:
+    assert table_as_text(table, Terminal()).split("\n\n", 1)[1] == with_rich(table, None)
+
+
+@settings(max_examples=150, deadline=None)
+@given(laid_out(), st.integers(10, 60), st.booleans())
+@example(Table("t", ["name", "x"], rows=[["システム" * 9, "1.00"]], bold=[(False, False)]), 20, False)
+def test_narrow_tables_have_every_number_and_every_letter_of_a_name(table: Table, width: int, split: bool) -> None:
+    if split:
+        table.breaks = (*range(table.n_names + 1, len(table.header)),)
+    text = table_as_text(table, Terminal(width))
+    columns = [[row[index] for row in table.rows] for index in range(len(table.header))]
+    numbers = {cell for column in columns[table.n_names :] for cell in column}
+    assert numbers <= {*text.split()}
+    assert {*"".join(map("".join, columns))} <= {*text}
+    # Names and headers are folded to 8 characters, numbers not at all.
+    room = width - (8 + 2) * table.n_names
+    if all(max(8, *map(len, column)) <= room for column in columns[table.n_names :]):
+        assert max(map(cell_len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("evil", ["a\x1b[31mb", "a\x07b", "a\tb", "a\r\nb", "a\x7fb"])
+def test_control_characters_do_not_reach_the_terminal(evil: str) -> None:
+    result = score(metrics=ratings("m", {evil: 10.0, "other": 20.0}))
+    text = render(result)
+    assert all(character.isprintable() or character == "\n" for character in text)
