@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar, Literal, TypeAlias
 
 from . import _core, signature, types
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
+from .data.columns import Texts
 from .errors import InputError, listed, quoted, warn
 from .progress import AnyProgress, reported
 from .resampling.counting import Data, Metrics, References, Systems
@@ -31,8 +32,8 @@ class TestSet:
 
     Parameters
     ----------
-    references, systems, documents, strata
-        As for :func:`reshuffle.compare`.
+    references, systems, documents, strata, reference
+        As for :func:`reshuffle.compare`: texts and ids, or a data frame and names of its columns.
     metrics : str, metric, or sequence of these, optional
         The metrics on this test set, instead of those of the call: with other options, such as a tokenizer, or with
         scores of this test set (:class:`~reshuffle.SegmentScores`). All test sets need metrics of the same names.
@@ -50,6 +51,7 @@ class TestSet:
     metrics: Metrics | None = None
     documents: DocumentIds | None = None
     strata: StratumIds | None = None
+    reference: str | Sequence[str] | None = None
 
 
 AnySet: TypeAlias = "TestSet | tuple[References, Systems]"
@@ -174,8 +176,15 @@ class SetData:
             )
         own = metrics if test_set.metrics is None else test_set.metrics
         with on_test_set(name):
-            data = Data.from_arguments(test_set.references, test_set.systems, own)
-        return cls(data, Units(test_set.documents, test_set.strata))
+            texts = Texts.from_arguments(
+                test_set.references,
+                test_set.systems,
+                test_set.reference,
+                documents=test_set.documents,
+                strata=test_set.strata,
+            )
+            data = Data.from_arguments(texts.references, texts.systems, own)
+        return cls(data, Units(texts.documents, texts.strata))
 
 
 def compared_sets(

@@ -105,9 +105,8 @@ def test_a_stage_is_not_another_whose_name_begins_alike() -> None:
 # --- Plans of public functions
 
 WORDS = CorpusFunction("words", lambda hypotheses, references: sum(len(line.split()) for line in hypotheses) / 40)
-OWN = FromCounts(
-    "own", {n: [[len(line), 1] for line in lines] for n, lines in SYSTEMS.items()}, lambda t: t[..., 0] / t[..., 1]
-)
+LENGTHS: dict[str, Any] = {name: [[len(line), 1] for line in lines] for name, lines in SYSTEMS.items()}
+OWN = FromCounts("own", LENGTHS, lambda totals: totals[..., 0] / totals[..., 1])
 SETS = {"news": (REFERENCES, SYSTEMS), "chat": (REFERENCES[:30], {name: lines[:30] for name, lines in SYSTEMS.items()})}
 
 
@@ -234,7 +233,7 @@ def test_counting_is_planned_metric_by_metric() -> None:
         progress.plan([])
         call()
         assert (progress.step, progress.fraction) == ("counting chrF2", 1)
-    metric("bleu").suff_stats(SYSTEMS, REFERENCES, progress=progress)
+    metric("bleu").suff_stats(SYSTEMS, [REFERENCES], progress=progress)
     assert (progress.step, progress.fraction) == ("counting", 1)
 
 

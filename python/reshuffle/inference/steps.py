@@ -126,7 +126,9 @@ class _Part:
 
     def _stages_of_tests(self, plan: Plan) -> int:
         """The stages of all passes that the test and its adjustment make over their replicates."""
-        adjusted = plan.test.replicates == "shuffles" and plan.step_down is not None
+        step_down = plan.step_down if plan.test.replicates == "shuffles" else None
+        n_tests = self.job.n_pairs * len(self.metrics)
+        adjusted = step_down is not None and not step_down.keeps_statistics(n_tests, self.job.n_resamples)
         if plan.test.name != "ar-studentized" or self.averages:
             return (1 + adjusted) * self.stages  # adjustments from shuffles make the shuffles again
         by_min_p = adjusted and plan.adjustment is not None and plan.adjustment.name == "minp"
