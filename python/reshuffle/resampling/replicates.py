@@ -201,7 +201,6 @@ class Replicates:
                 kind=kind,
                 strata=stratum_sizes(self.strata) if kind == "draws" else None,
                 threads=self.threads,
-                progress=self.progress,
             )
         return self._resamplers[key]
 
