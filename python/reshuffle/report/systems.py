@@ -177,7 +177,7 @@ def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
     if comparison.unit != "segment":
         segments += f" in {counted(comparison.n_units, comparison.unit)}"
     if comparison.averaged_over:
-        segments += f" of {counted(len(comparison.averaged_over), 'test set')}"
+        title += f", average over {counted(len(comparison.averaged_over), 'test set')}"
     elif comparison.n_strata is not None:
         segments += f" in {strata(comparison.n_strata)}"
     references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""
