@@ -769,7 +769,10 @@ def with_key(**keys: object) -> dict[str, Any]:
         (with_key(systems=["news/tuned.txt"]), "test set 'a': expected at least two systems"),
         (with_key(references="none.txt"), "test set 'a': none.txt: no such file"),
         ({"sets": {"a": {"references": "x"}}}, "test set 'a': references without systems: add the key 'systems'"),
-        ({"sets": {"a": {"systems": ["x", "y"]}}}, "test set 'a': systems without references: add the key 'references'"),
+        (
+            {"sets": {"a": {"systems": ["x", "y"]}}},
+            "test set 'a': systems without references: add the key 'references'",
+        ),
         (
             {"sets": {"a": {}}},
             "test set 'a': no references and no systems: add the keys 'references' and 'systems', or 'scores'",
@@ -778,7 +781,10 @@ def with_key(**keys: object) -> dict[str, Any]:
         (with_key(tokenize="13b"), "test set 'a': unknown --tokenize '13b': did you mean '13a'?"),
         (with_key(word_order=1), "test set 'a': --word-order does not apply to bleu: leave it out"),
         (with_key(missing="pairwise"), "test set 'a': --missing pairwise needs --scores"),
-        (with_key(scores={"C": {"baseline": "x"}}), "test set 'a': scores, C: expected a file for each system, got none for tuned"),
+        (
+            with_key(scores={"C": {"baseline": "x"}}),
+            "test set 'a': scores, C: expected a file for each system, got none for tuned",
+        ),
         (
             with_key(scores={"C": {"base": "x"}}),
             "test set 'a': unknown system in scores of C 'base': did you mean 'baseline'?",

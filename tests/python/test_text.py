@@ -266,7 +266,7 @@ def test_multiple_comparisons_with_the_best_are_mentioned_only_if_they_narrow_it
 def test_the_minimum_detectable_difference_is_one_line() -> None:
     one = DetectableDifference("m", 0.5, 0.25, 0.75, 0.8, 0.05)
     assert said(ranking("m", TIED), detectable=(one,))[1] == (
-        "Minimum detectable difference (80% power, median pair): m 0.50 (all pairs: 0.25 to 0.75)."
+        "Minimum detectable difference (80% power, median pair): m 0.50 (range 0.25 to 0.75)."
     )
     two = (replace(one, low=0.5, high=0.5), DetectableDifference("n", 0.125, 0.125, 0.125, 0.8, 0.05))
     assert said(ranking("m", TIED), ranking("n", TIED), detectable=two)[1] == (
@@ -447,8 +447,8 @@ def test_names_are_read_from_a_file(files: Path, run: Any, text: str) -> None:
         ("a\tx\nb\tx\n", "names.tsv, line 2: 'a' and 'b' would both be called 'x': choose different names"),
         ("\nb\ta\n", "names.tsv, line 2: 'a' and 'b' would both be called 'a'"),
         ('{"d": "x"}', "names.tsv: unknown system 'd'"),
-        ('{"a": 1}', "names.tsv: expected a string as the name of 'a', got 1"),
-        ('{"a": "x", "a": "y"}', "names.tsv: 'a' has two names"),
+        ('{"a": 1}', "names.tsv: expected a string as the display name of 'a', got 1"),
+        ('{"a": "x", "a": "y"}', "names.tsv: 'a' has two display names"),
         ('{"a": ', "names.tsv is not valid JSON: "),
     ],
 )

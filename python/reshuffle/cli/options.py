@@ -119,15 +119,15 @@ SETS = (
         "sets",
         multiple=True,
         metavar="NAME REF SYS...",
-        help="A test set, instead of REF and SYS; repeat the option for each test set. Systems must have the same names "
-        "in all test sets.",
+        help="A test set, instead of REF and SYS; repeat the option for each. Systems must have the same names in all "
+        "test sets.",
     ),
     option(
         "Input",
         "--manifest",
         metavar="FILE",
-        help="A JSON or TOML file that lists several test sets: {'sets': {NAME: {'references': FILE, 'systems': {NAME: "
-        "FILE, ...}}}}. Test sets may also have scores, documents, strata, metrics and metric options.",
+        help="A JSON or TOML file with several test sets: {'sets': {NAME: {'references': FILE, 'systems': {NAME: FILE, "
+        "...}}}}. Test sets may also have scores, documents, strata, metrics and metric options.",
     ),
     option(
         "Input",

@@ -47,7 +47,7 @@ class SetJobs:
             raise InputError("--set and --manifest cannot be combined: put all test sets into the manifest")
         if reference is not None:
             raise InputError(
-                f"REF and SYS cannot be combined with {chosen}: make them one of its test sets, or leave {reference} out"
+                f"REF and SYS cannot be combined with {chosen}: make them a test set of it, or leave {reference} out"
             )
         for name, (flag, key) in OF_ONE_SET.items():
             if options[name]:

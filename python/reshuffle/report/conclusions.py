@@ -133,6 +133,6 @@ def _detectable(comparison: Comparison, layout: Layout) -> str:
     if len(comparison.detectable) == 1:
         (each,) = comparison.detectable
         low, high = (f"{value:.{decimals[each.metric]}f}" for value in (each.low, each.high))
-        differences += f" (all pairs: {low} to {high})" if low != high else ""
+        differences += f" (range {low} to {high})" if low != high else ""
     median = "" if all(each.low == each.high for each in comparison.detectable) else ", median pair"
     return f"Minimum detectable difference ({power}% power{median}): {differences}."

@@ -85,8 +85,8 @@ def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:
         yield from _inferred(first, cite)
         if result.average is not None:
             yield (
-                "The averages of the scores over the test sets were tested in the same way; each replicate of an average "
-                "is the mean of independent replicates, one from each test set."
+                "The averages of the scores over the test sets were tested in the same way; each replicate of an "
+                "average is the mean of independent replicates, one from each test set."
             )
     else:
         yield _scored(result, cite)

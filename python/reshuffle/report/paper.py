@@ -1,4 +1,4 @@
-"""What the formats for papers show: the table of systems, or all tables on request, with captions that explain them."""
+"""The content of the formats for papers: the table of systems, or all tables on request, with captions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LETTERED = re.compile(r"^-?[\d.]+ [a-z]+ *$")
 class Paper(NamedTuple):
     """The content of a report for a paper, in no format yet.
 
-    ``tables`` have a caption each. ``remarks`` are for the author: what the tests conclude, notes and caveats, and the
+    ``tables`` have a caption each. ``remarks`` are for the author: sentences about the results, notes, caveats and the
     signature.
     """
 
