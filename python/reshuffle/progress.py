@@ -109,7 +109,7 @@ class Bar:
             self.watcher = watcher
 
     def remove(self, seconds: float | None = None) -> None:
-        """Erase the bar, and wait until that is done, or for so many seconds. May be called twice."""
+        """Erase the bar, and wait until that is done, for at most ``seconds``. May be called twice."""
         self.finished.put(None)
         if self.watcher is not None:
             self.watcher.join(seconds)

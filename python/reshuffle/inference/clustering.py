@@ -55,8 +55,8 @@ def groups_without_difference(different: Sequence[int], most: int) -> list[int] 
 
     ``different[i]`` is the set of the systems that differ significantly from system i. Two systems are in a common set
     if and only if they do not differ. This is the insert-and-absorb algorithm (Piepho 2004, Journal of Computational
-    and Graphical Statistics 13), which splits sets at significant pairs and drops those that others contain. Here all pairs
-    of a system with earlier ones are inserted at once. The number of sets then never decreases from one system to the
+    and Graphical Statistics 13), which splits sets at significant pairs and drops subsets of others. Here all pairs of
+    a system with earlier systems are inserted at once. The number of sets then never decreases from one system to the
     next, so it can stop as soon as there are too many. Adversarial decisions have 3^(k/3) sets. Cost: k·most²
     operations on sets.
 

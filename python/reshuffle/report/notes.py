@@ -36,7 +36,7 @@ def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
     if comparison.baseline is None and comparison.rankings:
         yield from _ranks(comparison)
     if comparison.test is not None and comparison.alpha is not None:
-        yield from _test(comparison, comparison.test, number(comparison.alpha))
+        yield from _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout))
     shows_intervals = layout.shows_intervals(comparison)
     if comparison.interval is not None and comparison.confidence_level is not None and shows_intervals:
         yield f"{_interval(comparison, comparison.interval, comparison.confidence_level)}."
@@ -146,10 +146,16 @@ def _missing(comparison: Comparison, metric: str) -> str:
     return f"{sentence} Δ is the difference on the latter, so it may differ from the difference of the scores shown."
 
 
-def _test(comparison: Comparison, test: UsedTest, alpha: str) -> Iterator[str]:
+def _star(comparison: Comparison, layout: Layout) -> str:
+    """The mark of significant differences, with its meaning if no table of the report has the mark."""
+    has_stars = comparison.baseline is not None or layout.triangle or layout.shows_pairs(comparison)
+    return "*" if has_stars else "significant (star):"
+
+
+def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str) -> Iterator[str]:
     replicates = "" if test.replicates is None else f" {_replicates(comparison, test)}{_of_units(comparison, test)},"
     starred = "adjusted p" if comparison.family_size > 1 else "p"
-    yield f"p: {test.title},{replicates} {test.alternative}; * {starred} ≤ {alpha}."
+    yield f"p: {test.title},{replicates} {test.alternative}; {star} {starred} ≤ {alpha}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
     several = len(comparison.comparisons) * test.n_sets > 1
     if test.adjustment is not None and test.adjustment_rate is not None and several:
