@@ -37,7 +37,7 @@ _NOTHING = _Nothing()
 
 
 class _Job:
-    """Makes a progress that of a new job, which is done if the body succeeds, and shows a bar if there is one."""
+    """Starts a new job on a progress, finishes it if the body succeeds, and shows its bar, if any."""
 
     def __init__(self, progress: Progress, bar: Bar | None = None) -> None:
         self.progress, self.bar = progress, bar

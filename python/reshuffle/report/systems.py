@@ -38,7 +38,7 @@ def has_ranks(comparison: Comparison) -> bool:
 
 
 def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
-    """Everything about the systems under one metric: with the differences, or the parts of the scores without tests."""
+    """Everything about the systems under one metric: with the differences or, without tests, the score components."""
     columns = _Columns(comparison, metric, layout, complete=True)
     details = _Details([] if comparison.comparisons else list(columns.scores.values()))
     header = ["System", *columns.header, *details.header]
