@@ -122,7 +122,7 @@ class DetectableDifference:
     metric : str
     difference : float
         In the metric's units, for the median standard error of the compared pairs. Pairs whose
-        standard error is 0, such as identical systems, are left out.
+        standard error is 0 up to rounding, such as identical systems, are left out.
     low, high : float
         The same for the smallest and the largest standard error.
     power : float
