@@ -69,9 +69,9 @@ def _columns(table: Table) -> str:
 def _size(table: Table) -> list[str]:
     """The largest size in which the table is not wider than the text of an article, else the smallest."""
     characters = sum(max(map(len, column)) for column in zip(table.header, *table.rows, strict=True))
-    for command, scale, space in SIZES:
-        if scale * (POINTS * characters + 10 * len(table.breaks)) + 2 * space * len(table.header) <= TEXT_WIDTH:
-            break
+    letters, columns = POINTS * characters + 10 * len(table.breaks), len(table.header)
+    fitting = [command for command, scale, space in SIZES if scale * letters + 2 * space * columns <= TEXT_WIDTH]
+    command = fitting[0] if fitting else SIZES[-1][0]
     return [command] if command else []
 
 
