@@ -20,7 +20,7 @@ from .._core import Progress
 from ..errors import InputError
 from ..metrics.base import Scores
 from ..resampling import MaxT, MinP, Reduction, Replicates, Series, Spread, extremeness, ranks_among_all
-from .hypotheses import Hypotheses, Observed, Outcome
+from .hypotheses import Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
 __all__ = [
@@ -123,10 +123,13 @@ class StepDown:
     dual: str | None = None
     per_metric: bool = False
 
-    def reductions(self, hypotheses: Hypotheses, n_resamples: int) -> Sequence[Reduction[Any, Any]]:
+    def reductions(self, n_hypotheses: int, n_resamples: int) -> Sequence[Reduction[Any, Any]]:
         """The reductions of the test's own shuffles, with the statistics of all shuffles if they need little memory."""
-        is_small = len(hypotheses) * n_resamples <= STATISTICS_TO_KEEP
-        return (*self.extra, Series()) if self.reads_series and is_small else self.extra
+        return (*self.extra, Series()) if self.keeps_statistics(n_hypotheses, n_resamples) else self.extra
+
+    def keeps_statistics(self, n_hypotheses: int, n_resamples: int) -> bool:
+        """Whether the statistics of the test's own shuffles are kept, so that they need not be shuffled again."""
+        return self.reads_series and n_hypotheses * n_resamples <= STATISTICS_TO_KEEP
 
 
 def running_maximum(order: NDArray[np.intp], pvalues: Scores) -> Scores:
