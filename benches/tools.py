@@ -16,6 +16,7 @@ from pathlib import Path
 
 from cases_commands import million, whole_command
 from cases_counting import chrf, count, nist, sentbleu, ter
+from cases_many import many, sets
 from cases_pairs import auto, delta, families, maxt, pairs
 from cases_peers import peers
 from cases_resampling import ar, bootstrap, scipys, vectorised
@@ -42,6 +43,8 @@ CASES: Mapping[str, Callable[[Texts], list[Race]]] = {
     "scipy": scipys,
     "numpy": vectorised,
     "command": whole_command,
+    "many": many,
+    "sets": sets,
     "million": million,
 }
 

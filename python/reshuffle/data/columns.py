@@ -6,6 +6,7 @@ an object that offers one of the protocols ``__arrow_c_stream__`` and ``__datafr
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -250,14 +251,17 @@ def missing(values: Any) -> NDArray[np.bool_] | None:
     if names is not None:
         columns = [mask for mask in (missing(values[name]) for name in names) if mask is not None]
         return np.stack(columns, axis=-1) if columns else None
-    if isinstance(values, np.ma.MaskedArray):
+    # Without the module, whose import takes 10 ms, there are no masked arrays.
+    masked_arrays = sys.modules.get("numpy.ma")
+    if masked_arrays is not None and isinstance(values, masked_arrays.MaskedArray):
         return np.broadcast_to(np.asarray(values.mask, dtype=np.bool_), values.shape)
     for name in ("is_null", "isna"):  # polars and Arrow; pandas
         method = getattr(values, name, None)
         if callable(method):
             return np.asarray(method(), dtype=np.bool_)
     if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
-        return np.array([value is None or value is np.ma.masked for value in values], dtype=np.bool_)
+        masked = None if masked_arrays is None else masked_arrays.masked
+        return np.array([value is None or value is masked for value in values], dtype=np.bool_)
     return None
 
 
