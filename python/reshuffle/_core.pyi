@@ -84,33 +84,25 @@ class Progress:
 
     def __new__(cls) -> Progress: ...
     def begin(self, stage: str, total: int) -> None:
-        """Start a stage. Long calls of the core do this automatically.
-
-        A stage of the plan moves ``fraction`` by its share; other stages do not move it. Without a plan, the first
-        stage is the whole job. A stage of no items is preparation.
-        """
+        """Start a stage. Long calls of the core do this automatically. A stage of 0 items is preparation."""
 
     def update(self, done: int) -> None:
         """Set how many segments or replicates are done."""
 
-    def reset(self) -> None:
-        """Start a new job."""
+    def plan(self, steps: Sequence[tuple[str, float, int]]) -> None:
+        """Start a new job, and divide it into steps: name, cost in any unit, and number of stages.
 
-    def plan(self, steps: Sequence[tuple[str, float]]) -> None:
-        """Divide the rest of the job, or of its current part, into steps in proportion to their costs.
-
-        Each step is a stage, whose name may be followed by a space and more, such as ``counting BLEU``.
+        The stages of a step begin one after the other, and have equal parts of it. The name of a step is that of its
+        stages, which a space and more may follow, as in ``counting BLEU``. ``fraction`` jumps over steps that do not
+        come, and waits during stages that were not planned.
         """
 
-    def part(self, end: float) -> None:
-        """Start a part of the job that ends at this fraction of it."""
-
     def finish(self) -> None:
-        """Report that the job, or its current part, is done."""
+        """Report that the job is done."""
 
     @property
     def fraction(self) -> float:
-        """How much of the job is done, from 0 to 1, as far as costs can be known in advance. It never decreases."""
+        """How much of the job is done, from 0 to 1, as far as costs are known in advance. It never decreases."""
 
     @property
     def step(self) -> str:
@@ -543,7 +535,6 @@ class Resampler:
         kind: str = "shuffles",
         strata: Sequence[int] | None = None,
         threads: int = 0,
-        progress: Progress | None = None,
     ) -> Resampler: ...
     def run(
         self,

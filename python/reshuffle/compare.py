@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from . import _core, signature, types
-from ._core import Progress
 from .comparing import compared, scored
 from .data.columns import Texts
+from .inference.steps import counting_steps
+from .progress import AnyProgress, reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .resampling.stopping import AnyRule
 from .resampling.units import Documents
@@ -41,7 +42,7 @@ def compare(
     alpha: float | None = None,
     seed: int = 12345,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> Comparison:
     """Score systems against references and test whether they differ by more than chance.
 
@@ -120,8 +121,9 @@ def compare(
         0 to 2⁶⁴ − 1. The same seed gives the same result on any machine and any number of threads.
     threads : int, optional
         One per core by default.
-    progress : Progress, optional
-        Lets another thread read how far the comparison has come.
+    progress : bool or Progress, optional
+        True shows a progress bar in a terminal or a notebook, if the call takes long. A :class:`Progress` lets another
+        thread read how far the comparison has come.
 
     Returns
     -------
@@ -168,10 +170,11 @@ def compare(
     """
     levels = Levels.for_tests(interval, confidence_level, alpha)
     testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
-    resampling = Resampling(n_resamples, seed, threads, progress)
     texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=strata)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents, texts.strata)
-    return compared(data, units, testing, levels, resampling)
+    with reported(progress) as watched:
+        resampling = Resampling(n_resamples, seed, threads, watched)
+        return compared(data, units, testing, levels, resampling)
 
 
 def score(
@@ -187,7 +190,7 @@ def score(
     n_resamples: int | Literal["auto"] = 10_000,
     seed: int = 12345,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> Comparison:
     """Score systems against references, with confidence intervals if ``interval`` or ``confidence_level`` is given.
 
@@ -212,10 +215,11 @@ def score(
     53.73
     """
     levels = Levels.for_intervals(interval, confidence_level)
-    resampling = Resampling(n_resamples, seed, threads, progress)
     texts = Texts.from_arguments(references, systems, reference, documents=documents, strata=strata)
     data, units = Data.from_arguments(texts.references, texts.systems, metrics), Units(texts.documents, texts.strata)
-    return scored(data, units, levels, resampling)
+    with reported(progress) as watched:
+        resampling = Resampling(n_resamples, seed, threads, watched)
+        return scored(data, units, levels, resampling)
 
 
 def segment_scores(
@@ -226,7 +230,7 @@ def segment_scores(
     reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> SegmentTable:
     """The score of every segment of every system, or of every document.
 
@@ -256,7 +260,10 @@ def segment_scores(
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data = Data.from_arguments(texts.references, texts.systems, metrics)
     grouping, ids = (None, None) if documents is None else Documents.with_names(texts.documents, data.n_segments)
-    samples = data.count(data.names, Resampling(threads=threads, progress=progress))
+    with reported(progress) as watched:
+        if watched is not None:
+            watched.plan(counting_steps(data, len(data.names)))
+        samples = data.count(data.names, Resampling(threads=threads, progress=watched))
     nrefs = data.n_references
     signatures = [(m.segment_signature if grouping is None else m.signature)(nrefs) for m in data.metrics]
     used = tuple(

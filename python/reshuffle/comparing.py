@@ -21,6 +21,7 @@ from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import INTERVALS, Interval, check_interval
 from .inference.multiplicity import experimentwise_error, per_comparison_level
 from .inference.rankings import with_rankings
+from .inference.steps import JobPlan, counting_steps
 from .inference.tests import Plan, records, run_signature, run_tests
 from .resampling import Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
@@ -71,6 +72,13 @@ class Design:
         size = family_size(plan.family, len(pairs), len(sets[0].metrics), plan.n_sets)
         resampling, enough = _with_number(resampling, plan.enough_replicates(size, levels.alpha), interval, levels)
         return cls(names, baseline, pairs, plan, interval, levels, resampling, enough)
+
+    def announce(self, sets: Sequence[Data], names: Sequence[str] = (), average: bool = False) -> None:
+        """Plan the steps of the job, for those who watch its progress."""
+        if self.resampling.progress is not None:
+            numbers = len(self.names), len(self.pairs), self.resampling.n_resamples
+            job = JobPlan(sets, names, *numbers, self.plan, self.interval, average)
+            self.resampling.progress.plan(job.steps())
 
     def count(self, data: Data, units: Units, seed: int) -> Resampled:
         """Count the systems on a test set, whose replicates have this seed."""
@@ -216,6 +224,7 @@ def compared(
 ) -> Comparison:
     """Test whether systems differ: see :func:`reshuffle.compare`."""
     design = Design.from_settings(data.names, [data], testing, levels, resampling)
+    design.announce([data])
     (comparison,) = comparisons_of(design, [design.count(data, units, resampling.seed)])
     return comparison
 
@@ -324,9 +333,14 @@ def scored(data: Data, units: Units, levels: Levels | None, resampling: Resampli
         for name, ids in (("documents", units.documents), ("strata", units.strata)):
             if ids is not None:
                 raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
+        if resampling.progress is not None:
+            resampling.progress.plan(counting_steps(data, len(data.names)))
         return _scores(data, data.names, data.count(data.names, resampling))
     interval = check_interval(levels.interval, *data.metrics, test=None)
     resampling, enough = _with_number(resampling, None, interval, levels)
+    if resampling.progress is not None:
+        job = JobPlan([data], (), len(data.names), 0, resampling.n_resamples, None, interval)
+        resampling.progress.plan(job.steps())
     resampled = Resampled.from_data(data, data.names, units, resampling)
     return with_caveats(_comparison(resampled, Inferred(resampled.replicates, levels, interval)), enough)
 

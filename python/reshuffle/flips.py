@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import _core, signature
-from ._core import Progress
 from .data.columns import Texts
 from .errors import InputError, quoted
+from .inference.steps import counting_steps
 from .metrics.base import Scores
+from .progress import AnyProgress, reported
 from .resampling.counting import AnyMetric, Data, References, Systems
 from .resampling.samples import Pairs, Sample
 from .resampling.units import Documents, paired_influence
@@ -35,7 +36,7 @@ def flips(
     reference: str | Sequence[str] | None = None,
     documents: DocumentIds | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> Flips:
     """The segments that a system gains and loses against a baseline, and those with the largest influence.
 
@@ -88,8 +89,9 @@ def flips(
     """
     texts = Texts.from_arguments(references, systems, reference, documents=documents)
     data = Data.from_arguments(texts.references, texts.systems, [metric])
-    resampling = Resampling(threads=threads, progress=progress)
-    return flips_of(data, texts.documents, resampling, system, baseline, threshold, top=top)
+    with reported(progress) as watched:
+        resampling = Resampling(threads=threads, progress=watched)
+        return flips_of(data, texts.documents, resampling, system, baseline, threshold, top=top)
 
 
 def flips_of(
@@ -110,6 +112,8 @@ def flips_of(
         raise InputError(f"system and baseline are both {quoted(system)}: expected two different systems")
     (metric,), (label,) = data.metrics, data.labels
     names, pairs = (baseline, system), [(1, 0)]
+    if resampling.progress is not None:
+        resampling.progress.plan(counting_steps(data, len(names)))
     (by_segment,) = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
     grouping, ids = (None, None) if documents is None else Documents.with_names(documents, data.n_segments)
     sample: Sample = by_segment if grouping is None else by_segment.by_document(grouping)

@@ -6,13 +6,13 @@ import contextlib
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TypeAlias
 
 from ._core import Progress
+from .errors import InputError, quoted
 
-__all__ = ["AnyProgress", "Bar", "Steps", "parts", "plan", "reported"]
+__all__ = ["AnyProgress", "Bar", "reported"]
 
 # In shorter runs the bar would only flicker.
 BAR_DELAY_SECONDS = 0.3
@@ -21,8 +21,6 @@ REFRESH_SECONDS = 0.1
 
 # True for a bar, or an object that another thread reads; None and False for neither.
 AnyProgress: TypeAlias = "Progress | bool | None"
-# The stages of a job in their order, with their costs, in any unit. A name begins with the stage of the core.
-Steps: TypeAlias = Sequence[tuple[str, float]]
 
 
 class _Nothing:
@@ -41,13 +39,11 @@ _NOTHING = _Nothing()
 class _Job:
     """Makes a progress that of a new job, which is done if the body succeeds, and shows a bar if there is one."""
 
-    def __init__(self, progress: Progress, bar: Bar | None, steps: Steps) -> None:
-        self.progress, self.bar, self.steps = progress, bar, steps
+    def __init__(self, progress: Progress, bar: Bar | None = None) -> None:
+        self.progress, self.bar = progress, bar
 
     def __enter__(self) -> Progress:
-        self.progress.reset()
-        if self.steps:
-            self.progress.plan(list(self.steps))
+        self.progress.plan([])  # starts a new job; the body plans it
         if self.bar is not None:
             self.bar.start()
         return self.progress
@@ -59,46 +55,21 @@ class _Job:
             self.bar.remove()
 
 
-def reported(progress: AnyProgress, steps: Steps = ()) -> _Job | _Nothing:
+def reported(progress: AnyProgress) -> _Job | _Nothing:
     """A context manager for the body of a public function, with the ``progress`` of its caller.
 
-    Its value is the Progress to pass on, or None. ``steps`` is the plan, if it is known already.
+    Its value is the Progress to pass on, or None. The body plans the steps of the job (:meth:`Progress.plan`).
     """
     if progress is None or progress is False:
         return _NOTHING
-    if progress is True:
-        progress = Progress()
-        return _Job(progress, Bar(progress) if can_show_bar() else None, steps)
-    return _Job(progress, None, steps)
-
-
-def plan(progress: Progress | None, steps: Callable[[], Steps]) -> None:
-    """Plan the rest of a job, or of its current part. The steps are computed only if somebody reads the progress."""
-    if progress is not None:
-        progress.plan(list(steps()))
-
-
-def parts(progress: Progress | None, costs: Sequence[float]) -> Iterator[None]:
-    """Iterate over the parts of a job, such as test sets. Each part may have a plan of its own.
-
-    >>> progress, seen = Progress(), []
-    >>> for _ in parts(progress, [3, 1]):
-    ...     progress.plan([("counting", 1), ("drawing", 1)])
-    ...     seen.append(progress.fraction)
-    ...     progress.begin("counting", 10)
-    ...     progress.update(10)
-    ...     seen.append(progress.fraction)
-    >>> seen, progress.fraction
-    ([0.0, 0.375, 0.75, 0.875], 1.0)
-    """
-    total, done = sum(costs), 0.0
-    for cost in costs:
-        done += cost
-        if progress is not None:
-            progress.part(done / total)
-        yield
-        if progress is not None:
-            progress.finish()
+    if isinstance(progress, Progress):
+        return _Job(progress)
+    if progress is not True:
+        raise InputError(f"progress must be True, False or a Progress, got {quoted(progress)}")
+    if not can_show_bar():
+        return _NOTHING
+    watched = Progress()
+    return _Job(watched, Bar(watched))
 
 
 def can_show_bar() -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar, Literal, TypeAlias
 
 from . import _core, signature, types
-from ._core import Progress
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of
+from .data.columns import Texts
 from .errors import InputError, listed, quoted, warn
+from .progress import AnyProgress, reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .resampling.stopping import AnyRule
 from .results import Comparison, SetComparison
@@ -31,8 +32,8 @@ class TestSet:
 
     Parameters
     ----------
-    references, systems, documents, strata
-        As for :func:`reshuffle.compare`.
+    references, systems, documents, strata, reference
+        As for :func:`reshuffle.compare`: texts and ids, or a data frame and names of its columns.
     metrics : str, metric, or sequence of these, optional
         The metrics on this test set, instead of those of the call: with other options, such as a tokenizer, or with
         scores of this test set (:class:`~reshuffle.SegmentScores`). All test sets need metrics of the same names.
@@ -50,6 +51,7 @@ class TestSet:
     metrics: Metrics | None = None
     documents: DocumentIds | None = None
     strata: StratumIds | None = None
+    reference: str | Sequence[str] | None = None
 
 
 AnySet: TypeAlias = "TestSet | tuple[References, Systems]"
@@ -76,7 +78,7 @@ def compare_sets(
     alpha: float | None = None,
     seed: int = 12345,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> SetComparison:
     """Compare the same systems on several test sets or languages, and the averages of their scores.
 
@@ -139,11 +141,12 @@ simultaneous, alpha, threads, progress
     """
     levels = Levels.for_tests(interval, confidence_level, alpha)
     testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
-    resampling = Resampling(n_resamples, seed, threads, progress)
     if not isinstance(sets, Mapping):
         raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(sets)}")
     found = {str(name): SetData.from_set(str(name), each, metrics) for name, each in sets.items()}
-    return compared_sets(found, testing, levels, resampling, average, missing_systems)
+    with reported(progress) as watched:
+        resampling = Resampling(n_resamples, seed, threads, watched)
+        return compared_sets(found, testing, levels, resampling, average, missing_systems)
 
 
 @contextlib.contextmanager
@@ -173,8 +176,15 @@ class SetData:
             )
         own = metrics if test_set.metrics is None else test_set.metrics
         with on_test_set(name):
-            data = Data.from_arguments(test_set.references, test_set.systems, own)
-        return cls(data, Units(test_set.documents, test_set.strata))
+            texts = Texts.from_arguments(
+                test_set.references,
+                test_set.systems,
+                test_set.reference,
+                documents=test_set.documents,
+                strata=test_set.strata,
+            )
+            data = Data.from_arguments(texts.references, texts.systems, own)
+        return cls(data, Units(texts.documents, texts.strata))
 
 
 def compared_sets(
@@ -195,6 +205,7 @@ def compared_sets(
     data = [each.data for each in sets.values()]
     design = Design.from_settings(names, data, testing, levels, resampling)
     design_of_average = design.for_average() if average else None
+    design.announce(data, list(sets), average)
     resampled: dict[str, Resampled] = {}
     for index, (name, each) in enumerate(sets.items()):
         with on_test_set(name):

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from reshuffle import compare, metric, read_corpus
+from reshuffle import InputError, compare, metric, read_corpus, report
+from reshuffle.cli import output
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 
@@ -100,6 +101,87 @@ def test_latex_has_minus_signs_instead_of_hyphens(demo: Path, run: Any) -> None:
     assert re.fullmatch(r"\\textbf\{\$-\$\d+\.\d\d\}", difference)
     assert re.fullmatch(r"\\textbf\{\$-\$\d+\.\d\d to \$-\$\d+\.\d\d\}", interval)
     assert re.search(r"^(\\textbf\{)?en-2\}? &", latex, re.MULTILINE)
+
+
+def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(demo: Path, run: Any) -> None:
+    for ending, fmt in {
+        ".json": "json", ".md": "markdown", ".tex": "latex", ".typ": "typst", ".html": "html", ".txt": "text",
+        ".TEX": "latex", "": "text", ".jsonl": "text",
+    }.items():  # fmt: skip
+        expected = run(*COMPARE, "--format", fmt).out
+        for chosen, name in (((), f"out{ending}"), (("--format", fmt), "other.json")):
+            assert run(*COMPARE, *chosen, "-o", name) == (0, "", "")
+            assert expected == (demo / name).read_text("utf-8")
+    segments = ("score", "reference.txt", "tuned.txt", "--segments", "-o")
+    for ending, start in ((".jsonl", "{"), (".tsv", "segment\t"), (".csv", "segment\t")):
+        assert run(*segments, f"segments{ending}").code == 0
+        assert (demo / f"segments{ending}").read_text("utf-8").startswith(start)
+    flips = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50", "-o")
+    for ending, start in ((".json", "{"), (".csv", "segment,"), (".md", "BLEU")):
+        assert run(*flips, f"flips{ending}").code == 0
+        assert start in (demo / f"flips{ending}").read_text("utf-8")[:60]
+
+
+def test_csv_has_a_file_for_systems_and_one_for_pairs(demo: Path, run: Any) -> None:
+    command = (*COMPARE, "--all-pairs")
+    expected = {name: run(*command, "--format", "csv", "--table", name).out for name in ("systems", "pairs")}
+    assert expected["pairs"] == run(*command, "--format", "csv").out == run(*command, "--format", "csv", "-o", "-").out
+    (demo / "out.csv").write_text("kept")
+    assert run(*command, "-o", "out.csv") == (0, "", "")
+    for name, table in expected.items():
+        assert table == (demo / f"out.{name}.csv").read_text("utf-8")
+        assert run(*command, "--table", name, "-o", "one.csv").code == 0
+        assert table == (demo / "one.csv").read_text("utf-8")
+    assert (demo / "out.csv").read_text() == "kept"
+    assert len(list(csv.DictReader(io.StringIO(expected["systems"])))) == 4
+    # Scores without tests have one table.
+    assert run("score", "reference.txt", "tuned.txt", "-o", "scores.csv").code == 0
+    assert (demo / "scores.csv").read_text("utf-8").startswith("system,metric,score,")
+    assert run(*command, "--format", "csv", "-o", "plain").code == 0
+    assert (demo / "plain.systems").read_text("utf-8") == expected["systems"]
+
+
+def test_neither_file_of_csv_is_written_if_one_cannot_be(demo: Path, run: Any, monkeypatch: Any) -> None:
+    (demo / "out.systems.csv").write_text("old")
+    (demo / "out.pairs.csv").mkdir()
+    outcome = run(*COMPARE, "-o", "out.csv")
+    assert (outcome.code, "out.pairs.csv is not a file" in outcome.err) == (2, True)
+    assert (demo / "out.systems.csv").read_text() == "old"
+    (demo / "out.pairs.csv").rmdir()
+    (demo / "out.pairs.csv").write_text("old")
+    pieces = report.pieces
+
+    def fails(result: Any, fmt: str, layout: Any) -> Any:
+        if layout.table == "pairs":
+            raise InputError("no")
+        return pieces(result, fmt, layout)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(output, "pieces", fails)
+        assert run(*COMPARE, "-o", "out.csv").code == 2
+    assert {"old"} == {(demo / f"out.{name}.csv").read_text() for name in ("systems", "pairs")}
+    assert not list(demo.glob(".*"))
+    # A table that is also an input is not overwritten.
+    (demo / "in.pairs.csv").write_text((demo / "tuned.txt").read_text("utf-8"), "utf-8")
+    outcome = run("compare", "reference.txt", "baseline.txt", "in.pairs.csv", "--input-format", "text", "-o", "in.csv")
+    assert (outcome.code, "in.pairs.csv is also an input" in outcome.err) == (2, True)
+
+
+def test_the_methods_follow_the_text(demo: Path, run: Any) -> None:
+    plain, more = run(*COMPARE).out, run(*COMPARE, "--methods").out
+    assert more.startswith(
+        f"{plain}\nMethods\n\n4 systems were scored by BLEU (Papineni et al., 2002, P02-1040) on a test"
+    )
+    assert "\n@inproceedings{papineni-etal-2002-bleu,\n" in more
+    assert "Methods" in run("score", "reference.txt", "tuned.txt", "--methods").out
+    for options, message in (
+        (("--methods", "-o", "x.json"), "--methods is for the format text, not json"),
+        (("--table", "pairs"), "--table is for the format csv, not text"),
+        (("--format", "csv", "--table", "pair"), "unknown table 'pair': did you mean 'pairs'"),
+    ):
+        outcome = run(*COMPARE, *options)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert message in outcome.err
 
 
 def test_names_of_metrics_are_case_insensitive(demo: Path, run: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import reshuffle
 from reshuffle import (
     Corpus,
     FromCounts,
@@ -447,3 +448,12 @@ def test_missing_ids_are_refused() -> None:
     for column in columns_of(["x", None, "y", "z"]):
         with pytest.raises(InputError, match="documents, segment 2: expected a string or an integer, got None"):
             compare(REFERENCES, OUTPUTS, documents=column, **OPTIONS)
+
+
+def test_test_sets_may_be_frames() -> None:
+    frame = reshuffle.TestSet(DATA, ["sys-a", "sys-b"], documents="doc", reference="ref")
+    lists = reshuffle.TestSet(REFERENCES, OUTPUTS, documents=DATA["doc"])
+    one, other = (reshuffle.compare_sets({"x": each, "y": (REFERENCES, OUTPUTS)}, **OPTIONS) for each in (frame, lists))
+    assert one == other
+    with pytest.raises(InputError, match="test set 'x': unknown column of reference 'reff': did you mean 'ref'"):
+        reshuffle.compare_sets({"x": reshuffle.TestSet(DATA, ["sys-a", "sys-b"], reference="reff")})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shutil
 import subprocess
@@ -16,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reshuffle import Comparison, SegmentScores, compare, score
+from reshuffle import Comparison, SegmentScores, SetComparison, compare, compare_sets, read_json, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout, render
 from reshuffle.report.paper import LONG, paper_of
@@ -155,10 +157,78 @@ def test_markdown_escapes_names_and_shows_the_best_in_bold() -> None:
     assert re.search(r"^\| \*\*.*\*\* \| \*\*\d", report, re.MULTILINE)
 
 
+# --- Several test sets
+
+
+@cache
+def on_sets(all_pairs: bool = True) -> SetComparison:
+    corpus = demo_corpus()
+    sets = {
+        name: (list(corpus.references[0][start:end]), {k: v[start:end] for k, v in corpus.systems.items()})
+        for name, start, end in (("news & views", 0, 150), ("_talks_", 150, 280), ("[x]|", 280, 400))
+    }
+    return compare_sets(sets, ["bleu", "ter"], n_resamples=199, all_pairs=all_pairs)
+
+
+@pytest.mark.parametrize("all_pairs", [True, False])
+def test_a_paper_has_a_table_of_systems_and_test_sets_for_each_metric(all_pairs: bool) -> None:
+    result = on_sets(all_pairs)
+    latex, typst = (render(result, fmt) for fmt in ("latex", "typst"))
+    assert latex.count(r"\begin{table}") == typst.count("#figure(") == 2
+    assert r"System & Average & news \& views & \_talks\_ & [x]\textbar{} \\" in latex
+    assert '"System", "Average", "news & views", "_talks_", "[x]|"' in typst
+    for report in (latex, typst):
+        captions = [line for line in report.splitlines() if "caption" in line]
+        assert len(captions) == 2
+        for caption in captions:
+            assert "199 draws of segments within each test set" in caption
+            assert ("Systems that share a letter do not differ significantly." in caption) == all_pairs
+            assert ("differs from baseline, adjusted p" in caption) == (not all_pairs)
+    more = render(result, "latex", Layout(pairs=True))
+    assert more.count(r"\begin{table}") > 2 + 3 * 2
+    labels = re.findall(r"\\label\{(.*)\}", more)
+    assert len(set(labels)) == len(labels)
+
+
+def test_markdown_and_html_have_the_tables_and_sentences_of_the_text() -> None:
+    result = on_sets()
+    assert result.average is not None
+    text, markdown, html = (render(result, fmt) for fmt in ("text", "markdown", "html"))
+    assert r"| System | Average | news \& views | \_talks\_ | \[x\]\| |" in markdown
+    assert "news &amp; views</th>" in html
+    assert html.count("<table") == len(re.findall("^\\| ---", markdown, re.MULTILINE)) == 3
+    for sentence in ("larger is better than all others", "step-down maxT over 6 pairs"):
+        assert all(sentence in " ".join(report.split()) for report in (text, markdown, html))
+    assert f"`{result.signature}`" in markdown
+
+
+def test_csv_has_a_column_for_the_test_set() -> None:
+    result = on_sets()
+    for table, n in (("systems", 4), ("pairs", 6)):
+        rows = list(csv.DictReader(io.StringIO(render(result, "csv", Layout(table=table)))))
+        assert [row["test_set"] for row in rows[:: 2 * n]] == ["news & views", "_talks_", "[x]|", ""]
+        assert len(rows) == 4 * 2 * n
+    assert render(result, "csv") == render(result, "csv", Layout(table="pairs"))
+
+
+def test_the_two_files_of_csv_have_all_test_sets(demo: Path, run: Any) -> None:
+    one = ("--set", "one", "reference.txt", "baseline.txt", "tuned.txt")
+    two = ("--set", "two", "reference.txt", "baseline.txt", "tuned.txt")
+    assert run("compare", *one, *two, "-n", "99", "-o", "out.csv").code == 0
+    for table in ("systems", "pairs"):
+        rows = list(csv.DictReader((demo / f"out.{table}.csv").read_text("utf-8").splitlines()))
+        assert {row["test_set"] for row in rows} == {"one", "two", ""}
+    assert run("compare", *one, *two, "-n", "99", "-o", "out.json").code == 0
+    read = read_json(demo / "out.json")
+    assert isinstance(read, SetComparison)
+    assert run("compare", *one, *two, "-n", "99", "--format", "markdown").out == render(read, "markdown")
+    assert run("compare", *one, *two, "-n", "99", "--methods").out.endswith(read.bibtex())
+
+
 # --- Compilers
 
 
-def documents() -> Mapping[str, Comparison]:
+def documents() -> Mapping[str, Comparison | SetComparison]:
     corpus = demo_corpus()
     return {
         "two": of_systems(2),
@@ -167,6 +237,8 @@ def documents() -> Mapping[str, Comparison]:
         "baseline": of_systems(16, all_pairs=False),
         "strange": of_systems(6, names=STRANGE),
         "score": score(corpus.references, corpus.systems, ["bleu", "ter"]),
+        "sets": on_sets(),
+        "sets-baseline": on_sets(False),
     }
 
 
@@ -179,7 +251,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
         r"\begin{document}",
     ]
     for name, comparison in documents().items():
-        for layout in (Layout(), Layout(pairs=len(comparison.systems) < 20)):
+        for layout in (Layout(), Layout(pairs=name != "hundred")):
             file = f"{name}-{bool(layout.pairs)}.tex"
             (tmp_path / file).write_text(render(comparison, "latex", layout), "utf-8")
             lines += [f"\\input{{{file}}}", r"\clearpage"]
@@ -194,5 +266,5 @@ def test_typst_compiles(tmp_path: Path) -> None:
     typst: Any = pytest.importorskip("typst", reason="typst is not installed")
     for name, comparison in documents().items():
         source = tmp_path / f"{name}.typ"
-        source.write_text(render(comparison, "typst", Layout(pairs=len(comparison.systems) < 20)), "utf-8")
+        source.write_text(render(comparison, "typst", Layout(pairs=name != "hundred")), "utf-8")
         assert typst.compile(str(source)).startswith(b"%PDF")

@@ -33,6 +33,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import FORMATS, SEGMENT_FORMATS, TABLES, Layout, Terminal, render, render_segments
+from reshuffle.report.conclusions import conclusions
 from reshuffle.report.notes import CAVEATS, notes
 from reshuffle.report.tables import tables
 
@@ -162,7 +163,8 @@ def test_html_contains_the_tables_and_the_notes(name: str) -> None:
     assert [table.title for table in shown] == page.texts["caption"]
     assert [cell for table in shown for cell in table.header] == page.texts["th"]
     assert [cell for table in shown for row in table.rows for cell in row] == page.texts["td"]
-    assert [*notes(result, Layout()), f"Signature: {result.signature}"] == page.texts["li"]
+    sentences = [*conclusions(result, Layout()), *notes(result, Layout())]
+    assert [*sentences, f"Signature: {result.signature}"] == page.texts["li"]
     assert html.isascii()
     # Colours suit light and dark pages; the page loads nothing and runs no script.
     assert {"style", "scope"} == {attribute for attribute, _ in page.attributes}

@@ -79,7 +79,6 @@ def ranked(metric: Metric, counts: Array, test: str, adjust: str, seed: int) -> 
         ("bootstrap-both", "maxt"),
         ("ar", "maxt"),
         ("ar-studentized", "maxt"),
-        ("bootstrap-both", "holm"),
         ("anova", "holm"),
     ],
 )

@@ -668,12 +668,12 @@ def test_the_progress_bar_is_erased_at_the_end(tmp_path: Path, command: str, end
 
     # The bar appears at once for every step, and the error comes late.
     source = """
-import sys, time, reshuffle.compare, reshuffle.progress as bars
+import sys, time, reshuffle.compare, reshuffle.comparing, reshuffle.progress as bars
 from reshuffle import InputError
 from reshuffle.cli.main import main
 bars.BAR_DELAY_SECONDS = 0.0
-def slow(name, end):
-    function = getattr(sys.modules["reshuffle.compare"], name)
+def slow(module, name):
+    function = getattr(sys.modules[module], name)
     def slowly(*args, **options):
         result = function(*args, **options)
         progress = options["progress"] if "progress" in options else args[-1].progress  # of the Resampling
@@ -684,9 +684,10 @@ def slow(name, end):
         if sys.argv.pop() == "error":
             raise InputError("too late")
         return result
-    setattr(sys.modules["reshuffle.compare"], name, slowly)
-for name in ("compared", "scored", "segment_scores"):
-    slow(name, None)
+    setattr(sys.modules[module], name, slowly)
+slow("reshuffle.comparing", "compared")
+slow("reshuffle.comparing", "scored")
+slow("reshuffle.compare", "segment_scores")
 main(sys.argv[1:-2])
 """
     for name in ("ref", "a", "b"):

@@ -560,6 +560,12 @@ def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
         found["w"]
 
 
+def test_a_result_is_shown_in_one_line() -> None:
+    sets = sets_of(*random_sets(2, 2, (30, 40, 20, 25, 26)))
+    found = compare_sets(sets, test="ar", n_resamples=9, interval=None)
+    assert repr(found) == "<SetComparison: 5 test sets (set0, set1, set2, set3, …) and their average>"
+
+
 def test_one_test_set_is_compared_as_without_the_others() -> None:
     found = compare_sets({"u": some_texts("a", "b")}, "ter", test="ar", scheme="iid", n_resamples=99)
     alone = compare(
@@ -651,13 +657,14 @@ def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
     assert [s["name"] for s in document["test_sets"][1]["systems"]] == ["baseline", "tuned"]
 
 
-def test_the_text_has_a_report_for_each_test_set_and_the_average(halves: Path, run: Any) -> None:
+def test_the_text_has_the_average_and_each_test_set(halves: Path, run: Any) -> None:
     args = ("compare", "--set", "one", *NEWS, "--set", "two", *TALKS, "-n", "99", "--baseline", "news/tuned.txt")
     out = run(*args).out
-    assert "Test set one\n\nBLEU: 200 segments" in out
-    assert "Average over 2 test sets\n\nBLEU: 400 segments of 2 test sets, 1 reference, 2 systems" in out
-    assert "99 draws within each test set" in out
-    assert out.count("\ntuned ") == 3
+    assert out.startswith("BLEU: 400 segments of 2 test sets, 1 reference, 2 systems\n")
+    assert "\nBLEU on 2 test sets\n" in out
+    assert "\none: BLEU: 200 segments, 1 reference, 2 systems\n" in out
+    assert "99 draws within each test set" in " ".join(out.split())
+    assert out.count("\ntuned ") == 4
     assert "Average" not in run(*args, "--no-average").out
 
 
@@ -819,7 +826,7 @@ def test_bad_manifests_in_toml_are_refused_in_a_sentence(halves: Path, run: Any,
         ),
         (("--set", "one", *NEWS, "--scores", "C", "x"), "--scores is for one test set: use --manifest FILE"),
         (("--set", "one", *NEWS, "--missing", "pairwise"), "--missing is for one test set"),
-        (("--set", "one", *NEWS, "--format", "csv"), "unknown format of several test sets 'csv'"),
+        (("--set", "one", *NEWS, "--format", "cvs"), "unknown format 'cvs': did you mean 'csv'?"),
         ((*NEWS, "--no-average"), "--no-average is for several test sets: add --set or --manifest, or leave it out"),
         ((*NEWS, "--missing-systems", "drop"), "--missing-systems is for several test sets"),
         (

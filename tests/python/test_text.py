@@ -17,11 +17,22 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from reshuffle import Comparison, InputError, SegmentScores, compare, score
+from reshuffle import (
+    Comparison,
+    InputError,
+    InputWarning,
+    SegmentScores,
+    SetComparison,
+    TestSet,
+    compare,
+    compare_sets,
+    score,
+)
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import conclusions
 from reshuffle.report.notes import notes
+from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
 from reshuffle.report.text import table_as_text
 from reshuffle.results import Caveat, DetectableDifference, RankedSystem, Ranking
@@ -467,6 +478,120 @@ def test_options_of_the_report_on_the_command_line(files: Path, run: Any) -> Non
     assert "m: 3 pairs" not in triangle
     assert "--triangle" in run(*SCORES, "--triangle").err
     assert "--digits must be a whole number from 0 to 15, got 16" in run(*SCORES, "--digits", "16").err
+
+
+# --- Several test sets
+
+
+def sets(means: dict[str, dict[str, dict[str, float]]], **options: Any) -> SetComparison:
+    """A comparison from means by test set, metric and system. Lower is better under TER."""
+    tested = {
+        test_set: TestSet(metrics=[ratings(name, of, name != "TER") for name, of in metrics.items()])
+        for test_set, metrics in means.items()
+    }
+    chosen: dict[str, Any] = {"all_pairs": True, "test": "ar", "scheme": "iid", "n_resamples": 199, "interval": None}
+    return compare_sets(tested, **(chosen | options))
+
+
+BY_SET = {
+    "news": {"BLEU": {"a": 10.0, "b": 30.0, "c": 50.0}, "TER": {"a": 50.0, "b": 30.0, "c": 10.0}},
+    "talks": {"BLEU": {"a": 10.0, "b": 50.0, "c": 50.25}, "TER": {"a": 50.0, "b": 10.0, "c": 30.0}},
+    "chat": {"BLEU": {"a": 10.0, "b": 30.0, "c": 50.0}, "TER": {"a": 50.0, "b": 30.0, "c": 10.0}},
+}
+
+
+def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() -> None:
+    result = sets(BY_SET)
+    text = result.render(pairs=False)
+    assert text.startswith("BLEU and TER (lower is better): 120 segments of 3 test sets, 3 systems\n")
+    bleu, ter = set_tables(result, Layout())
+    assert bleu.header == ["System", "Average", "news", "talks", "chat"]
+    assert bleu.rows == [
+        ["c", "50.08 a", "50.00 a", "50.25 a", "50.00 a"],
+        ["b", "36.67 b", "30.00 b", "50.00 a", "30.00 b"],
+        ["a", "10.00 c", "10.00 c", "10.00 b", "10.00 c"],
+    ]
+    assert bleu.bold[1] == (False, False, False, True, False)
+    assert ter.title == "TER on 3 test sets, lower is better"
+    assert (
+        "BLEU: c is better than all others on news and chat; on talks c and b are not separated.\n"
+        "TER: c is better than all others on news and chat; on talks b is better than all others.\n"
+    ) in text
+    assert [text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: c is better")] == sorted(
+        text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: c is better")
+    )
+
+
+def test_with_a_baseline_the_scores_on_test_sets_have_stars() -> None:
+    result = sets(BY_SET, all_pairs=False, average=False)
+    bleu, _ = set_tables(result, Layout(digits=0))
+    assert bleu.header == ["System", "news", "talks", "chat"]
+    assert bleu.rows == [["a", "10 ", "10 ", "10 "], ["c", "50*", "50*", "50*"], ["b", "30*", "50*", "30*"]]
+    assert "Average" not in result.render()
+
+
+def test_notes_about_all_test_sets_are_shown_once() -> None:
+    result = sets(BY_SET)
+    text = " ".join(result.render(pairs=False).split())
+    for comparison in (result.average, *result.sets.values()):
+        assert comparison is not None
+        for note in notes(comparison, Layout(pairs=False)):
+            assert text.count(note) == 1
+    few = sets(BY_SET, n_resamples=9)
+    where = [line for line in few.render(pairs=False).splitlines() if "cannot be below" in line]
+    assert len(where) == 1
+    assert where[0].startswith("With 9 replicates")
+
+
+def test_notes_about_some_test_sets_name_them() -> None:
+    tied = {**BY_SET, "talks": BY_SET["news"]}
+    own = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
+    large = TestSet(metrics=ratings("m", {"a": 10.0, "b": 30.0}))
+    few = compare_sets({"small": own, "large": large}, test="ar", interval=None, average=False)
+    assert "\nsmall: 3 segments can be swapped in only 8 ways" in str(few)
+    assert "talks:" not in sets(tied).render(pairs=False)
+
+
+def test_pairs_and_triangles_of_every_test_set_are_shown_on_request() -> None:
+    result = sets(BY_SET)
+    titles = [f"{name}: BLEU: 3 pairs" for name in BY_SET]
+    assert not any(title in str(result) for title in titles)  # 24 comparisons
+    assert all(f"\n{title}\n" in result.render(pairs=True) for title in titles)
+    assert "\nBLEU: 3 pairs\n" in result.render(pairs=True)
+    triangles = result.render(triangle=True)
+    assert all(f"\n{name}: TER: by how much" in triangles for name in BY_SET)
+    small = sets({name: {"BLEU": metrics["BLEU"]} for name, metrics in BY_SET.items()})
+    assert all(f"\n{title}\n" in str(small) for title in titles)  # 12 comparisons
+    with pytest.raises(InputError, match="needs all pairs"):
+        sets(BY_SET, all_pairs=False).render(triangle=True)
+
+
+def test_display_names_apply_to_all_test_sets() -> None:
+    result = sets({name: {"BLEU": {f"sys-{s}": m for s, m in of["BLEU"].items()}} for name, of in BY_SET.items()})
+    text = result.render(names={"sys-a": "Alpha", "sys-b": "Beta", "sys-c": "Gamma"}, pairs=True)
+    assert "sys-" not in text
+    assert all(text.count(f"\n{name} ") > 4 for name in ("Alpha", "Beta", "Gamma"))
+    assert result.render("json", names={"sys-a": "Alpha"}) == result.render("json")
+    with pytest.raises(InputError, match="unknown system 'd'"):
+        result.render(names={"d": "x"})
+    lacking = {"one": TestSet(metrics=ratings("m", FOUR)), "two": TestSet(metrics=ratings("m", {"a": 1.0, "b": 2.0}))}
+    with pytest.warns(InputWarning):
+        dropped = compare_sets(lacking, test="ar", interval=None, missing_systems="drop")
+    assert "Left out, because not every test set has them: c and Delta.\n" in dropped.render(names={"d": "Delta"})
+
+
+def test_without_an_average_no_note_explains_ranks_that_are_not_shown() -> None:
+    result = sets(BY_SET, average=False)
+    assert "Rank" not in result.render(pairs=False)
+    assert "Group: " in result.render(pairs=False)
+    assert "Rank: " in result.render(pairs=True)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_tables_of_ten_test_sets_fit_the_terminal(width: int) -> None:
+    result = sets({f"test-set-{number}": BY_SET["news"] for number in range(10)})
+    lines = render(result, "text", Layout(Terminal(width))).splitlines()
+    assert max(len(line) for line in lines if not line.startswith("Signature: ")) <= width
 
 
 # --- Layout of tables, beside rich

@@ -140,20 +140,21 @@ def compare_command(
     from ..settings import ComparisonSettings, Levels
     from .job import FLAGS, Job
     from .layout import ChosenLayout
-    from .output import destination
+    from .output import chosen_format, destination
     from .progress import progress_bar
 
     levels = Levels.for_tests(interval, confidence_level, alpha, names=FLAGS)
+    fmt = chosen_format(fmt, output, get_args(types.Format), "text")
     if sets or manifest is not None:
         of_sets = SetOptions(sets, manifest, missing_systems, average)
-        _compare_sets(of_sets, reference, levels, baseline, fmt or "text", output, options)
+        _compare_sets(of_sets, reference, levels, baseline, fmt, output, options)
         return
     if missing_systems != "error" or not average:
         option = "--no-average" if not average else "--missing-systems"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
     job = Job.from_arguments(reference, systems, options, min_systems=2)
-    chosen = ChosenLayout.from_options(options)
-    with destination(output, [*job.files, *chosen.files], chosen.layout) as write:
+    chosen = ChosenLayout.from_options(options, fmt)
+    with destination(output, [*job.files, *chosen.files], fmt, chosen.layout, chosen.tables) as write:
         given, units = job.read()
         testing = ComparisonSettings(baseline=job.system(baseline), **options)
         with progress_bar() as progress:
@@ -161,7 +162,7 @@ def compare_command(
             data = Data.from_arguments(*given)
             chosen.check(data.names, testing.all_pairs)
             comparison = compared(data, units, testing, levels, resampling)
-        write(comparison, fmt or "text")
+        write(comparison)
 
 
 class SetOptions(NamedTuple):
@@ -183,7 +184,6 @@ def _compare_sets(
     options: dict[str, Any],
 ) -> None:
     """``compare`` with several test sets."""
-    from ..report import SET_FORMATS
     from ..sets import compared_sets
     from ..settings import ComparisonSettings
     from .layout import ChosenLayout
@@ -191,17 +191,16 @@ def _compare_sets(
     from .progress import progress_bar
     from .set_jobs import SetJobs
 
-    check_name("format of several test sets", fmt, list(SET_FORMATS))
-    layout = ChosenLayout.from_options(options)
+    layout = ChosenLayout.from_options(options, fmt)
     jobs = SetJobs.from_arguments(reference, chosen.sets, chosen.manifest, options)
-    with destination(output, [*jobs.files, *layout.files], layout.layout) as write:
+    with destination(output, [*jobs.files, *layout.files], fmt, layout.layout, layout.tables) as write:
         sets = jobs.read()
         testing = ComparisonSettings(baseline=jobs.system(baseline), **options)
         layout.check([*dict.fromkeys(name for each in sets.values() for name in each.data.names)], testing.all_pairs)
         with progress_bar() as progress:
             resampling = replace(jobs.resampling, progress=progress)
             result = compared_sets(sets, testing, levels, resampling, chosen.average, chosen.missing_systems)
-        write(result, fmt)
+        write(result)
 
 
 @cli.command("score", cls=Command, examples=SCORE_EXAMPLES, arguments=ARGUMENTS)
@@ -223,13 +222,18 @@ def score_command(
     from ..settings import Levels
     from .job import FLAGS, Job
     from .layout import ChosenLayout
-    from .output import Result, destination
+    from .output import Result, chosen_format, destination
     from .progress import progress_bar
 
     levels = Levels.for_intervals(interval, confidence_level, names=FLAGS)
     job = Job.from_arguments(reference, systems, options, min_systems=1)
-    chosen = ChosenLayout.from_options(options)
-    fmt = _score_format(fmt, segments, {"--interval": interval, "--confidence": confidence_level})
+    known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
+    fmt = _score_format(
+        chosen_format(fmt, output, get_args(known), default),
+        segments,
+        {"--interval": interval, "--confidence": confidence_level},
+    )
+    chosen = ChosenLayout.from_options(options, fmt)
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
         if segments and of == "documents":
             continue
@@ -239,7 +243,7 @@ def score_command(
                 f"{option} without --confidence or --interval: only intervals depend on {of}; leave it out{among}"
             )
     result: Result
-    with destination(output, [*job.files, *chosen.files], chosen.layout) as write:
+    with destination(output, [*job.files, *chosen.files], fmt, chosen.layout) as write:
         given, units = job.read()
         with progress_bar() as progress:
             resampling = replace(job.resampling, progress=progress)
@@ -250,17 +254,16 @@ def score_command(
                 data = Data.from_arguments(*given)
                 chosen.check(data.names)
                 result = scored(data, units, levels, resampling)
-        write(result, fmt)
+        write(result)
     if segments:  # tsv and jsonl have no place for it
         click.echo(f"Signature: {result.signature}", err=True)
 
 
-def _score_format(fmt: str | None, segments: bool, interval_options: dict[str, Any]) -> str:
-    """The output format. :class:`InputError` if it does not fit ``--segments`` or its absence."""
+def _score_format(fmt: str, segments: bool, interval_options: dict[str, Any]) -> str:
+    """The output format. :class:`InputError` if it does not suit ``--segments`` or its absence."""
     for option, value in interval_options.items():
         if segments and value is not None:
             raise InputError(f"--segments has no intervals: leave out {option}")
-    fmt = fmt or ("tsv" if segments else "text")
     of_segments, others = get_args(types.SegmentFormat), get_args(types.Format)
     if segments and fmt not in of_segments:
         raise InputError(f"--segments writes {' or '.join(of_segments)}, not {fmt}")
@@ -291,7 +294,7 @@ def flips_command(
     from ..resampling.counting import Data
     from ..settings import Resampling
     from .job import Job
-    from .output import destination
+    from .output import chosen_format, destination
     from .progress import progress_bar
 
     defaults = Resampling()
@@ -303,7 +306,8 @@ def flips_command(
     if len(job.metrics) + len(job.scores) != 1:
         names = [*(metric.key for metric in job.metrics), *job.scores]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
-    with destination(output, job.files) as write:
+    fmt = chosen_format(fmt, output, get_args(types.FlipFormat), "text")
+    with destination(output, job.files, fmt) as write:
         given, units = job.read()
         with progress_bar() as progress:
             data = Data.from_arguments(*given)
@@ -316,7 +320,7 @@ def flips_command(
             second = others[0] if system is None else str(job.system(system))
             resampling = replace(job.resampling, progress=progress)
             result = flips_of(data, units.documents, resampling, second, first, threshold, top=top)
-        write(result, fmt or "text")
+        write(result)
 
 
 @cli.command("metrics")
@@ -354,7 +358,7 @@ def demo_command(directory: str | None) -> None:
         with destination(None, []) as write:
             with progress_bar() as progress:
                 comparison = compare(corpus.references, corpus.systems, progress=progress)
-            write(comparison, "text")
+            write(comparison)
         click.echo("\nTo repeat this with files: reshuffle demo --write demo")
         return
     paths = [str(path) for path in write_demo(directory)]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
+from .. import types
 from ..data.names import DisplayNames, read_names
+from ..errors import InputError
 from ..report import Layout
 from ..report.layout import MAX_DIGITS, check_names, check_triangle
 from ..validate import check_integer
@@ -21,21 +23,37 @@ class ChosenLayout:
     layout: Layout
     names: DisplayNames | None
     files: Sequence[str]
+    tables: Sequence[str]
 
     @classmethod
-    def from_options(cls, options: dict[str, Any]) -> ChosenLayout:
-        """Check the options, read the names, and remove the options used here from ``options``."""
+    def from_options(cls, options: dict[str, Any], fmt: str) -> ChosenLayout:
+        """Check the options, read the names, and remove the options used here from ``options``.
+
+        ``tables`` are those that need a file each: the format CSV has no place for several tables in one file.
+        """
         path, digits = options.pop("names"), options.pop("digits")
         if digits is not None:
             check_integer("--digits", digits, 0, MAX_DIGITS)
         names = None if path is None else read_names(path)
+        table, methods = options.pop("table", None), options.pop("methods")
+        if table is not None and fmt != "csv":
+            raise InputError(f"--table is for the format csv, not {fmt}: leave it out, or add --format csv")
+        if methods and fmt != "text":
+            raise InputError(
+                f"--methods is for the format text, not {fmt}: leave it out; in Python, results (also from read_json) "
+                "have methods_sentence() and bibtex()"
+            )
+        tests = "pairs" in options
         layout = Layout(
             pairs=options.pop("pairs", None),
             triangle=options.pop("triangle", False),
             digits=digits,
             names={} if names is None else names.names,
+            table=table,
+            methods=methods,
         )
-        return cls(layout, names, [] if path is None else [path])
+        separate = fmt == "csv" and table is None and tests
+        return cls(layout, names, [] if path is None else [path], get_args(types.Table) if separate else ())
 
     def check(self, systems: Sequence[str], all_pairs: bool = False) -> None:
         """Raise :class:`InputError` if the layout does not suit the systems, before the tests are computed."""

@@ -282,7 +282,7 @@ def _output(formats: Sequence[str], default: str) -> tuple[Decorator, ...]:
     return (
         option("Output", "-o", "--output", metavar="FILE", help="Write the report to FILE; - is standard output."),
         option("Output", "--format", "fmt", type=Name("format", formats), metavar="NAME",
-               help=f"{', '.join(first)} or {last}.  [default: {default}]"),
+               help=f"{', '.join(first)} or {last}.  [default: by the ending of FILE, else {default}]"),
     )  # fmt: skip
 
 
@@ -291,17 +291,34 @@ PAIRS = (
         "Output",
         "--pairs/--no-pairs",
         default=None,
-        help="Show the differences, intervals and p-values of all pairs.  [default: if they are at most 12]",
+        help="Show tables of the pairs.  [default: if there are at most 12]",
     ),
     option(
         "Output",
         "--triangle",
         is_flag=True,
-        help="With --all-pairs, show the differences as a triangular matrix, for at most 20 systems.",
+        help="Show --all-pairs as a triangular matrix, of at most 20 systems.",
+    ),
+)
+
+TABLE = (
+    option(
+        "Output",
+        "--table",
+        type=Name("table", get_args(types.Table)),
+        metavar="NAME",
+        help="The table in CSV: systems or pairs.  [default: both with -o FILE, as FILE.systems.csv and FILE.pairs.csv "
+        "for FILE.csv; pairs on standard output]",
     ),
 )
 
 DISPLAY = (
+    option(
+        "Output",
+        "--methods",
+        is_flag=True,
+        help="After the text, a paragraph about the methods for a paper, and the BibTeX of what it cites.",
+    ),
     option(
         "Output",
         "--digits",
@@ -313,7 +330,7 @@ DISPLAY = (
         "Output",
         "--names",
         metavar="FILE",
-        help="Names to display: lines of a system, a tab and its name, or a JSON object.",
+        help="Names to display: lines of a system, a tab and its name; or JSON.",
     ),
 )
 
@@ -371,7 +388,7 @@ def compare_options(command: Callable[..., Any]) -> Callable[..., Any]:
     resampling = _resampling("Shuffles of the test, and draws of the bootstrap.")
     output = _output(get_args(types.Format), "text")
     tests = (INPUT, SETS, METRICS, TEST, _intervals("percentile", 0.95), SIMULTANEOUS)
-    options = _all(*tests, resampling, PAIRS, DISPLAY, output)
+    options = _all(*tests, resampling, PAIRS, TABLE, DISPLAY, output)
     return reference(systems(options(command)))
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -19,17 +19,48 @@ from ..report.terminal import stdout_width
 from ..results import Comparison, Flips, SegmentTable, SetComparison
 from .process import cleanup, stdout_problem
 
-__all__ = ["Result", "Writer", "destination", "terminal"]
+__all__ = ["Result", "Writer", "chosen_format", "destination", "terminal"]
 
 Result: TypeAlias = Comparison | SetComparison | SegmentTable | Flips
-Writer: TypeAlias = Callable[[Result, str], object]
+Writer: TypeAlias = Callable[[Result], object]
+
+# The format that the ending of a file names.
+ENDINGS: Mapping[str, str] = {
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".typ": "typst",
+    ".html": "html",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+}
+
+
+def chosen_format(fmt: str | None, output: str | None, known: Collection[str], default: str) -> str:
+    """The format of ``--format``, else that of the ending of the output file if it is one of ``known``, else a default.
+
+    >>> [chosen_format(None, name, ("text", "json"), "text") for name in ("a.json", "a.JSON", "a.csv", "json", None)]
+    ['json', 'json', 'text', 'text', 'text']
+    """
+    if fmt is not None:
+        return fmt
+    ending = ENDINGS.get(Path(output or "").suffix.lower(), default)
+    return ending if ending in known else default
 
 
 @contextlib.contextmanager
-def destination(output: str | None, inputs: Sequence[str], layout: Layout | None = None) -> Iterator[Writer]:
-    """A function that writes the report. A file is written completely or, if the body fails, not at all.
+def destination(
+    output: str | None,
+    inputs: Sequence[str],
+    fmt: str = "text",
+    layout: Layout | None = None,
+    tables: Sequence[str] = (),
+) -> Iterator[Writer]:
+    """A function that writes the report. Files are written completely or, if the body fails, not at all.
 
     ``layout`` has the options of the report. Its terminal is set to that of standard output if the report goes there.
+    If there are ``tables``, each goes to a file of its own, which has the name of the table before the ending.
     """
     layout = Layout() if layout is None else layout
     descriptor = None if output is None else _descriptor(output)
@@ -37,7 +68,7 @@ def destination(output: str | None, inputs: Sequence[str], layout: Layout | None
         if sys.__stdout__ is None:  # before the work starts
             raise InputError(f"standard output cannot be written: {stdout_problem()}")
         shown_there = replace(layout, terminal=terminal())
-        yield lambda result, fmt: _write(sys.stdout, result, fmt, "standard output", shown_there)
+        yield lambda result: _write(sys.stdout, result, fmt, "standard output", shown_there)
         return
     if not output:
         raise InputError("-o: expected the name of a file, got an empty one")
@@ -48,11 +79,19 @@ def destination(output: str | None, inputs: Sequence[str], layout: Layout | None
         # A pipe, a terminal or /dev/null is written directly: it cannot be replaced by a file.
         is_stream = descriptor is not None or (Path(output).exists() and not Path(output).is_file())
     if is_stream:
-        opened = _stream(output if descriptor is None else descriptor, shown)
-    else:
-        opened = _replacement(Path(os.path.realpath(output)), shown, inputs)
-    with opened as stream:
-        yield lambda result, fmt: _write(stream, result, fmt, shown, layout)
+        with _stream(output if descriptor is None else descriptor, shown) as stream:
+            yield lambda result: _write(stream, result, fmt, shown, layout)
+        return
+    path = Path(output)
+    layouts = {str(path.with_name(f"{path.stem}.{t}{path.suffix}")): replace(layout, table=t) for t in tables}
+    layouts = layouts or {output: layout}
+    with _replacements(list(layouts), inputs) as streams:
+
+        def write(result: Result) -> None:
+            for (file, its_layout), stream in zip(layouts.items(), streams, strict=True):
+                _write(stream, result, fmt, display_name(file), its_layout)
+
+        yield write
 
 
 def _descriptor(output: str) -> int | None:
@@ -88,31 +127,45 @@ def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[str]]:
 
 
 @contextlib.contextmanager
-def _replacement(target: Path, shown: str, inputs: Sequence[str]) -> Iterator[IO[str]]:
-    """A temporary file next to the target, which replaces it at the end."""
-    with _write_errors(shown):
-        exists = target.exists()
-        for path, _ in map(split_name, inputs):
-            if path != STDIN and exists and os.path.exists(path) and target.samefile(path):  # noqa: PTH110
-                raise InputError(f"{shown} is also an input and would be overwritten: choose another name for -o")
-        if exists and not os.access(target, os.W_OK):
-            raise InputError(f"{shown} cannot be written: Permission denied")
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+def _replacements(paths: Sequence[str], inputs: Sequence[str]) -> Iterator[list[IO[str]]]:
+    """A temporary file next to each target. At the end, when all of them are complete, they replace the targets."""
+    targets = [Path(os.path.realpath(path)) for path in paths]
+    shown = [display_name(path) for path in paths]
+    for target, name in zip(targets, shown, strict=True):
+        _check_target(target, name, inputs)
+    parts = [target.with_name(f".{target.name}.{os.getpid()}.part") for target in targets]
 
     def remove() -> None:
-        with contextlib.suppress(OSError):  # such as on a read-only file system
-            part.unlink(missing_ok=True)
+        for part in parts:
+            with contextlib.suppress(OSError):  # such as on a read-only file system
+                part.unlink(missing_ok=True)
 
     with cleanup(remove):
         try:
-            with _stream(str(part), shown, "x") as stream:
-                yield stream
-            with _write_errors(shown):
-                if exists:
-                    part.chmod(target.stat().st_mode & 0o7777)
-                part.replace(target)
+            with contextlib.ExitStack() as stack:
+                opened = zip(parts, shown, strict=True)
+                yield [stack.enter_context(_stream(str(part), name, "x")) for part, name in opened]
+            for target, part, name in zip(targets, parts, shown, strict=True):
+                with _write_errors(name):
+                    if target.exists():
+                        part.chmod(target.stat().st_mode & 0o7777)
+                    part.replace(target)
         finally:
             remove()
+
+
+def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:
+    """Raise :class:`InputError` for a file that must not or cannot be replaced."""
+    with _write_errors(shown):
+        if not target.exists():
+            return
+        for path, _ in map(split_name, inputs):
+            if path != STDIN and os.path.exists(path) and target.samefile(path):  # noqa: PTH110
+                raise InputError(f"{shown} is also an input and would be overwritten: choose another name for -o")
+        if not target.is_file():
+            raise InputError(f"{shown} is not a file and cannot be replaced: choose another name for -o")
+        if not os.access(target, os.W_OK):
+            raise InputError(f"{shown} cannot be written: Permission denied")
 
 
 def _write(stream: IO[str], result: Result, fmt: str, shown: str, layout: Layout) -> None:

@@ -32,5 +32,6 @@ def progress_bar() -> Iterator[Progress]:
     with cleanup(lambda: bar.remove(REMOVAL_SECONDS)):
         try:
             yield progress
+            progress.finish()
         finally:
             bar.remove()

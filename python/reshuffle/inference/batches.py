@@ -13,6 +13,7 @@ from ..results import SignificanceResult
 from ..settings import Resampling
 from .hypotheses import Hypotheses, Observed, Outcome
 from .randomization import outcome_of_shuffles
+from .steps import array_steps
 from .tests import Plan, run_on_test_set, run_signature
 
 __all__ = ["run_batch"]
@@ -22,6 +23,9 @@ ONE_PAIR = Hypotheses.from_pairs([(0, 1)])
 
 def run_batch(plan: Plan, problems: Problems, resampling: Resampling) -> SignificanceResult:
     """Test two systems in each problem, with the same results as one problem at a time."""
+    if resampling.progress is not None:
+        stages = [1 if _is_together(plan, group) else len(group.indices) for group in problems.groups]
+        resampling.progress.plan(array_steps(plan.test.replicates, sum(stages)))
     indices: list[int] = []
     outcomes: list[Outcome] = []
     for group in problems.groups:
@@ -36,11 +40,18 @@ def run_batch(plan: Plan, problems: Problems, resampling: Resampling) -> Signifi
     return _record(plan, problems, resampling, outcome)
 
 
+def _is_together(plan: Plan, group: ProblemGroup) -> bool:
+    """Whether one call of Rust can test all problems of a group."""
+    shuffling = plan.shuffling
+    is_supported = plan.test.in_batches and shuffling.stopping is None and shuffling.scheme != "subgroup"
+    return is_supported and group.metric.core is not None
+
+
 def _test_together(plan: Plan, group: ProblemGroup, problems: Problems, resampling: Resampling) -> Outcome | None:
     """Test all problems of a group in one call of Rust; None if that does not support the test or the metric."""
-    shuffling = plan.shuffling
-    if not plan.test.in_batches or shuffling.stopping is not None or shuffling.scheme == "subgroup":
+    if not _is_together(plan, group):
         return None
+    shuffling = plan.shuffling
     sample = CountSample.from_interleaved(group.metric, group.arrays, problems.unit)
     pairs = [(2 * problem, 2 * problem + 1) for problem in range(len(group.indices))]
     seeds = problems.seeds[group.indices]

@@ -1,13 +1,14 @@
 """Multiple comparisons with the best (Hsu 1981): which systems may be the best one?
 
-For each system i the hypothesis is that no other system is better. The statistic is the largest studentized difference
-max_j (θ̂_j − θ̂_i)/se_ji, or 0 if it is negative. It is compared with its distribution if all systems are equal to i.
-These are the one-sided comparisons of all systems with i as the control, as in Edwards & Hsu 1983 (Journal of the
-American Statistical Association 78), so the set of the systems with p > α contains a best system with probability
-1 − α at least. They need smaller critical values than the tests of all pairs. The set is never empty, because p is 1
-for the system with the best score.
+For each system i the hypothesis is that no other system is better. The statistic is the largest studentized lead over
+i, max_j (θ̂_j − θ̂_i)/se_ji, or 0 if it is negative. It is compared with the distribution of max_j |z_ji| if all
+systems are equal to i. These are comparisons of all systems with i as the control, as in Edwards & Hsu 1983 (Journal of
+the American Statistical Association 78). So each system that is truly the best has p > α with probability 1 − α at
+least. The critical values are smaller than those of the tests of all pairs. p is 1 for the system with the best score,
+so the set of the systems with p > α is never empty.
 
-With ties for the best, each of them is in the set with that probability, but not all of them at once.
+The absolute value makes the comparisons two-sided. One-sided ones, which Hsu uses, would reject more. But where draws
+are skewed or biased, as near a kink, most of a test's errors may be in one tail: docs/statistics.md has figures.
 """
 
 from __future__ import annotations
@@ -24,33 +25,32 @@ from ..metrics.base import Scores, tolerance
 from ..resampling import Replicates, Sample
 from .anova import pooled_error
 from .pvalues import pvalue
+from .step_down import Scales, root_mean_squares, scales_of_draws, standard_deviation
 
 __all__ = ["dunnett_sf", "of_both", "of_centred_draws", "of_percentiles", "of_pooled_error"]
 
 # The number of nodes at which each of two integrals is evaluated.
 NODES = 96
-# A sum of squares below this share of a larger one is not computed as a difference.
-CLOSE = 2.0**-16
 
 
 def of_centred_draws(replicates: Replicates, metric: int) -> Scores:
     """p of each system from the centred draws that the test ``bootstrap`` uses: (k,)."""
-    return _Draws.from_replicates(replicates, metric).centred
+    return _Draws.from_replicates(replicates, metric).pvalues(standard_deviation)
 
 
 def of_percentiles(replicates: Replicates, metric: int) -> Scores:
-    """p of each system from draws on the other side of 0, as in ``bootstrap-percentile``: (k,)."""
-    return _Draws.from_replicates(replicates, metric).percentiles
+    """p of each system with the scales of ``bootstrap-percentile``: (k,)."""
+    return _Draws.from_replicates(replicates, metric).pvalues(root_mean_squares)
 
 
 def of_both(replicates: Replicates, metric: int) -> Scores:
     """The larger of both p-values, as in ``bootstrap-both``: (k,)."""
     draws = _Draws.from_replicates(replicates, metric)
-    return np.maximum(draws.centred, draws.percentiles)
+    return np.maximum(draws.pvalues(standard_deviation), draws.pvalues(root_mean_squares))
 
 
 def of_pooled_error(replicates: Replicates, metric: int) -> Scores:
-    """p of each system with the error of ``anova``, by Dunnett's one-sided comparisons with a control: (k,)."""
+    """p of each system with the error of ``anova``, by Dunnett's comparisons with a control: (k,)."""
     sample = replicates.samples[metric]
     ahead, _ = _ahead(sample)
     error = pooled_error(sample)
@@ -72,82 +72,58 @@ def _ahead(sample: Sample) -> tuple[Scores, Scores]:
 
 @dataclass(frozen=True, eq=False)
 class _Draws:
-    """The draws of all systems under a metric.
+    """The draws of all systems under a metric: ``deviations``, (k, R), are the draws less the observed scores."""
 
-    ``ahead`` and ``tolerances``, (k, k), are those of :func:`_ahead`. ``deviations``, (k, R), are the draws less the
-    observed scores; a positive one is better.
-    """
-
-    ahead: Scores
-    tolerances: Scores
+    replicates: Replicates
+    metric: int
     deviations: Scores
 
     @classmethod
     def from_replicates(cls, replicates: Replicates, metric: int) -> _Draws:
-        sample = replicates.samples[metric]
-        deviations = replicates.draws[metric] - sample.scores[:, None]
-        if not sample.metric.higher_is_better:
-            np.negative(deviations, out=deviations)
-        return cls(*_ahead(sample), deviations)
+        return cls(replicates, metric, replicates.draws[metric] - replicates.samples[metric].scores[:, None])
 
-    @property
-    def centred(self) -> Scores:
-        """From the deviations, divided by their standard deviation: (k,)."""
-        return self._pvalues(1, self._scales[0])
+    def pvalues(self, scales: Scales) -> Scores:
+        """p = (1 + #{r: max_j |z*_ji,r| ≥ max_j z_ji})/(R + 1) for each system i: (k,).
 
-    @property
-    def percentiles(self) -> Scores:
-        """From the deviations towards 0, divided by their root mean square: (k,)."""
-        return self._pvalues(-1, self._scales[1])
-
-    @lazy
-    def _scales(self) -> tuple[Scores, Scores]:
-        """The scales of each pair's deviations, 0 if they are constant: (k, k) each.
-
-        The first is their standard deviation. The second is the root mean square of those in which the system of the
-        row loses some of its lead, or the standard deviation if there are none. They are those of
-        :mod:`reshuffle.inference.step_down`, from fewer passes over the draws.
+        z_ji is the lead of j over i, divided by the scale of the deviations towards 0. z*_ji,r is the deviation of draw
+        r, divided by the scale of its side. Cost: a few passes over the draws for each pair, and some more for scales
+        that no adjustment has computed. Memory: that of the draws.
         """
-        k, n = self.deviations.shape
-        means, of_pair, lost = self.deviations.mean(axis=1), np.empty(n), np.empty(n)
-        spread, towards = np.zeros((2, k, k))
-        for j, i in combinations(range(k), 2):
-            np.subtract(self.deviations[j], self.deviations[i], out=of_pair)
-            below = float(np.square(np.minimum(of_pair, 0, out=lost), out=lost).sum())
-            squares = float(np.square(of_pair, out=lost).sum())
-            if squares <= n * self.tolerances[j, i] ** 2:
-                continue
-            above = squares - below
-            if above < CLOSE * squares:
-                above = float(np.square(np.maximum(of_pair, 0, out=lost), out=lost).sum())
-            spread[j, i] = spread[i, j] = np.sqrt(max(squares / n - (means[j] - means[i]) ** 2, 0))
-            towards[j, i] = np.sqrt(2 * below / n) or spread[j, i]
-            towards[i, j] = np.sqrt(2 * above / n) or spread[j, i]
-        return spread, towards
+        sample = self.replicates.samples[self.metric]
+        ahead, tolerances = _ahead(sample)
+        below = self._scales_below(scales, tolerances)
+        towards_0 = below if sample.metric.higher_is_better else below.T
+        z = np.divide(ahead, towards_0, out=np.where(ahead > 0, np.inf, 0.0), where=towards_0 > 0)
+        exceedances = [self._exceedances(i, below, reach) for i, reach in enumerate(z.max(axis=0).tolist())]
+        return pvalue(np.array(exceedances), self.replicates.n_resamples)
 
-    def _pvalues(self, sign: int, scales: Scores) -> Scores:
-        """p = (1 + #{r: max_j z*_ji,r ≥ max_j z_ji})/(R + 1) for each system i: (k,).
+    def _scales_below(self, scales: Scales, tolerances: Scores) -> Scores:
+        """The scale below 0 of the deviations of row less column, which is that above 0 of column less row: (k, k)."""
+        below = np.zeros_like(tolerances)
+        for b, a in combinations(range(len(below)), 2):
 
-        z_ji is by how much j is better than i, divided by the scale of the pair. z*_ji,r is the deviation of draw r
-        from it, with this sign. Cost: some passes over the draws for each pair. Memory: that of the draws.
-        """
-        z = np.divide(self.ahead, scales, out=np.where(self.ahead > 0, np.inf, 0.0), where=scales > 0)
-        statistic = z.max(axis=0)
-        n = self.deviations.shape[1]
-        exceedances = [self._exceedances(sign, i, scales[:, i], reach) for i, reach in enumerate(statistic.tolist())]
-        return pvalue(np.array(exceedances), n)
+            def of_pair(a: int = a, b: int = b) -> Scores:
+                return np.asarray(self.deviations[a] - self.deviations[b])
 
-    def _exceedances(self, sign: int, i: int, scales: Scores, statistic: float) -> int:
+            below[a, b], below[b, a] = scales_of_draws(
+                self.replicates, scales, (self.metric, a, b), of_pair, float(tolerances[a, b])
+            )
+        return below
+
+    def _exceedances(self, i: int, below: Scores, statistic: float) -> int:
         """The number of draws in which the deviation of any other system from system i reaches the statistic."""
-        n = self.deviations.shape[1]
+        n = self.replicates.n_resamples
         if statistic == 0 or np.isinf(statistic):
             return 0 if statistic else n
         reached: NDArray[np.bool_] = np.zeros(n, dtype=np.bool_)
+        lowest, highest = -statistic * below[:, i], statistic * below[i]
         # Most systems are so far from the best that no draw can reach the statistic.
-        low, high = self._range if sign > 0 else (-self._range[1], -self._range[0])
-        possible = (scales > 0) & (high - low[i] >= statistic * scales)
+        low, high = self._range
+        possible = (highest > 0) & ((high - low[i] >= highest) | (low - high[i] <= lowest))
         for j in np.flatnonzero(possible).tolist():
-            reached |= sign * (self.deviations[j] - self.deviations[i]) >= statistic * scales[j]
+            of_pair = self.deviations[j] - self.deviations[i]
+            reached |= of_pair >= highest[j]
+            reached |= of_pair <= lowest[j]
         return int(reached.sum())
 
     @lazy
@@ -164,14 +140,14 @@ def _gauss_legendre() -> tuple[Scores, Scores]:
 
 
 def dunnett_sf(t: Scores, n: int, df: int) -> Scores:
-    """P(max_j T_j ≥ t) for n comparisons with a control: Dunnett 1955, doi:10.1080/01621459.1955.10501294.
+    """P(max_j |T_j| ≥ t) for n comparisons with a control: Dunnett 1955, doi:10.1080/01621459.1955.10501294.
 
     The T_j have a multivariate t distribution with df degrees of freedom and correlations of ½.
 
-    >>> dunnett_sf(np.array([2.34]), 3, 10).round(3).tolist()
+    >>> dunnett_sf(np.array([2.76]), 3, 10).round(3).tolist()
     [0.05]
     """
-    from scipy.special import gammaln, log_ndtr
+    from scipy.special import gammaln, ndtr
 
     # T_j = (X_j − X_0)/(√2·s) for independent standard normal X and s² = χ²/df.
     nodes, weights = _gauss_legendre()
@@ -180,5 +156,8 @@ def dunnett_sf(t: Scores, n: int, df: int) -> Scores:
     s = low + (high - low) * (nodes + 1) / 2
     log_density = df / 2 * np.log(df / 2) + np.log(2) - gammaln(df / 2) + (df - 1) * np.log(s) - df * s**2 / 2
     of_s = (high - low) / 2 * weights * np.exp(log_density)
-    limits = np.sqrt(2) * np.minimum(t, 1e6)[:, None, None] * s[:, None] + x
-    return np.where(np.isinf(t), 0.0, np.minimum(-np.expm1(n * log_ndtr(limits)) @ of_x @ of_s, 1))
+    limits = np.sqrt(2) * np.minimum(t, 1e6)[:, None, None] * s[:, None]
+    outside = np.minimum(ndtr(x - limits) + ndtr(-x - limits), 1)
+    with np.errstate(divide="ignore"):  # log 0
+        any_outside = -np.expm1(n * np.log1p(-outside))
+    return np.where(np.isinf(t), 0.0, np.minimum(any_outside @ of_x @ of_s, 1))

@@ -7,7 +7,7 @@ error, α = 1 − ``confidence_level``, and z_q and t_q are quantiles of the nor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Literal, TypeVar
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import types
-from .._core import Progress
 from ..errors import Argument, InputError
 from ..metrics.base import Metric, MetricLike, Scores
 from ..metrics.black_box import CorpusFunction
+from ..progress import AnyProgress, reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.schemes import null_distribution
 from ..resampling.studentized import studentize
@@ -29,6 +29,7 @@ from ..validate import check_level, check_name
 from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
 from .estimates import ANY, MEANS, SUMS, Estimate, check_kind
 from .pvalues import largest_rank
+from .steps import array_steps
 
 __all__ = [
     "INTERVALS",
@@ -279,6 +280,13 @@ class Interval:
         return for_ends(level) if self.uses_tails else FOR_STANDARD_DEVIATION
 
     @property
+    def kinds(self) -> list[str]:
+        """The kinds of replicates over which one interval passes, in their order."""
+        if self.inverts is not None:
+            return ["shuffles"]
+        return ["draws"] * (self.draws + (self.name == "studentized"))
+
+    @property
     def used(self) -> UsedInterval:
         """The interval in the record of a comparison."""
         return UsedInterval(self.name, self.title, self.draws, source=self.source)
@@ -414,6 +422,12 @@ class _Request:
         """Do the arrays hold a batch of problems?"""
         return is_batch(self.a, self.metric)
 
+    def announce(self, kinds: Sequence[str]) -> None:
+        """Plan the passes over replicates of these kinds, for those who watch the progress."""
+        if self.resampling.progress is not None:
+            n = len(np.asarray(self.a)) if self.is_batch else 1
+            self.resampling.progress.plan([step for _ in range(n) for kind in kinds for step in array_steps(kind)])
+
     def estimate(self) -> Estimate:
         """The estimate of a single problem."""
         sample = CountSample.from_arrays(self.metric, self.a, self.b, self.units)
@@ -444,7 +458,7 @@ def bootstrap_interval(
     n_resamples: int | Literal["auto"] = 10_000,
     seed: int | ArrayLike = 12345,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> ConfidenceInterval:
     r"""Confidence interval of a system's score or, with ``b``, of score(a) − score(b).
 
@@ -521,9 +535,6 @@ def bootstrap_interval(
     confidence_level = check_level("confidence_level", confidence_level)
     check_name("interval", method, list(INTERVALS))
     number, _ = automatic(INTERVALS[method].enough_draws(confidence_level))
-    resampling = Resampling(n_resamples, threads=threads, progress=progress).with_number(number)
-    request = _Request(a, b, metric, Units(documents, strata), resampling, seed)
-
     if b is None and INTERVALS[method].inverts is not None:
         raise InputError(f"interval {method!r} is for differences: pass b, or choose another method")
 
@@ -532,9 +543,13 @@ def bootstrap_interval(
         checked = check_interval(method, *metrics, test=INTERVALS[method].inverts)
         return checked.confidence_interval(estimate, confidence_level)
 
-    if not request.is_batch:
-        return interval(request.estimate())
-    low, high = np.array([(result.low, result.high) for result in request.map(interval)]).T
+    with reported(progress) as watched:
+        resampling = Resampling(n_resamples, threads=threads, progress=watched).with_number(number)
+        request = _Request(a, b, metric, Units(documents, strata), resampling, seed)
+        request.announce(INTERVALS[method].kinds)
+        if not request.is_batch:
+            return interval(request.estimate())
+        low, high = np.array([(result.low, result.high) for result in request.map(interval)]).T
     return ConfidenceInterval(low, high, confidence_level, method)
 
 
@@ -549,7 +564,7 @@ def standard_error(
     n_resamples: int = 10_000,
     seed: int | ArrayLike = 12345,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> Any:
     """Standard error of a system's score or, with ``b``, of score(a) − score(b), for a random sample of segments.
 
@@ -598,7 +613,9 @@ def standard_error(
     0.144338
     """
     check_name("standard error", method, list(STANDARD_ERRORS))
-    resampling = Resampling(n_resamples, threads=threads, progress=progress)
-    request = _Request(a, b, metric, Units(documents, strata), resampling, seed)
     error = STANDARD_ERRORS[method]
-    return np.array(request.map(error)) if request.is_batch else error(request.estimate())
+    with reported(progress) as watched:
+        resampling = Resampling(n_resamples, threads=threads, progress=watched)
+        request = _Request(a, b, metric, Units(documents, strata), resampling, seed)
+        request.announce(["draws"] if method == "bootstrap" else [])
+        return np.array(request.map(error)) if request.is_batch else error(request.estimate())

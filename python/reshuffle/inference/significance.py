@@ -9,9 +9,9 @@ from typing import TypeAlias
 from numpy.typing import ArrayLike
 
 from .. import types
-from .._core import Progress
 from ..errors import InputError
 from ..metrics.base import MetricLike, Scores
+from ..progress import AnyProgress, reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.schemes import null_distribution
 from ..resampling.stopping import AnyRule
@@ -19,6 +19,7 @@ from ..results import SignificanceResult
 from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 from ..validate import check_name
 from .batches import ONE_PAIR, run_batch
+from .steps import array_steps
 from .studentized import as_studentized
 from .tests import Plan, records, run_tests
 
@@ -56,6 +57,9 @@ def _test(
                 "distributions you need one at a time"
             )
         return run_batch(plan, Problems.from_arrays(metric, a, b, units, resampling.seed), resampling)
+    if resampling.progress is not None:
+        makes_again = null is not None and plan.test.replicates == "shuffles"
+        resampling.progress.plan(array_steps(plan.test.replicates, 2 if makes_again else 1))
     replicates = Replicates.from_settings([CountSample.from_arrays(metric, a, b, units)], resampling)
     (result,) = records(plan, [replicates], ONE_PAIR, run_tests(plan, [replicates], ONE_PAIR))
     if null is None:
@@ -79,7 +83,7 @@ def approximate_randomization(
     seed: int | ArrayLike = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> SignificanceResult:
     r"""Approximate randomization test of two systems.
 
@@ -148,8 +152,9 @@ def approximate_randomization(
         statistic and its probability. Not supported for a batch.
     threads : int, optional
         One per core by default.
-    progress : Progress, optional
-        Lets another thread read how far the test has come.
+    progress : bool or Progress, optional
+        True shows a progress bar in a terminal or a notebook, if the call takes long. A :class:`reshuffle.Progress`
+        lets another thread read how far the test has come.
 
     Returns
     -------
@@ -235,8 +240,10 @@ def approximate_randomization(
         values, probabilities, _ = null_distribution(replicates, (0, 1), plan.shuffling.scheme)
         return values, probabilities
 
-    resampling = Resampling(n_resamples, seed, threads, progress)
-    return _test(plan, (metric, a, b), Units(documents, strata), resampling, null if keep_null_distribution else None)
+    with reported(progress) as watched:
+        resampling = Resampling(n_resamples, seed, threads, watched)
+        units = Units(documents, strata)
+        return _test(plan, (metric, a, b), units, resampling, null if keep_null_distribution else None)
 
 
 def bootstrap_test(
@@ -252,7 +259,7 @@ def bootstrap_test(
     seed: int | ArrayLike = 12345,
     keep_null_distribution: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: AnyProgress = None,
 ) -> SignificanceResult:
     r"""Bootstrap tests of two systems.
 
@@ -331,5 +338,7 @@ def bootstrap_test(
         return scores[0] - scores[1] - result.statistic, None
 
     plan = Plan.from_settings(ComparisonSettings(BOOTSTRAP_METHODS[method], alternative=alternative))
-    resampling = Resampling(n_resamples, seed, threads, progress)
-    return _test(plan, (metric, a, b), Units(documents, strata), resampling, null if keep_null_distribution else None)
+    with reported(progress) as watched:
+        resampling = Resampling(n_resamples, seed, threads, watched)
+        units = Units(documents, strata)
+        return _test(plan, (metric, a, b), units, resampling, null if keep_null_distribution else None)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .._core import Progress
 from ..errors import InputError
 from ..metrics.base import Scores
-from ..resampling import MaxT, MinP, Reduction, Series, Spread, extremeness, ranks_among_all
+from ..resampling import MaxT, MinP, Reduction, Replicates, Series, Spread, extremeness, ranks_among_all
 from .hypotheses import Hypotheses, Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
@@ -31,18 +31,25 @@ __all__ = [
     "MIN_P_OF_SHUFFLES",
     "Adjusted",
     "Band",
+    "Scales",
     "StepDown",
     "Unadjusted",
     "critical_values",
     "extremeness_to_reach",
     "rank_for_intervals",
+    "root_mean_squares",
     "running_maximum",
+    "scales_of_draws",
+    "standard_deviation",
     "step_down_max",
     "step_down_min",
 ]
 
 # Iterates over the extremeness of hypotheses, (R,), in the order of the indices that it gets.
 SeriesInOrder: TypeAlias = Callable[[Sequence[int]], Iterator[Scores]]
+
+# From deviations of draws to the scales of those below 0 and above.
+Scales: TypeAlias = Callable[[Scores], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +123,13 @@ class StepDown:
     dual: str | None = None
     per_metric: bool = False
 
-    def reductions(self, hypotheses: Hypotheses, n_resamples: int) -> Sequence[Reduction[Any, Any]]:
+    def reductions(self, n_hypotheses: int, n_resamples: int) -> Sequence[Reduction[Any, Any]]:
         """The reductions of the test's own shuffles, with the statistics of all shuffles if they need little memory."""
-        is_small = len(hypotheses) * n_resamples <= STATISTICS_TO_KEEP
-        return (*self.extra, Series()) if self.reads_series and is_small else self.extra
+        return (*self.extra, Series()) if self.keeps_statistics(n_hypotheses, n_resamples) else self.extra
+
+    def keeps_statistics(self, n_hypotheses: int, n_resamples: int) -> bool:
+        """Whether the statistics of the test's own shuffles are kept, so that they need not be shuffled again."""
+        return self.reads_series and n_hypotheses * n_resamples <= STATISTICS_TO_KEEP
 
 
 def running_maximum(order: NDArray[np.intp], pvalues: Scores) -> Scores:
@@ -267,6 +277,39 @@ def rank_for_intervals(n_resamples: int, alpha: float, tails: int = 1) -> int:
     return rank
 
 
+def standard_deviation(deviations: Scores) -> tuple[float, float]:
+    """The standard deviation, for both sides."""
+    return (float(deviations.std()),) * 2
+
+
+def root_mean_squares(deviations: Scores) -> tuple[float, float]:
+    """The root mean squares of the deviations below 0 and above; the standard deviation for a side without any."""
+    below, above = (math.sqrt(2 * float((side(deviations, 0) ** 2).mean())) for side in (np.minimum, np.maximum))
+    if below and above:
+        return below, above
+    spread = float(deviations.std())
+    return below or spread, above or spread
+
+
+def scales_of_draws(
+    replicates: Replicates,
+    scales: Scales,
+    pair: tuple[int, int, int],
+    deviations: Callable[[], Scores],
+    tolerance: float,
+) -> tuple[float, float]:
+    """The scales of a pair's deviations below 0 and above, 0 if they differ by no more than the tolerance.
+
+    ``pair`` has the index of the metric, and two rows of its sample. The replicates keep the scales, because
+    adjustments and rankings need the same ones.
+    """
+    kept = replicates.scales.setdefault(scales, {})
+    if pair not in kept:
+        values = deviations()
+        kept[pair] = scales(values) if np.ptp(values) > tolerance else (0.0, 0.0)
+    return kept[pair]
+
+
 class _StandardizedDraws(ABC):
     """The deviations of each pair's draws from the observed difference, divided by their scales, as extremeness.
 
@@ -275,9 +318,9 @@ class _StandardizedDraws(ABC):
     equal a difference other than 0; such a pair adds nothing to a maximum.
     """
 
-    def __init__(self, observed: Observed) -> None:
+    def __init__(self, observed: Observed, scales: Scales) -> None:
         n = len(observed.hypotheses)
-        self.observed = observed
+        self.observed, self.scales = observed, scales
         self.progress, self.done = observed.replicates.progress or Progress(), 0
         self.progress.begin("adjusting", 2 * n)
         self.below, self.above = np.array([self._checked_scales(h) for h in range(n)]).T
@@ -296,12 +339,9 @@ class _StandardizedDraws(ABC):
         return np.asarray(self.observed.drawn_differences(h) - self.observed.statistic[h])
 
     def _checked_scales(self, h: int) -> tuple[float, float]:
-        deviations = self._deviations(h)
-        return self.scales(deviations) if np.ptp(deviations) > self.observed.tolerances[h] else (0.0, 0.0)
-
-    @abstractmethod
-    def scales(self, deviations: Scores) -> tuple[float, float]:
-        """The scale of deviations below 0, and of those above."""
+        hypotheses, tolerance = self.observed.hypotheses, float(self.observed.tolerances[h])
+        key = int(hypotheses.metric[h]), int(hypotheses.a[h]), int(hypotheses.b[h])
+        return scales_of_draws(self.observed.replicates, self.scales, key, partial(self._deviations, h), tolerance)
 
     @abstractmethod
     def standardized(self, h: int, deviations: Scores) -> Scores:
@@ -320,9 +360,8 @@ class _StandardizedDraws(ABC):
 class _CentredDraws(_StandardizedDraws):
     """d_b − d, divided by its standard deviation."""
 
-    def scales(self, deviations: Scores) -> tuple[float, float]:
-        """See :class:`_StandardizedDraws`."""
-        return (float(deviations.std()),) * 2
+    def __init__(self, observed: Observed) -> None:
+        super().__init__(observed, standard_deviation)
 
     def standardized(self, h: int, deviations: Scores) -> Scores:
         """See :class:`_StandardizedDraws`. 0 for identical systems, so that all draws count."""
@@ -332,13 +371,8 @@ class _CentredDraws(_StandardizedDraws):
 class _DrawsBySide(_StandardizedDraws):
     """d − d_b, divided by the root mean square of the deviations on the same side of d."""
 
-    def scales(self, deviations: Scores) -> tuple[float, float]:
-        """See :class:`_StandardizedDraws`. A side without draws has the standard deviation."""
-        below, above = (math.sqrt(2 * float((side(deviations, 0) ** 2).mean())) for side in (np.minimum, np.maximum))
-        if below and above:
-            return below, above
-        spread = float(deviations.std())
-        return below or spread, above or spread
+    def __init__(self, observed: Observed) -> None:
+        super().__init__(observed, root_mean_squares)
 
     def standardized(self, h: int, deviations: Scores) -> Scores:
         """See :class:`_StandardizedDraws`. 0 for identical systems, so that all draws count."""

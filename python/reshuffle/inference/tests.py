@@ -638,7 +638,7 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) 
     p is adjusted within the test set, even if families extend over several.
     """
     step_down = plan.step_down
-    extra = () if step_down is None else step_down.reductions(hypotheses, replicates.n_resamples)
+    extra = () if step_down is None else step_down.reductions(len(hypotheses), replicates.n_resamples)
     observed = Observed(
         replicates,
         hypotheses.in_rows_of(replicates.samples),

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ..results import Comparison, SetComparison, UsedInterval, UsedTest
 from .notes import counted, joined, number, strata
 from .sources import bibtex_entry, cited, entries_of
+from .systems import has_ranks
 from .terminal import PROSE_WIDTH, Terminal
 
 __all__ = [
@@ -238,7 +239,7 @@ def interval_phrase(comparison: Comparison, interval: UsedInterval, cite: Cite) 
 
 
 def _ranked(comparison: Comparison, cite: Cite) -> Iterator[str]:
-    if comparison.rankings:
+    if has_ranks(comparison):
         at_once = " at once" if comparison.rankings[0].simultaneous else ""
         yield f"Rank intervals contain the ranks that the tests leave open for all systems{at_once}{cite(MOGSTAD)}."
         if any(ranking.groups is not None for ranking in comparison.rankings):

@@ -53,7 +53,7 @@ def _ranks(comparison: Comparison) -> Iterator[str]:
     """What the ranks and letters are."""
     level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
     simultaneous = all(ranking.simultaneous for ranking in comparison.rankings)
-    certain = f"{level}% confidence for all at once" if simultaneous else "not adjusted"
+    certain = f"{level}% confidence for all at once" if simultaneous else "without a confidence level for all at once"
     ranks = f"{RANK} what the tests leave open, {certain}."
     if any(ranking.groups is not None for ranking in comparison.rankings):
         yield ranks
@@ -69,7 +69,7 @@ def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
         intervals = ", p and all intervals" if comparison.interval is not None else " and p"
         yield f"--pairs (pairs=True), json and csv have the differences{intervals} of the {tests:,} tests."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
-        yield "The parts of the scores, such as precisions, are in json, and in the table of a single metric."
+        yield "The parts of the scores, such as precisions, are in json, and in reports of a single metric."
 
 
 def worded(caveat: Caveat) -> str:

@@ -71,7 +71,7 @@ def _symbols(comparison: Comparison, table: Table) -> Iterator[str]:
     if "Rank" in header:
         at_once = ""
         if comparison.rankings[0].simultaneous and alpha is not None:
-            at_once = f", {number(100 * (1 - alpha))}% for all systems at once"
+            at_once = f", with {number(100 * (1 - alpha))}% confidence for all systems at once"
         yield f"Rank: the ranks that the tests leave open{at_once}."
         yield "Bold: not significantly worse than any other system."
     if "Group" in header:

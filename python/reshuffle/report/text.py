@@ -45,7 +45,7 @@ def _wrapped_all(sentences: Iterable[str], terminal: Terminal) -> Iterator[str]:
 
 def table_as_text(table: Table, terminal: Terminal) -> str:
     """The title, an empty line, and the table; in several parts if it is wider than the terminal."""
-    lines = [_styled(line, True, terminal) for line in _wrapped_all([table.title], terminal)]
+    lines = [_emphasized(line, terminal) for line in _wrapped_all([table.title], terminal)]
     for part in _parts_that_fit(table, terminal.width):
         lines += ["", *_lines(part, terminal)]
     return "".join(f"{line}\n" for line in lines)
@@ -57,25 +57,33 @@ def _parts_that_fit(table: Table, width: int | None) -> list[_Grid]:
     if width is None or whole.width <= width:
         return [whole]
     n_names = table.n_names
-    # Names can be folded, so they leave three quarters of the width to the numbers.
-    names = min(whole.width_of(range(n_names)), width // 4)
+    # Names can be folded, so they leave four fifths of the width to the numbers.
+    names = min(whole.width_of(range(n_names)), width // 5)
     parts = [[*range(n_names)]]
     for start, end in pairwise([n_names, *table.breaks, len(table.header)]):
         numbers = [*parts[-1][n_names:], *range(start, end)]
         if len(parts[-1]) > n_names and names + whole.gaps[n_names - 1] + whole.width_of(numbers) > width:
             parts.append([*range(n_names)])
         parts[-1] += range(start, end)
-    return [grid for columns in parts for grid in _fitted(whole, columns, width)]
+    narrowest = whole.narrowest()
+    fitting = (columns for part in parts for columns in _split(part, narrowest, whole.gaps, n_names, width))
+    return [whole.part(columns).narrowed(width) for columns in fitting]
 
 
-def _fitted(whole: _Grid, columns: Sequence[int], width: int) -> list[_Grid]:
-    """Some columns of a table, split again if the names cannot be folded enough."""
-    part = whole.part(columns).narrowed(width)
-    n_names = whole.n_names
-    while part.width > width and len(part.widths) > n_names + 1:
-        part = whole.part(columns[: len(part.widths) - 1]).narrowed(width)
-    rest = columns[len(part.widths) :]
-    return [part, *(_fitted(whole, [*columns[:n_names], *rest], width) if rest else [])]
+def _split(
+    columns: list[int], widths: Sequence[int], gaps: Sequence[int], n_names: int, width: int
+) -> Iterator[list[int]]:
+    """The columns, in parts if they do not fit even at their least ``widths``: each the names and some numbers."""
+    names, numbers = columns[:n_names], columns[n_names:]
+    used = sum(widths[index] + gaps[index] for index in names)
+    room, part = width - used, [*names]
+    for index in numbers:
+        if len(part) > n_names and widths[index] > room:
+            yield part
+            room, part = width - used, [*names]
+        part.append(index)
+        room -= widths[index] + gaps[index]
+    yield part
 
 
 class _Grid:
@@ -92,19 +100,31 @@ class _Grid:
     ) -> None:
         self.header, self.rows, self.bold, self.rules = header, rows, bold, rules
         self.n_names, self.gap = n_names, gap
-        self.widths = [max(map(_cell_width, column)) for column in zip(header, *rows, strict=True)]
+        self.widths = [_column_width([head, *cells]) for head, cells in zip(header, self.columns, strict=True)]
         # Behind each column. Numbers that have room for a star may stand side by side, names may not.
         self.gaps = [gap if index >= n_names else max(gap, 1) for index in range(len(header))]
         self.gaps[-1] = 0
 
     @classmethod
     def from_table(cls, table: Table) -> _Grid:
-        header, *rows = ([_printable(cell).split("\n") for cell in row] for row in [table.header, *table.rows])
+        header, *rows = ([_cell_lines(cell) for cell in row] for row in [table.header, *table.rows])
         return cls(header, rows, table.bold, set(table.rules), table.n_names, table.gap)
+
+    @property
+    def columns(self) -> list[list[list[str]]]:
+        """The cells below the header, column by column."""
+        return [[row[index] for row in self.rows] for index in range(len(self.header))]
 
     @property
     def width(self) -> int:
         return self.width_of(range(len(self.widths)))
+
+    def narrowest(self) -> list[int]:
+        """The width of each column if names, and the headers of numbers, are folded to ``MIN_NAME``."""
+        widths = [min(width, MIN_NAME) for width in self.widths[: self.n_names]]
+        for full, cells in zip(self.widths[self.n_names :], self.columns[self.n_names :], strict=True):
+            widths.append(min(full, max(_column_width(cells), MIN_NAME)))
+        return widths
 
     def width_of(self, columns: Sequence[int]) -> int:
         """The width of some columns with the gaps between them."""
@@ -125,11 +145,11 @@ class _Grid:
         header, rows, n_names = self.header, self.rows, self.n_names
         if self.width > width:
             for index in range(n_names, len(header)):
-                widest = max((_cell_width(row[index]) for row in rows), default=0)
-                header[index] = _folded(header[index], max(widest, MIN_NAME))
+                header[index] = _folded(header[index], max(_column_width(self.columns[index]), MIN_NAME))
         narrow = _Grid(header, rows, self.bold, self.rules, n_names, self.gap)
-        room = [*narrow.widths]
-        excess = narrow.width - width
+        room, excess = [*narrow.widths], narrow.width - width
+        if excess <= 0:
+            return narrow
         while excess > 0 and max(room[:n_names], default=0) > MIN_NAME:
             room[max(range(n_names), key=lambda name: room[name])] -= 1
             excess -= 1
@@ -152,21 +172,20 @@ def _lines(grid: _Grid, terminal: Terminal) -> Iterator[str]:
 def _row(grid: _Grid, row: Sequence[Sequence[str]], bold: Sequence[bool], terminal: Terminal) -> Iterator[str]:
     for line in range(max(map(len, row))):
         shown = []
-        for index, cell in enumerate(row):
+        for index, (cell, width, gap) in enumerate(zip(row, grid.widths, grid.gaps, strict=True)):
             text = cell[line] if line < len(cell) else ""
-            padding = " " * (grid.widths[index] - _width(text))
-            styled = _styled(text, bold[index], terminal)
-            shown += [styled, padding] if index < grid.n_names else [padding, styled]
-            shown.append(" " * grid.gaps[index])
+            padding = " " * (width - _width(text))
+            if bold[index]:
+                text = _emphasized(text, terminal)
+            shown.append(text + padding if index < grid.n_names else padding + text)
+            shown.append(" " * gap)
         yield "".join(shown).rstrip()
 
 
-def _styled(text: str, bold: bool, terminal: Terminal) -> str:
+def _emphasized(text: str, terminal: Terminal) -> str:
     """``text`` in bold if the terminal shows that; spaces at its end are left as they are."""
-    if not (bold and terminal.color and text.strip()):
-        return text
     bare = text.rstrip()
-    return f"{BOLD}{bare}{PLAIN}{text[len(bare) :]}"
+    return f"{BOLD}{bare}{PLAIN}{text[len(bare) :]}" if terminal.color and bare.strip() else text
 
 
 # Control characters would move the cursor; ends of lines and tabs are treated separately.
@@ -180,17 +199,28 @@ def _printable(text: str) -> str:
     return "\n".join(text.translate(_CONTROL).expandtabs().splitlines())
 
 
+def _cell_lines(text: str) -> list[str]:
+    return [text] if text.isprintable() else _printable(text).split("\n")
+
+
+# Characters of reports beyond Latin letters, each one character wide.
+_NARROW = str.maketrans(dict.fromkeys("Δα–−†≤≥×…─╌", "x"))
+
+
 def _width(text: str) -> int:
     """Characters on a screen: most Chinese ones take two, combining ones none."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len
+    bare = text.translate(_NARROW)
+    if bare.isprintable() and max(bare) < "\N{COMBINING GRAVE ACCENT}":
+        return len(text)
+    from rich.cells import cell_len  # it takes longer to import than most reports to write
 
     return cell_len(text)
 
 
-def _cell_width(lines: Sequence[str]) -> int:
-    return max(map(_width, lines), default=0)
+def _column_width(cells: Sequence[Sequence[str]]) -> int:
+    return max((_width(line) for cell in cells for line in cell), default=0)
 
 
 def _folded(lines: Sequence[str], width: int) -> list[str]:

@@ -50,8 +50,7 @@ def _(m: SegmentScores, names: Sequence[str], corpus: Corpus | None, resampling:
 def _(m: NativeMetric, names: Sequence[str], corpus: Corpus | None, resampling: Resampling) -> Sample:
     texts = _texts(m, corpus)
     outputs = {name: texts.systems[name] for name in names}
-    threads, progress = resampling.threads, resampling.progress
-    return CountSample.from_counts(m, m.suff_stats(outputs, texts.references, threads=threads, progress=progress))
+    return CountSample.from_counts(m, m.counted(outputs, texts.references, resampling.threads, resampling.progress))
 
 
 @sample_for.register

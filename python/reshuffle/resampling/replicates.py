@@ -60,6 +60,8 @@ class Replicates:
         self.threads = thread_count(threads)
         self._codes: GroupCodes | None = None
         self._resamplers: dict[tuple[str, tuple[int, ...]], _core.Resampler] = {}
+        # Scales of the draws' differences by the function that computes them: see inference.step_down.
+        self.scales: dict[object, dict[tuple[int, int, int], tuple[float, float]]] = {}
         if self.n_units < 2:
             raise InputError("there is only one segment: tests and intervals need at least 2")
 
@@ -116,8 +118,9 @@ class Replicates:
     def _copy(self) -> Replicates:
         """A copy that shares the Resamplers but not the draws, which depend on the attributes to be changed."""
         copied = copy(self)
-        vars(copied).pop("draws", None)
-        vars(copied).pop("replaced_draws", None)
+        for name in ("draws", "permuted", "replaced_draws"):
+            vars(copied).pop(name, None)
+        copied.scales = {}
         return copied
 
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
@@ -198,7 +201,6 @@ class Replicates:
                 kind=kind,
                 strata=stratum_sizes(self.strata) if kind == "draws" else None,
                 threads=self.threads,
-                progress=self.progress,
             )
         return self._resamplers[key]
 
@@ -233,6 +235,30 @@ class Replicates:
         for (m, row), instead in self.replaced_draws.items():
             replaced[m][row] = draws[m][row, instead]
         return tuple(replaced.get(m, drawn) for m, drawn in enumerate(draws))
+
+    @lazy
+    def permuted(self) -> tuple[Scores, ...]:
+        """The score at every position of every permutation: an array (k, R) for each sample.
+
+        All samples share one pass, because drawing permutations takes most of the time.
+        """
+        scores = tuple(np.empty((len(sample.scores), self.n_resamples)) for sample in self.samples)
+        counted = [(m, sample.with_counts()) for m, sample in enumerate(self.samples) if sample.evaluations is None]
+        for sample, own in zip(self.samples, scores, strict=True):
+            if sample.evaluations is not None:  # a function of texts
+                for batch in self.batches(sample.batch_size, "permuting"):
+                    own[:, batch.first : batch.first + batch.n] = sample.permutation_scores(batch)
+        if not counted:
+            return scores
+        together = np.concatenate([sample.counts for _, sample in counted], axis=2)
+        ends = np.cumsum([sample.totals.shape[1] for _, sample in counted])[:-1]
+        resampler = resampler_of_sums("permutations", together)
+        k, _, width = together.shape
+        for batch in self.batches(max(1, BATCH_CELLS // (k * width)), "permuting"):
+            sums = np.split(batch.sums(resampler).reshape(batch.n, k, width), ends, axis=2)
+            for (m, counts), of_sample in zip(counted, sums, strict=True):
+                scores[m][:, batch.first : batch.first + batch.n] = counts.metric.score(of_sample).T
+        return scores
 
     @lazy
     def replaced_draws(self) -> Mapping[tuple[int, int], NDArray[np.intp]]:

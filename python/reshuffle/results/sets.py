@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import unknown_name
 from ..types import Table
 from .comparison import Comparison
+from .lookup import first_names
 
 __all__ = ["SetComparison"]
 
@@ -36,6 +37,10 @@ class SetComparison:
     dropped: tuple[str, ...]
     signature: str
     version: str
+
+    def __repr__(self) -> str:
+        averaged = "" if self.average is None else " and their average"
+        return f"<SetComparison: {len(self.sets)} test sets ({first_names(self.sets)}){averaged}>"
 
     def __str__(self) -> str:
         from ..report import Layout, Terminal, render

@@ -97,35 +97,62 @@ fn to_python<'py>(errors: &Bound<'py, PyModule>, fact: Fact) -> PyResult<Bound<'
 /// The progress of a job, which another thread may read.
 ///
 /// A job has stages, each of which begins with [`Progress::begin`] and counts its items with [`Progress::update`]. A plan
-/// names the stages that will come and their costs. Each stage then has a share of the job, and `fraction` is how much of
+/// names the steps of the job, their costs, and how many stages of this name each of them has. `fraction` is how much of
 /// the job is done. It never decreases, whatever stages come.
 #[pyclass(frozen, module = "reshuffle._core")]
+#[derive(Default)]
 pub struct Progress {
     job: Mutex<Job>,
     /// Finished items of the current stage; outside the lock, because blocks of work update it.
     done: AtomicU64,
 }
 
+#[derive(Default)]
 struct Job {
     stage: String,
-    /// The name of the stage in the plan, which may say more than `stage`.
-    step: String,
+    /// The name of the current step, or of the stage if it was not planned.
+    shown: String,
     total: u64,
     /// Where the current stage begins and ends, as fractions of the job.
     from: f64,
     to: f64,
-    /// Where the current part of the job ends.
-    end: f64,
-    /// The stages to come, and their shares of the job. None before there is a plan.
-    planned: Option<Vec<(String, f64)>>,
+    /// The current step and those to come, in reverse order.
+    steps: Vec<Step>,
     /// The largest fraction that was returned.
     reached: f64,
 }
 
-impl Default for Job {
-    fn default() -> Self {
-        let (stage, step) = Default::default();
-        Job { stage, step, total: 0, from: 0.0, to: 0.0, end: 1.0, planned: None, reached: 0.0 }
+/// A step of a plan: stages of the same name in succession.
+struct Step {
+    name: String,
+    /// The stages that have not begun.
+    stages: u64,
+    /// Where the step ends, as a fraction of the job, and where the first of its stages that have not begun begins.
+    end: f64,
+    next: f64,
+}
+
+impl Step {
+    /// Whether a stage belongs to this step, whose name is that of the stage, or continues it after a space.
+    fn has(&self, stage: &str) -> bool {
+        self.stages > 0 && self.name.strip_prefix(stage).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    }
+}
+
+impl Job {
+    /// Enters the next step that has this stage. A stage that was not planned is no part of the plan: `fraction` waits.
+    #[allow(clippy::cast_precision_loss)]
+    fn enter(&mut self, stage: &str) {
+        self.from = self.to;
+        stage.clone_into(&mut self.shown);
+        let Some(position) = self.steps.iter().rposition(|step| step.has(stage)) else { return };
+        self.steps.truncate(position + 1);
+        let step = &mut self.steps[position];
+        self.from = step.next;
+        self.to = step.next + (step.end - step.next) / step.stages as f64;
+        step.next = self.to;
+        step.stages -= 1;
+        self.shown.clone_from(&step.name);
     }
 }
 
@@ -135,34 +162,17 @@ impl Progress {
     }
 }
 
-impl Job {
-    /// The share of the job of a stage that begins, and its name in the plan. A stage that was not planned has no
-    /// share; without a plan, the first stage has the rest of the job.
-    fn next(&mut self, stage: &str) -> (String, f64) {
-        let is_stage =
-            |step: &str| step.strip_prefix(stage).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-        let Some(planned) = &mut self.planned else { return (stage.into(), self.end - self.to) };
-        match planned.iter().position(|(step, _)| is_stage(step)) {
-            Some(position) => planned.remove(position),
-            None => (stage.into(), 0.0),
-        }
-    }
-}
-
 #[pymethods]
 impl Progress {
     #[new]
     fn new() -> Self {
-        Progress { job: Mutex::default(), done: AtomicU64::new(0) }
+        Self::default()
     }
 
     fn begin(&self, stage: &str, total: u64) {
         let mut job = self.job();
-        let (step, share) = if total == 0 { (stage.into(), 0.0) } else { job.next(stage) };
-        job.step = step;
         stage.clone_into(&mut job.stage);
-        job.from = job.to;
-        job.to = (job.from + share).min(job.end);
+        job.enter(stage);
         job.total = total;
         self.update(0);
     }
@@ -171,32 +181,27 @@ impl Progress {
         self.done.store(done, Ordering::Relaxed);
     }
 
-    fn reset(&self) {
-        *self.job() = Job::default();
+    fn plan(&self, steps: Vec<(String, f64, u64)>) {
+        let sum: f64 = steps.iter().map(|(_, cost, _)| cost).sum();
+        let share = |cost: f64| if sum > 0.0 && cost > 0.0 { cost / sum } else { 0.0 };
+        let mut end = 0.0_f64;
+        let mut planned: Vec<_> = steps
+            .into_iter()
+            .map(|(name, cost, stages)| {
+                let next = end;
+                end = (end + share(cost)).min(1.0);
+                Step { name, stages, end, next }
+            })
+            .collect();
+        planned.reverse();
+        *self.job() = Job { steps: planned, ..Job::default() };
         self.update(0);
-    }
-
-    fn part(&self, end: f64) {
-        let mut job = self.job();
-        job.from = job.to;
-        job.end = end.clamp(job.to, 1.0);
-        job.planned = None;
-        job.total = 0;
-        self.update(0);
-    }
-
-    fn plan(&self, steps: Vec<(String, f64)>) {
-        let mut job = self.job();
-        let (rest, sum) = (job.end - job.to, steps.iter().map(|(_, cost)| cost).sum::<f64>());
-        let share = |cost: f64| if sum > 0.0 { rest * cost / sum } else { 0.0 };
-        job.planned = Some(steps.into_iter().map(|(step, cost)| (step, share(cost))).collect());
     }
 
     fn finish(&self) {
         let mut job = self.job();
-        job.to = job.end;
-        job.from = job.to;
-        job.planned = Some(Vec::new());
+        (job.from, job.to) = (1.0, 1.0);
+        job.steps.clear();
     }
 
     #[getter]
@@ -206,7 +211,7 @@ impl Progress {
 
     #[getter]
     fn step(&self) -> String {
-        self.job().step.clone()
+        self.job().shown.clone()
     }
 
     #[getter]

@@ -449,20 +449,19 @@ pub struct Resampler(resample::Resampler);
 #[pymethods]
 impl Resampler {
     #[new]
-    #[pyo3(signature = (samples, *, kind="shuffles", strata=None, threads=0, progress=None))]
+    #[pyo3(signature = (samples, *, kind="shuffles", strata=None, threads=0))]
     fn new(
         py: Python<'_>,
         samples: Vec<SampleArgument<'_>>,
         kind: &str,
         strata: Option<Vec<usize>>,
         threads: usize,
-        progress: Option<&Progress>,
     ) -> PyResult<Self> {
         let strata = sizes(py, strata)?;
-        let (kind, stage) = match kind {
-            "shuffles" if strata.is_empty() => (Kind::Shuffles, "shuffling"),
-            "draws" => (Kind::Draws(&strata), "drawing"),
-            "permutations" if strata.is_empty() => (Kind::Permutations, "permuting"),
+        let kind = match kind {
+            "shuffles" if strata.is_empty() => Kind::Shuffles,
+            "draws" => Kind::Draws(&strata),
+            "permutations" if strata.is_empty() => Kind::Permutations,
             "shuffles" | "permutations" => {
                 let expected = format!("None for {kind}, which exchange systems within a segment");
                 let option = "strata".into();
@@ -478,8 +477,8 @@ impl Resampler {
         let samples =
             samples.map(|((metric, counts), arrays)| sample(py, metric.as_deref(), counts.stats(py, arrays)?));
         let samples: Vec<_> = samples.collect::<PyResult<_>>()?;
-        let prepare = |run: &mut Run<'_>| run.without_progress(|run| resample::Resampler::prepare(&samples, kind, run));
-        run_long(py, threads, progress, (stage, 0), prepare).map(Resampler)
+        let prepare = |run: &mut Run<'_>| resample::Resampler::prepare(&samples, kind, run);
+        run_long(py, threads, None, ("", 0), prepare).map(Resampler)
     }
 
     #[pyo3(signature = (reductions, *, n, seed=0, first=0, masks=None, codes=None, indices=None, threads=0, progress=None))]

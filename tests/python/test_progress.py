@@ -1,0 +1,318 @@
+"""Progress of a whole job: plans, the bar, and the argument ``progress`` of public functions."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reshuffle import (
+    CorpusFunction,
+    FromCounts,
+    InputError,
+    Progress,
+    approximate_randomization,
+    bootstrap_interval,
+    bootstrap_test,
+    compare,
+    compare_sets,
+    flips,
+    metric,
+    score,
+    segment_scores,
+    standard_error,
+)
+from reshuffle import progress as module
+from reshuffle.data.demo import demo_corpus
+from reshuffle.resampling import Replicates
+
+POSIX = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are POSIX")
+CORPUS = demo_corpus()
+REFERENCES = list(CORPUS.references[0][:40])
+SYSTEMS = {name: list(lines[:40]) for name, lines in CORPUS.systems.items()}
+A, B = (counts for counts in metric("bleu").suff_stats(list(SYSTEMS.values())[:2], [REFERENCES]))
+
+# --- Plans
+
+stages = st.sampled_from(["counting", "drawing", "shuffling", "else"])
+plans = st.lists(
+    st.tuples(
+        st.sampled_from(["counting BLEU", "counting TER", "drawing", "shuffling (a)", "shuffling (b)"]),
+        st.floats(-1, 10) | st.just(float("nan")),
+        st.integers(0, 3),
+    ),
+    max_size=6,
+)
+calls = st.lists(
+    st.tuples(st.just("begin"), stages, st.integers(0, 5)) | st.tuples(st.just("update"), st.integers(0, 6)),
+    max_size=20,
+)
+
+
+@given(plans, calls)
+def test_the_fraction_never_decreases_and_ends_at_1(plan: Any, job: Any) -> None:
+    progress = Progress()
+    progress.plan(plan)
+    seen = [progress.fraction]
+    for name, *arguments in job:
+        getattr(progress, name)(*arguments)
+        seen.append(progress.fraction)
+    progress.finish()
+    seen.append(progress.fraction)
+    assert seen == sorted(seen)
+    assert 0 == seen[0] <= seen[-1] == 1
+    progress.plan(plan)  # the next job
+    assert progress.fraction == 0
+
+
+@given(st.lists(st.tuples(stages, st.integers(1, 9), st.integers(1, 3)), min_size=1, max_size=5))
+def test_stages_that_come_as_planned_fill_the_job(plan: Any) -> None:
+    progress = Progress()
+    progress.plan([(f"{name} {i}", cost, n) for i, (name, cost, n) in enumerate(plan)])
+    total, done = sum(cost for _, cost, _ in plan), 0.0
+    for i, (name, cost, n) in enumerate(plan):
+        for _ in range(n):
+            for part in range(4):
+                if not part:
+                    progress.begin(name, 4)
+                progress.update(part)
+                assert progress.step == f"{name} {i}"
+                assert progress.fraction == pytest.approx((done + cost * part / (4 * n)) / total)
+            progress.update(4)
+            done += cost / n
+    assert progress.fraction == pytest.approx(1)
+
+
+def test_a_stage_is_not_another_whose_name_begins_alike() -> None:
+    progress = Progress()
+    progress.plan([("counting", 1, 1), ("count", 1, 1)])
+    progress.begin("count", 1)
+    assert (progress.step, progress.fraction) == ("count", 0.5)
+    progress.begin("counting", 1)  # no longer planned
+    progress.update(1)
+    assert (progress.stage, progress.step, progress.fraction) == ("counting", "counting", 1)
+
+
+# --- Plans of public functions
+
+WORDS = CorpusFunction("words", lambda hypotheses, references: sum(len(line.split()) for line in hypotheses) / 40)
+LENGTHS: dict[str, Any] = {name: [[len(line), 1] for line in lines] for name, lines in SYSTEMS.items()}
+OWN = FromCounts("own", LENGTHS, lambda totals: totals[..., 0] / totals[..., 1])
+SETS = {"news": (REFERENCES, SYSTEMS), "chat": (REFERENCES[:30], {name: lines[:30] for name, lines in SYSTEMS.items()})}
+
+
+def comparisons() -> Iterator[tuple[str, dict[str, Any]]]:
+    metrics: dict[str, Any] = {"core": ["bleu", "ter"], "formula": ["bleu", OWN], "function": ["bleu", WORDS]}
+    for kind, chosen in metrics.items():
+        options: dict[str, Any] = {"metrics": chosen, "n_resamples": 9 if kind == "function" else 99}
+        for test in ("ar", "ar-studentized", "bootstrap-both", "bootstrap", "permutation", "anova"):
+            for adjust in ("none", "holm", "maxt", "minp", "tukey"):
+                yield f"{kind} {test} {adjust}", {**options, "test": test, "adjust": adjust, "interval": None}
+            for interval in ("percentile", "bca", "studentized", "delta", "ar-studentized"):
+                yield f"{kind} {test} {interval}", {**options, "test": test, "interval": interval}
+        for scheme in ("iid", "subgroup"):
+            yield f"{kind} {scheme}", {**options, "test": "ar", "scheme": scheme}
+
+
+class Watch:
+    """Checks that every pass over replicates belongs to the plan, and how far the plan is at the end."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.unplanned: list[str] = []
+        self.reached: list[float] = []
+        run, batches, leave = Replicates.run, Replicates.batches, module._Job.__exit__
+
+        def watched_run(replicates: Replicates, *args: Any) -> Any:
+            results = run(replicates, *args)
+            self.check(replicates.progress)
+            return results
+
+        def watched_batches(replicates: Replicates, *args: Any) -> Any:
+            for number, batch in enumerate(batches(replicates, *args)):
+                if not number:
+                    self.check(replicates.progress)
+                yield batch
+
+        def watched_exit(job: Any, *error: Any) -> None:
+            self.reached.append(job.progress.fraction)
+            leave(job, *error)
+
+        monkeypatch.setattr(Replicates, "run", watched_run)
+        monkeypatch.setattr(Replicates, "batches", watched_batches)
+        monkeypatch.setattr(module._Job, "__exit__", watched_exit)
+
+    def check(self, progress: Progress | None) -> None:
+        assert progress is not None
+        if not progress.step.endswith("*"):
+            self.unplanned.append(progress.step)
+
+    def call(self, function: Callable[..., Any], *args: Any, **options: Any) -> None:
+        self.unplanned.clear()
+        progress = Progress()
+        function(*args, progress=progress, **options)
+        assert self.unplanned == []
+        assert self.reached.pop() == pytest.approx(1)
+        assert progress.fraction == 1
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
+    """Planned steps are marked by a star at the end of their names."""
+    from reshuffle.inference import batches, intervals, significance, steps
+
+    all_steps, array_steps = steps.JobPlan.steps, steps.array_steps
+
+    def starred(found: Sequence[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
+        return [(f"{name} *", cost, n) for name, cost, n in found]
+
+    monkeypatch.setattr(steps.JobPlan, "steps", lambda job: starred(all_steps(job)))
+    for importer in (batches, intervals, significance):
+        monkeypatch.setattr(importer, "array_steps", lambda *args: starred(array_steps(*args)))
+    return Watch(monkeypatch)
+
+
+def test_the_plan_of_a_comparison_has_all_its_stages(watch: Watch) -> None:
+    supported = 0
+    for _, options in comparisons():
+        try:
+            watch.call(compare, REFERENCES, SYSTEMS, **options)
+        except InputError:  # the test does not support the adjustment or the interval
+            continue
+        supported += 1
+    assert supported > 60
+
+
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap-both", "bootstrap", "permutation"])
+def test_the_plan_of_several_test_sets_has_all_stages(watch: Watch, test: str) -> None:
+    called = 0
+    for adjust in ("holm", "maxt"):
+        for interval in ("percentile", None):
+            for average in (True, False):
+                options: dict[str, Any] = {"test": test, "adjust": adjust, "interval": interval, "average": average}
+                with contextlib.suppress(InputError):  # permutation does not support maxt
+                    watch.call(compare_sets, SETS, ["bleu", "ter"], n_resamples=99, **options)
+                    called += 1
+    assert called >= 4
+
+
+def test_the_plans_of_other_functions_have_all_stages(watch: Watch) -> None:
+    def own(totals: Any) -> Any:
+        return totals[..., 2] / 9
+
+    for interval in ("percentile", "studentized", "delta"):
+        watch.call(score, REFERENCES, SYSTEMS, ["bleu", "chrf"], interval=interval, n_resamples=99)
+    a, b = (counts.reshape(4, 10, -1) for counts in (A, B))
+    for metric_ in ("bleu", own):
+        for x, y in ((A, B), (a, b)):
+            for options in ({}, {"scheme": "iid"}, {"scheme": "subgroup"}, {"studentized": True}):
+                watch.call(approximate_randomization, x, y, metric_, n_resamples=99, **options)
+            watch.call(bootstrap_test, x, y, metric_, n_resamples=99)
+            for method in ("percentile", "studentized", "bca", "ar-studentized"):
+                watch.call(bootstrap_interval, x, metric_, b=y, method=method, n_resamples=99)
+            watch.call(standard_error, x, metric_, b=y, method="bootstrap", n_resamples=99)
+        watch.call(approximate_randomization, A, B, metric_, n_resamples=99, keep_null_distribution=True)
+        watch.call(bootstrap_test, A, B, metric_, n_resamples=99, keep_null_distribution=True)
+
+
+def test_counting_is_planned_metric_by_metric() -> None:
+    progress = Progress()
+    for call in (
+        lambda: score(REFERENCES, SYSTEMS, ["bleu", "chrf"], progress=progress),
+        lambda: segment_scores(REFERENCES, SYSTEMS, ["bleu", "chrf"], progress=progress),
+        lambda: flips(REFERENCES, SYSTEMS, "chrf", system="tuned", baseline="larger", threshold=50, progress=progress),
+    ):
+        progress.plan([])
+        call()
+        assert (progress.step, progress.fraction) == ("counting chrF2", 1)
+    metric("bleu").suff_stats(SYSTEMS, [REFERENCES], progress=progress)
+    assert (progress.step, progress.fraction) == ("counting", 1)
+
+
+# --- The argument
+
+
+def test_progress_must_be_true_false_or_an_object() -> None:
+    for call in (
+        lambda: compare(REFERENCES, SYSTEMS, progress="yes"),  # type: ignore[arg-type]
+        lambda: approximate_randomization([1.0, 2], [2.0, 3], progress=1),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match="progress must be True, False or a Progress, got"):
+            call()
+
+
+def test_without_a_terminal_no_bar_is_started(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(threading.Thread, "start", started.append)
+    monkeypatch.setattr(module, "BAR_DELAY_SECONDS", 0.0)
+    expected = approximate_randomization(A, B, "bleu", n_resamples=99)
+    for progress in (None, False, True):
+        assert approximate_randomization(A, B, "bleu", n_resamples=99, progress=progress) == expected
+    monkeypatch.setattr(sys, "stderr", None)
+    assert approximate_randomization(A, B, "bleu", n_resamples=99, progress=True) == expected
+    assert started == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_bar_of_a_notebook_needs_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "IPython", raising=False)
+    assert not module.in_notebook()
+    shells = {name: type(name, (), {}) for name in ("ZMQInteractiveShell", "TerminalInteractiveShell")}
+    for name, shell in shells.items():
+        ipython: Any = types.ModuleType("IPython")
+        ipython.get_ipython = shell
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        for spec in (None, object()):
+            monkeypatch.setattr("importlib.util.find_spec", lambda package, spec=spec: spec)
+            assert module.in_notebook() == (name == "ZMQInteractiveShell" and spec is not None)
+
+
+# --- The bar
+
+BAR = """
+import reshuffle, reshuffle.progress
+from reshuffle.data.demo import demo_corpus
+reshuffle.progress.BAR_DELAY_SECONDS = 0.0
+reshuffle.progress.REFRESH_SECONDS = 0.01
+corpus = demo_corpus()
+{call}
+print("end of the test")
+"""
+CALLS = {
+    "compare": "reshuffle.compare(corpus.references, corpus.systems, ['bleu', 'chrf', 'ter'], "
+    "n_resamples=60000, progress=True)",
+    "error": "try: reshuffle.compare(corpus.references, corpus.systems, 'bleu', n_resamples=60000, "
+    "test='ar', interval='studentized', simultaneous=True, progress=True)\nexcept ValueError: pass",
+}
+
+
+@POSIX
+@pytest.mark.parametrize("name", CALLS)
+def test_a_terminal_shows_one_bar_that_never_goes_back(name: str) -> None:
+    import pexpect
+
+    source = BAR.format(call=CALLS[name])
+    child = pexpect.spawn(sys.executable, ["-c", source], dimensions=(24, 120), timeout=60, encoding="utf-8")
+    child.expect("end of the test")
+    shown = child.before
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    percentages = [int(number) for number in re.findall(r"(\d+)%", shown)]
+    assert percentages == sorted(percentages)
+    if name == "compare":
+        assert len(set(percentages)) > 5
+        assert percentages[-1] > 50
+        assert "drawing" in shown
+        assert re.search(r"0:\d\d:\d\d", shown)  # time remaining
+    assert shown.endswith("\x1b[2K") or "━" not in shown  # erased
