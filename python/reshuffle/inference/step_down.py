@@ -20,7 +20,7 @@ from .._core import Progress
 from ..errors import InputError
 from ..metrics.base import Scores
 from ..resampling import MaxT, MinP, Reduction, Replicates, Series, Spread, extremeness, ranks_among_all
-from .hypotheses import Hypotheses, Observed, Outcome
+from .hypotheses import Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
 __all__ = [
