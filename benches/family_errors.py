@@ -24,7 +24,9 @@ from families import FAMILIES, Family
 from report import circumstances
 from reshuffle.inference.hypotheses import Hypotheses, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import run_on_test_set
+from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import clopper_pearson
 from reshuffle.settings import ComparisonSettings

@@ -28,7 +28,9 @@ from data import Texts, find
 from populations import NULLS, PAIRS, Population
 from report import cores
 from reshuffle.inference.batches import ONE_PAIR, run_batch
-from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import run_on_test_set
+from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import Problems
 from reshuffle.settings import ComparisonSettings, Resampling, Units
 

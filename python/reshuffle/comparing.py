@@ -20,9 +20,10 @@ from .inference.estimates import Estimate
 from .inference.hypotheses import Hypotheses, Outcome, family_size
 from .inference.intervals import INTERVALS, Interval, check_interval
 from .inference.multiplicity import experimentwise_error, per_comparison_level
+from .inference.plan import Plan
 from .inference.rankings import with_rankings
+from .inference.running import records, run_signature, run_tests
 from .inference.steps import JobPlan, counting_steps
-from .inference.tests import Plan, records, run_signature, run_tests
 from .resampling import Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data

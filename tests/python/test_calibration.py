@@ -32,7 +32,9 @@ from reshuffle.inference.estimates import MEANS, Estimate
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS, FAMILY_WISE
-from reshuffle.inference.tests import TESTS, Plan, run_tests
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import run_tests
+from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Metric
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.units import Strata

@@ -13,7 +13,8 @@ import pytest
 from reshuffle import CorpusFunction, Formula, FromCounts, Gandy, InputError, compare, experimentwise_error, metric
 from reshuffle.inference import step_down
 from reshuffle.inference.hypotheses import COLUMNS, Hypotheses
-from reshuffle.inference.tests import Plan, records, run_tests
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import records, run_tests
 from reshuffle.metrics.base import Counts
 from reshuffle.report import render
 from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, SequentialTally, Series, Spread, Tally

@@ -24,7 +24,8 @@ import reshuffle
 from reshuffle import InputError, SegmentScores, compare, score, segment_scores
 from reshuffle.data.scores import read_numbers
 from reshuffle.inference.hypotheses import Hypotheses
-from reshuffle.inference.tests import Plan, run_on_test_set
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import run_on_test_set
 from reshuffle.resampling import Replicates, Series
 from reshuffle.resampling.counting import Data
 from reshuffle.resampling.incomplete import IncompleteSample

@@ -20,8 +20,10 @@ from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress,
 from reshuffle.inference import step_down
 from reshuffle.inference.hypotheses import Hypotheses, Observed, Outcome
 from reshuffle.inference.multiplicity import ADJUSTMENTS, bonferroni, holm
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import run_on_test_set
 from reshuffle.inference.step_down import Unadjusted
-from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
+from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import (
     CountSample,

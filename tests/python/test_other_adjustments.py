@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from reshuffle import SegmentScores, compare
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.tests import TESTS, Plan, run_on_test_set
+from reshuffle.inference.plan import Plan
+from reshuffle.inference.running import run_on_test_set
+from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings
 

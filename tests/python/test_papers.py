@@ -93,12 +93,14 @@ def test_scores_without_tests_have_one_table() -> None:
 
 
 def test_latex_has_more_space_between_metrics_and_smaller_letters_for_wide_tables() -> None:
-    wide, narrow = (
-        render(of_systems(3, names=tuple(f"{i} {name}" for i in range(3))), "latex") for name in ("n" * 40, "n")
-    )
-    assert "\\footnotesize\\setlength{\\tabcolsep}{3pt}" in wide
-    assert "\\footnotesize" not in narrow
-    assert narrow.count("@{\\hskip 1.5em}r") == 2
+    size = re.compile(r"\\(small|footnotesize|scriptsize)")
+    for length, expected in ((2, ["small"]), (12, ["footnotesize"]), (99, ["scriptsize"])):
+        names = tuple(f"{i}{'n' * length}" for i in range(3))
+        report = render(of_systems(3, all_pairs=False, names=names), "latex")
+        assert size.findall(report) == expected
+        assert report.count(r"@{\hskip 1em}r") == 2
+    report = render(score(metrics=SegmentScores("x", {"a": [1, 2, 3], "b": [2, 3, 4]})), "latex")
+    assert size.findall(report) == []
 
 
 # --- Markup in names

@@ -290,7 +290,7 @@ print("end of the test")
 """
 CALLS = {
     "compare": "reshuffle.compare(corpus.references, corpus.systems, ['bleu', 'chrf', 'ter'], "
-    "n_resamples=60000, progress=True)",
+    "n_resamples=200000, progress=True)",
     "error": "try: reshuffle.compare(corpus.references, corpus.systems, 'bleu', n_resamples=60000, "
     "test='ar', interval='studentized', simultaneous=True, progress=True)\nexcept ValueError: pass",
 }
@@ -311,7 +311,7 @@ def test_a_terminal_shows_one_bar_that_never_goes_back(name: str) -> None:
     percentages = [int(number) for number in re.findall(r"(\d+)%", shown)]
     assert percentages == sorted(percentages)
     if name == "compare":
-        assert len(set(percentages)) > 5
+        assert len(set(percentages)) > 2
         assert percentages[-1] > 50
         assert "drawing" in shown
         assert re.search(r"0:\d\d:\d\d", shown)  # time remaining

@@ -49,6 +49,13 @@ def ratings(k: int = 3, n: int = 40) -> SegmentScores:
     return SegmentScores("rating", {f"s{i}": rng.integers(0, 5, n) for i in range(k)})
 
 
+def incomplete() -> SegmentScores:
+    """Scores of which each system lacks one, on a segment of its own."""
+    scores = np.random.default_rng(1).integers(0, 5, (3, 40)).astype(float)
+    scores[range(3), range(3)] = np.nan
+    return SegmentScores("rating", {f"s{i}": row for i, row in enumerate(scores)}, missing="pairwise")
+
+
 def words(hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> float:
     return sum(len(line.split()) for line in hypotheses) / len(hypotheses)
 
@@ -78,6 +85,7 @@ RESULTS: dict[str, Comparison] = {
     "function of texts": compare(REFERENCES, SYSTEMS, FUNCTION, test="ar-studentized", n_resamples=9, interval=None),
     "post-hoc": compare(REFERENCES, SYSTEMS, "bleu", test="anova", adjust="tukey", interval=None),
     "permutations": compare(REFERENCES, SYSTEMS, "bleu", test="permutation", n_resamples=99, interval=None),
+    "missing": compare(metrics=incomplete(), all_pairs=True, test="ar", n_resamples=99, interval=None),
     "one-sided": compare(metrics=ratings(9), all_pairs=True, alternative="less", alpha=0.2, n_resamples=999),
 }
 TABLE = segment_scores(REFERENCES, SYSTEMS, ["bleu", "ter"])

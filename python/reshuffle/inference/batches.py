@@ -12,9 +12,10 @@ from ..resampling.schemes import shuffle_batch
 from ..results import SignificanceResult
 from ..settings import Resampling
 from .hypotheses import Hypotheses, Observed, Outcome
+from .plan import Plan
 from .randomization import outcome_of_shuffles
+from .running import run_on_test_set, run_signature
 from .steps import array_steps
-from .tests import Plan, run_on_test_set, run_signature
 
 __all__ = ["run_batch"]
 

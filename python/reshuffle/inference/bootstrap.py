@@ -51,7 +51,7 @@ def _on_draws(count: Callable[[Drawn], int]) -> Callable[[Observed], Outcome]:
 def shift(drawn: Drawn) -> int:
     """|d_b| − mean |d_b| ≥ |d|: Riezler & Maxwell 2005, Fig. 2, exactly as published."""
     magnitude = np.abs(drawn.differences)
-    return np.count_nonzero(magnitude - magnitude.mean() >= drawn.threshold)
+    return int(np.count_nonzero(magnitude - magnitude.mean() >= drawn.threshold))
 
 
 @_on_draws
@@ -61,7 +61,7 @@ def centred(drawn: Drawn) -> int:
     Centring on the mean of the d_b instead would let Monte Carlo error decide ties. If one segment differs, d_b = 0 is
     as far from d as d is from 0, but slightly farther from the mean of the d_b or slightly closer to it.
     """
-    return np.count_nonzero(reached(drawn.differences - drawn.statistic, drawn.threshold, drawn.alternative))
+    return int(np.count_nonzero(reached(drawn.differences - drawn.statistic, drawn.threshold, drawn.alternative)))
 
 
 @_on_draws
@@ -70,8 +70,8 @@ def percentile(drawn: Drawn) -> int:
 
     It inverts the percentile interval (:func:`reshuffle.inference.intervals.percentile`).
     """
-    at_most = np.count_nonzero(drawn.differences <= drawn.tolerance)
-    at_least = np.count_nonzero(drawn.differences >= -drawn.tolerance)
+    at_most = int(np.count_nonzero(drawn.differences <= drawn.tolerance))
+    at_least = int(np.count_nonzero(drawn.differences >= -drawn.tolerance))
     return {"two-sided": min(at_most, at_least), "greater": at_most, "less": at_least}[drawn.alternative]
 
 
@@ -98,4 +98,4 @@ def paired(drawn: Drawn) -> int:
     """The better system does not win the draw: Koehn 2004 (W04-3250), section 6. Neither system wins a tie."""
     # For equal systems the sign is 0, so every draw counts and p is 1.
     better = {"two-sided": np.sign(drawn.statistic), "greater": 1, "less": -1}[drawn.alternative]
-    return np.count_nonzero(drawn.differences * better <= 0)
+    return int(np.count_nonzero(drawn.differences * better <= 0))

@@ -17,8 +17,9 @@ from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
 from .multiplicity import ADJUSTMENTS, over_independent
+from .plan import Plan
 from .rankings import can_be_ranked, has_all_pairs
-from .tests import INSTEAD, TESTS, Plan
+from .tests import INSTEAD, TESTS
 
 __all__ = ["SMALL_SAMPLE", "with_caveats"]
 

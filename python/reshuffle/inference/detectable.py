@@ -26,8 +26,11 @@ def detectable_differences(comparison: Comparison, replicates: Replicates) -> tu
     if test is None or alpha is None:
         return ()
     level = alpha / comparison.family_size
+    tail = level / 2 if test.alternative == "two-sided" else level
+    if tail == 0:  # the smallest levels underflow
+        return ()
     quantile = NormalDist().inv_cdf
-    factor = quantile(POWER) - quantile(level / 2 if test.alternative == "two-sided" else level)
+    factor = quantile(POWER) - quantile(tail)
     numbers = {name: index for index, name in enumerate(comparison.systems)}
     found = []
     for m, metric in enumerate(comparison.metrics):

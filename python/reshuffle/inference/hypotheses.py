@@ -1,6 +1,6 @@
 """Null hypotheses, their observed statistics, and the outcomes of tests, as arrays with one element per hypothesis.
 
-A test is a function from :class:`Observed` to :class:`Outcome`. :func:`reshuffle.inference.tests.records` converts
+A test is a function from :class:`Observed` to :class:`Outcome`. :func:`reshuffle.inference.running.records` converts
 outcomes to the public results.
 """
 

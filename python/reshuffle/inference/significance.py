@@ -19,9 +19,10 @@ from ..results import SignificanceResult
 from ..settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 from ..validate import check_name
 from .batches import ONE_PAIR, run_batch
+from .plan import Plan
+from .running import records, run_tests
 from .steps import array_steps
 from .studentized import as_studentized
-from .tests import Plan, records, run_tests
 
 __all__ = ["BOOTSTRAP_METHODS", "approximate_randomization", "bootstrap_test"]
 

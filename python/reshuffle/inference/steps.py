@@ -16,7 +16,7 @@ from ..resampling.replicates import PROGRESS_STAGES
 
 if TYPE_CHECKING:
     from .intervals import Interval
-    from .tests import Plan
+    from .plan import Plan
 
 __all__ = ["JobPlan", "array_steps", "counting_steps"]
 

@@ -12,8 +12,15 @@ from .paper import LONG, Paper, paper_of, paper_of_sets
 
 __all__ = ["NUMBERS", "as_latex", "sets_as_latex"]
 
-# In points: the average width of a character, the space on each side of a column, and the width of an article's text.
-POINTS, COLSEP, TEXT_WIDTH = 5, 6, 345
+# In points: the average width of a character, in part bold, and the width of an article's text.
+POINTS, TEXT_WIDTH = 5.5, 345
+# Commands, the scale of the letters, and the points on each side of a column.
+SIZES = (
+    ("", 1.0, 6),
+    (r"\small", 0.9, 6),
+    (r"\footnotesize\setlength{\tabcolsep}{3pt}", 0.8, 3),
+    (r"\scriptsize\setlength{\tabcolsep}{2pt}", 0.7, 2),
+)
 
 
 def as_latex(comparison: Comparison, layout: Layout) -> str:
@@ -55,17 +62,17 @@ def _columns(table: Table) -> str:
     """The columns: names to the left, numbers to the right, with more space before those of the next metric."""
     kinds = ["l" if index < table.n_names else "r" for index in range(len(table.header))]
     for index in table.breaks if len(table.breaks) + 2 < len(kinds) else ():
-        kinds[index] = f"@{{\\hskip 1.5em}}{kinds[index]}"
+        kinds[index] = f"@{{\\hskip 1em}}{kinds[index]}"
     return "".join(kinds)
 
 
 def _size(table: Table) -> list[str]:
-    """A smaller size for a table that would be wider than the text of an article."""
-    columns = zip(table.header, *table.rows, strict=True)
-    points = sum(POINTS * max(map(len, column)) + 2 * COLSEP for column in columns)
-    if points <= TEXT_WIDTH:
-        return []
-    return [r"\small"] if 0.9 * points <= TEXT_WIDTH else [r"\footnotesize\setlength{\tabcolsep}{3pt}"]
+    """The largest size in which the table is not wider than the text of an article, else the smallest."""
+    characters = sum(max(map(len, column)) for column in zip(table.header, *table.rows, strict=True))
+    letters, columns = POINTS * characters + 10 * len(table.breaks), len(table.header)
+    fitting = [command for command, scale, space in SIZES if scale * letters + 2 * space * columns <= TEXT_WIDTH]
+    command = fitting[0] if fitting else SIZES[-1][0]
+    return [command] if command else []
 
 
 def _row(cells: Sequence[str], bold: Sequence[bool] = ()) -> str:

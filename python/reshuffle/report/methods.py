@@ -29,7 +29,7 @@ PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
 MOGSTAD = "doi:10.1093/restud/rdad006"
 PIEPHO = "doi:10.1198/1061860043515"
-HSU = "doi:10.1214/aos/1176345580"
+HSU = "Hsu 1981"
 CARD = "2020.emnlp-main.745"
 
 # The papers of the stopping rules.

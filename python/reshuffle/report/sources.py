@@ -277,7 +277,7 @@ ENTRIES: Mapping[str, Entry] = {
         "An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons",
         "Journal of Computational and Graphical Statistics", "13(2):456--466",
     ),
-    "doi:10.1214/aos/1176345580": _article(
+    "Hsu 1981": _article(
         "Hsu", 1981, "hsu-1981-simultaneous", "Hsu, Jason C.",
         "Simultaneous Confidence Intervals for all Distances from the ``Best''", "The Annals of Statistics",
         "9(5):1026--1034",

@@ -1,0 +1,140 @@
+"""Running a plan on the replicates of test sets, and the public records of its outcomes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .. import signature
+from ..resampling import Replicates
+from ..resampling.averaged import AveragedSample
+from ..results import SignificanceResult
+from .hypotheses import COLUMNS, MISSING, Hypotheses, Observed, Outcome
+from .plan import Plan
+from .simultaneous import simultaneous_ends
+from .step_down import Unadjusted
+
+__all__ = ["records", "run_on_test_set", "run_signature", "run_tests"]
+
+
+def run_tests(plan: Plan, sets: Sequence[Replicates], hypotheses: Hypotheses) -> Outcome:
+    """Test hypotheses about one or more test sets, from the replicates of each test set."""
+    outcomes = [run_on_test_set(plan, replicates, hypotheses.on_test_set(t)) for t, replicates in enumerate(sets)]
+    if len(outcomes) == 1:
+        return outcomes[0]
+    outcome = Outcome.concatenate(outcomes)
+    if plan.adjustment is None or plan.n_sets == 1:
+        return outcome
+    return replace(outcome, adjusted=plan.adjustment.over_sets(hypotheses, outcome))
+
+
+def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses) -> Outcome:
+    """Test the hypotheses about one test set, all on the same replicates.
+
+    p is adjusted within the test set, even if families extend over several.
+    """
+    step_down = plan.step_down
+    extra = () if step_down is None else step_down.reductions(len(hypotheses), replicates.n_resamples)
+    observed = Observed(
+        replicates,
+        hypotheses.in_rows_of(replicates.samples),
+        plan.alternative,
+        plan.shuffling,
+        extra,
+        tails=plan.tails,
+        every_statistic=plan.inverted or step_down is not None,
+    )
+    run = plan.test.run if step_down is None or step_down.run is None else step_down.run
+    outcome = run(observed)
+    if plan.adjustment is None:
+        return outcome
+    adjusted = plan.adjustment.adjust(Unadjusted(observed, outcome), step_down)
+    outcome = replace(outcome, adjusted=adjusted.pvalues)
+    if plan.simultaneous is None or step_down is None:
+        return outcome
+    level = plan.simultaneous ** (1 / plan.n_sets)  # on each of n independent test sets
+    low, high = simultaneous_ends(observed, adjusted, step_down, level)
+    return replace(outcome, low=low, high=high)
+
+
+def records(
+    plan: Plan,
+    sets: Sequence[Replicates],
+    hypotheses: Hypotheses,
+    outcome: Outcome,
+    labels: Sequence[str] | None = None,
+    n_references: str | None = None,
+) -> list[SignificanceResult]:
+    """The public result of each hypothesis.
+
+    ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
+    number of references as signatures write it.
+    """
+    rule = plan.shuffling.stopping
+    # The seed and the run's part of the signature, by test set, test, scheme and bits. Most hypotheses share it.
+    runs: dict[tuple[int, str, str | None, int | None], tuple[int | None, str]] = {}
+    results: list[SignificanceResult] = []
+    arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
+    none = [None] * len(hypotheses)
+    columns = [none if array is None else array.tolist() for array in arrays]
+    for t, m, statistic, p, exceedances, n, adjusted, scheme, bits, stopped, wins, ties, tails, error, *_ in zip(
+        *columns, strict=True
+    ):
+        replicates = sets[t]
+        sample = replicates.samples[m]
+        metric = sample.metric
+        name, label = plan.test.name_for(metric), metric.name if labels is None else labels[m]
+        if (t, name, scheme, bits) not in runs:
+            seed = None if plan.test.replicates is None or scheme == "exact" else replicates.seed
+            scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
+            run = run_signature(plan, replicates, scheme_part, seed)
+            runs[t, name, scheme, bits] = seed, run._replace(test=name).line
+        seed, line = runs[t, name, scheme, bits]
+        results.append(
+            SignificanceResult(
+                test=name,
+                metric=label,
+                statistic=statistic,
+                pvalue=p,
+                alternative=plan.alternative,
+                exceedances=_none_if_missing(exceedances),
+                n_resamples=_none_if_missing(n),
+                seed=seed,
+                signature=signature.joined((metric.signature(n_references), line)),
+                wins=_none_if_missing(wins),
+                ties=_none_if_missing(ties),
+                adjusted_pvalue=adjusted,
+                scheme=scheme,
+                stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
+                caveats=plan.caveats_of(sample, label),
+                tails=plan.tails if tails is None else tails,
+                standard_error=None if error is None or math.isnan(error) else error,
+            )
+        )
+    return results
+
+
+def _none_if_missing(number: int | None) -> int | None:
+    return None if number == MISSING else number
+
+
+def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: int | None) -> signature.Run:
+    """The run's part of the signature of a test. It mentions resampling units and strata if p depends on them."""
+    rule, strata, sample = plan.shuffling.stopping, replicates.strata, replicates.samples[0]
+    on_units = plan.test.replicates is not None or plan.test.approximate_unless_mean
+    on_strata = plan.test.replicates == "draws" or plan.test.approximate_unless_mean
+    return signature.Run(
+        average=sample.n_sets if isinstance(sample, AveragedSample) else None,
+        test=plan.test.name,
+        alternative=plan.alternative,
+        adjust=None if plan.adjustment is None else plan.adjustment.name,
+        family=plan.family if plan.adjustment is not None and plan.family != "metric" else None,
+        scheme=scheme,
+        stopping=None if rule is None else rule.signature,
+        strata=strata.n_strata if strata is not None and on_strata else None,
+        unit=replicates.unit if on_units else None,
+        units=replicates.n_units,
+        n=replicates.n_resamples,
+        seed=seed,
+    )
