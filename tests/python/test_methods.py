@@ -66,7 +66,7 @@ def test_every_stopping_rule_has_a_source_that_its_docstring_names() -> None:
 
 def test_a_source_without_an_entry_is_an_error() -> None:
     for source in ("W99-9999", "W05-09081", "Holm 1979; Nobody 2000"):
-        with pytest.raises(KeyError):
+        with pytest.raises(InputError):
             entries_of(source)
 
 
