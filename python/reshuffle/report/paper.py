@@ -85,7 +85,8 @@ def _caption_of_sets(result: SetComparison, table: Table) -> str:
 
 def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted: str | None) -> Iterator[str]:
     """``tested`` has the tests of all numbers in the table, and ``adjusted`` describes the adjustment."""
-    header, cells = set(table.header), [cell for row in table.rows for cell in row]
+    # The names of systems may end in a star, or have a dagger.
+    header, cells = set(table.header), [cell for row in table.rows for cell in row[table.n_names :]]
     test, alpha = comparison.test, comparison.alpha
     p = "adjusted p" if comparison.family_size > 1 else "p"
     if "Rank" in header:
