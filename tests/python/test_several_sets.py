@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import sys
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -795,6 +797,18 @@ def test_bad_manifests_are_refused_in_a_sentence(halves: Path, run: Any, content
     assert outcome.err.startswith("reshuffle: error: ")
     assert outcome.err.count("\n") == 1
     assert message in outcome.err
+
+
+def test_standard_input_is_a_manifest_or_a_text_but_not_both(
+    halves: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = run("compare", "--manifest", write_manifest(with_key()), "-n", "9")
+    for references, code in (("news/reference.txt", 0), ("-", 2)):
+        content = json.dumps(with_key(references=references)).encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        outcome = run("compare", "--manifest", "-", "-n", "9")
+        assert outcome.code == code
+        assert "standard input (-) can supply only one text" in outcome.err if code else outcome == expected
 
 
 @pytest.mark.parametrize("name", ["sets.json", "sets.toml"])

@@ -554,6 +554,12 @@ def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() 
     )
 
 
+def test_a_notebook_shows_several_test_sets_as_html() -> None:
+    result = sets(BY_SET, n_resamples=9)
+    assert result._repr_html_() == result.render("html")
+    assert "BLEU on 3 test sets" in result._repr_html_()
+
+
 def test_a_test_set_may_be_called_average() -> None:
     named = sets({{"news": "Average", "talks": "Average of all"}.get(name, name): of for name, of in BY_SET.items()})
     plain = sets(BY_SET)
