@@ -414,7 +414,7 @@ def test_reports_name_the_unit_and_the_intraclass_correlation() -> None:
     reports = {fmt: render(result, fmt) for fmt in FORMATS}
     for fmt in ("text", "markdown", "latex"):
         words = " ".join(reports[fmt].split())
-        assert "BLEU: 400 segments in 50 documents, 1 reference, 4 systems" in words
+        assert "400 segments in 50 documents, 1 reference, 4 systems" in words
         assert "99 shuffles of documents, two-sided" in words
         assert "95% CI: percentile, 99 bootstrap draws of documents; 95% holds for each interval" in words
         for name in ("BLEU", "TER"):
