@@ -142,7 +142,14 @@ simultaneous, alpha, threads, progress
     testing = ComparisonSettings(test, scheme, stopping, alternative, adjust, baseline, all_pairs, family, simultaneous)
     if not isinstance(sets, Mapping):
         raise InputError(f"sets: expected a mapping of names to test sets, got {quoted(sets)}")
-    found = {str(name): SetData.from_set(str(name), each, metrics) for name, each in sets.items()}
+    found: dict[str, SetData] = {}
+    for key, each in sets.items():
+        name = str(key)
+        if not name:
+            raise InputError("sets: expected a name for each test set, got an empty one")
+        if name in found:
+            raise InputError(f"sets: 2 test sets are called {quoted(name)}: each needs a different name")
+        found[name] = SetData.from_set(name, each, metrics)
     with reported(progress) as watched:
         resampling = Resampling(n_resamples, seed, threads, watched)
         return compared_sets(found, testing, levels, resampling, average, missing_systems)

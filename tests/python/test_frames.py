@@ -369,6 +369,7 @@ def test_arguments_that_do_not_fit_a_frame_are_refused() -> None:
         (lambda: score(DATA, ["sys-a"], reference=["ref", "ref"]), "reference: 'ref' is named twice"),
         (lambda: score(DATA, OUTPUTS, reference="ref"), "systems: expected the name of a column, got"),
         (lambda: score(DATA, ["doc", "part"], reference="ref"), "column 'part', row 1: expected a string, got 1"),
+        (lambda: score(DATA, ["doc"], reference="part"), "reference 1, segment 1: expected a string, got 1"),
         (lambda: score(None, ["sys-a"], reference="ref"), "reference='ref' names a column: pass a data frame"),
         (
             lambda: score(REFERENCES, OUTPUTS, reference="ref"),

@@ -17,6 +17,8 @@ from reshuffle import (
     Gandy,
     InputError,
     SegmentScores,
+    SetComparison,
+    TestSet,
     compare,
     compare_sets,
     derive_seed,
@@ -35,6 +37,7 @@ from reshuffle.resampling.stopping import STOPPING
 CORPUS = demo_corpus()
 REFERENCES = list(CORPUS.references[0][:60])
 SYSTEMS = {name: list(lines[:60]) for name, lines in CORPUS.systems.items()}
+NOISE = {name: np.random.default_rng(i).normal(size=60).tolist() for i, name in enumerate("abc")}
 RATINGS = SegmentScores("rating", {name: np.random.default_rng(i).integers(0, 9, 60) for i, name in enumerate(SYSTEMS)})
 
 
@@ -63,7 +66,7 @@ def test_every_stopping_rule_has_a_source_that_its_docstring_names() -> None:
 
 def test_a_source_without_an_entry_is_an_error() -> None:
     for source in ("W99-9999", "W05-09081", "Holm 1979; Nobody 2000"):
-        with pytest.raises(KeyError):
+        with pytest.raises(InputError):
             entries_of(source)
 
 
@@ -201,6 +204,43 @@ def test_several_test_sets_have_a_paragraph() -> None:
     assert result.average is not None
     assert "draws of segments within each test set" in result.average.methods_sentence()
     assert "averages" not in compare_sets(sets, "bleu", n_resamples=9, average=False).methods_sentence()
+
+
+def uneven_sets(name: str = "few", **options: Any) -> SetComparison:
+    """A test set with exact tests, and one with shuffles of whole documents; a family over both."""
+    few, many = ({name: scores[:n] for name, scores in NOISE.items()} for n in (4, 60))
+    sets = {
+        name: TestSet(metrics=SegmentScores("rating", few)),
+        "many": TestSet(metrics=SegmentScores("rating", many), documents=[i // 3 for i in range(60)]),
+    }
+    defaults = {"test": "ar", "n_resamples": 99, "interval": None, "adjust": "holm", "family": "sets"}
+    return compare_sets(sets, **{**defaults, **options})
+
+
+def test_the_paragraph_is_true_for_every_test_set() -> None:
+    text = uneven_sets().methods_sentence()
+    assert "99 shuffles of resampling units within each test set, but exact p-values for 2 of 4 tests" in text
+    assert "seeds derived from 12345" in text
+    assert "Holm (Holm, 1979) over the 4 pairs on all 2 test sets" in text
+    assert "with exact p-values from all shuffles" in uneven_sets(scheme="exact", average=False).methods_sentence()
+
+
+@pytest.mark.parametrize("fmt", ["latex", "typst"])
+def test_captions_describe_the_tests_of_their_own_table(fmt: str) -> None:
+    of_all = "99 shuffles of resampling units within each test set, but exact p-values for 2 of 4 tests"
+    adjusted = "Adjusted p: Holm over the 4 pairs on all 2 test sets"
+    captions = re.findall(r"^.*caption[{:(].*$", uneven_sets().render(fmt, pairs=True), re.MULTILINE)
+    found = {re.split(r"[{\"]", line, maxsplit=1)[1].split(".")[0]: line for line in captions}
+    expected = {
+        "rating on 2 test sets": (of_all, f"{adjusted}; for averages Holm over the 2 pairs."),
+        "rating: 64 segments in 24 units": ("99 shuffles of units within each test set", "Holm over the 2 pairs."),
+        "few: rating: 4 segments": ("with exact p-values from all shuffles", f"{adjusted}."),
+        "many: rating: 60 segments": ("99 shuffles of documents", f"{adjusted}."),
+    }
+    assert len(found) == len(expected)
+    for title, phrases in expected.items():
+        (caption,) = (line for start, line in found.items() if start.startswith(title))
+        assert all(phrase in caption for phrase in phrases), caption
 
 
 def test_text_has_the_methods_on_request() -> None:

@@ -270,3 +270,13 @@ def test_typst_compiles(tmp_path: Path) -> None:
         source = tmp_path / f"{name}.typ"
         source.write_text(render(comparison, "typst", Layout(pairs=name != "hundred")), "utf-8")
         assert typst.compile(str(source)).startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("fmt", ["latex", "typst"])
+def test_symbols_in_names_of_systems_are_not_explained(fmt: str) -> None:
+    scores = {"first*": [1, 2, 3, 4] * 20, "1.5 a": [1, 3, 2, 4] * 20, "†third": [0, 1, 2, 3] * 20}
+    report = compare(metrics=SegmentScores("m", scores), all_pairs=True, n_resamples=99).render(fmt)
+    (caption,) = (line for line in report.splitlines() if "caption" in line)
+    assert "*:" not in caption
+    assert "exact p" not in caption
+    assert caption.count("share a letter") == 1

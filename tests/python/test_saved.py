@@ -394,6 +394,23 @@ def having(*path: Any) -> str:
         (having("comparisons", 3, "wins", 1.5), r"comparisons\[3\]\.wins: expected a whole number, got 1.5"),
         (having("comparisons", 3, "wins", True), r"comparisons\[3\]\.wins: expected a whole number, got True"),
         (having("comparisons", 3, "metric", "BLUE"), r"comparisons\[3\]\.metric: unknown metric 'BLUE': did you mean"),
+        (
+            having("comparisons", 3, "exceedances", -1),
+            r"comparisons\[3\]\.exceedances: expected a whole number, got -1",
+        ),
+        (having("comparisons", 3, "n_resamples", 0), r"comparisons\[3\]\.n_resamples: expected a whole number above 0"),
+        (having("confidence_level", None), "confidence_level: expected a number, because there are intervals"),
+        (having("comparisons", []), "comparisons: expected comparisons exactly if there is a test"),
+        (without("comparisons", 0), "comparisons: expected the same pairs for each metric, metric by metric"),
+        (having("interval", None), r"systems\[0\]: expected an interval exactly if the result has them"),
+        (having("comparisons", 3, "confidence_interval", None), r"comparisons\[3\]: expected an interval exactly if"),
+        (
+            having("comparisons", 3, "adjusted_pvalue", None),
+            r"comparisons\[3\]\.adjusted_pvalue: expected a number exac",
+        ),
+        (having("detectable", 0, "metric", "x"), r"detectable\[0\]\.metric: unknown metric 'x'"),
+        (having("rankings", 0, "systems", []), r"rankings\[0\]\.systems: expected every system once"),
+        (having("rankings", 0, "best", []), r"rankings\[0\]\.best: expected some of the systems"),
         (having("comparisons", 3, []), r"comparisons\[3\]: expected an object, got a list"),
         (having("comparisons", {}), "comparisons: expected a list, got an object"),
         (having("metrics", 0, "higher_is_better", 1), r"metrics\[0\]\.higher_is_better: expected true or false, got 1"),
@@ -434,6 +451,32 @@ def test_json_with_one_key_less_or_one_value_of_another_type_is_never_a_tracebac
     except InputError:
         return
     assert isinstance(read, Comparison)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (having("caveats", [{"kind": "new"}]), "unknown caveat 'new'; known: liberal, "),
+        (having("caveats", [{"kind": "many-tests"}]), "the values of the caveat 'many-tests' are not complete"),
+        (
+            having("caveats", [{"kind": "few-draws", "n_resamples": "x"}]),
+            "the values of the caveat 'few-draws' are not",
+        ),
+        (having("test", "adjustment_rate", "x"), "unknown error rate 'x'; known: family-wise error rate, false"),
+        (having("caveats", []).replace("W05-0908", "x"), "the source 'x, Fig. 1' is not one that this version"),
+    ],
+)
+def test_reports_of_json_that_only_other_versions_could_write_are_refused(change: str, message: str) -> None:
+    result = read_json(change)
+    with pytest.raises(InputError, match=message):
+        result.render() + result.methods_sentence()
+
+
+def test_details_that_some_systems_lack_are_not_shown() -> None:
+    document = json.loads(score(REFERENCES, SYSTEMS).render("json"))
+    del document["systems"][1]["scores"]["BLEU"]["details"]["bp"]
+    header = read_json(json.dumps(document)).render().splitlines()[2].split()
+    assert header == ["System", "BLEU", "prec_1", "prec_2", "prec_3", "prec_4", "ratio", "hyp_len", "ref_len"]
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:

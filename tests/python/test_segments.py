@@ -242,6 +242,8 @@ def test_a_metric_cannot_hide_the_columns_of_the_table() -> None:
             "--format tsv needs --segments: add it, or choose text",
         ),
         (("compare", *FILES, "--format", "jsonl"), "unknown format 'jsonl': did you mean 'json'"),
+        (("score", *FILES, "--segments", "--digits", "2"), "--segments writes all digits, and the names of the input"),
+        (("score", *FILES, "--segments", "--names", "none.tsv"), "the names of the input: leave out --names"),
         (("score", *FILES, "--segments", "--confidence", "0.9"), "--segments has no intervals: leave out --confi"),
         (("score", *FILES, "--segments", "-o", "all.tsv"), "all.tsv is also an input"),
         (("score", "all.tsv#rfe", "all.tsv#a"), "all.tsv: unknown column 'rfe': did you mean 'ref'?"),

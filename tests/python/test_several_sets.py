@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import sys
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -520,6 +522,8 @@ def some_texts(*systems: str) -> tuple[list[str], dict[str, list[str]]]:
         ({}, {}, "no test sets: expected at least one"),
         ([("a", "b")], {}, r"sets: expected a mapping of names to test sets, got \["),
         ({"u": "text"}, {}, r"test set 'u': expected a TestSet or a tuple \(references, systems\), got 'text'"),
+        ({"": some_texts("a", "b")}, {}, "sets: expected a name for each test set, got an empty one"),
+        ({1: some_texts("a", "b"), "1": some_texts("a", "b")}, {}, "sets: 2 test sets are called '1': each needs"),
         ({"u": some_texts("a")}, {}, r"only one system \(a\): a comparison needs at least two"),
         (
             {"u": some_texts("a", "b", "c"), "v": some_texts("b", "d")},
@@ -789,6 +793,7 @@ def with_key(**keys: object) -> dict[str, Any]:
             with_key(scores={"C": {"base": "x"}}),
             "test set 'a': unknown system in scores of C 'base': did you mean 'baseline'?",
         ),
+        ({"sets": {"": {}}}, "sets.json, sets: expected a name for each test set, got an empty one"),
         ('{"sets": {"a": {}, "a": {}}}', "sets.json: the key 'a' occurs twice in one object: use different names"),
     ],
 )
@@ -798,6 +803,28 @@ def test_bad_manifests_are_refused_in_a_sentence(halves: Path, run: Any, content
     assert outcome.err.startswith("reshuffle: error: ")
     assert outcome.err.count("\n") == 1
     assert message in outcome.err
+
+
+def test_standard_input_is_a_manifest_or_a_text_but_not_both(
+    halves: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = run("compare", "--manifest", write_manifest(with_key()), "-n", "9")
+    for references, code in (("news/reference.txt", 0), ("-", 2)):
+        content = json.dumps(with_key(references=references)).encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        outcome = run("compare", "--manifest", "-", "-n", "9")
+        assert outcome.code == code
+        assert "standard input (-) can supply only one text" in outcome.err if code else outcome == expected
+
+
+@pytest.mark.parametrize("name", ["sets.json", "sets.toml"])
+def test_a_manifest_may_have_a_byte_order_mark_and_windows_line_ends(halves: Path, run: Any, name: str) -> None:
+    toml = '[sets.a]\nreferences = "news/reference.txt"\nsystems = ["news/baseline.txt", "news/tuned.txt"]\n'
+    text = json.dumps(with_key(), indent=1) if name == "sets.json" else toml
+    expected = run("compare", "--manifest", write_manifest(text, name), "-n", "9")
+    assert expected.code == 0
+    Path(name).write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    assert run("compare", "--manifest", name, "-n", "9") == expected
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -36,6 +36,7 @@ from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
 from reshuffle.report.text import table_as_text
 from reshuffle.results import Caveat, DetectableDifference, RankedSystem, Ranking
+from reshuffle.types import Format
 
 SEGMENTS = 40
 
@@ -450,6 +451,8 @@ def test_names_are_read_from_a_file(files: Path, run: Any, text: str) -> None:
         ('{"a": 1}', "names.tsv: expected a string as the display name of 'a', got 1"),
         ('{"a": "x", "a": "y"}', "names.tsv: 'a' has two display names"),
         ('{"a": ', "names.tsv is not valid JSON: "),
+        ('{"a": ' * 100_000, "names.tsv is nested too deeply for names of systems"),
+        ("", "names.tsv is empty: expected the name of a system, a tab, and the name to display on each line"),
     ],
 )
 def test_a_file_of_names_is_checked_before_the_tests(
@@ -460,6 +463,35 @@ def test_a_file_of_names_is_checked_before_the_tests(
     outcome = run(*SCORES, "--names", "names.tsv")
     assert outcome.code == 2
     assert message in outcome.err
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("text", ["a\tfirst\n\nc\tthird\n", '{"a": "first",\n"c": "third"}\n'])
+def test_names_may_have_a_byte_order_mark_and_any_line_ends(files: Path, run: Any, text: str, end: str) -> None:
+    (files / "names.tsv").write_text(text.replace("\n", end), newline="")
+    expected = run(*SCORES, "--names", "names.tsv")
+    assert expected.code == 0
+    (files / "names.tsv").write_text("\ufeff" + text.replace("\n", end), newline="")
+    assert run(*SCORES, "--names", "names.tsv") == expected
+
+
+def test_a_number_of_thousands_of_digits_is_no_name(files: Path, run: Any) -> None:
+    """Python since 3.10.7 refuses to parse it, with a ValueError that is not a JSONDecodeError."""
+    (files / "names.tsv").write_text('{"a": %s}' % ("1" * 5000))
+    outcome = run(*SCORES, "--names", "names.tsv")
+    assert outcome.code == 2
+    assert outcome.err.startswith("reshuffle: error: names.tsv")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("fmt", get_args(Format))
+def test_a_name_with_half_of_a_surrogate_pair_is_written_to_files_as_to_standard_output(
+    files: Path, run: Any, fmt: str
+) -> None:
+    (files / "names.tsv").write_text('{"a": "x\\ud800"}')
+    args = (*SCORES, "--names", "names.tsv", "--format", fmt, *(("--table", "pairs") if fmt == "csv" else ()))
+    assert run(*args, "-o", "report").code == 0
+    assert run(*args).out == (files / "report").read_text(encoding="utf-8")
 
 
 def test_a_missing_file_of_names_and_standard_input_are_refused(files: Path, run: Any) -> None:
@@ -521,6 +553,25 @@ def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() 
     assert [text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: c is better")] == sorted(
         text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: c is better")
     )
+
+
+def test_a_notebook_shows_several_test_sets_as_html() -> None:
+    result = sets(BY_SET, n_resamples=9)
+    assert result._repr_html_() == result.render("html")
+    assert "BLEU on 3 test sets" in result._repr_html_()
+
+
+def test_a_test_set_may_be_called_average() -> None:
+    named = sets({{"news": "Average", "talks": "Average of all"}.get(name, name): of for name, of in BY_SET.items()})
+    plain = sets(BY_SET)
+    for table, expected in zip(set_tables(named, Layout()), set_tables(plain, Layout()), strict=True):
+        assert table.header == ["System", "Average of all of all", "Average", "Average of all", "chat"]
+        assert table.rows == expected.rows
+    few = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
+    text = str(compare_sets({"Average": few, "large": few}, test="ar", interval=None))
+    assert "\nAverage of all: p: " in text
+    assert "\nAverage and large: " in text or "\nEach test set: " in text
+    assert "\nAverage: p: " not in text
 
 
 def test_with_a_baseline_the_scores_on_test_sets_have_stars() -> None:

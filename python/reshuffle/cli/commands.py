@@ -233,6 +233,9 @@ def score_command(
         segments,
         {"--interval": interval, "--confidence": confidence_level},
     )
+    for name in ("digits", "names"):
+        if segments and options[name] is not None:
+            raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
     chosen = ChosenLayout.from_options(options, fmt)
     for option, of, path in (("--docs", "documents", job.documents), ("--strata", "strata", job.strata)):
         if segments and of == "documents":

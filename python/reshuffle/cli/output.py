@@ -116,7 +116,9 @@ def _write_errors(shown: str) -> Iterator[None]:
 def _stream(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[str]]:
     with _write_errors(shown):
         # Duplicate open descriptors: opening the path again could overwrite what other programs write there.
-        stream = open(os.dup(path) if isinstance(path, int) else path, mode, encoding="utf-8", newline="\n")  # noqa: SIM115
+        target = os.dup(path) if isinstance(path, int) else path
+        # Names from JSON may have half of a surrogate pair, which standard output escapes in the same way.
+        stream = open(target, mode, encoding="utf-8", errors="backslashreplace", newline="\n")  # noqa: SIM115
     try:
         yield stream
         with _write_errors(shown):

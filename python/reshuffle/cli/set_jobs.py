@@ -63,8 +63,9 @@ class SetJobs:
                 jobs[name] = _job(files, left)
         options.clear()
         options.update(left)
-        check_stdin([file for job in jobs.values() for file in job.files].count(STDIN))
-        return cls(jobs, manifest)
+        checked = cls(jobs, manifest)
+        check_stdin(checked.files.count(STDIN))
+        return checked
 
     @property
     def resampling(self) -> Resampling:

@@ -87,7 +87,8 @@ class Corpus:
             others = ", ".join(f"{name} has {length:,}" for name, length in different)
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
             raise InputError(f"{first_name} has {expected:,} segment{'s' * (expected != 1)}, {others}{hint}")
-        if not any(line and not line.isspace() for column in self.references for line in column):
+        # What is not a string is reported with its place when the texts are counted.
+        if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):
             raise InputError(f"all references are empty: there is no text in {', '.join(names)}")
 
     def check(self) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "mapping_of",
     "object_of",
     "optional",
+    "positive",
     "real",
     "record_of",
     "text",
@@ -62,10 +63,17 @@ def text(value: Any) -> str:
 
 
 def whole(value: Any) -> int:
-    """An integer."""
-    if type(value) is int:
+    """A count, a rank or a seed: an integer that is not negative."""
+    if type(value) is int and value >= 0:
         return value
     raise Mismatch.expected("a whole number", value)
+
+
+def positive(value: Any) -> int:
+    """An integer above 0."""
+    if type(value) is int and value > 0:
+        return value
+    raise Mismatch.expected("a whole number above 0", value)
 
 
 def flag(value: Any) -> bool:

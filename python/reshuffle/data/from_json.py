@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from ..errors import unknown_name
 from ..results import (
@@ -28,6 +28,7 @@ from ..results import (
 )
 from ..results.schemas import COMPARISON, NON_FINITE, SETS
 from ..seeds import DerivedSeed
+from ..types import Stopping
 from .decoding import (
     Decoder,
     Key,
@@ -37,6 +38,7 @@ from .decoding import (
     mapping_of,
     object_of,
     optional,
+    positive,
     real,
     record_of,
     text,
@@ -89,7 +91,10 @@ def _comparison(document: Any) -> Comparison:
     metrics, systems = found["metrics"], [system["name"] for system in found["systems"]]
     _check_unique([metric["name"] for metric in metrics], "metrics")
     _check_unique(systems, "systems")
-    _check_names(found["comparisons"], [metric["name"] for metric in metrics], systems)
+    names = [metric["name"] for metric in metrics]
+    _check_names(found["comparisons"], names, systems)
+    _check_tests(found, len(metrics))
+    _check_rankings(found, names, systems)
     return Comparison(
         systems=tuple(systems),
         metrics=tuple(UsedMetric(**metric) for metric in metrics),
@@ -191,8 +196,8 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
             "adjusted_pvalue": optional(real),
             "confidence_interval": interval,
             "exceedances": optional(whole),
-            "n_resamples": optional(whole),
-            "stopping": optional(record_of(UsedStopping, stopped=flag)),
+            "n_resamples": optional(positive),
+            "stopping": optional(record_of(UsedStopping, rule=_rule, stopped=flag)),
             **seed,
             "tails": whole,
             "standard_error": optional(real),
@@ -235,6 +240,13 @@ def _comparison_keys() -> Callable[[Any], dict[str, Any]]:
     )
 
 
+def _rule(value: Any) -> str:
+    """The name of a stopping rule, which reports describe."""
+    if value not in get_args(Stopping):
+        raise Mismatch(str(unknown_name("stopping rule", text(value), get_args(Stopping))))
+    return text(value)
+
+
 def _caveat(document: Any) -> Caveat:
     kind = object_of({"kind": text})(document)["kind"]
     values = {
@@ -269,3 +281,44 @@ def _check_names(pairs: Sequence[Mapping[str, Any]], metrics: Sequence[str], sys
             if pair[key] not in names:
                 unknown = Mismatch(str(unknown_name(key, pair[key], names)))
                 raise unknown.inside(key).inside(number).inside("comparisons")
+
+
+def _check_tests(found: Mapping[str, Any], n_metrics: int) -> None:
+    """Check that every metric has the same pairs, and that all have the intervals and adjusted p-values or none."""
+    pairs, test = found["comparisons"], found["test"]
+    if found["interval"] is not None and found["confidence_level"] is None:
+        raise Mismatch.expected("a number, because there are intervals", None).inside("confidence_level")
+    if (test is None) != (not pairs):
+        raise Mismatch("expected comparisons exactly if there is a test").inside("comparisons")
+    n = len(pairs) // n_metrics
+    each = [(pair["system"], pair["baseline"]) for pair in pairs]
+    metrics = [metric["name"] for metric in found["metrics"]]
+    in_order = [pair["metric"] for pair in pairs] == [metric for metric in metrics for _ in range(n)]
+    if len(pairs) % n_metrics or not in_order or each != each[:n] * n_metrics or len(set(each)) != n * bool(pairs):
+        raise Mismatch("expected the same pairs for each metric, metric by metric").inside("comparisons")
+    values = [
+        (("systems", number), s) for number, system in enumerate(found["systems"]) for s in system["scores"].values()
+    ]
+    for (key, number), value in [*values, *((("comparisons", n), pair) for n, pair in enumerate(pairs))]:
+        if (value["confidence_interval"] is None) != (found["interval"] is None):
+            raise Mismatch("expected an interval exactly if the result has them").inside(number).inside(key)
+    for number, pair in enumerate(pairs):
+        if (pair["adjusted_pvalue"] is None) != (test.adjustment is None):
+            problem = Mismatch("expected a number exactly if the test has an adjustment").inside("adjusted_pvalue")
+            raise problem.inside(number).inside("comparisons")
+
+
+def _check_rankings(found: Mapping[str, Any], metrics: Sequence[str], systems: Sequence[str]) -> None:
+    """Check that rankings have all systems, and that what is said about metrics is about those of the result."""
+    for key in ("rankings", "detectable"):
+        for number, record in enumerate(found[key]):
+            if record.metric not in metrics:
+                unknown = Mismatch(str(unknown_name("metric", record.metric, metrics)))
+                raise unknown.inside("metric").inside(number).inside(key)
+    for number, ranking in enumerate(found["rankings"]):
+        sets = {"best": ranking.best, "mcb_best": ranking.mcb_best}
+        if sorted(ranked.system for ranked in ranking.systems) != sorted(systems):
+            raise Mismatch("expected every system once").inside("systems").inside(number).inside("rankings")
+        for key, names in sets.items():
+            if names is not None and not (names and set(names) <= set(systems)):
+                raise Mismatch("expected some of the systems").inside(key).inside(number).inside("rankings")

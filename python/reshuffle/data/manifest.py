@@ -78,7 +78,9 @@ def read_manifest(path: str, options: Collection[str]) -> dict[str, SetFiles]:
     >>> Path("sets.json").unlink()
     """
     name = display_name(path)
-    content = _parsed(path, decoded(read_bytes(path, "test sets in JSON or TOML"), name))
+    # Some editors write a byte order mark, which neither parser skips.
+    text = decoded(read_bytes(path, "test sets in JSON or TOML"), name).removeprefix("\ufeff")
+    content = _parsed(path, text)
     top = _table(name, content)
     _check_keys(name, top, ["sets"])
     if "sets" not in top:
@@ -86,6 +88,8 @@ def read_manifest(path: str, options: Collection[str]) -> dict[str, SetFiles]:
     sets = _table(f"{name}, sets", top["sets"])
     if not sets:
         raise InputError(f"{name} names no test sets: expected at least one in 'sets'")
+    if "" in sets:
+        raise InputError(f"{name}, sets: expected a name for each test set, got an empty one")
     folder = Path() if path == STDIN else Path(path).parent
     return {set_name: _SetReader(name, set_name, folder).read(each, options) for set_name, each in sets.items()}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import LINE_MESSAGE, InputError, quoted
-from .files import MAX_INPUT, STDIN, display_name, read_lines
+from .files import MAX_INPUT, STDIN, decoded, display_name, read_bytes, split_lines
 
 __all__ = ["DisplayNames", "read_names"]
 
@@ -31,7 +31,7 @@ class DisplayNames:
 def read_names(path: str, *, max_input: int = MAX_INPUT) -> DisplayNames:
     """Read display names: lines of a name, a tab and the name to display, or a JSON object if the file begins with {.
 
-    Empty lines are skipped.
+    Empty lines are skipped, and so is a byte order mark, which some editors write.
 
     Raises
     ------
@@ -41,7 +41,8 @@ def read_names(path: str, *, max_input: int = MAX_INPUT) -> DisplayNames:
     shown = display_name(path)
     if path == STDIN:
         raise InputError("--names cannot be read from standard input: write a file name")
-    lines = read_lines(path, max_input=max_input)
+    content = read_bytes(path, "the name of a system, a tab, and the name to display on each line", max_input)
+    lines = split_lines(decoded(content, shown).removeprefix("\ufeff"))
     if next(filter(None, map(str.strip, lines)), "").startswith("{"):
         return DisplayNames(_from_json("\n".join(lines), shown), shown, {})
     names: dict[str, str] = {}
@@ -73,7 +74,11 @@ def _from_json(text: str, shown: str) -> dict[str, str]:
 
     try:
         names = json.loads(text, object_pairs_hook=unique)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(f"{shown} is nested too deeply for names of systems") from None
+    except ValueError as error:  # not only JSONDecodeError: a number may have too many digits
         raise InputError(f"{shown} is not valid JSON: {error}") from None
     for system, name in names.items():
         if not isinstance(name, str):

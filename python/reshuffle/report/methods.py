@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from ..results import Comparison, SetComparison, UsedInterval, UsedTest
@@ -19,6 +20,7 @@ __all__ = [
     "interval_phrase",
     "methods_as_text",
     "methods_sentence",
+    "on_all_sets",
     "test_phrase",
     "uncited",
 ]
@@ -82,7 +84,7 @@ def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:
     if isinstance(result, SetComparison):
         first = next(iter(result.sets.values()))
         yield _scored_on_sets(result, first, cite)
-        yield from _inferred(first, cite)
+        yield from _inferred(first, cite, on_all_sets(result))
         if result.average is not None:
             yield (
                 "The averages of the scores over the test sets were tested in the same way; each replicate of an "
@@ -94,10 +96,26 @@ def _sentences(result: Comparison | SetComparison, cite: Cite) -> Iterator[str]:
     yield f"All numbers were computed with reshuffle {result.version}; signature: {result.signature}."
 
 
-def _inferred(comparison: Comparison, cite: Cite) -> Iterator[str]:
+def on_all_sets(result: SetComparison) -> Comparison:
+    """The first test set with the tests of all of them, and with the units and replicates that all share."""
+    first, *others = found = [*result.sets.values()]
+    resampled = next((each for each in found if each.n_resamples is not None), first)
+    return replace(
+        first,
+        comparisons=tuple(pair for each in found for pair in each.comparisons),
+        unit=first.unit if all(each.unit == first.unit for each in others) else "resampling unit",
+        averaged_over=tuple(result.sets),
+        n_resamples=resampled.n_resamples,
+        seed=resampled.seed,
+    )
+
+
+def _inferred(comparison: Comparison, cite: Cite, on_all_sets: Comparison | None = None) -> Iterator[str]:
+    """The sentences about tests, intervals and ranks. ``on_all_sets`` has the tests of all test sets."""
     if comparison.test is not None:
-        yield f"{_differences(comparison)} were tested by {test_phrase(comparison, comparison.test, cite)}."
-        yield from _other_tests(comparison, comparison.test)
+        tested = comparison if on_all_sets is None else on_all_sets
+        yield f"{_differences(comparison)} were tested by {test_phrase(tested, comparison.test, cite)}."
+        yield from _other_tests(tested, comparison.test)
         yield _significant(comparison, comparison.test, cite)
     if comparison.interval is not None and comparison.confidence_level is not None:
         level = number(100 * comparison.confidence_level)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..errors import InputError, quoted, unknown_name
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
 from .layout import Layout
 
@@ -81,7 +82,12 @@ def worded(caveat: Caveat) -> str:
     >>> worded(Caveat("near-alpha", {"near": 2, "tests": 120, "alpha": 0.05, "adjusted": False}))[:64]
     'For 2 of 120 tests, Monte Carlo error leaves open on which side '
     """
-    return CAVEATS[caveat.kind](caveat.values)
+    if caveat.kind not in CAVEATS:
+        raise unknown_name("caveat", caveat.kind, CAVEATS)
+    try:
+        return CAVEATS[caveat.kind](caveat.values)
+    except (KeyError, TypeError, ValueError) as error:  # read from damaged JSON
+        raise InputError(f"the values of the caveat {quoted(caveat.kind)} are not complete: {error}") from error
 
 
 def number(value: float) -> str:
@@ -167,6 +173,8 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str) -> str:
     tests, metrics, alpha = len(comparison.comparisons), len(comparison.metrics), comparison.alpha or 0
     pairs = counted(tests // metrics, "pair")
     method = f"Adjusted p: {test.adjustment_title}"
+    if rate not in RATES:  # read from damaged JSON
+        raise unknown_name("error rate", rate, RATES)
     controlled = f"{rate} ≤ {number(alpha)}: {RATES[rate]}"
     on_sets = "" if test.n_sets == 1 else f" on each of {test.n_sets:,} test sets"
     if metrics == 1:

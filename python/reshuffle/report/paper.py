@@ -11,9 +11,9 @@ from ..results import Comparison, SetComparison
 from .cells import Table
 from .conclusions import conclusions
 from .layout import Layout
-from .methods import adjustment_phrase, interval_phrase, test_phrase, uncited
+from .methods import adjustment_phrase, interval_phrase, on_all_sets, test_phrase, uncited
 from .notes import EXACT, ci, notes, number
-from .sets import content_of_sets, set_tables
+from .sets import content_of_sets, tables_with_owners
 from .tables import tables
 
 __all__ = ["LONG", "Paper", "paper_of", "paper_of_sets"]
@@ -47,25 +47,46 @@ def paper_of(comparison: Comparison, layout: Layout) -> Paper:
 
 def paper_of_sets(result: SetComparison, layout: Layout) -> Paper:
     """A table of systems and test sets for each metric; the others only if the layout asks for pairs or a triangle."""
-    shown = list(set_tables(result, layout))
-    first = next(iter(result.sets.values())) if result.average is None else result.average
-    if layout.triangle or layout.pairs:
-        more, remarks = content_of_sets(result, replace(layout, pairs=bool(layout.pairs)))
-        titles = {table.title for table in shown}
-        shown += (table for table in more if table.title not in titles)
-    else:
-        _, remarks = content_of_sets(result, replace(layout, pairs=False))
+    asked = layout.triangle or bool(layout.pairs)
+    shown = replace(layout, pairs=bool(layout.pairs))
+    _, remarks = content_of_sets(result, shown)
     remarks.append(f"Signature: {result.signature}")
-    return Paper([(table, caption(first, table)) for table in shown], remarks)
+    # The tables of all test sets come first.
+    owned = sorted(tables_with_owners(result, shown), key=lambda pair: pair[1] is not None)
+    return Paper(
+        [
+            (table, _caption_of_sets(result, table) if owner is None else caption(owner, table))
+            for table, owner in owned
+            if asked or owner is None
+        ],
+        remarks,
+    )
 
 
 def caption(comparison: Comparison, table: Table) -> str:
     """The title of a table, and the meaning of its symbols."""
-    return " ".join([f"{table.title}.", *_symbols(comparison, table)])
+    test = comparison.test
+    adjusted = None if test is None else adjustment_phrase(comparison, test, uncited)
+    return " ".join([f"{table.title}.", *_symbols(comparison, table, comparison, adjusted)])
 
 
-def _symbols(comparison: Comparison, table: Table) -> Iterator[str]:
-    header, cells = set(table.header), [cell for row in table.rows for cell in row]
+def _caption_of_sets(result: SetComparison, table: Table) -> str:
+    """The same for a table of all test sets, on which the tests may be exact or not, and of the averages."""
+    first = next(iter(result.sets.values()))
+    if first.test is None:
+        return caption(first, table)
+    adjusted = adjustment_phrase(first, first.test, uncited)
+    average = result.average
+    if average is not None and average.test is not None and average.family_size > 1:
+        of_averages = adjustment_phrase(average, average.test, uncited)
+        adjusted += f"; for averages {of_averages}" if of_averages != adjusted else ""
+    return " ".join([f"{table.title}.", *_symbols(first, table, on_all_sets(result), adjusted)])
+
+
+def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted: str | None) -> Iterator[str]:
+    """``tested`` has the tests of all numbers in the table, and ``adjusted`` describes the adjustment."""
+    # The names of systems may end in a star, or have a dagger.
+    header, cells = set(table.header), [cell for row in table.rows for cell in row[table.n_names :]]
     test, alpha = comparison.test, comparison.alpha
     p = "adjusted p" if comparison.family_size > 1 else "p"
     if "Rank" in header:
@@ -86,9 +107,9 @@ def _symbols(comparison: Comparison, table: Table) -> Iterator[str]:
             yield f"*: {differs}{p} ≤ {number(alpha)}."
         elif "Rank" in header:
             yield f"Significant: {p} ≤ {number(alpha)}."
-        yield f"p: {test_phrase(comparison, test, uncited)}."
+        yield f"p: {test_phrase(tested, test, uncited)}."
         if comparison.family_size > 1:
-            yield f"Adjusted p: {adjustment_phrase(comparison, test, uncited)}."
+            yield f"Adjusted p: {adjusted}."
     if any(EXACT in cell for cell in cells):
         yield f"{EXACT}: exact p-value."
     level = comparison.confidence_level

@@ -14,7 +14,7 @@ from .systems import has_ranks, is_significant, sorted_systems
 from .tables import tables
 from .text import paragraph, prose, table_as_text
 
-__all__ = ["content_of_sets", "notes_of_sets", "set_tables", "sets_as_text"]
+__all__ = ["content_of_sets", "notes_of_sets", "set_tables", "sets_as_text", "tables_with_owners"]
 
 AVERAGE = "Average"
 # More test sets are counted instead of named.
@@ -41,18 +41,22 @@ def sets_as_text(result: SetComparison, layout: Layout) -> str:
 def content_of_sets(result: SetComparison, layout: Layout) -> tuple[list[Table], list[str]]:
     """The tables of the text report, and its sentences, for formats that do not mix them."""
     shown = _with_choice(result, layout)
-    found: list[Table] = []
-    sentences: list[str] = []
-    if result.average is not None:
-        found += tables(result.average, shown)
-        sentences += conclusions(result.average, layout)
-    found += set_tables(result, layout)
+    sentences = [] if result.average is None else [*conclusions(result.average, layout)]
     sentences += conclusions_of_sets(result)
     if shown.pairs or layout.triangle:
         for name, comparison in result.sets.items():
-            found += (_headed(name, table) for table in tables(comparison, shown))
             sentences += (f"{name}: {sentence}" for sentence in conclusions(comparison, layout))
-    return found, [*sentences, *notes_of_sets(result, shown)]
+    return [table for table, _ in tables_with_owners(result, shown)], [*sentences, *notes_of_sets(result, shown)]
+
+
+def tables_with_owners(result: SetComparison, layout: Layout) -> Iterator[tuple[Table, Comparison | None]]:
+    """Each table of the text report, and whose numbers it has: None if those of the average and all test sets."""
+    if result.average is not None:
+        yield from ((table, result.average) for table in tables(result.average, layout))
+    yield from ((table, None) for table in set_tables(result, layout))
+    if layout.pairs or layout.triangle:
+        for name, comparison in result.sets.items():
+            yield from ((_headed(name, table), comparison) for table in tables(comparison, layout))
 
 
 def _with_choice(result: SetComparison, layout: Layout) -> Layout:
@@ -69,7 +73,7 @@ def _headed(name: str, table: Table) -> Table:
 def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
     """For each metric a table of systems × test sets, with the letters of the systems or their stars."""
     order = sorted_systems(result.average or next(iter(result.sets.values())))
-    by_name = dict(result.sets) if result.average is None else {AVERAGE: result.average, **result.sets}
+    by_name = _by_name(result)
     for metric in next(iter(by_name.values())).metrics:
         header = ["System", *by_name]
         title = f"{metric.name} on {counted(len(result.sets), 'test set')}"
@@ -118,19 +122,23 @@ def notes_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
     # Without an average and the tables of each set, letters are shown but no ranks.
     hidden = () if result.average is not None or layout.pairs or layout.triangle else RANK
     found: dict[str, list[str]] = {}
-    names = [*([] if result.average is None else [AVERAGE]), *result.sets]
-    for name, comparison in zip(names, _all(result), strict=True):
+    by_name = _by_name(result)
+    for name, comparison in by_name.items():
         for note in notes(comparison, layout):
             if not note.startswith(hidden):
                 found.setdefault(note, []).append(name)
     for note, of in found.items():
-        yield f"{_where(of, result.sets, len(names))}{note}"
+        yield f"{_where(of, result.sets, len(by_name))}{note}"
 
 
-def _all(result: SetComparison) -> Iterator[Comparison]:
-    if result.average is not None:
-        yield result.average
-    yield from result.sets.values()
+def _by_name(result: SetComparison) -> dict[str, Comparison]:
+    """The average, if there is one, and then the test sets, one of which may itself be called Average."""
+    if result.average is None:
+        return dict(result.sets)
+    average = AVERAGE
+    while average in result.sets:
+        average += " of all"
+    return {average: result.average, **result.sets}
 
 
 def _where(names: list[str], sets: Mapping[str, Comparison], n_all: int) -> str:

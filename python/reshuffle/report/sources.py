@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..errors import InputError, quoted
+
 __all__ = ["ENTRIES", "Entry", "bibtex_entry", "cited", "entries_of"]
 
 
@@ -33,7 +35,7 @@ def entries_of(source: str) -> list[str]:
     for part in source.split("; "):
         ids = [key for key in ENTRIES if part == key or part.startswith(f"{key}, ")]
         if not ids:
-            raise KeyError(f"no entry for {part!r}")
+            raise InputError(f"the source {quoted(part)} is not one that this version of reshuffle can cite")
         found += ids
     return found
 

@@ -236,8 +236,9 @@ class _Details:
     scores: Sequence[SystemScore]
 
     def __post_init__(self) -> None:
-        self.names = list(self.scores[0].details) if self.scores else []
         self.of_system = {score.system: score.details for score in self.scores}
+        of_all = self.of_system.values()
+        self.names = [name for name in next(iter(of_all), ()) if all(name in details for details in of_all)]
         # The precisions p_1, p_2 … have equal decimals, because they are compared with each other.
         self.largest: dict[str, float] = {}
         for score in self.scores:

@@ -48,6 +48,10 @@ class SetComparison:
 
         return render(self, "text", Layout(Terminal.from_stdout())).rstrip("\n")
 
+    def _repr_html_(self) -> str:
+        """The tables, notes and caveats as HTML, for notebooks."""
+        return self.render("html")
+
     def render(
         self,
         fmt: str = "text",
